@@ -1,0 +1,106 @@
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class KeyType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    RSA: _ClassVar[KeyType]
+    ED25519: _ClassVar[KeyType]
+RSA: KeyType
+ED25519: KeyType
+
+class PublicKey(_message.Message):
+    __slots__ = ("type", "data")
+    TYPE_FIELD_NUMBER: _ClassVar[int]
+    DATA_FIELD_NUMBER: _ClassVar[int]
+    type: KeyType
+    data: bytes
+    def __init__(self, type: _Optional[_Union[KeyType, str]] = ..., data: _Optional[bytes] = ...) -> None: ...
+
+class NoiseHandshakePayload(_message.Message):
+    __slots__ = ("identity_key", "identity_sig")
+    IDENTITY_KEY_FIELD_NUMBER: _ClassVar[int]
+    IDENTITY_SIG_FIELD_NUMBER: _ClassVar[int]
+    identity_key: bytes
+    identity_sig: bytes
+    def __init__(self, identity_key: _Optional[bytes] = ..., identity_sig: _Optional[bytes] = ...) -> None: ...
+
+class Open(_message.Message):
+    __slots__ = ("protocol", "listen_port")
+    PROTOCOL_FIELD_NUMBER: _ClassVar[int]
+    LISTEN_PORT_FIELD_NUMBER: _ClassVar[int]
+    protocol: str
+    listen_port: int
+    def __init__(self, protocol: _Optional[str] = ..., listen_port: _Optional[int] = ...) -> None: ...
+
+class Proof(_message.Message):
+    __slots__ = ("mac",)
+    MAC_FIELD_NUMBER: _ClassVar[int]
+    mac: bytes
+    def __init__(self, mac: _Optional[bytes] = ...) -> None: ...
+
+class Presence(_message.Message):
+    __slots__ = ("channel_id", "nick")
+    CHANNEL_ID_FIELD_NUMBER: _ClassVar[int]
+    NICK_FIELD_NUMBER: _ClassVar[int]
+    channel_id: str
+    nick: str
+    def __init__(self, channel_id: _Optional[str] = ..., nick: _Optional[str] = ...) -> None: ...
+
+class Ping(_message.Message):
+    __slots__ = ("nonce", "wall_ns")
+    NONCE_FIELD_NUMBER: _ClassVar[int]
+    WALL_NS_FIELD_NUMBER: _ClassVar[int]
+    nonce: int
+    wall_ns: int
+    def __init__(self, nonce: _Optional[int] = ..., wall_ns: _Optional[int] = ...) -> None: ...
+
+class Pong(_message.Message):
+    __slots__ = ("nonce", "wall_ns")
+    NONCE_FIELD_NUMBER: _ClassVar[int]
+    WALL_NS_FIELD_NUMBER: _ClassVar[int]
+    nonce: int
+    wall_ns: int
+    def __init__(self, nonce: _Optional[int] = ..., wall_ns: _Optional[int] = ...) -> None: ...
+
+class Goodbye(_message.Message):
+    __slots__ = ("reason",)
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    reason: str
+    def __init__(self, reason: _Optional[str] = ...) -> None: ...
+
+class Frame(_message.Message):
+    __slots__ = ("open", "proof", "presence", "ping", "pong", "goodbye", "sds")
+    OPEN_FIELD_NUMBER: _ClassVar[int]
+    PROOF_FIELD_NUMBER: _ClassVar[int]
+    PRESENCE_FIELD_NUMBER: _ClassVar[int]
+    PING_FIELD_NUMBER: _ClassVar[int]
+    PONG_FIELD_NUMBER: _ClassVar[int]
+    GOODBYE_FIELD_NUMBER: _ClassVar[int]
+    SDS_FIELD_NUMBER: _ClassVar[int]
+    open: Open
+    proof: Proof
+    presence: Presence
+    ping: Ping
+    pong: Pong
+    goodbye: Goodbye
+    sds: bytes
+    def __init__(self, open: _Optional[_Union[Open, _Mapping]] = ..., proof: _Optional[_Union[Proof, _Mapping]] = ..., presence: _Optional[_Union[Presence, _Mapping]] = ..., ping: _Optional[_Union[Ping, _Mapping]] = ..., pong: _Optional[_Union[Pong, _Mapping]] = ..., goodbye: _Optional[_Union[Goodbye, _Mapping]] = ..., sds: _Optional[bytes] = ...) -> None: ...
+
+class Invite(_message.Message):
+    __slots__ = ("version", "name", "channel_id", "secret", "profile")
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    CHANNEL_ID_FIELD_NUMBER: _ClassVar[int]
+    SECRET_FIELD_NUMBER: _ClassVar[int]
+    PROFILE_FIELD_NUMBER: _ClassVar[int]
+    version: int
+    name: str
+    channel_id: bytes
+    secret: bytes
+    profile: str
+    def __init__(self, version: _Optional[int] = ..., name: _Optional[str] = ..., channel_id: _Optional[bytes] = ..., secret: _Optional[bytes] = ..., profile: _Optional[str] = ...) -> None: ...

@@ -1,0 +1,17 @@
+"""Whose fault it was, in the type; what to do, in the sentence."""
+
+
+class ChatError(Exception):
+    """Base of every error of ours; its text is a sentence a person can act on."""
+
+
+class LocalError(ChatError):
+    """We, or the person at the keyboard, asked for something that cannot be done."""
+
+
+class RemoteError(ChatError):
+    """A peer sent something it must not send; no state has changed."""
+
+
+class DecodeError(RemoteError):
+    """Bytes that are not what their place says they are."""

@@ -1,0 +1,1 @@
+"""Tests: one flat file a module; see STYLE in ARCHITECTURE.md."""
