@@ -15,3 +15,7 @@ class RemoteError(ChatError):
 
 class DecodeError(RemoteError):
     """Bytes that are not what their place says they are."""
+
+
+class StorageError(LocalError):
+    """The disk refused: full, read-only, broken; the sentence says what to do."""

@@ -1,0 +1,391 @@
+"""A channel's conversation as rows, without a terminal: events in, changed rows out.
+
+Rules:
+1. Rows stand in the one order of (lamport, message id), wherever and whenever they come.
+2. Rows are a window without holes onto the history on disk: what lies outside is paged in.
+3. Every method says which rows changed, so that a widget repaints only those.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
+
+from chat_tui.text import clean_nick, clean_text, day_of, same_nick_key, span
+from sync.machine import MINUTE, ChannelId, MessageId, Nanos, PeerId
+from sync.sds.message import Delivery
+from sync.view import Line, Position
+
+ROWS_KEPT: Final = 2000
+"""Rows in memory around what is shown: a dozen pages either way, about a megabyte."""
+
+ROWS_SLACK: Final = 400
+"""How far the window outgrows `ROWS_KEPT` before it is cut back, so that not every message cuts."""
+
+WORD_FOR: Final[Nanos] = MINUTE
+"""How long an unsettled mark also says its word: who just wrote still looks there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Glyphs:
+    """The signs of one character set; every sign has a word elsewhere."""
+
+    marks: dict[Delivery, str]
+    gap: str
+    rule: str
+    here: str
+    away: str
+    below: str
+    above: str
+
+
+UNICODE: Final = Glyphs(
+    marks={
+        Delivery.UNACKNOWLEDGED: "○",
+        Delivery.POSSIBLY_ACKNOWLEDGED: "◐",
+        Delivery.ACKNOWLEDGED: "●",
+        Delivery.FAILED: "✗",
+    },
+    gap="┆",
+    rule="─",
+    here="●",
+    away="○",
+    below="↓",
+    above="↑",
+)
+ASCII: Final = Glyphs(
+    marks={
+        Delivery.UNACKNOWLEDGED: ".",
+        Delivery.POSSIBLY_ACKNOWLEDGED: "~",
+        Delivery.ACKNOWLEDGED: "+",
+        Delivery.FAILED: "x",
+    },
+    gap=":",
+    rule="-",
+    here="*",
+    away="-",
+    below="v",
+    above="^",
+)
+
+WORDS: Final = {
+    Delivery.UNACKNOWLEDGED: "sent",
+    Delivery.POSSIBLY_ACKNOWLEDGED: "maybe received",
+    Delivery.ACKNOWLEDGED: "received",
+    Delivery.FAILED: "failed",
+}
+
+
+def mark_word(line: Line, now: Nanos) -> str:
+    """Return what stands beside the mark of an own message: most marks need no word for long."""
+    age = now - line.created_ns
+    match line.delivery:
+        case Delivery.FAILED:
+            return WORDS[Delivery.FAILED]
+        case Delivery.UNACKNOWLEDGED if age < WORD_FOR:
+            return f"{WORDS[Delivery.UNACKNOWLEDGED]} {span(age)}"
+        case Delivery.POSSIBLY_ACKNOWLEDGED if age < WORD_FOR:
+            return WORDS[Delivery.POSSIBLY_ACKNOWLEDGED]
+        case _:
+            return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One message and what stands above it; `text` and `nick` are safe to show."""
+
+    line: Line
+    text: str
+    nick: str
+    full_name: bool = False
+    """Another author uses this name too: the fingerprint has to be shown with it."""
+    day: str = ""
+    """The day that begins with this message, else empty."""
+    new: int = 0
+    """How many unread messages begin here, else 0."""
+
+    @property
+    def gap(self) -> bool:
+        """Whether a message before this one could not be found."""
+        return self.line.after_gap
+
+
+@dataclass(frozen=True, slots=True)
+class Inserted:
+    """`count` rows now begin at `index`; those after have moved down."""
+
+    index: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """`count` rows that began at `index` are gone."""
+
+    index: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """The row at `index` has to be painted again."""
+
+    index: int
+
+
+Change: TypeAlias = Inserted | Removed | Changed
+"""To be applied one after the other: each index counts the changes before it."""
+
+
+class Conversation:
+    """The rows of `channel` that are in memory; `me` and `nick` are the reader."""
+
+    def __init__(self, channel: ChannelId, me: PeerId, nick: str) -> None:
+        self.channel = channel
+        self.rows: list[Row] = []
+        self.has_older = True
+        """Whether the disk may hold messages before the first row."""
+        self.has_newer = False
+        """Whether the disk holds messages after the last row."""
+        self.loading = False
+        """Whether a page is on its way."""
+        self.unread = 0
+        """Messages of others that came below while nobody looked."""
+        self.earlier = 0
+        """Messages of others that came above what was read already, while nobody looked."""
+        self._me = (same_nick_key(clean_nick(nick)), me)
+        self._positions: list[Position] = []
+        self._known: dict[MessageId, Position] = {}
+        self._authors: dict[str, set[PeerId]] = {self._me[0]: {me}}
+        self._watched = False
+        self._read_to: Position | None = None
+        self._newest: Position | None = None
+        self._new_from: Position | None = None
+        self._new_count = 0
+        self._aside: list[Line] = []
+        self._settled: dict[MessageId, Delivery] = {}
+
+    @property
+    def first(self) -> Position | None:
+        """Where the first row stands; a page of older messages ends before it."""
+        return self._positions[0] if self._positions else None
+
+    @property
+    def last(self) -> Position | None:
+        """Where the last row stands; a page of newer messages begins after it."""
+        return self._positions[-1] if self._positions else None
+
+    def index_of(self, message_id: MessageId) -> int | None:
+        """Return the row of a message, None if it is not in memory."""
+        position = self._known.get(message_id)
+        return None if position is None else bisect_left(self._positions, position)
+
+    # -- what happens ------------------------------------------------------------------------
+
+    def arrive(self, line: Line) -> list[Change]:
+        """Take in a message that was just delivered (or, our own, committed)."""
+        if (index := self.index_of(line.message_id)) is not None:
+            return self._put(index, replace(self.rows[index], line=line))
+        changes: list[Change] = []
+        if not line.own and not self._watched:
+            changes += self._count_unread(line.position)
+        self._newest = max(self._newest or line.position, line.position)
+        if self._fits(line.position):
+            return changes + self._insert([line])
+        if self.loading:
+            self._aside.append(line)
+        return changes
+
+    def settle(self, message_id: MessageId, delivery: Delivery) -> list[Change]:
+        """Show the new delivery state of an own message."""
+        index = self.index_of(message_id)
+        if index is None:
+            if self.loading:
+                self._settled[message_id] = delivery
+            return []
+        row = self.rows[index]
+        return self._put(index, replace(row, line=replace(row.line, delivery=delivery)))
+
+    def look(self) -> None:
+        """Note that somebody sees the newest messages; the separator stays until `look_away`."""
+        self._watched = True
+        self.unread = self.earlier = 0
+
+    def look_away(self) -> list[Change]:
+        """Note that nobody sees the newest messages: what comes from now on is new."""
+        if not self._watched:
+            return []
+        self._watched = False
+        self._read_to, separator = self._newest, self._new_from
+        self._new_from, self._new_count = None, 0
+        return self._decorate_at(separator)
+
+    # -- paging ------------------------------------------------------------------------------
+
+    def begin_load(self) -> None:
+        """Note that a page is being read: what comes meanwhile may not be in it."""
+        self.loading = True
+
+    def add_older(
+        self, page: Sequence[Line], *, before: Position | None, complete: bool
+    ) -> list[Change]:
+        """Take in the page that was asked for `before` the first row of then (None: the newest).
+
+        `complete` says that the disk has none before this page.
+        """
+        changes: list[Change] = []
+        if before == self.first:
+            changes = self._insert(self._updated(page))
+            self.has_older = not complete
+        return changes + self._end_load()
+
+    def add_newer(
+        self, page: Sequence[Line], *, after: Position | None, complete: bool
+    ) -> list[Change]:
+        """Take in the page that was asked for `after` the last row of then."""
+        changes: list[Change] = []
+        if after == self.last:
+            changes = self._insert(self._updated(page))
+            self.has_newer = not complete
+        return changes + self._end_load()
+
+    def fail_load(self) -> list[Change]:
+        """Note that the page could not be read: show what there is, ask no more."""
+        self.has_older = False
+        return self._end_load()
+
+    def trim(self, shown: int) -> list[Change]:
+        """Forget the rows farthest from row `shown` if there are too many; the disk has them."""
+        surplus = len(self.rows) - ROWS_KEPT
+        if surplus <= ROWS_SLACK or self.loading:
+            return []
+        if shown >= len(self.rows) // 2:
+            self.has_older = True
+            return self._forget(0, surplus)
+        self.has_newer = True
+        return self._forget(ROWS_KEPT, surplus)
+
+    def restart(self) -> list[Change]:
+        """Forget all rows: the next page is the newest one."""
+        removed = self._forget(0, len(self.rows)) if self.rows else []
+        self.has_older, self.has_newer = True, False
+        return removed
+
+    # -- inside ------------------------------------------------------------------------------
+
+    def _fits(self, position: Position) -> bool:
+        """Whether a row here leaves the window without holes."""
+        if not self._positions:
+            return not self.has_older
+        above = self.has_older and position < self._positions[0]
+        below = self.has_newer and position > self._positions[-1]
+        return not above and not below
+
+    def _updated(self, page: Sequence[Line]) -> list[Line]:
+        """Return the page's lines with what was settled while they were read."""
+        return [
+            replace(line, delivery=self._settled[line.message_id])
+            if line.message_id in self._settled
+            else line
+            for line in page
+        ]
+
+    def _end_load(self) -> list[Change]:
+        aside, self._aside = self._updated(self._aside), []
+        self.loading = False
+        self._settled.clear()
+        return self._insert([line for line in aside if self._fits(line.position)])
+
+    def _insert(self, lines: Iterable[Line]) -> list[Change]:
+        """Insert what is not there yet; neighbouring rows become one change."""
+        runs: list[Inserted] = []
+        doubled: set[str] = set()
+        for line in sorted(lines, key=lambda line: line.position):
+            if line.message_id in self._known:
+                continue
+            index = bisect_left(self._positions, line.position)
+            row = Row(line, clean_text(line.text), clean_nick(line.nick))
+            self.rows.insert(index, row)
+            self._positions.insert(index, line.position)
+            self._known[line.message_id] = line.position
+            self._newest = max(self._newest or line.position, line.position)
+            doubled |= self._note_author(row)
+            if runs and index == runs[-1].index + runs[-1].count:
+                runs[-1] = replace(runs[-1], count=runs[-1].count + 1)
+            else:
+                runs.append(Inserted(index, 1))
+        changes: list[Change] = list(runs)
+        for run in runs:
+            for index in range(run.index, run.index + run.count):
+                self.rows[index] = self._decorated(index)
+            changes += self._redecorate([run.index + run.count])
+        return changes + self._rename(doubled)
+
+    def _forget(self, index: int, count: int) -> list[Change]:
+        for row in self.rows[index : index + count]:
+            del self._known[row.line.message_id]
+        del self.rows[index : index + count]
+        del self._positions[index : index + count]
+        before = self._authors
+        self._authors = {self._me[0]: {self._me[1]}}
+        for row in self.rows:
+            self._note_author(row)
+        single = {nick for nick, authors in before.items() if len(authors) > 1}
+        return [Removed(index, count), *self._redecorate([index]), *self._rename(single)]
+
+    def _note_author(self, row: Row) -> set[str]:
+        """Remember who uses the row's name; returns the name if it just got its second user."""
+        key = same_nick_key(row.nick)
+        authors = self._authors.setdefault(key, set())
+        is_second = len(authors) == 1 and row.line.author not in authors
+        authors.add(row.line.author)
+        return {key} if is_second else set()
+
+    def _rename(self, nicks: set[str]) -> list[Change]:
+        """Decorate again the rows of these names."""
+        if not nicks:
+            return []
+        return self._redecorate(
+            index for index, row in enumerate(self.rows) if same_nick_key(row.nick) in nicks
+        )
+
+    def _count_unread(self, position: Position) -> list[Change]:
+        if self._read_to is not None and position < self._read_to:
+            self.earlier += 1
+            return []
+        self.unread += 1
+        self._new_count += 1
+        before = self._new_from
+        self._new_from = min(before or position, position)
+        return self._decorate_at(before) if before else []
+
+    def _decorate_at(self, position: Position | None) -> list[Change]:
+        if position is None:
+            return []
+        index = bisect_left(self._positions, position)
+        return self._redecorate([index])
+
+    def _redecorate(self, indexes: Iterable[int]) -> list[Change]:
+        changes: list[Change] = []
+        for index in indexes:
+            if index < len(self.rows):
+                changes += self._put(index, self._decorated(index))
+        return changes
+
+    def _decorated(self, index: int) -> Row:
+        """Return the row with what its place, its name and the reader make of it."""
+        row = self.rows[index]
+        day = day_of(row.line.created_ns)
+        before = self.rows[index - 1].line.created_ns if index else None
+        return replace(
+            row,
+            full_name=len(self._authors[same_nick_key(row.nick)]) > 1,
+            day=day if before is None or day_of(before) != day else "",
+            new=self._new_count if row.line.position == self._new_from else 0,
+        )
+
+    def _put(self, index: int, row: Row) -> list[Change]:
+        if self.rows[index] == row:
+            return []
+        self.rows[index] = row
+        return [Changed(index)]

@@ -1,0 +1,40 @@
+"""How values look in SQLite, both ways: ids as bytes, u64 as signed integers, enums as numbers."""
+
+from typing import Final
+
+from sync.group.values import Status
+from sync.machine import MessageId, PeerId
+from sync.sds.message import Delivery
+
+U64_MIDDLE: Final = 1 << 63
+"""SQLite's integers are signed: this is taken off, which keeps every order and fits every u64."""
+
+STATUS: Final = {Status.DELIVERED: 0, Status.WAITING: 1, Status.PARKED: 2}
+DELIVERY: Final = {
+    None: None,
+    Delivery.UNACKNOWLEDGED: 0,
+    Delivery.POSSIBLY_ACKNOWLEDGED: 1,
+    Delivery.ACKNOWLEDGED: 2,
+    Delivery.FAILED: 3,
+}
+DELIVERY_OF: Final = {number: delivery for delivery, number in DELIVERY.items()}
+
+
+def from_u64(value: int) -> int:
+    """Return the integer that stands for the unsigned 64-bit `value`."""
+    return value - U64_MIDDLE
+
+
+def to_u64(stored: int) -> int:
+    """Return the unsigned 64-bit value that `stored` stands for."""
+    return stored + U64_MIDDLE
+
+
+def message_id(stored: bytes) -> MessageId:
+    """Return the id whose 32 bytes were stored."""
+    return MessageId(stored.hex())
+
+
+def peer_id(stored: bytes) -> PeerId:
+    """Return the participant whose 32 key bytes were stored."""
+    return PeerId(stored.hex())

@@ -1,0 +1,379 @@
+"""The journal on SQLite: what the engine commits, and what it gets back after a start.
+
+Nothing is judged here: entries were checked on their one way in (DESIGN 4). What follows from
+several messages, such as forks and holes in author logs, is asked of the tables, never stored.
+"""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final, TypeAlias, TypeVar, assert_never
+
+from storage.columns import (
+    DELIVERY,
+    DELIVERY_OF,
+    STATUS,
+    from_u64,
+    message_id,
+    peer_id,
+    to_u64,
+)
+from storage.database import Database
+from sync.entry import Kind, decode_text, open_content
+from sync.errors import DecodeError, StorageError
+from sync.group.values import (
+    ChannelState,
+    Outline,
+    OwnState,
+    Record,
+    SetDelivery,
+    SetLog,
+    SetStatus,
+    Status,
+    StoreMessage,
+)
+from sync.journal import Loaded
+from sync.machine import ChannelId, MessageId, PeerId
+from sync.sds.message import Message
+from sync.sds.wire import decode
+
+T = TypeVar("T")
+Row: TypeAlias = tuple[Any, ...]
+
+LOOKUP_MAX: Final = 500
+"""Ids in one query; SQLite takes 32,766 variables, and compiles short statements faster."""
+
+TIPS_MAX: Final = 64
+"""Four causal histories of a sync message (16): older tips wait for those to be named."""
+
+NEWEST: Final = 2
+"""Messages a causal history names when every message is named already."""
+
+OUTLINE: Final = "message_id, author, lamport, created_ns, waku_hash, payload"
+
+STORE: Final = (
+    "INSERT INTO messages (number, channel, message_id, waku_hash, created_ns, lamport, author, "
+    "log, seq, backlink, kind, status, after_gap, delivery, attempts, body_size, payload) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """An author signed several entries with one place in their log: proof of two faces."""
+
+    author: PeerId
+    log: int
+    seq: int
+    message_ids: tuple[MessageId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Hole:
+    """An entry we lack, named by its author's next one."""
+
+    author: PeerId
+    log: int
+    seq: int
+    message_id: MessageId
+
+
+class SqliteJournal:
+    """The `sync.journal.Journal` of the profile that `database` belongs to and `me` owns."""
+
+    def __init__(self, database: Database, me: PeerId) -> None:
+        self._database = database
+        self._me = me
+
+    async def commit(self, records: Sequence[Record]) -> None:
+        """Write all of `records` in one transaction; see `Journal.commit`.
+
+        Messages go first: what is set of a message is never set before the message is there.
+        """
+        await self._database.write(partial(_commit, records))
+
+    async def load(self, channel: ChannelId, ids: Sequence[MessageId]) -> dict[MessageId, Loaded]:
+        """Return the stored messages among `ids`."""
+        wanted = [bytes.fromhex(message_id) for message_id in ids]
+        found = await self._database.read(partial(_load, channel, "message_id", wanted))
+        return {loaded.message_id: loaded for loaded in found}
+
+    async def load_by_hash(self, channel: ChannelId, hashes: Sequence[bytes]) -> list[Loaded]:
+        """Return the stored messages with these Waku hashes, ordered by (created_ns, hash)."""
+        found = await self._database.read(partial(_load, channel, "waku_hash", hashes))
+        return sorted(found, key=lambda loaded: (loaded.entry.header.created_ns, loaded.waku_hash))
+
+    async def restore(self, channel: ChannelId) -> ChannelState:
+        """Return what the channel's machines need; the channel was added before (`Members`)."""
+        return await self._database.read(partial(_restore, bytes.fromhex(channel), self._me))
+
+    async def forks(self, channel: ChannelId) -> list[Fork]:
+        """Return the places in author logs that are taken more than once."""
+        return await self._database.read(partial(_forks, bytes.fromhex(channel)))
+
+    async def holes(self, channel: ChannelId) -> list[Hole]:
+        """Return the entries that a backlink names and that we lack."""
+        return await self._database.read(partial(_holes, bytes.fromhex(channel)))
+
+
+# --- Writing -----------------------------------------------------------------------------------
+
+
+def _commit(records: Sequence[Record], db: sqlite3.Connection) -> None:
+    stores: list[StoreMessage] = []
+    statuses: list[Row] = []
+    deliveries: list[Row] = []
+    logs: list[Row] = []
+    for record in records:
+        match record:
+            case StoreMessage():
+                stores.append(record)
+            case SetStatus(channel, changed, status, after_gap):
+                statuses.append((STATUS[status], after_gap, *_key(channel, changed)))
+            case SetDelivery(channel, changed, delivery, attempts):
+                deliveries.append((DELIVERY[delivery], attempts, *_key(channel, changed)))
+            case SetLog(channel, log):
+                logs.append((from_u64(log), bytes.fromhex(channel)))
+            case _:
+                assert_never(record)
+    _store(stores, db)
+    where = "WHERE channel = ? AND message_id = ?"
+    _update(f"UPDATE messages SET status = ?, after_gap = ? {where}", statuses, db)
+    _update(f"UPDATE messages SET delivery = ?, attempts = ? {where}", deliveries, db)
+    _update("UPDATE channels SET own_log = ? WHERE channel = ?", logs, db)
+
+
+def _key(channel: ChannelId, changed: MessageId) -> tuple[bytes, bytes]:
+    return bytes.fromhex(channel), bytes.fromhex(changed)
+
+
+def _update(statement: str, rows: list[Row], db: sqlite3.Connection) -> None:
+    changed = db.executemany(statement, rows).rowcount if rows else 0
+    assert changed == len(rows), f"{len(rows) - changed} of {len(rows)}: {statement}"
+
+
+def _store(stores: list[StoreMessage], db: sqlite3.Connection) -> None:
+    if not stores:
+        return
+    (last,) = db.execute("SELECT coalesce(max(number), 0) FROM messages").fetchone()
+    numbered = list(enumerate(stores, start=last + 1))
+    db.executemany(STORE, [_message_row(number, record) for number, record in numbered])
+    db.executemany(
+        "INSERT INTO parents (child, parent) VALUES (?, ?)",
+        [
+            (number, bytes.fromhex(parent))
+            for number, record in numbered
+            for parent in {parent.message_id for parent in record.message.entry.header.parents}
+        ],
+    )
+    db.executemany(
+        "INSERT INTO texts (rowid, nick, text) VALUES (?, ?, ?)",
+        [row for number, record in numbered for row in _text_rows(number, record)],
+    )
+
+
+def _message_row(number: int, record: StoreMessage) -> Row:
+    message = record.message
+    header = message.entry.header
+    return (
+        number,
+        bytes.fromhex(message.channel),
+        bytes.fromhex(message.entry.message_id),
+        message.waku_hash,
+        from_u64(header.created_ns),
+        from_u64(header.lamport),
+        bytes.fromhex(header.author),
+        from_u64(header.log),
+        from_u64(header.seq),
+        None if header.backlink is None else bytes.fromhex(header.backlink),
+        header.kind,
+        STATUS[record.status],
+        record.after_gap,
+        DELIVERY[record.delivery],
+        header.body_size,
+        message.payload,
+    )
+
+
+def _text_rows(number: int, record: StoreMessage) -> Iterator[tuple[int, str, str]]:
+    """Yield what the search index takes of a message: nothing, if it is no text."""
+    entry = record.message.entry
+    if entry.header.kind == Kind.TEXT:
+        try:
+            text = decode_text(entry.body)
+        except DecodeError:
+            return
+        yield number, text.nick, text.text
+
+
+# --- Reading -----------------------------------------------------------------------------------
+
+
+def _load(
+    channel: ChannelId, column: str, wanted: Sequence[bytes], db: sqlite3.Connection
+) -> list[Loaded]:
+    found = []
+    for start in range(0, len(wanted), LOOKUP_MAX):
+        some = wanted[start : start + LOOKUP_MAX]
+        rows = db.execute(
+            "SELECT message_id, payload, waku_hash, after_gap, delivery FROM messages "
+            f"WHERE {column} IN ({', '.join('?' * len(some))}) AND channel = ?",
+            (*some, bytes.fromhex(channel)),
+        )
+        found += [_loaded(*row) for row in rows]
+    return found
+
+
+def _loaded(
+    stored_id: bytes, payload: bytes, waku_hash: bytes, after_gap: int, delivery: int | None
+) -> Loaded:
+    try:
+        entry = open_content(_decoded(payload).content)
+    except DecodeError as error:
+        raise _damaged(error) from error
+    return Loaded(
+        message_id=message_id(stored_id),
+        entry=entry,
+        payload=payload,
+        waku_hash=waku_hash,
+        after_gap=bool(after_gap),
+        delivery=DELIVERY_OF[delivery],
+    )
+
+
+def _decoded(payload: bytes) -> Message:
+    try:
+        return decode(payload)
+    except DecodeError as error:
+        raise _damaged(error) from error
+
+
+def _damaged(error: DecodeError) -> StorageError:
+    """Only whole messages were stored, so the disk or somebody else has changed one."""
+    return StorageError(
+        f"A stored message is damaged ({error}): put the profile's chat.db back from a backup, "
+        "or move it away and join your channels again; what others hold comes back from them."
+    )
+
+
+def _restore(channel: bytes, me: PeerId, db: sqlite3.Connection) -> ChannelState:
+    joined = db.execute("SELECT own_log FROM channels WHERE channel = ?", (channel,)).fetchone()
+    assert joined is not None, f"channel {channel.hex()} was not added"
+    (own_log,) = joined
+    author = bytes.fromhex(me)
+    (newest_own,) = db.execute(
+        "SELECT max(created_ns) FROM messages WHERE channel = ? AND author = ?", (channel, author)
+    ).fetchone()
+    log = db.execute(
+        "SELECT lamport, message_id FROM delivered WHERE channel = ? ORDER BY lamport, message_id",
+        (channel,),
+    )
+    sync_ids = db.execute(
+        "SELECT created_ns, waku_hash FROM unparked WHERE channel = ? "
+        "ORDER BY created_ns, waku_hash",
+        (channel,),
+    )
+    outgoing = db.execute(
+        "SELECT message_id, delivery, attempts FROM unacknowledged WHERE channel = ? "
+        "ORDER BY lamport, message_id",
+        (channel,),
+    )
+    return ChannelState(
+        log_number=to_u64(own_log),
+        log=tuple([(to_u64(lamport), message_id(stored)) for lamport, stored in log]),
+        sync_ids=tuple([(to_u64(created_ns), waku_hash) for created_ns, waku_hash in sync_ids]),
+        own_log=_own_log(channel, author, own_log, db),
+        own_created_ns=0 if newest_own is None else to_u64(newest_own),
+        tips=_tips(channel, db),
+        outgoing=tuple(
+            [
+                OwnState(message_id(stored), DELIVERY_OF[delivery], attempts)
+                for stored, delivery, attempts in outgoing
+            ]
+        ),
+        waiting=_held_back(channel, Status.WAITING, db),
+        parked=_held_back(channel, Status.PARKED, db),
+    )
+
+
+def _own_log(
+    channel: bytes, author: bytes, stored_log: int, db: sqlite3.Connection
+) -> tuple[MessageId, ...]:
+    """Return our entries from 1 on without a gap; where we forked, the one stored first."""
+    rows = db.execute(
+        "SELECT seq, message_id FROM messages WHERE channel = ? AND author = ? AND log = ? "
+        "ORDER BY seq, number",
+        (channel, author, stored_log),
+    )
+    own_log: list[MessageId] = []
+    for seq, stored_id in rows:
+        if to_u64(seq) == len(own_log) + 1:
+            own_log.append(message_id(stored_id))
+    return tuple(own_log)
+
+
+def _tips(channel: bytes, db: sqlite3.Connection) -> tuple[Outline, ...]:
+    """Return the delivered messages that no delivered one names, and the newest; newest last."""
+    newest = db.execute(
+        f"SELECT {OUTLINE} FROM delivered WHERE channel = ? "
+        "ORDER BY lamport DESC, message_id DESC LIMIT ?",
+        (channel, NEWEST),
+    ).fetchall()
+    unnamed = db.execute(
+        f"SELECT {OUTLINE} FROM delivered WHERE channel = ? AND NOT EXISTS ("
+        "SELECT 1 FROM parents JOIN delivered AS child ON child.number = parents.child "
+        "WHERE parents.parent = delivered.message_id AND child.channel = delivered.channel"
+        ") ORDER BY lamport DESC, message_id DESC LIMIT ?",
+        (channel, TIPS_MAX),
+    )
+    outlines = {_outline(*row) for row in [*newest, *unnamed]}
+    return tuple(sorted(outlines, key=lambda tip: (tip.lamport, tip.message_id))[-TIPS_MAX:])
+
+
+def _held_back(channel: bytes, status: Status, db: sqlite3.Connection) -> tuple[Outline, ...]:
+    rows = db.execute(
+        f"SELECT {OUTLINE} FROM held_back WHERE channel = ? AND status = ? ORDER BY number",
+        (channel, STATUS[status]),
+    )
+    return tuple([_outline(*row) for row in rows])
+
+
+def _outline(
+    stored_id: bytes, author: bytes, lamport: int, created_ns: int, waku_hash: bytes, payload: bytes
+) -> Outline:
+    return Outline(
+        message_id=message_id(stored_id),
+        sender_id=peer_id(author),
+        lamport=to_u64(lamport),
+        created_ns=to_u64(created_ns),
+        causal_history=_decoded(payload).causal_history,
+        retrieval_hint=waku_hash,
+    )
+
+
+def _forks(channel: bytes, db: sqlite3.Connection) -> list[Fork]:
+    rows = db.execute(
+        "SELECT author, log, seq, message_id FROM messages WHERE channel = ?1 AND "
+        "(author, log, seq) IN (SELECT author, log, seq FROM messages WHERE channel = ?1 "
+        "GROUP BY author, log, seq HAVING count(*) > 1) ORDER BY author, log, seq, message_id",
+        (channel,),
+    )
+    places: dict[tuple[PeerId, int, int], list[MessageId]] = {}
+    for author, log, seq, stored_id in rows:
+        place = (peer_id(author), to_u64(log), to_u64(seq))
+        places.setdefault(place, []).append(message_id(stored_id))
+    return [Fork(*place, tuple(ids)) for place, ids in places.items()]
+
+
+def _holes(channel: bytes, db: sqlite3.Connection) -> list[Hole]:
+    rows = db.execute(
+        "SELECT DISTINCT author, log, seq, backlink FROM messages WHERE channel = ?1 "
+        "AND backlink IS NOT NULL AND backlink NOT IN "
+        "(SELECT message_id FROM messages WHERE channel = ?1) ORDER BY author, log, seq, backlink",
+        (channel,),
+    )
+    return [
+        Hole(peer_id(author), to_u64(log), to_u64(seq) - 1, message_id(backlink))
+        for author, log, seq, backlink in rows
+    ]

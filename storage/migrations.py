@@ -1,0 +1,81 @@
+"""The schema, as the steps that made it: a database at version n has had the first n steps.
+
+A step that was ever released is never changed; a new one is added below it. Texts, edits and all
+that comes stay in `messages` as they were signed: nothing there is ever deleted.
+
+Columns marked u64 are written and read by `columns.to_u64` and `from_u64` only. The numbers of
+`status` and `delivery` are those of `columns`.
+"""
+
+from typing import Final
+
+FIRST: Final = """
+CREATE TABLE channels (
+    channel   BLOB NOT NULL PRIMARY KEY,
+    name      TEXT NOT NULL,
+    secret    BLOB NOT NULL,
+    open      INTEGER NOT NULL,
+    profile   TEXT NOT NULL,
+    joined_ns INTEGER NOT NULL,
+    own_log   INTEGER NOT NULL                          -- u64
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE messages (
+    number     INTEGER PRIMARY KEY,                     -- in the order of arrival
+    channel    BLOB NOT NULL REFERENCES channels,
+    message_id BLOB NOT NULL UNIQUE,
+    waku_hash  BLOB NOT NULL,
+    created_ns INTEGER NOT NULL,                        -- u64
+    lamport    INTEGER NOT NULL,                        -- u64
+    author     BLOB NOT NULL,
+    log        INTEGER NOT NULL,                        -- u64
+    seq        INTEGER NOT NULL,                        -- u64
+    backlink   BLOB,
+    kind       INTEGER NOT NULL,
+    status     INTEGER NOT NULL,
+    after_gap  INTEGER NOT NULL,
+    delivery   INTEGER,                                 -- own messages only
+    attempts   INTEGER NOT NULL,
+    body_size  INTEGER NOT NULL,
+    payload    BLOB NOT NULL                            -- canonical SDS bytes; they end in the body
+) STRICT;
+
+CREATE INDEX messages_in_order ON messages (channel, lamport, message_id) WHERE status = 0;
+CREATE INDEX messages_held_back ON messages (channel, status) WHERE status != 0;
+CREATE INDEX messages_by_time ON messages (channel, created_ns, waku_hash) WHERE status != 2;
+CREATE INDEX messages_by_hash ON messages (waku_hash);
+CREATE INDEX messages_by_log ON messages (channel, author, log, seq);
+CREATE INDEX messages_unacknowledged ON messages (channel)
+    WHERE delivery IS NOT NULL AND delivery != 2;
+
+-- Named so that queries say what they mean, and use the partial indexes above.
+CREATE VIEW delivered AS SELECT * FROM messages WHERE status = 0;
+CREATE VIEW unparked AS SELECT * FROM messages WHERE status != 2;
+CREATE VIEW held_back AS SELECT * FROM messages WHERE status != 0;
+CREATE VIEW unacknowledged AS
+    SELECT * FROM messages WHERE delivery IS NOT NULL AND delivery != 2;
+
+-- The causal history, read from the named message to the ones that name it.
+CREATE TABLE parents (
+    parent BLOB NOT NULL,
+    child  INTEGER NOT NULL,
+    PRIMARY KEY (parent, child)
+) STRICT, WITHOUT ROWID;
+
+-- Search only: the words are in the payloads, so the index keeps no copy of them.
+CREATE VIRTUAL TABLE texts USING fts5 (
+    nick, text, content = '', tokenize = 'unicode61 remove_diacritics 2'
+);
+
+CREATE TABLE peers (
+    participant   BLOB NOT NULL PRIMARY KEY,
+    nick          TEXT NOT NULL,
+    host          TEXT,
+    port          INTEGER,
+    first_seen_ns INTEGER NOT NULL,
+    last_seen_ns  INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+"""
+
+MIGRATIONS: Final[tuple[str, ...]] = (FIRST,)
+"""Step n, counted from 1, brings a database from version n - 1 to n."""

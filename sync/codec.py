@@ -1,0 +1,143 @@
+"""Bytes every protocol is made of: unsigned varints, bounded reading, length-prefixed frames.
+
+Numbers are unsigned LEB128 of at most 64 bits, and only their shortest form is a number: what a
+receiver hashes or compares must not have two spellings.
+"""
+
+from typing import Final
+
+from sync.errors import DecodeError
+
+UVARINT_BITS: Final = 64
+"""The widest number any of our wire formats holds (timestamps in nanoseconds, protobuf uint64)."""
+
+UVARINT_SIZE_MAX: Final = 10
+"""Bytes of the largest number: 64 bits at 7 to the byte."""
+
+CONTINUES: Final = 0x80
+"""The bit set in every byte of a number but its last."""
+
+
+def encode_uvarint(value: int) -> bytes:
+    """Return `value`, 0 <= value < 2**64, as LEB128: 7 bits a byte, least significant first."""
+    assert 0 <= value < 1 << UVARINT_BITS, f"{value} does not fit {UVARINT_BITS} bits"
+    encoded = bytearray()
+    while value >= CONTINUES:
+        encoded.append(value & 0x7F | CONTINUES)
+        value >>= 7
+    encoded.append(value)
+    return bytes(encoded)
+
+
+def length_prefixed(payload: bytes) -> bytes:
+    """Return one frame as libp2p cuts them: the payload's size as LEB128, then the payload."""
+    return encode_uvarint(len(payload)) + payload
+
+
+class Reader:
+    """Reads `data` from front to back and never past its end.
+
+    Every method raises `DecodeError` when too little is left; the position then stays as it was.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._offset = 0
+
+    @property
+    def remaining(self) -> int:
+        """Bytes not yet read."""
+        return len(self._data) - self._offset
+
+    def read(self, count: int) -> bytes:
+        """Return the next `count` bytes; `count` may come straight from the wire."""
+        if not 0 <= count <= self.remaining:
+            raise DecodeError(f"{count} bytes should follow, {self.remaining} do")
+        start = self._offset
+        self._offset += count
+        return self._data[start : self._offset]
+
+    def byte(self) -> int:
+        """Return the next byte, 0..255."""
+        return self.read(1)[0]
+
+    def uvarint(self) -> int:
+        """Return the next LEB128 number, 0 <= number < 2**64.
+
+        Raises:
+            DecodeError: cut short, wider than 64 bits, or not in its shortest form.
+        """
+        number = _scan_uvarint(self._data, self._offset)
+        if number is None:
+            raise DecodeError("the bytes end within a number")
+        value, self._offset = number
+        return value
+
+    def expect_end(self) -> None:
+        """Refuse bytes after the last field.
+
+        Raises:
+            DecodeError: something is left.
+        """
+        if self.remaining:
+            raise DecodeError(f"{self.remaining} bytes follow where nothing should")
+
+
+class FrameAssembler:
+    """Cuts length-prefixed frames out of a byte stream, however the stream is chunked.
+
+    Holds no more than what was fed, and looks at each byte a bounded number of times.
+
+    Args:
+        limit: bytes of the largest payload a peer may announce.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self._buffer = bytearray()
+
+    @property
+    def pending(self) -> int:
+        """Bytes held of a frame that is not complete yet; 0 between two frames."""
+        return len(self._buffer)
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """Take the next bytes of the stream; return the payloads they complete, in order.
+
+        Raises:
+            DecodeError: a length above the limit, or one that is no number. It is refused before
+                a byte of its payload is waited for. The stream has lost its frames for good:
+                drop it, and do not feed the assembler again.
+        """
+        buffer = self._buffer
+        buffer += data
+        frames: list[bytes] = []
+        consumed = 0
+        while (prefix := _scan_uvarint(buffer, consumed)) is not None:
+            length, start = prefix
+            if length > self.limit:
+                raise DecodeError(f"a frame of {length} bytes, {self.limit} are allowed")
+            end = start + length
+            if end > len(buffer):
+                break
+            frames.append(bytes(buffer[start:end]))
+            consumed = end
+        del buffer[:consumed]
+        return frames
+
+
+def _scan_uvarint(data: bytes | bytearray, start: int) -> tuple[int, int] | None:
+    """Return the number at `start` and the offset after it, or None if the data ends within it."""
+    value = 0
+    for offset in range(start, min(start + UVARINT_SIZE_MAX, len(data))):
+        byte = data[offset]
+        value |= (byte & 0x7F) << 7 * (offset - start)
+        if byte < CONTINUES:
+            if byte == 0 and offset > start:
+                raise DecodeError("a number is not in its shortest form")
+            if value >> UVARINT_BITS:
+                raise DecodeError(f"a number is wider than {UVARINT_BITS} bits")
+            return value, offset + 1
+    if len(data) - start >= UVARINT_SIZE_MAX:
+        raise DecodeError(f"a number is wider than {UVARINT_BITS} bits")
+    return None

@@ -1,0 +1,34 @@
+"""Our own log in a channel: which sequence number comes next, and what it links back to."""
+
+from collections.abc import Sequence
+
+from sync.entry import lipmaa
+from sync.machine import MessageId
+
+
+class AuthorLog:
+    """The ids of one log by sequence number, from 1 on."""
+
+    def __init__(self, number: int, ids: Sequence[MessageId] = ()) -> None:
+        self.number = number
+        self._ids = bytearray().join(bytes.fromhex(message_id) for message_id in ids)
+
+    @property
+    def next_seq(self) -> int:
+        """The sequence number of the next entry."""
+        return len(self._ids) // 32 + 1
+
+    def links(self) -> tuple[MessageId | None, MessageId | None]:
+        """Return backlink and skiplink of the next entry (absent where DESIGN 3 says so)."""
+        seq = self.next_seq
+        if seq == 1:
+            return None, None
+        skip = lipmaa(seq)
+        return self._id(seq - 1), None if skip in (0, seq - 1) else self._id(skip)
+
+    def append(self, message_id: MessageId) -> None:
+        """Note the id of entry `next_seq`."""
+        self._ids += bytes.fromhex(message_id)
+
+    def _id(self, seq: int) -> MessageId:
+        return MessageId(self._ids[(seq - 1) * 32 : seq * 32].hex())

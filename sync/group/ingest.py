@@ -1,0 +1,107 @@
+"""One way in (DESIGN 4): from an SDS message to an entry that may be stored.
+
+What is refused here is refused for good, for reasons that lie in the bytes alone; so the order of
+arrival changes no verdict.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from sync.entry import Entry, open_content
+from sync.errors import RemoteError
+from sync.group.values import StoredMessage
+from sync.machine import ChannelId, PeerId
+from sync.sds.message import HistoryEntry, Kind, Message
+from sync.sds.wire import decode, encode_canonical
+from sync.waku.message import WakuMessage, content_topic, deterministic_hash, pubsub_topic
+
+Verify: TypeAlias = Callable[[PeerId, bytes, bytes], bool]
+"""(author, signature, signed bytes) -> whether the author signed them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """What a channel needs to check what comes in; the topics are worked out once."""
+
+    channel: ChannelId
+    pubsub_topic: str
+    content_topic: str
+    verify: Verify
+
+    @classmethod
+    def of(cls, channel: ChannelId, verify: Verify) -> "Gate":
+        """Return the gate of `channel`."""
+        return cls(channel, pubsub_topic(channel), content_topic(channel), verify)
+
+    def waku_message(self, payload: bytes, created_ns: int) -> WakuMessage:
+        """Wrap a canonical SDS message for Waku (DESIGN 3)."""
+        return WakuMessage(payload, self.content_topic, created_ns)
+
+    def store(self, entry: Entry, message: Message) -> StoredMessage:
+        """Return what is stored of a checked message, its Waku hash worked out."""
+        payload = encode_canonical(message)
+        waku = self.waku_message(payload, entry.header.created_ns)
+        return StoredMessage(
+            self.channel, entry, deterministic_hash(self.pubsub_topic, waku), payload
+        )
+
+    def read(self, payload: bytes) -> Message:
+        """Parse an SDS frame of this channel.
+
+        Raises:
+            RemoteError: malformed, over a limit, or of another channel.
+        """
+        message = decode(payload)
+        if message.channel_id != self.channel:
+            raise RemoteError("a message of another channel came in this one")
+        return message
+
+    def check(self, message: Message) -> StoredMessage:
+        """Check a content message down to its signature.
+
+        Raises:
+            RemoteError: its entry is malformed, says other things than the message around it, or is
+                not signed by its author.
+        """
+        entry = open_content(message.content)
+        header = entry.header
+        if header.channel_id != self.channel:
+            raise RemoteError("an entry of another channel")
+        if (header.author, entry.message_id, header.lamport) != (
+            message.sender_id,
+            message.message_id,
+            message.lamport,
+        ):
+            raise RemoteError("sender, id or Lamport timestamp differ from what was signed")
+        if history_of(entry) != message.causal_history:
+            raise RemoteError("the causal history differs from what was signed")
+        if not self.verify(header.author, entry.signature, entry.header_bytes):
+            raise RemoteError("the signature is not its author's")
+        return self.store(entry, message)
+
+    def read_transfer(self, waku: WakuMessage, topic: str) -> tuple[Message, StoredMessage]:
+        """Check a message that came by transfer; its bytes must be the canonical ones.
+
+        Raises:
+            RemoteError: wrong topic or time, not canonical, or whatever `check` refuses.
+        """
+        if topic != self.pubsub_topic or waku.content_topic != self.content_topic:
+            raise RemoteError("a transferred message of another topic")
+        message = self.read(waku.payload)
+        if message.kind is not Kind.CONTENT:
+            raise RemoteError("only content messages are transferred")
+        stored = self.check(message)
+        if stored.payload != waku.payload or stored.entry.header.created_ns != waku.timestamp:
+            raise RemoteError("a transferred message is not in its canonical form")
+        return message, stored
+
+
+def history_of(entry: Entry) -> tuple[HistoryEntry, ...]:
+    """Return the causal history that the header signs."""
+    return tuple(
+        [
+            HistoryEntry(parent.message_id, parent.waku_hash, parent.author)
+            for parent in entry.header.parents
+        ]
+    )

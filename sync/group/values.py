@@ -1,0 +1,415 @@
+"""Inputs and effects of a group, the records a journal keeps, and the state it gives back."""
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias
+
+from sync.entry import Entry
+from sync.machine import ChannelId, MessageId, Nanos, PeerId, Tick
+from sync.sds.message import Delivery, HistoryEntry
+
+SessionId: TypeAlias = int
+"""Number of one reconciliation session, unique within a run of a node."""
+
+
+# --- What is on disk ---------------------------------------------------------------------------
+
+
+class Status(Enum):
+    """Where a stored message stands."""
+
+    DELIVERED = "delivered"
+    WAITING = "waiting"
+    """In the incoming buffer: a dependency is missing."""
+    PARKED = "parked"
+    """Stamped more than five minutes ahead of the reference clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredMessage:
+    """One entry as a journal keeps it: the canonical SDS bytes and what is looked up by."""
+
+    channel: ChannelId
+    entry: Entry
+    waku_hash: bytes
+    """32 bytes; with `entry.header.created_ns` the SyncID."""
+    payload: bytes
+    """The canonical SDS message: the original bytes, relayed as they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreMessage:
+    """Record: a new message, all its columns at once."""
+
+    message: StoredMessage
+    status: Status
+    after_gap: bool = False
+    delivery: Delivery | None = None
+    """Only for own messages."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetStatus:
+    """Record: a waiting or parked message is delivered, or a parked one waits."""
+
+    channel: ChannelId
+    message_id: MessageId
+    status: Status
+    after_gap: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SetDelivery:
+    """Record: how sure we are of an own message, and how often it was sent again."""
+
+    channel: ChannelId
+    message_id: MessageId
+    delivery: Delivery
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class SetLog:
+    """Record: our log in this channel, drawn anew when we find we were restored or cloned."""
+
+    channel: ChannelId
+    log: int
+
+
+Record: TypeAlias = StoreMessage | SetStatus | SetDelivery | SetLog
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """A stored message without its content: all that SDS needs to know of it."""
+
+    message_id: MessageId
+    sender_id: PeerId
+    lamport: int
+    created_ns: Nanos
+    causal_history: tuple[HistoryEntry, ...]
+    retrieval_hint: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class OwnState:
+    """An own message that is not acknowledged."""
+
+    message_id: MessageId
+    delivery: Delivery
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelState:
+    """Everything a channel's machines need after a start; made from committed rows alone."""
+
+    log_number: int
+    log: tuple[tuple[int, MessageId], ...] = ()
+    """(lamport, message id) of every delivered message, ascending."""
+    sync_ids: tuple[tuple[Nanos, bytes], ...] = ()
+    """(created_ns, Waku hash) of every stored message but the parked ones, ascending."""
+    own_log: tuple[MessageId, ...] = ()
+    """Ids of our current log by sequence number, from 1 on."""
+    own_created_ns: Nanos = 0
+    """The newest `created_ns` of any own entry."""
+    tips: tuple[Outline, ...] = ()
+    """Delivered messages that no message names, and the newest two; newest last, at most 64."""
+    outgoing: tuple[OwnState, ...] = ()
+    waiting: tuple[Outline, ...] = ()
+    parked: tuple[Outline, ...] = ()
+
+
+# --- Inputs ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """First input: what the disk holds."""
+
+    state: ChannelState
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """The person wrote something. `token` comes back in `Written`, or in a failure."""
+
+    token: int
+    kind: int
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class WriteEphemeral:
+    """Something short-lived to tell, such as that the person is typing."""
+
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class SendAgain:
+    """The person asks to send an own, unacknowledged message again."""
+
+    message_id: MessageId
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """An SDS frame came over the link of `peer`, which has proved this channel."""
+
+    peer: PeerId
+    payload: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class PeerJoined:
+    """A link to `peer` is up and has proved this channel."""
+
+    peer: PeerId
+
+
+@dataclass(frozen=True, slots=True)
+class PeerGone:
+    """The last link to `peer` is down."""
+
+    peer: PeerId
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceClock:
+    """The reference clock is now `offset_ns` ahead of the machine's clock."""
+
+    offset_ns: Nanos
+
+
+@dataclass(frozen=True, slots=True)
+class StartSession:
+    """Reconcile with `peer`, because of `why`."""
+
+    session: SessionId
+    peer: PeerId
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionOffered:
+    """`peer` opened a reconciliation stream to us."""
+
+    session: SessionId
+    peer: PeerId
+
+
+@dataclass(frozen=True, slots=True)
+class SessionOpened:
+    """The stream that `OpenSession` asked for is there."""
+
+    session: SessionId
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPayload:
+    """A payload came on a reconciliation stream."""
+
+    session: SessionId
+    payload: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class SessionClosed:
+    """A reconciliation stream ended, or could not be opened; `reason` is empty at a plain end."""
+
+    session: SessionId
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Transferred:
+    """A message came on the transfer stream of `peer`."""
+
+    peer: PeerId
+    payload: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class TransferEnded:
+    """The transfer stream of `peer` ended."""
+
+    peer: PeerId
+
+
+Input: TypeAlias = (
+    Restored
+    | Write
+    | WriteEphemeral
+    | SendAgain
+    | Arrived
+    | PeerJoined
+    | PeerGone
+    | ReferenceClock
+    | StartSession
+    | SessionOffered
+    | SessionOpened
+    | SessionPayload
+    | SessionClosed
+    | Transferred
+    | TransferEnded
+    | Tick
+)
+
+
+# --- Effects (beside the records) --------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Broadcast:
+    """Send an SDS payload to every peer of the channel."""
+
+    payload: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class BroadcastStored:
+    """Load an own message, give it the filter of now, and send it to every peer."""
+
+    message_id: MessageId
+    bloom_filter: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSession:
+    """Open a reconciliation stream to `peer`; answer with `SessionOpened` or `SessionClosed`."""
+
+    session: SessionId
+    peer: PeerId
+
+
+@dataclass(frozen=True, slots=True)
+class SendPayload:
+    """Send a payload on a reconciliation stream."""
+
+    session: SessionId
+    payload: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class CloseSession:
+    """Close a reconciliation stream, after what was sent on it."""
+
+    session: SessionId
+
+
+@dataclass(frozen=True, slots=True)
+class Push:
+    """Load the messages with these Waku hashes and send them on a transfer stream to `peer`."""
+
+    peer: PeerId
+    hashes: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """An own message exists now: it is committed when this is released."""
+
+    token: int
+    message_id: MessageId
+
+
+@dataclass(frozen=True, slots=True)
+class Deliver:
+    """Show a message. `entry` is None when it must be loaded."""
+
+    message_id: MessageId
+    entry: Entry | None
+    after_gap: bool
+    delivery: Delivery | None
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryChanged:
+    """The state of an own message changed."""
+
+    message_id: MessageId
+    delivery: Delivery
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A message we lack was named, by a message or by a peer's sync message."""
+
+    message_id: MessageId
+    named_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A missing message came, or was given up as lost."""
+
+    message_id: MessageId
+    lost: bool
+
+
+@dataclass(frozen=True, slots=True)
+class EphemeralArrived:
+    """A short-lived message of `peer`."""
+
+    peer: PeerId
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Lacking:
+    """We lack `count` messages that peers named; `peers` may have them."""
+
+    count: int
+    peers: tuple[PeerId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionEnded:
+    """A session is over, with what it did; `result` says how it ended."""
+
+    session: SessionId
+    peer: PeerId
+    why: str
+    result: str
+    converged: bool
+    rounds: int
+    have: int
+    need: int
+    got: int
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Something of a peer's was declined without blame worth closing the link for."""
+
+    peer: PeerId
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """Something the person should know."""
+
+    text: str
+
+
+Effect: TypeAlias = (
+    Record
+    | Broadcast
+    | BroadcastStored
+    | OpenSession
+    | SendPayload
+    | CloseSession
+    | Push
+    | Written
+    | Deliver
+    | DeliveryChanged
+    | Missing
+    | Found
+    | EphemeralArrived
+    | Lacking
+    | SessionEnded
+    | Refused
+    | Warned
+)

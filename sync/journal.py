@@ -1,0 +1,55 @@
+"""What the engine asks of a disk. `storage` implements it with SQLite; the simulator in memory."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from sync.entry import Entry
+from sync.group.values import ChannelState, Record
+from sync.machine import ChannelId, MessageId, Nanos
+from sync.sds.message import Delivery
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A stored message, loaded again."""
+
+    message_id: MessageId
+    entry: Entry
+    payload: bytes
+    waku_hash: bytes
+    after_gap: bool
+    delivery: Delivery | None
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """A channel this profile is in. `secret` never leaves the profile but in an invite."""
+
+    channel: ChannelId
+    name: str
+    secret: bytes
+    open: bool
+    profile: str
+    """Name of the SDS parameters: `lan` or `waku`."""
+    joined_ns: Nanos
+
+
+class Journal(Protocol):
+    """Durable storage. After `commit` returns, a power cut takes nothing of it away."""
+
+    async def commit(self, records: Sequence[Record]) -> None:
+        """Write all of `records` in one transaction, in order.
+
+        Raises:
+            StorageError: nothing was written; the sentence says what to do.
+        """
+
+    async def load(self, channel: ChannelId, ids: Sequence[MessageId]) -> dict[MessageId, Loaded]:
+        """Return the stored messages among `ids`."""
+
+    async def load_by_hash(self, channel: ChannelId, hashes: Sequence[bytes]) -> list[Loaded]:
+        """Return the stored messages with these Waku hashes, ordered by (created_ns, hash)."""
+
+    async def restore(self, channel: ChannelId) -> ChannelState:
+        """Return what the channel's machines need; a new channel has an empty state."""

@@ -1,0 +1,174 @@
+"""Which peer reconciles with whom, when, by which protocol, and why.
+
+One table of sessions for all channels. Today there is one protocol, Waku Sync, and three reasons:
+a new link, messages that others named and we lack, and a person who asks. Every start says why.
+
+On a new link the participant with the smaller key begins; the other side answers.
+"""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, assert_never
+
+from sync.machine import SECOND, ChannelId, Nanos, PeerId, Tick
+
+SESSIONS_MAX = 4
+"""Sessions we begin and that run at once; each holds two connections and up to a payload."""
+
+LACKING_AFTER: Nanos = 3 * SECOND // 2
+"""How long we wait for what is missing to come by itself before we reconcile."""
+
+RETRY_FIRST: Nanos = 2 * SECOND
+RETRY_MAX: Nanos = 60 * SECOND
+
+PROTOCOL = "waku"
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """A link to `peer` proved `channel`."""
+
+    channel: ChannelId
+    peer: PeerId
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """The link to `peer` is down, or no longer carries `channel`."""
+
+    channel: ChannelId
+    peer: PeerId
+
+
+@dataclass(frozen=True, slots=True)
+class LackingNow:
+    """`channel` lacks `count` messages that others named; `peers` are connected."""
+
+    channel: ChannelId
+    count: int
+    peers: tuple[PeerId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The person asks to reconcile with `peer` now."""
+
+    channel: ChannelId
+    peer: PeerId
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A session is over; `converged` if both sides hold the same now."""
+
+    channel: ChannelId
+    peer: PeerId
+    converged: bool
+
+
+Input: TypeAlias = Joined | Left | LackingNow | Asked | Ended | Tick
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Begin a session."""
+
+    channel: ChannelId
+    peer: PeerId
+    protocol: str
+    why: str
+
+
+@dataclass(slots=True)
+class Wish:
+    """A session we want: when, why, and how often it failed already."""
+
+    at: Nanos
+    why: str
+    failures: int = 0
+
+
+class Manager:
+    """The one table of sessions, wanted and running."""
+
+    def __init__(self, me: PeerId, rng: random.Random) -> None:
+        self._me = me
+        self._rng = rng
+        self._linked: set[tuple[ChannelId, PeerId]] = set()
+        self._running: dict[tuple[ChannelId, PeerId], Wish] = {}
+        self._wishes: dict[tuple[ChannelId, PeerId], Wish] = {}
+        self._lacking: dict[ChannelId, int] = {}
+
+    def handle(self, event: Input, now: Nanos) -> Sequence[Start]:
+        """See `sync.machine`."""
+        match event:
+            case Joined(channel, peer):
+                self._linked.add((channel, peer))
+                if self._me < peer:
+                    self._wish(channel, peer, Wish(now, "new link"))
+            case Left(channel, peer):
+                self._linked.discard((channel, peer))
+                self._wishes.pop((channel, peer), None)
+                self._running.pop((channel, peer), None)
+            case LackingNow(channel, count, peers):
+                self._on_lacking(channel, count, peers, now)
+            case Asked(channel, peer):
+                self._wish(channel, peer, Wish(now, "asked by the person"))
+            case Ended(channel, peer, converged):
+                self._on_ended(channel, peer, now, converged=converged)
+            case Tick():
+                pass
+            case _:
+                assert_never(event)
+        return self._start_due(now)
+
+    def deadline(self) -> Nanos | None:
+        """When the next session may start; none while all places are taken."""
+        if len(self._running) >= SESSIONS_MAX:
+            return None
+        return min((wish.at for wish in self._wishes.values()), default=None)
+
+    def _on_lacking(
+        self, channel: ChannelId, count: int, peers: tuple[PeerId, ...], now: Nanos
+    ) -> None:
+        self._lacking[channel] = count
+        if count == 0:
+            for key in [key for key, wish in self._wishes.items() if key[0] == channel]:
+                if self._wishes[key].why == "messages are missing":
+                    del self._wishes[key]
+        elif peers and not any(key[0] == channel for key in (*self._wishes, *self._running)):
+            peer = self._rng.choice(peers)
+            self._wish(channel, peer, Wish(now + LACKING_AFTER, "messages are missing"))
+
+    def _on_ended(self, channel: ChannelId, peer: PeerId, now: Nanos, *, converged: bool) -> None:
+        """Try again what failed, ever later; ask somebody else while something is missing."""
+        wish = self._running.pop((channel, peer), None)
+        failures = wish.failures + 1 if wish is not None else 1
+        at = now + min(RETRY_FIRST << min(failures, 6), RETRY_MAX)
+        if wish is not None and not converged:
+            self._wish(channel, peer, Wish(at, wish.why, failures))
+        elif self._lacking.get(channel, 0):
+            others = sorted(key[1] for key in self._linked if key[0] == channel)
+            if others:
+                again = Wish(at, "messages are missing", failures)
+                self._wish(channel, self._rng.choice(others), again)
+
+    def _wish(self, channel: ChannelId, peer: PeerId, wish: Wish) -> None:
+        key = (channel, peer)
+        known = self._wishes.get(key)
+        if key in self._linked and (known is None or wish.at < known.at):
+            self._wishes[key] = wish
+
+    def _start_due(self, now: Nanos) -> list[Start]:
+        starts = []
+        for key in sorted(self._wishes, key=lambda key: (self._wishes[key].at, key)):
+            wish = self._wishes[key]
+            if wish.at > now or len(self._running) >= SESSIONS_MAX:
+                break
+            if key in self._running:
+                wish.at = now + RETRY_FIRST
+                continue
+            self._running[key] = self._wishes.pop(key)
+            starts.append(Start(*key, PROTOCOL, wish.why))
+        return starts

@@ -1,0 +1,194 @@
+"""Inputs and effects of an SDS channel."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from sync.machine import MessageId, Nanos, PeerId, Tick
+from sync.sds.incoming import Content
+from sync.sds.message import Delivery, HistoryEntry, Message
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """What `seal` made of a body."""
+
+    message_id: MessageId
+    content: bytes
+    retrieval_hint: bytes | None
+
+
+Seal: TypeAlias = Callable[[int, tuple[HistoryEntry, ...], object], Sealed]
+"""(lamport, causal history, body) -> message id and content."""
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """Input: write a message. `body` is whatever `seal` understands."""
+
+    body: object
+
+
+@dataclass(frozen=True, slots=True)
+class SendEphemeral:
+    """Input: tell something short-lived."""
+
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class SendAgain:
+    """Input: the person wants an own message sent again."""
+
+    message_id: MessageId
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """Input: a message, checked by the caller. `hint` is its own retrieval hint.
+
+    `from_author`: it came on the link of its sender, so its filter counts.
+    """
+
+    message: Message
+    hint: bytes | None
+    from_author: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Admit:
+    """Input: a message that was kept aside takes its place now."""
+
+    content: Content
+
+
+@dataclass(frozen=True, slots=True)
+class Connected:
+    """Input: how many peers of the channel are connected."""
+
+    peers: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceClock:
+    """Input: the reference clock is `offset_ns` ahead of `now`."""
+
+    offset_ns: Nanos
+
+
+@dataclass(frozen=True, slots=True)
+class RestoredOwn:
+    """An own message that was not acknowledged before the start."""
+
+    message_id: MessageId
+    delivery: Delivery
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """Input: the state on disk. `tips` come oldest first, `order` ascending."""
+
+    order: tuple[tuple[int, MessageId], ...]
+    tips: tuple[Content, ...]
+    outgoing: tuple[RestoredOwn, ...]
+    waiting: tuple[Content, ...]
+
+
+Input: TypeAlias = (
+    Send
+    | SendEphemeral
+    | SendAgain
+    | Received
+    | Admit
+    | Connected
+    | ReferenceClock
+    | Restored
+    | Tick
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Broadcast:
+    """Send this message to everybody."""
+
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class Rebroadcast:
+    """Send an own message again, with the filter of now."""
+
+    message_id: MessageId
+    bloom_filter: bytes
+    attempts: int
+    delivery: Delivery
+
+
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """A message took its place in the log."""
+
+    message_id: MessageId
+    after_gap: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A message waits for its dependencies."""
+
+    message_id: MessageId
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A message we lack was named by `named_by`, a message id or the sender of a sync message."""
+
+    message_id: MessageId
+    named_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A missing message came, or is given up as lost."""
+
+    message_id: MessageId
+    lost: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryChanged:
+    """How sure we are of an own message changed."""
+
+    message_id: MessageId
+    delivery: Delivery
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class EphemeralArrived:
+    """Somebody told something short-lived."""
+
+    sender_id: PeerId
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class FilterIgnored:
+    """A peer's filter was of no use; its message was taken all the same."""
+
+    sender_id: PeerId
+    reason: str
+
+
+Effect: TypeAlias = (
+    Broadcast
+    | Rebroadcast
+    | Delivered
+    | Held
+    | Missing
+    | Found
+    | DeliveryChanged
+    | EphemeralArrived
+    | FilterIgnored
+)

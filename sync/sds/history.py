@@ -1,0 +1,100 @@
+"""The local log of a channel, and what a causal history is drawn from (SDS, "Send Message")."""
+
+from bisect import insort
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from heapq import nlargest
+from itertools import islice
+
+from sync.machine import MessageId, PeerId
+from sync.sds.message import HISTORY_MAX, HistoryEntry
+
+TIPS_MAX = 64
+"""Messages kept that nobody has named; more would only come of a flood of concurrent writing."""
+
+OWED_MAX = 100_000
+"""Messages kept that we owe an acknowledgement; beyond it the oldest are left to resending."""
+
+
+@dataclass(slots=True)
+class Log:
+    """Delivered message ids in (lamport, message id) order, and who has named them.
+
+    `tips` are messages that no message names: what our next message builds on. `owed` are messages
+    of others that no other author has named: what our next sync message acknowledges.
+    """
+
+    me: PeerId
+    order: list[tuple[int, MessageId]] = field(default_factory=list)
+    known: set[MessageId] = field(default_factory=set)
+    tips: dict[MessageId, tuple[int, HistoryEntry]] = field(default_factory=dict)
+    owed: dict[MessageId, HistoryEntry] = field(default_factory=dict)
+    _newest: list[tuple[int, MessageId, HistoryEntry]] = field(default_factory=list)
+
+    def insert(self, lamport: int, entry: HistoryEntry, named: Iterable[HistoryEntry]) -> None:
+        """Add a delivered message at its place ("Resolve Conflicts"); `named` is its history."""
+        key = (lamport, entry.message_id)
+        if not self.order or key > self.order[-1]:
+            self.order.append(key)
+        else:
+            insort(self.order, key)
+        self.known.add(entry.message_id)
+        for parent in named:
+            self.tips.pop(parent.message_id, None)
+        self._add_tip(lamport, entry)
+        self._remember(lamport, entry)
+        if entry.sender_id != self.me:
+            self.owe(entry)
+
+    def owe(self, entry: HistoryEntry) -> None:
+        """Name `entry` in our next sync message: its author does not know that we have it."""
+        if len(self.owed) >= OWED_MAX:
+            del self.owed[next(iter(self.owed))]
+        self.owed[entry.message_id] = entry
+
+    def named(self, history: Iterable[HistoryEntry], by: PeerId) -> None:
+        """Note that `by` named these: whoever wrote them knows now, if it was somebody else."""
+        owed = self.owed
+        if not owed:
+            return
+        for entry in history:
+            owing = owed.get(entry.message_id)
+            if owing is not None and owing.sender_id != by:
+                del owed[entry.message_id]
+
+    def content_history(self, size: int) -> tuple[HistoryEntry, ...]:
+        """Return the newest tips, then the newest messages, up to `size`, oldest first."""
+        chosen = nlargest(size, self.tips.items(), key=lambda tip: (tip[1][0], tip[0]))
+        entries = {id_: (lamport, entry) for id_, (lamport, entry) in chosen}
+        for lamport, message_id, entry in reversed(self._newest):
+            if len(entries) >= size:
+                break
+            entries.setdefault(message_id, (lamport, entry))
+        ordered = sorted(entries.items(), key=lambda item: (item[1][0], item[0]))
+        return tuple([entry for _, (_, entry) in ordered])
+
+    def sync_history(self, size: int) -> tuple[HistoryEntry, ...]:
+        """Return what we owe, oldest first, and what a content message would name; at most 16."""
+        regular = self.content_history(size)
+        room = HISTORY_MAX - len(regular)
+        entries = {entry.message_id: entry for entry in islice(self.owed.values(), room)}
+        entries.update((entry.message_id, entry) for entry in regular)
+        return tuple(entries.values())
+
+    def restore_tip(self, lamport: int, entry: HistoryEntry) -> None:
+        """Put back a message that nobody names, or one of the newest, after a start."""
+        self._add_tip(lamport, entry)
+        self._remember(lamport, entry)
+
+    def _add_tip(self, lamport: int, entry: HistoryEntry) -> None:
+        self.tips[entry.message_id] = (lamport, entry)
+        if len(self.tips) > TIPS_MAX:
+            del self.tips[min(self.tips, key=lambda id_: (self.tips[id_][0], id_))]
+
+    def _remember(self, lamport: int, entry: HistoryEntry) -> None:
+        newest = self._newest
+        key = (lamport, entry.message_id, entry)
+        if len(newest) == HISTORY_MAX and key[:2] < newest[0][:2]:
+            return
+        insort(newest, key, key=lambda item: item[:2])
+        del newest[:-HISTORY_MAX]

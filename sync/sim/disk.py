@@ -1,0 +1,167 @@
+"""A journal in memory: what is committed survives a crash, nothing else does."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from sync.errors import StorageError
+from sync.group.ingest import history_of
+from sync.group.values import (
+    ChannelState,
+    Outline,
+    OwnState,
+    Record,
+    SetDelivery,
+    SetLog,
+    SetStatus,
+    Status,
+    StoredMessage,
+    StoreMessage,
+)
+from sync.journal import Loaded
+from sync.machine import MessageId, PeerId
+from sync.sds.message import Delivery
+
+TIPS_MAX = 64
+
+
+@dataclass(slots=True)
+class Row:
+    """One stored message."""
+
+    message: StoredMessage
+    status: Status
+    after_gap: bool
+    delivery: Delivery | None
+    attempts: int = 0
+
+
+@dataclass(slots=True)
+class Disk:
+    """One node's disk for one channel."""
+
+    me: PeerId
+    log_number: int
+    rows: dict[MessageId, Row] = field(default_factory=dict)
+    full: bool = False
+    """Whether commits fail."""
+
+    def commit(self, records: Sequence[Record]) -> None:
+        """Write all of `records`, or nothing.
+
+        Raises:
+            StorageError: the disk is full.
+        """
+        if self.full:
+            raise StorageError("The disk is full: free some space.")
+        for record in records:
+            match record:
+                case StoreMessage(message, status, after_gap, delivery):
+                    assert message.entry.message_id not in self.rows, "stored twice"
+                    self.rows[message.entry.message_id] = Row(message, status, after_gap, delivery)
+                case SetStatus(_, message_id, status, after_gap):
+                    self.rows[message_id].status = status
+                    self.rows[message_id].after_gap = after_gap
+                case SetDelivery(_, message_id, delivery, attempts):
+                    self.rows[message_id].delivery = delivery
+                    self.rows[message_id].attempts = attempts
+                case SetLog(_, log):
+                    self.log_number = log
+
+    def holds(self, message_id: MessageId) -> bool:
+        """Whether a power cut now would leave the message here."""
+        return message_id in self.rows
+
+    def log(self) -> list[tuple[int, MessageId]]:
+        """Return the delivered messages in (lamport, message id) order."""
+        return sorted(
+            (row.message.entry.header.lamport, message_id)
+            for message_id, row in self.rows.items()
+            if row.status is Status.DELIVERED
+        )
+
+    def load(self, message_id: MessageId) -> Loaded:
+        """Return a stored message."""
+        row = self.rows[message_id]
+        message = row.message
+        return Loaded(
+            message_id,
+            message.entry,
+            message.payload,
+            message.waku_hash,
+            row.after_gap,
+            row.delivery,
+        )
+
+    def load_by_hash(self, hashes: Sequence[bytes]) -> list[Loaded]:
+        """Return the messages with these Waku hashes, by time and hash."""
+        wanted = set(hashes)
+        found = [row.message for row in self.rows.values() if row.message.waku_hash in wanted]
+        found.sort(key=lambda message: (message.entry.header.created_ns, message.waku_hash))
+        return [self.load(message.entry.message_id) for message in found]
+
+    def restore(self) -> ChannelState:
+        """Return what the machines need, from committed rows alone."""
+        delivered = [row for row in self.rows.values() if row.status is Status.DELIVERED]
+        own = [
+            row.message.entry
+            for row in self.rows.values()
+            if row.message.entry.header.author == self.me
+        ]
+        current = sorted(
+            (entry for entry in own if entry.header.log == self.log_number),
+            key=lambda entry: entry.header.seq,
+        )
+        return ChannelState(
+            log_number=self.log_number,
+            log=tuple(self.log()),
+            sync_ids=tuple(
+                sorted(
+                    (row.message.entry.header.created_ns, row.message.waku_hash)
+                    for row in self.rows.values()
+                    if row.status is not Status.PARKED
+                )
+            ),
+            own_log=tuple(entry.message_id for entry in current),
+            own_created_ns=max((entry.header.created_ns for entry in own), default=0),
+            tips=self._tips(delivered),
+            outgoing=tuple(
+                OwnState(message_id, row.delivery, row.attempts)
+                for message_id, row in self.rows.items()
+                if row.delivery not in {None, Delivery.ACKNOWLEDGED} and row.delivery is not None
+            ),
+            waiting=self._outlines(Status.WAITING),
+            parked=self._outlines(Status.PARKED),
+        )
+
+    def _tips(self, delivered: Sequence[Row]) -> tuple[Outline, ...]:
+        named = {
+            parent.message_id for row in delivered for parent in row.message.entry.header.parents
+        }
+        ordered = sorted((_outline(row) for row in delivered), key=_place)
+        newest = {outline.message_id for outline in ordered[-2:]}
+        tips = [
+            outline
+            for outline in ordered
+            if outline.message_id not in named or outline.message_id in newest
+        ]
+        return tuple(tips[-TIPS_MAX:])
+
+    def _outlines(self, status: Status) -> tuple[Outline, ...]:
+        outlines = (_outline(row) for row in self.rows.values() if row.status is status)
+        return tuple(sorted(outlines, key=_place))
+
+
+def _place(outline: Outline) -> tuple[int, MessageId]:
+    return (outline.lamport, outline.message_id)
+
+
+def _outline(row: Row) -> Outline:
+    entry = row.message.entry
+    return Outline(
+        message_id=entry.message_id,
+        sender_id=entry.header.author,
+        lamport=entry.header.lamport,
+        created_ns=entry.header.created_ns,
+        causal_history=history_of(entry),
+        retrieval_hint=row.message.waku_hash,
+    )

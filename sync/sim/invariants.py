@@ -1,0 +1,77 @@
+"""The invariants of DESIGN.md 8, asserted while a world runs and at its end."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from sync.entry import Header
+from sync.group.values import SessionEnded, Status
+from sync.journal import Loaded
+from sync.machine import MessageId, PeerId
+from sync.sds.message import Delivery
+from sync.sim.disk import Disk
+
+
+@dataclass(slots=True)
+class Witness:
+    """Sees everything nodes release, as a person at each of them would."""
+
+    shown: dict[int, set[MessageId]] = field(default_factory=dict)
+    """Per node, the messages shown there."""
+    sent: set[MessageId] = field(default_factory=set)
+    """Messages that were shown to their own author."""
+    marks: dict[MessageId, Delivery] = field(default_factory=dict)
+    newest: dict[tuple[PeerId, int], tuple[int, int]] = field(default_factory=dict)
+    """Per author and log: the newest (seq, lamport)."""
+    sessions: list[SessionEnded] = field(default_factory=list)
+    crashes: int = 0
+    failures: int = 0
+    gaps: int = 0
+
+    def written(self, node: int, header: Header) -> None:
+        """I6: per author and log, seq and lamport strictly rise, across restarts too."""
+        key = (header.author, header.log)
+        seq, lamport = self.newest.get(key, (0, 0))
+        assert header.seq == seq + 1, f"I6: node {node} wrote seq {header.seq} after {seq}"
+        assert header.lamport > lamport, f"I6: node {node} wrote lamport {header.lamport}"
+        self.newest[key] = (header.seq, header.lamport)
+
+    def delivered(self, node: int, loaded: Loaded, disk: Disk) -> None:
+        """I3 and I5: after its dependencies or marked, and only once."""
+        shown = self.shown.setdefault(node, set())
+        message_id = loaded.message_id
+        assert message_id not in shown, f"I5: node {node} shows {message_id} twice"
+        shown.add(message_id)
+        if loaded.entry.header.author == disk.me:
+            self.sent.add(message_id)
+        if loaded.after_gap:
+            self.gaps += 1
+            return
+        for parent in loaded.entry.header.parents:
+            row = disk.rows.get(parent.message_id)
+            assert row is not None, f"I3: node {node} lacks a parent of {message_id}"
+            assert row.status is Status.DELIVERED, f"I3: node {node} holds back {row}"
+
+    def marked(
+        self, node: int, message_id: MessageId, delivery: Delivery, others: Sequence[Disk]
+    ) -> None:
+        """I4: acknowledged only if another node durably holds the message."""
+        self.marks[message_id] = delivery
+        if delivery is Delivery.ACKNOWLEDGED:
+            held = any(disk.holds(message_id) for disk in others)
+            assert held, f"I4: node {node} shows {message_id} as acknowledged; nobody holds it"
+
+    def crashed(self, node: int) -> None:
+        """A node lost its memory; what it had shown stays shown."""
+        del node
+        self.crashes += 1
+
+    def check_end(self, disks: Sequence[Disk]) -> None:
+        """I1, I2 and I5 once the world is quiet."""
+        logs = [disk.log() for disk in disks]
+        assert all(log == logs[0] for log in logs), f"I2: logs of {[len(log) for log in logs]}"
+        held = {message_id for _, message_id in logs[0]}
+        lost = self.sent - held
+        assert not lost, f"I1: {len(lost)} messages shown as sent are gone"
+        for node, shown in self.shown.items():
+            missing = {message_id for _, message_id in disks[node].log()} - shown
+            assert not missing, f"node {node} holds {len(missing)} messages it never showed"

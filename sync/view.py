@@ -1,0 +1,252 @@
+"""What the UI may know: a snapshot, a stream of events, pages of history.
+
+The live node, the simulator and a replay all show themselves through these types; the UI never
+reads an engine. Nothing here does anything: values and one protocol.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Protocol, TypeAlias
+
+from sync.machine import ChannelId, MessageId, Nanos, PeerId
+from sync.sds.message import Delivery
+
+Position: TypeAlias = tuple[int, MessageId]
+"""Where a message stands in the one order of a channel: (lamport, message id)."""
+
+
+class PeerState(Enum):
+    """Whether a peer's link is alive."""
+
+    UP = "up"
+    DOWN = "down"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A message as it is shown. `text` and `nick` are the author's bytes: sanitise to render."""
+
+    channel: ChannelId
+    message_id: MessageId
+    author: PeerId
+    nick: str
+    text: str
+    lamport: int
+    created_ns: Nanos
+    own: bool
+    after_gap: bool
+    delivery: Delivery | None
+    """Only for own messages; None for those of others."""
+
+    @property
+    def position(self) -> Position:
+        """Where it stands in the channel's order."""
+        return (self.lamport, self.message_id)
+
+
+@dataclass(frozen=True, slots=True)
+class MessageShown:
+    """A message was delivered (an own one: committed)."""
+
+    line: Line
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryShown:
+    """The state of an own message changed."""
+
+    channel: ChannelId
+    message_id: MessageId
+    delivery: Delivery
+
+
+@dataclass(frozen=True, slots=True)
+class MissingShown:
+    """A message we lack was named by `named_by` (a message id, or the peer of a sync message)."""
+
+    channel: ChannelId
+    message_id: MessageId
+    named_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class FoundShown:
+    """A missing message came, or was given up as lost."""
+
+    channel: ChannelId
+    message_id: MessageId
+    lost: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PeerShown:
+    """A peer came, went, or changed its name."""
+
+    peer: PeerId
+    nick: str
+    state: PeerState
+
+
+@dataclass(frozen=True, slots=True)
+class SyncShown:
+    """A reconciliation session ended. Bytes count both streams; `elapsed_ns` is wall time."""
+
+    channel: ChannelId
+    peer: PeerId
+    protocol: str
+    why: str
+    result: str
+    rounds: int
+    have: int
+    need: int
+    got: int
+    bytes_in: int = 0
+    bytes_out: int = 0
+    elapsed_ns: Nanos = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelShown:
+    """A channel was joined."""
+
+    channel: ChannelId
+    name: str
+
+
+class Level(Enum):
+    """How loud a notice is."""
+
+    INFO = "info"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """One sentence for the person, with what to do."""
+
+    text: str
+    level: Level = Level.INFO
+
+
+Event: TypeAlias = (
+    MessageShown
+    | DeliveryShown
+    | MissingShown
+    | FoundShown
+    | PeerShown
+    | SyncShown
+    | ChannelShown
+    | Notice
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OutgoingInfo:
+    """An own message that nobody has surely received: its state and next resend."""
+
+    message_id: MessageId
+    delivery: Delivery
+    attempts: int
+    resend_at: Nanos | None
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingInfo:
+    """A message held back for the messages it depends on."""
+
+    message_id: MessageId
+    author: PeerId
+    unmet: tuple[MessageId, ...]
+    give_up_at: Nanos
+
+
+@dataclass(frozen=True, slots=True)
+class BloomInfo:
+    """The channel's filter; `fill` and `false_positives` are shares of 1."""
+
+    count: int
+    capacity: int
+    bits: int
+    hashes: int
+    fill: float
+    false_positives: float
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelInfo:
+    """One channel, as the channel list and the debug pane show it. Buffers are cut to 100 rows."""
+
+    channel: ChannelId
+    name: str
+    open: bool
+    """Whether anybody on this network can join: the id and secret follow from the name."""
+    profile: str
+    messages: int
+    missing: tuple[MessageId, ...] = ()
+    lost: int = 0
+    parked: int = 0
+    outgoing: tuple[OutgoingInfo, ...] = ()
+    outgoing_count: int = 0
+    waiting: tuple[WaitingInfo, ...] = ()
+    waiting_count: int = 0
+    next_sync_at: Nanos | None = None
+    bloom: BloomInfo | None = None
+    peers: tuple[PeerId, ...] = ()
+    """Peers whose link proved this channel."""
+
+
+@dataclass(frozen=True, slots=True)
+class PeerInfo:
+    """One peer we have met; `rtt_ns` and `clock_offset_ns` come from pings."""
+
+    peer: PeerId
+    nick: str
+    state: PeerState
+    address: str
+    rtt_ns: Nanos | None = None
+    clock_offset_ns: Nanos | None = None
+    last_seen_ns: Nanos | None = None
+    """By our own clock; None if never in this run."""
+    syncing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Everything the screens show that is not a page of history."""
+
+    me: PeerId
+    nick: str
+    now: Nanos
+    port: int | None
+    interface: str
+    network: str
+    """What the network is doing and what comes next, one sentence."""
+    channels: tuple[ChannelInfo, ...]
+    peers: tuple[PeerInfo, ...]
+    trace: tuple[str, ...] = ()
+    """The last lines of the trace, newest last."""
+    longest_block_ns: Nanos = 0
+    """Longest slice of work that kept the event loop from the UI."""
+    refused: dict[str, int] = field(default_factory=dict)
+    """How many bad inputs each peer or address has sent us."""
+
+
+class History(Protocol):
+    """Messages on disk, delivered ones only, in the order of (lamport, message id)."""
+
+    async def page(
+        self, channel: ChannelId, *, before: Position | None, limit: int
+    ) -> Sequence[Line]:
+        """Return up to `limit` lines just before `before` (None: the newest), oldest first."""
+
+    async def page_after(
+        self, channel: ChannelId, *, after: Position, limit: int
+    ) -> Sequence[Line]:
+        """Return up to `limit` lines just after `after`, oldest first."""
+
+    async def count(self, channel: ChannelId) -> int:
+        """Return how many messages of the channel are delivered."""
+
+    async def search(self, channel: ChannelId, query: str, *, limit: int) -> Sequence[Line]:
+        """Return the newest `limit` lines that match `query`, oldest first."""

@@ -1,0 +1,46 @@
+"""Waku Sync: two peers find out which messages only one of them has, and exchange those.
+
+Where each section of the specification lives:
+
+| section | here |
+|---|---|
+| Wire protocol, Range, RangeBounds, RangeType, ItemSet | `message.RangesData` and its ranges |
+| SyncID | `sync.ranges.SyncId`, `message.sync_id`, `message.deterministic_hash` |
+| Fingerprint | `sync.ranges.OrderedSet.fingerprint` |
+| Payload encoding, Delta encoding for Ranges | `wire.encode_ranges`, `wire.decode_ranges` |
+| Varint encoding | `sync.codec.encode_uvarint`, `sync.codec.Reader.uvarint` |
+| Delta encoding for sequential SyncIDs | `wire.encode_bound`, `wire.read_bound` |
+| Delta encoding for ItemSets | `wire._encode_elements`, `wire._read_elements` |
+| Initial Message | `reconcile.Reconciliation._begin` |
+| Responding to a `RangesData` payload | `reconcile.Reconciliation._on_payload`, `_answer_range` |
+| divide it into subranges | `reconcile.Reconciliation._disclose`, `sync.ranges.OrderedSet.split` |
+| Transfer Protocol | `transfer.Transfer` (what is let in); who holds the messages pushes them |
+| Transfer Protocol, Wire specification | `wire.encode_transfer`, `wire.decode_transfer` |
+| Cluster & Shards | `message.CLUSTER`, `message.shard`, `reconcile.Reconciliation._matches` |
+| Parameters | `reconcile.Parameters` |
+| Storage | `sync.ranges.OrderedSet` |
+
+How we read what it leaves open:
+
+- R1 The first range always begins at 0, so a window that begins later is a leading `Skip`.
+- R2 An empty item set is the count 00 followed by the `reconciled` byte.
+- R3 The first bound is encoded against (0, 0): its hash is sent only if its timestamp is 0.
+- D7 A delta-encoded hash loses the bytes after the first difference. A bound is therefore
+  shortened first and fingerprinted second (`sync.ranges.shortened`), and where ranges are merged
+  the bounds between them are put back one by one (`sync.ranges.rungs`).
+- Adjacent `Skip` ranges of an answer are merged. An answer of `Skip` alone is still sent, as one
+  range to the end of what was asked, and ends the session for both. A payload without ranges
+  ends it too; as the first one, with another header or with no bytes at all, it means mismatch.
+- The whole channel is [0, 2^63 - 1) ns: timestamps of 14/WAKU2-MESSAGE are signed.
+- The shard is taken from the SHA-256 of the channel id's 32 hexadecimal characters.
+
+Where we differ:
+
+- A payload stays within 1 MiB. A range whose items no longer fit goes back as a fingerprint of the
+  same range, undivided, also in answer to an item set; and a payload with no room for another
+  range ends with one fingerprint over all the rest. Any peer that answers ranges one by one copes.
+- Fingerprints are never answered by an item set marked `reconciled`, which other implementations
+  do where they hold nothing: it saves a round, but we would not learn what we lack.
+- A bound whose hash is longer than its first difference, and elements outside their range, are
+  refused.
+"""

@@ -1,0 +1,100 @@
+"""Frames of a link: they come back as they went, and nothing else gets through."""
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from proto import link_pb2
+from sync.errors import DecodeError
+from sync.machine import ChannelId
+from sync.net.frames import (
+    NICK_MAX,
+    PORT_MAX,
+    PROTOCOL_MAX,
+    REASON_MAX,
+    Frame,
+    Goodbye,
+    Open,
+    Ping,
+    Pong,
+    Presence,
+    Proof,
+    SdsFrame,
+    decode,
+    encode,
+)
+
+CHANNEL = ChannelId("5e" * 16)
+
+
+def text(limit: int) -> st.SearchStrategy[str]:
+    return st.text(st.characters(exclude_categories=["Cs"]), max_size=limit)
+
+
+UINT64 = st.integers(0, 2**64 - 1)
+FRAMES: st.SearchStrategy[Frame] = st.one_of(
+    st.builds(Open, text(PROTOCOL_MAX), st.integers(0, PORT_MAX)),
+    st.builds(Proof, st.binary(min_size=32, max_size=32)),
+    st.builds(Presence, st.binary(min_size=16, max_size=16).map(bytes.hex), text(NICK_MAX)),
+    st.builds(Ping, UINT64, UINT64),
+    st.builds(Pong, UINT64, UINT64),
+    st.builds(Goodbye, text(REASON_MAX)),
+    st.builds(SdsFrame, st.binary()),
+)
+
+
+@given(FRAMES)
+@example(Presence(CHANNEL, "\N{GRINNING FACE}" * NICK_MAX))
+@example(SdsFrame(b""))
+@example(Ping(0, 0))
+def test_a_frame_comes_back_as_it_went(frame: Frame) -> None:
+    assert decode(encode(frame)) == frame
+
+
+@given(st.binary())
+def test_arbitrary_bytes_are_a_frame_or_a_decode_error(data: bytes) -> None:
+    try:
+        frame = decode(data)
+    except DecodeError:
+        return
+    assert decode(encode(frame)) == frame
+
+
+@pytest.mark.parametrize(
+    ("frame", "reason"),
+    [
+        (Open("p" * (PROTOCOL_MAX + 1), 1), "protocol id"),
+        (Open("/p/1", PORT_MAX + 1), "port"),
+        (Proof(bytes(31)), "31 bytes"),
+        (Proof(bytes(33)), "33 bytes"),
+        (Presence(CHANNEL, "n" * (NICK_MAX + 1)), "nick"),
+        (Presence(ChannelId("5E" * 16), "nick"), "hex"),
+        (Presence(ChannelId(CHANNEL + "\n"), "nick"), "hex"),
+        (Presence(ChannelId(""), "nick"), "hex"),
+        (Goodbye("r" * (REASON_MAX + 1)), "reason"),
+    ],
+)
+def test_a_field_over_its_limit_is_refused(frame: Frame, reason: str) -> None:
+    with pytest.raises(DecodeError, match=reason):
+        decode(encode(frame))
+
+
+def test_no_frame_and_an_unknown_kind_are_refused() -> None:
+    unknown_field_15 = b"\x7a\x01x"
+
+    for data in (b"", unknown_field_15):
+        with pytest.raises(DecodeError, match="no known kind"):
+            decode(data)
+
+
+def test_text_that_is_not_utf8_is_refused() -> None:
+    good = encode(Goodbye("stop"))
+
+    with pytest.raises(DecodeError, match="cannot be read"):
+        decode(good.replace(b"stop", b"st\xffp"))
+
+
+def test_a_field_of_a_later_version_is_passed_over() -> None:
+    later = link_pb2.Frame(ping=link_pb2.Ping(nonce=7, wall_ns=8)).SerializeToString()
+
+    assert decode(later + b"\x7a\x01x") == Ping(7, 8)
