@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
-from chat_tui.text import clean_nick, clean_text, day_of, same_nick_key, span
-from sync.machine import MINUTE, ChannelId, MessageId, Nanos, PeerId
+from chat_tui.text import clean_nick, clean_text, day_of, same_nick_key
+from sync.machine import ChannelId, MessageId, PeerId
 from sync.sds.message import Delivery
 from sync.view import Line, Position
 
@@ -21,73 +21,6 @@ ROWS_KEPT: Final = 2000
 
 ROWS_SLACK: Final = 400
 """How far the window outgrows `ROWS_KEPT` before it is cut back, so that not every message cuts."""
-
-WORD_FOR: Final[Nanos] = MINUTE
-"""How long an unsettled mark also says its word: who just wrote still looks there."""
-
-
-@dataclass(frozen=True, slots=True)
-class Glyphs:
-    """The signs of one character set; every sign has a word elsewhere."""
-
-    marks: dict[Delivery, str]
-    gap: str
-    rule: str
-    here: str
-    away: str
-    below: str
-    above: str
-
-
-UNICODE: Final = Glyphs(
-    marks={
-        Delivery.UNACKNOWLEDGED: "○",
-        Delivery.POSSIBLY_ACKNOWLEDGED: "◐",
-        Delivery.ACKNOWLEDGED: "●",
-        Delivery.FAILED: "✗",
-    },
-    gap="┆",
-    rule="─",
-    here="●",
-    away="○",
-    below="↓",
-    above="↑",
-)
-ASCII: Final = Glyphs(
-    marks={
-        Delivery.UNACKNOWLEDGED: ".",
-        Delivery.POSSIBLY_ACKNOWLEDGED: "~",
-        Delivery.ACKNOWLEDGED: "+",
-        Delivery.FAILED: "x",
-    },
-    gap=":",
-    rule="-",
-    here="*",
-    away="-",
-    below="v",
-    above="^",
-)
-
-WORDS: Final = {
-    Delivery.UNACKNOWLEDGED: "sent",
-    Delivery.POSSIBLY_ACKNOWLEDGED: "maybe received",
-    Delivery.ACKNOWLEDGED: "received",
-    Delivery.FAILED: "failed",
-}
-
-
-def mark_word(line: Line, now: Nanos) -> str:
-    """Return what stands beside the mark of an own message: most marks need no word for long."""
-    age = now - line.created_ns
-    match line.delivery:
-        case Delivery.FAILED:
-            return WORDS[Delivery.FAILED]
-        case Delivery.UNACKNOWLEDGED if age < WORD_FOR:
-            return f"{WORDS[Delivery.UNACKNOWLEDGED]} {span(age)}"
-        case Delivery.POSSIBLY_ACKNOWLEDGED if age < WORD_FOR:
-            return WORDS[Delivery.POSSIBLY_ACKNOWLEDGED]
-        case _:
-            return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +82,8 @@ class Conversation:
         """Whether the disk holds messages after the last row."""
         self.loading = False
         """Whether a page is on its way."""
+        self.stuck = False
+        """Whether the last page could not be read."""
         self.unread = 0
         """Messages of others that came below while nobody looked."""
         self.earlier = 0
@@ -250,8 +185,8 @@ class Conversation:
         return changes + self._end_load()
 
     def fail_load(self) -> list[Change]:
-        """Note that the page could not be read: show what there is, ask no more."""
-        self.has_older = False
+        """Note that the page could not be read: show what there is, ask no more until `restart`."""
+        self.stuck, self.has_older = True, False
         return self._end_load()
 
     def trim(self, shown: int) -> list[Change]:
@@ -268,7 +203,7 @@ class Conversation:
     def restart(self) -> list[Change]:
         """Forget all rows: the next page is the newest one."""
         removed = self._forget(0, len(self.rows)) if self.rows else []
-        self.has_older, self.has_newer = True, False
+        self.has_older, self.has_newer, self.stuck = True, False, False
         return removed
 
     # -- inside ------------------------------------------------------------------------------

@@ -73,6 +73,14 @@ class Goodbye(_message.Message):
     reason: str
     def __init__(self, reason: _Optional[str] = ...) -> None: ...
 
+class Sds(_message.Message):
+    __slots__ = ("channel_id", "payload")
+    CHANNEL_ID_FIELD_NUMBER: _ClassVar[int]
+    PAYLOAD_FIELD_NUMBER: _ClassVar[int]
+    channel_id: bytes
+    payload: bytes
+    def __init__(self, channel_id: _Optional[bytes] = ..., payload: _Optional[bytes] = ...) -> None: ...
+
 class Frame(_message.Message):
     __slots__ = ("open", "proof", "presence", "ping", "pong", "goodbye", "sds")
     OPEN_FIELD_NUMBER: _ClassVar[int]
@@ -88,8 +96,8 @@ class Frame(_message.Message):
     ping: Ping
     pong: Pong
     goodbye: Goodbye
-    sds: bytes
-    def __init__(self, open: _Optional[_Union[Open, _Mapping]] = ..., proof: _Optional[_Union[Proof, _Mapping]] = ..., presence: _Optional[_Union[Presence, _Mapping]] = ..., ping: _Optional[_Union[Ping, _Mapping]] = ..., pong: _Optional[_Union[Pong, _Mapping]] = ..., goodbye: _Optional[_Union[Goodbye, _Mapping]] = ..., sds: _Optional[bytes] = ...) -> None: ...
+    sds: Sds
+    def __init__(self, open: _Optional[_Union[Open, _Mapping]] = ..., proof: _Optional[_Union[Proof, _Mapping]] = ..., presence: _Optional[_Union[Presence, _Mapping]] = ..., ping: _Optional[_Union[Ping, _Mapping]] = ..., pong: _Optional[_Union[Pong, _Mapping]] = ..., goodbye: _Optional[_Union[Goodbye, _Mapping]] = ..., sds: _Optional[_Union[Sds, _Mapping]] = ...) -> None: ...
 
 class Invite(_message.Message):
     __slots__ = ("version", "name", "channel_id", "secret", "profile")

@@ -6,12 +6,13 @@ from sync.group.values import Status
 from sync.machine import MessageId, PeerId
 from sync.sds.message import Delivery
 
+U64_MAX: Final = (1 << 64) - 1
+
 U64_MIDDLE: Final = 1 << 63
 """SQLite's integers are signed: this is taken off, which keeps every order and fits every u64."""
 
 STATUS: Final = {Status.DELIVERED: 0, Status.WAITING: 1, Status.PARKED: 2}
 DELIVERY: Final = {
-    None: None,
     Delivery.UNACKNOWLEDGED: 0,
     Delivery.POSSIBLY_ACKNOWLEDGED: 1,
     Delivery.ACKNOWLEDGED: 2,

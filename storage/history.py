@@ -5,21 +5,35 @@ import sqlite3
 from functools import partial
 from typing import Final
 
-from storage.columns import DELIVERY_OF, from_u64, message_id, peer_id, to_u64
-from storage.database import Database
+from storage.columns import DELIVERY_OF, U64_MAX, from_u64, message_id, peer_id, to_u64
+from storage.database import Database, Row
 from sync.entry import Kind, Text, decode_text
 from sync.errors import DecodeError
-from sync.machine import ChannelId, PeerId
+from sync.machine import ChannelId, MessageId, PeerId
 from sync.view import Line, Position
 
 UNKNOWN: Final = Text("", "(a kind of message this version does not know)")
 """What is shown of a message that is no text."""
 
-LINE: Final = (
-    "delivered.channel, message_id, author, lamport, created_ns, after_gap, delivery, kind, "
-    "substr(payload, length(payload) - body_size + 1)"
-)
-"""Columns of a line. The canonical form ends in the body (DESIGN 3): no other byte is parsed."""
+BEFORE: Final = """
+    SELECT * FROM lines WHERE channel = ? AND (lamport, message_id) < (?, ?)
+    ORDER BY lamport DESC, message_id DESC LIMIT ?
+"""
+AFTER: Final = """
+    SELECT * FROM lines WHERE channel = ? AND (lamport, message_id) > (?, ?)
+    ORDER BY lamport, message_id LIMIT ?
+"""
+COUNT: Final = "SELECT count(*) FROM delivered WHERE channel = ?"
+
+# CROSS JOIN keeps the order of the tables: the index of words first.
+SEARCH: Final = """
+    SELECT lines.* FROM texts CROSS JOIN lines ON lines.number = texts.rowid
+    WHERE texts MATCH ? AND lines.channel = ?
+    ORDER BY lamport DESC, message_id DESC LIMIT ?
+"""
+
+END: Final[Position] = (U64_MAX, MessageId("ff" * 33))
+"""After every message there can be: an id has 32 bytes."""
 
 WORDS_MAX: Final = 32
 """Words of a search; each costs a look-up in the index, and nobody remembers more of a message."""
@@ -34,27 +48,17 @@ class SqliteHistory:
 
     async def page(self, channel: ChannelId, *, before: Position | None, limit: int) -> list[Line]:
         """Return up to `limit` lines just before `before` (None: the newest), oldest first."""
-        clause = "" if before is None else "AND (lamport, message_id) < (?, ?)"
-        query = (
-            f"SELECT {LINE} FROM delivered WHERE channel = ? {clause} "
-            "ORDER BY lamport DESC, message_id DESC LIMIT ?"
-        )
-        lines = await self._lines(query, _id(channel), *_position(before), limit)
+        lines = await self._lines(BEFORE, _id(channel), *_position(before or END), limit)
         return lines[::-1]
 
     async def page_after(self, channel: ChannelId, *, after: Position, limit: int) -> list[Line]:
         """Return up to `limit` lines just after `after`, oldest first."""
-        query = (
-            f"SELECT {LINE} FROM delivered WHERE channel = ? AND (lamport, message_id) > (?, ?) "
-            "ORDER BY lamport, message_id LIMIT ?"
-        )
-        return await self._lines(query, _id(channel), *_position(after), limit)
+        return await self._lines(AFTER, _id(channel), *_position(after), limit)
 
     async def count(self, channel: ChannelId) -> int:
         """Return how many messages of the channel are delivered."""
-        query = "SELECT count(*) FROM delivered WHERE channel = ?"
         (count,) = await self._database.read(
-            lambda db: db.execute(query, (_id(channel),)).fetchone()
+            lambda db: db.execute(COUNT, (_id(channel),)).fetchone()
         )
         return int(count)
 
@@ -67,13 +71,7 @@ class SqliteHistory:
         expression = _match(query)
         if not expression:
             return []
-        # CROSS JOIN keeps the order of the tables: the index of words first.
-        statement = (
-            f"SELECT {LINE} FROM texts CROSS JOIN delivered ON delivered.number = texts.rowid "
-            "WHERE texts MATCH ? AND delivered.channel = ? "
-            "ORDER BY lamport DESC, message_id DESC LIMIT ?"
-        )
-        lines = await self._lines(statement, expression, _id(channel), limit)
+        lines = await self._lines(SEARCH, expression, _id(channel), limit)
         return lines[::-1]
 
     async def _lines(self, query: str, *parameters: bytes | int | str) -> list[Line]:
@@ -84,10 +82,7 @@ def _id(channel: ChannelId) -> bytes:
     return bytes.fromhex(channel)
 
 
-def _position(position: Position | None) -> tuple[int | bytes, ...]:
-    """Return the SQL parameters that stand for a position: two, or none for no position."""
-    if position is None:
-        return ()
+def _position(position: Position) -> tuple[int, bytes]:
     lamport, message_id = position
     return from_u64(lamport), bytes.fromhex(message_id)
 
@@ -106,21 +101,11 @@ def _match(query: str) -> str:
 def _read_lines(
     me: PeerId, query: str, parameters: tuple[bytes | int | str, ...], db: sqlite3.Connection
 ) -> list[Line]:
-    return [_line(me, *row) for row in db.execute(query, parameters)]
+    return [_line(me, row) for row in db.execute(query, parameters)]
 
 
-def _line(  # noqa: PLR0913  # one argument a column, in the order of LINE
-    me: PeerId,
-    channel: bytes,
-    stored_id: bytes,
-    author: bytes,
-    lamport: int,
-    created_ns: int,
-    after_gap: int,
-    delivery: int | None,
-    kind: int,
-    body: bytes,
-) -> Line:
+def _line(me: PeerId, row: Row) -> Line:
+    _, channel, stored_id, author, lamport, created_ns, after_gap, delivery, kind, body = row
     text = _text(kind, body)
     writer = peer_id(author)
     return Line(
@@ -133,7 +118,7 @@ def _line(  # noqa: PLR0913  # one argument a column, in the order of LINE
         created_ns=to_u64(created_ns),
         own=writer == me,
         after_gap=bool(after_gap),
-        delivery=DELIVERY_OF[delivery],
+        delivery=None if delivery is None else DELIVERY_OF[delivery],
     )
 
 

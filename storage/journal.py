@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, TypeAlias, TypeVar, assert_never
+from typing import Final, assert_never
 
 from storage.columns import (
     DELIVERY,
@@ -19,7 +19,7 @@ from storage.columns import (
     peer_id,
     to_u64,
 )
-from storage.database import Database
+from storage.database import Database, Row, execute_for_rows
 from sync.entry import Kind, decode_text, open_content
 from sync.errors import DecodeError, StorageError
 from sync.group.values import (
@@ -38,25 +38,64 @@ from sync.machine import ChannelId, MessageId, PeerId
 from sync.sds.message import Message
 from sync.sds.wire import decode
 
-T = TypeVar("T")
-Row: TypeAlias = tuple[Any, ...]
-
-LOOKUP_MAX: Final = 500
-"""Ids in one query; SQLite takes 32,766 variables, and compiles short statements faster."""
-
 TIPS_MAX: Final = 64
 """Four causal histories of a sync message (16): older tips wait for those to be named."""
 
 NEWEST: Final = 2
 """Messages a causal history names when every message is named already."""
 
-OUTLINE: Final = "message_id, author, lamport, created_ns, waku_hash, payload"
+STORE: Final = """
+    INSERT INTO messages (
+        number, channel, message_id, waku_hash, created_ns, lamport, author, log, seq, backlink,
+        kind, status, after_gap, delivery, attempts, body_size, payload
+    ) VALUES
+"""
+STORE_PARENTS: Final = "INSERT INTO parents (child, parent) VALUES"
+STORE_TEXTS: Final = "INSERT INTO texts (rowid, nick, text) VALUES"
+SET_STATUS: Final = "UPDATE messages SET status = column3, after_gap = column4 FROM (VALUES"
+SET_DELIVERY: Final = "UPDATE messages SET delivery = column3, attempts = column4 FROM (VALUES"
+OF_MESSAGE: Final = ") WHERE channel = column1 AND message_id = column2"
+SET_LOG: Final = "UPDATE channels SET own_log = column2 FROM (VALUES"
+OF_CHANNEL: Final = ") WHERE channel = column1"
 
-STORE: Final = (
-    "INSERT INTO messages (number, channel, message_id, waku_hash, created_ns, lamport, author, "
-    "log, seq, backlink, kind, status, after_gap, delivery, attempts, body_size, payload) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)"
-)
+LOAD: Final = """
+    SELECT message_id, payload, waku_hash, after_gap, delivery FROM messages
+    WHERE message_id = ? AND channel = ?
+"""
+LOAD_BY_HASH: Final = """
+    SELECT message_id, payload, waku_hash, after_gap, delivery FROM messages
+    WHERE waku_hash = ? AND channel = ?
+"""
+NEWEST_TIPS: Final = """
+    SELECT message_id, author, lamport, created_ns, waku_hash, payload FROM delivered
+    WHERE channel = ? ORDER BY lamport DESC, message_id DESC LIMIT ?
+"""
+
+# CROSS JOIN keeps the order of the tables: few messages name one tip, many are in its channel.
+UNNAMED_TIPS: Final = """
+    SELECT message_id, author, lamport, created_ns, waku_hash, payload FROM delivered AS tip
+    WHERE channel = ? AND NOT EXISTS (
+        SELECT 1 FROM parents CROSS JOIN delivered AS child ON child.number = parents.child
+        WHERE parents.parent = tip.message_id AND child.channel = tip.channel
+    ) ORDER BY lamport DESC, message_id DESC LIMIT ?
+"""
+HELD_BACK: Final = """
+    SELECT message_id, author, lamport, created_ns, waku_hash, payload FROM held_back
+    WHERE channel = ? AND status = ? ORDER BY number
+"""
+FORKS: Final = """
+    SELECT author, log, seq, message_id FROM messages
+    WHERE channel = ?1 AND (author, log, seq) IN (
+        SELECT author, log, seq FROM messages WHERE channel = ?1
+        GROUP BY author, log, seq HAVING count(*) > 1
+    ) ORDER BY author, log, seq, message_id
+"""
+HOLES: Final = """
+    SELECT DISTINCT author, log, seq, backlink FROM messages AS later
+    WHERE channel = ?1 AND backlink IS NOT NULL AND NOT EXISTS (
+        SELECT 1 FROM messages WHERE message_id = later.backlink AND channel = ?1
+    ) ORDER BY author, log, seq, backlink
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +135,12 @@ class SqliteJournal:
     async def load(self, channel: ChannelId, ids: Sequence[MessageId]) -> dict[MessageId, Loaded]:
         """Return the stored messages among `ids`."""
         wanted = [bytes.fromhex(message_id) for message_id in ids]
-        found = await self._database.read(partial(_load, channel, "message_id", wanted))
+        found = await self._database.read(partial(_load, channel, LOAD, wanted))
         return {loaded.message_id: loaded for loaded in found}
 
     async def load_by_hash(self, channel: ChannelId, hashes: Sequence[bytes]) -> list[Loaded]:
         """Return the stored messages with these Waku hashes, ordered by (created_ns, hash)."""
-        found = await self._database.read(partial(_load, channel, "waku_hash", hashes))
+        found = await self._database.read(partial(_load, channel, LOAD_BY_HASH, hashes))
         return sorted(found, key=lambda loaded: (loaded.entry.header.created_ns, loaded.waku_hash))
 
     async def restore(self, channel: ChannelId) -> ChannelState:
@@ -122,55 +161,49 @@ class SqliteJournal:
 
 def _commit(records: Sequence[Record], db: sqlite3.Connection) -> None:
     stores: list[StoreMessage] = []
-    statuses: list[Row] = []
-    deliveries: list[Row] = []
-    logs: list[Row] = []
+    statuses: dict[tuple[bytes, bytes], Row] = {}
+    deliveries: dict[tuple[bytes, bytes], Row] = {}
+    logs: dict[bytes, Row] = {}
+    # A record says all of what it sets, so of several the last one is enough.
     for record in records:
         match record:
             case StoreMessage():
                 stores.append(record)
             case SetStatus(channel, changed, status, after_gap):
-                statuses.append((STATUS[status], after_gap, *_key(channel, changed)))
+                statuses[_key(channel, changed)] = (STATUS[status], after_gap)
             case SetDelivery(channel, changed, delivery, attempts):
-                deliveries.append((DELIVERY[delivery], attempts, *_key(channel, changed)))
+                deliveries[_key(channel, changed)] = (DELIVERY[delivery], attempts)
             case SetLog(channel, log):
-                logs.append((from_u64(log), bytes.fromhex(channel)))
+                logs[bytes.fromhex(channel)] = (from_u64(log),)
             case _:
                 assert_never(record)
     _store(stores, db)
-    where = "WHERE channel = ? AND message_id = ?"
-    _update(f"UPDATE messages SET status = ?, after_gap = ? {where}", statuses, db)
-    _update(f"UPDATE messages SET delivery = ?, attempts = ? {where}", deliveries, db)
-    _update("UPDATE channels SET own_log = ? WHERE channel = ?", logs, db)
+    _update(db, SET_STATUS, [(*key, *values) for key, values in statuses.items()], OF_MESSAGE)
+    _update(db, SET_DELIVERY, [(*key, *values) for key, values in deliveries.items()], OF_MESSAGE)
+    _update(db, SET_LOG, [(key, *values) for key, values in logs.items()], OF_CHANNEL)
 
 
 def _key(channel: ChannelId, changed: MessageId) -> tuple[bytes, bytes]:
     return bytes.fromhex(channel), bytes.fromhex(changed)
 
 
-def _update(statement: str, rows: list[Row], db: sqlite3.Connection) -> None:
-    changed = db.executemany(statement, rows).rowcount if rows else 0
-    assert changed == len(rows), f"{len(rows) - changed} of {len(rows)}: {statement}"
+def _update(db: sqlite3.Connection, statement: str, rows: list[Row], rest: str) -> None:
+    changed = execute_for_rows(db, statement, rows, rest)
+    assert changed == len(rows), f"{len(rows) - changed} of {len(rows)} are not there: {statement}"
 
 
 def _store(stores: list[StoreMessage], db: sqlite3.Connection) -> None:
-    if not stores:
-        return
     (last,) = db.execute("SELECT coalesce(max(number), 0) FROM messages").fetchone()
     numbered = list(enumerate(stores, start=last + 1))
-    db.executemany(STORE, [_message_row(number, record) for number, record in numbered])
-    db.executemany(
-        "INSERT INTO parents (child, parent) VALUES (?, ?)",
-        [
-            (number, bytes.fromhex(parent))
-            for number, record in numbered
-            for parent in {parent.message_id for parent in record.message.entry.header.parents}
-        ],
-    )
-    db.executemany(
-        "INSERT INTO texts (rowid, nick, text) VALUES (?, ?, ?)",
-        [row for number, record in numbered for row in _text_rows(number, record)],
-    )
+    execute_for_rows(db, STORE, [_message_row(number, record) for number, record in numbered])
+    parents = [
+        (number, bytes.fromhex(parent))
+        for number, record in numbered
+        for parent in {parent.message_id for parent in record.message.entry.header.parents}
+    ]
+    execute_for_rows(db, STORE_PARENTS, parents)
+    texts = [row for number, record in numbered for row in _text_rows(number, record)]
+    execute_for_rows(db, STORE_TEXTS, texts)
 
 
 def _message_row(number: int, record: StoreMessage) -> Row:
@@ -190,7 +223,8 @@ def _message_row(number: int, record: StoreMessage) -> Row:
         header.kind,
         STATUS[record.status],
         record.after_gap,
-        DELIVERY[record.delivery],
+        None if record.delivery is None else DELIVERY[record.delivery],
+        0,
         header.body_size,
         message.payload,
     )
@@ -211,18 +245,11 @@ def _text_rows(number: int, record: StoreMessage) -> Iterator[tuple[int, str, st
 
 
 def _load(
-    channel: ChannelId, column: str, wanted: Sequence[bytes], db: sqlite3.Connection
+    channel: ChannelId, query: str, wanted: Sequence[bytes], db: sqlite3.Connection
 ) -> list[Loaded]:
-    found = []
-    for start in range(0, len(wanted), LOOKUP_MAX):
-        some = wanted[start : start + LOOKUP_MAX]
-        rows = db.execute(
-            "SELECT message_id, payload, waku_hash, after_gap, delivery FROM messages "
-            f"WHERE {column} IN ({', '.join('?' * len(some))}) AND channel = ?",
-            (*some, bytes.fromhex(channel)),
-        )
-        found += [_loaded(*row) for row in rows]
-    return found
+    channel_id = bytes.fromhex(channel)
+    found = [db.execute(query, (key, channel_id)).fetchall() for key in wanted]
+    return [_loaded(*row) for rows in found for row in rows]
 
 
 def _loaded(
@@ -238,7 +265,7 @@ def _loaded(
         payload=payload,
         waku_hash=waku_hash,
         after_gap=bool(after_gap),
-        delivery=DELIVERY_OF[delivery],
+        delivery=None if delivery is None else DELIVERY_OF[delivery],
     )
 
 
@@ -315,27 +342,14 @@ def _own_log(
 
 def _tips(channel: bytes, db: sqlite3.Connection) -> tuple[Outline, ...]:
     """Return the delivered messages that no delivered one names, and the newest; newest last."""
-    newest = db.execute(
-        f"SELECT {OUTLINE} FROM delivered WHERE channel = ? "
-        "ORDER BY lamport DESC, message_id DESC LIMIT ?",
-        (channel, NEWEST),
-    ).fetchall()
-    unnamed = db.execute(
-        f"SELECT {OUTLINE} FROM delivered WHERE channel = ? AND NOT EXISTS ("
-        "SELECT 1 FROM parents JOIN delivered AS child ON child.number = parents.child "
-        "WHERE parents.parent = delivered.message_id AND child.channel = delivered.channel"
-        ") ORDER BY lamport DESC, message_id DESC LIMIT ?",
-        (channel, TIPS_MAX),
-    )
-    outlines = {_outline(*row) for row in [*newest, *unnamed]}
+    newest = db.execute(NEWEST_TIPS, (channel, NEWEST)).fetchall()
+    unnamed = db.execute(UNNAMED_TIPS, (channel, TIPS_MAX)).fetchall()
+    outlines = {_outline(*row) for row in newest + unnamed}
     return tuple(sorted(outlines, key=lambda tip: (tip.lamport, tip.message_id))[-TIPS_MAX:])
 
 
 def _held_back(channel: bytes, status: Status, db: sqlite3.Connection) -> tuple[Outline, ...]:
-    rows = db.execute(
-        f"SELECT {OUTLINE} FROM held_back WHERE channel = ? AND status = ? ORDER BY number",
-        (channel, STATUS[status]),
-    )
+    rows = db.execute(HELD_BACK, (channel, STATUS[status]))
     return tuple([_outline(*row) for row in rows])
 
 
@@ -353,12 +367,7 @@ def _outline(
 
 
 def _forks(channel: bytes, db: sqlite3.Connection) -> list[Fork]:
-    rows = db.execute(
-        "SELECT author, log, seq, message_id FROM messages WHERE channel = ?1 AND "
-        "(author, log, seq) IN (SELECT author, log, seq FROM messages WHERE channel = ?1 "
-        "GROUP BY author, log, seq HAVING count(*) > 1) ORDER BY author, log, seq, message_id",
-        (channel,),
-    )
+    rows = db.execute(FORKS, (channel,))
     places: dict[tuple[PeerId, int, int], list[MessageId]] = {}
     for author, log, seq, stored_id in rows:
         place = (peer_id(author), to_u64(log), to_u64(seq))
@@ -367,12 +376,7 @@ def _forks(channel: bytes, db: sqlite3.Connection) -> list[Fork]:
 
 
 def _holes(channel: bytes, db: sqlite3.Connection) -> list[Hole]:
-    rows = db.execute(
-        "SELECT DISTINCT author, log, seq, backlink FROM messages WHERE channel = ?1 "
-        "AND backlink IS NOT NULL AND backlink NOT IN "
-        "(SELECT message_id FROM messages WHERE channel = ?1) ORDER BY author, log, seq, backlink",
-        (channel,),
-    )
+    rows = db.execute(HOLES, (channel,))
     return [
         Hole(peer_id(author), to_u64(log), to_u64(seq) - 1, message_id(backlink))
         for author, log, seq, backlink in rows

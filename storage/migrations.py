@@ -40,9 +40,12 @@ CREATE TABLE messages (
     payload    BLOB NOT NULL                            -- canonical SDS bytes; they end in the body
 ) STRICT;
 
-CREATE INDEX messages_in_order ON messages (channel, lamport, message_id) WHERE status = 0;
+-- The last column makes these two enough by themselves: SQLite checks the status of every row.
+CREATE INDEX messages_in_order ON messages (channel, lamport, message_id, status)
+    WHERE status = 0;
+CREATE INDEX messages_by_time ON messages (channel, created_ns, waku_hash, status)
+    WHERE status != 2;
 CREATE INDEX messages_held_back ON messages (channel, status) WHERE status != 0;
-CREATE INDEX messages_by_time ON messages (channel, created_ns, waku_hash) WHERE status != 2;
 CREATE INDEX messages_by_hash ON messages (waku_hash);
 CREATE INDEX messages_by_log ON messages (channel, author, log, seq);
 CREATE INDEX messages_unacknowledged ON messages (channel)
@@ -50,6 +53,10 @@ CREATE INDEX messages_unacknowledged ON messages (channel)
 
 -- Named so that queries say what they mean, and use the partial indexes above.
 CREATE VIEW delivered AS SELECT * FROM messages WHERE status = 0;
+CREATE VIEW lines AS
+    SELECT number, channel, message_id, author, lamport, created_ns, after_gap, delivery, kind,
+        substr(payload, length(payload) - body_size + 1) AS body
+    FROM messages WHERE status = 0;
 CREATE VIEW unparked AS SELECT * FROM messages WHERE status != 2;
 CREATE VIEW held_back AS SELECT * FROM messages WHERE status != 0;
 CREATE VIEW unacknowledged AS

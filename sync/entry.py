@@ -23,11 +23,12 @@ BODY_MAX: Final = 60 * 1024
 NICK_MAX: Final = 32
 """Characters of a nick: more would not fit a name column."""
 
-TEXT_MAX: Final = 16_000
-"""Characters of a text; at 4 bytes a character this still fits the body limit."""
+TEXT_MAX: Final = 15_000
+"""Characters of a text; at 4 bytes a character this and a nick still fit the body limit."""
 
 PARENTS_MAX: Final = 16
-GOVERNANCE_MAX: Final = 32
+"""As many as an SDS message has in its causal history."""
+
 HASH_SIZE: Final = 32
 SIGNATURE_SIZE: Final = 64
 CHANNEL_SIZE: Final = 16
@@ -137,8 +138,14 @@ def encode_header(header: Header) -> bytes:
 
 
 def seal(header: Header, body: bytes, sign: Callable[[bytes], bytes]) -> Entry:
-    """Sign `header` and put it together with `body`; sizes and hash must already be right."""
+    """Sign `header` and put it together with `body`; size and hash must already be right.
+
+    Raises:
+        LocalError: the body is over its limit, so every peer would refuse it.
+    """
     assert header.body_size == len(body)
+    if len(body) > BODY_MAX:
+        raise LocalError(f"The message has {len(body)} bytes, {BODY_MAX} fit; send it in parts.")
     header_bytes = encode_header(header)
     signature = sign(header_bytes)
     return Entry(
@@ -162,7 +169,7 @@ def open_content(content: bytes) -> Entry:
     Only one encoding of an entry is accepted, so that every peer derives the same Waku hash.
 
     Raises:
-        DecodeError: not an entry, not canonical, over a limit, or a body that is not the signed one.
+        DecodeError: not an entry, not canonical, over a limit, or another body than was signed.
     """
     try:
         signed = entry_pb2.SignedEntry.FromString(content)

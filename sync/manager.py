@@ -24,6 +24,10 @@ RETRY_MAX: Nanos = 60 * SECOND
 
 PROTOCOL = "waku"
 
+NEW_LINK = "new link"
+MISSING = "messages are missing"
+ASKED = "asked by the person"
+
 
 @dataclass(frozen=True, slots=True)
 class Joined:
@@ -67,7 +71,14 @@ class Ended:
     converged: bool
 
 
-Input: TypeAlias = Joined | Left | LackingNow | Asked | Ended | Tick
+@dataclass(frozen=True, slots=True)
+class Rebuilt:
+    """The machines of `channel` were made anew after a failed commit: their sessions are gone."""
+
+    channel: ChannelId
+
+
+Input: TypeAlias = Joined | Left | LackingNow | Asked | Ended | Rebuilt | Tick
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +115,10 @@ class Manager:
         """See `sync.machine`."""
         match event:
             case Joined(channel, peer):
+                known = (channel, peer) in self._linked
                 self._linked.add((channel, peer))
-                if self._me < peer:
-                    self._wish(channel, peer, Wish(now, "new link"))
+                if self._me < peer and not known:
+                    self._wish(channel, peer, Wish(now, NEW_LINK))
             case Left(channel, peer):
                 self._linked.discard((channel, peer))
                 self._wishes.pop((channel, peer), None)
@@ -114,9 +126,12 @@ class Manager:
             case LackingNow(channel, count, peers):
                 self._on_lacking(channel, count, peers, now)
             case Asked(channel, peer):
-                self._wish(channel, peer, Wish(now, "asked by the person"))
+                self._wish(channel, peer, Wish(now, ASKED))
             case Ended(channel, peer, converged):
                 self._on_ended(channel, peer, now, converged=converged)
+            case Rebuilt(channel):
+                for _, peer in [key for key in self._running if key[0] == channel]:
+                    self._on_ended(channel, peer, now, converged=False)
             case Tick():
                 pass
             case _:
@@ -132,27 +147,35 @@ class Manager:
     def _on_lacking(
         self, channel: ChannelId, count: int, peers: tuple[PeerId, ...], now: Nanos
     ) -> None:
+        """Ask one of `peers`, unless one is asked already or soon.
+
+        A session put off because its peer fails does not count: another peer may have it.
+        """
         self._lacking[channel] = count
+        wishes = {key: wish for key, wish in self._wishes.items() if key[0] == channel}
         if count == 0:
-            for key in [key for key, wish in self._wishes.items() if key[0] == channel]:
-                if self._wishes[key].why == "messages are missing":
+            for key, wish in wishes.items():
+                if wish.why == MISSING:
                     del self._wishes[key]
-        elif peers and not any(key[0] == channel for key in (*self._wishes, *self._running)):
-            peer = self._rng.choice(peers)
-            self._wish(channel, peer, Wish(now + LACKING_AFTER, "messages are missing"))
+            return
+        soon = now + LACKING_AFTER
+        planned = any(wish.why == MISSING or wish.at <= soon for wish in wishes.values())
+        if peers and not planned and not any(key[0] == channel for key in self._running):
+            self._wish(channel, self._rng.choice(peers), Wish(soon, MISSING))
 
     def _on_ended(self, channel: ChannelId, peer: PeerId, now: Nanos, *, converged: bool) -> None:
         """Try again what failed, ever later; ask somebody else while something is missing."""
-        wish = self._running.pop((channel, peer), None)
-        failures = wish.failures + 1 if wish is not None else 1
-        at = now + min(RETRY_FIRST << min(failures, 6), RETRY_MAX)
-        if wish is not None and not converged:
-            self._wish(channel, peer, Wish(at, wish.why, failures))
-        elif self._lacking.get(channel, 0):
+        ended = self._running.pop((channel, peer), None)
+        failures = ended.failures + 1 if ended is not None else 1
+        at = now + min(RETRY_FIRST << min(failures - 1, 6), RETRY_MAX)
+        if converged:
+            self._wishes.pop((channel, peer), None)
+        elif ended is not None and ended.why != MISSING:
+            self._wish(channel, peer, Wish(at, ended.why, failures))
+        if self._lacking.get(channel, 0):
             others = sorted(key[1] for key in self._linked if key[0] == channel)
             if others:
-                again = Wish(at, "messages are missing", failures)
-                self._wish(channel, self._rng.choice(others), again)
+                self._wish(channel, self._rng.choice(others), Wish(at, MISSING, failures))
 
     def _wish(self, channel: ChannelId, peer: PeerId, wish: Wish) -> None:
         key = (channel, peer)

@@ -31,6 +31,15 @@ BATCH_MAX = 512
 
 RECORDS: tuple[type, ...] = get_args(values.Record)
 
+SURVIVORS = (
+    values.Write,
+    values.WriteEphemeral,
+    values.SendAgain,
+    values.Arrived,
+    values.PeerJoined,
+    values.PeerGone,
+)
+
 Trace: TypeAlias = Callable[[Nanos, str, object, Sequence[object]], None]
 """(now, machine, input, effects): one line of a trace."""
 
@@ -81,6 +90,7 @@ class Runner:
         self._rng = rng
         self._trace = trace
         self._queue: deque[Addressed] = deque()
+        self._rebuilt: list[ChannelId] = []
         self._sessions = 0
         self._offset: Nanos = 0
 
@@ -138,6 +148,9 @@ class Runner:
     def turn(self, now: Nanos, enough: Callable[[], bool] = lambda: False) -> Batch:
         """Handle what waits: due ticks first, then inputs in order, until `enough` or 512."""
         batch = Batch()
+        for channel in self._rebuilt:
+            self._manage(managing.Rebuilt(channel), now)
+        self._rebuilt.clear()
         self._tick(now, batch)
         while self._queue and len(batch.inputs) < BATCH_MAX:
             self._handle(self._queue.popleft(), now, batch)
@@ -146,11 +159,19 @@ class Runner:
         return batch
 
     def rebuild(self, states: Mapping[ChannelId, values.ChannelState]) -> None:
-        """After a failed commit: begin anew from what the disk holds, with the peers of now."""
-        waiting = [addressed for addressed in self._queue if _survives(addressed.event)]
+        """After a failed commit: begin anew from what the disk holds, with the peers of now.
+
+        The driver must have cut all session streams: the machines no longer know of them.
+        """
+        waiting = [
+            addressed
+            for addressed in self._queue
+            if addressed.channel not in states or _survives(addressed.event)
+        ]
         self._queue.clear()
         for channel, state in states.items():
             peers = sorted(self.groups[channel].peers)
+            self._rebuilt.append(channel)
             self.add_channel(self.memberships[channel], state)
             for peer in peers:
                 self._queue.append(Addressed(channel, values.PeerJoined(peer)))
@@ -214,4 +235,4 @@ class Runner:
 
 def _survives(event: values.Input) -> bool:
     """What still means something to machines made anew: their sessions are gone."""
-    return isinstance(event, values.Write | values.Arrived | values.PeerJoined | values.PeerGone)
+    return isinstance(event, SURVIVORS)

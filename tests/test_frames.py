@@ -39,13 +39,13 @@ FRAMES: st.SearchStrategy[Frame] = st.one_of(
     st.builds(Ping, UINT64, UINT64),
     st.builds(Pong, UINT64, UINT64),
     st.builds(Goodbye, text(REASON_MAX)),
-    st.builds(SdsFrame, st.binary()),
+    st.builds(SdsFrame, st.just(CHANNEL), st.binary()),
 )
 
 
 @given(FRAMES)
 @example(Presence(CHANNEL, "\N{GRINNING FACE}" * NICK_MAX))
-@example(SdsFrame(b""))
+@example(SdsFrame(CHANNEL, b""))
 @example(Ping(0, 0))
 def test_a_frame_comes_back_as_it_went(frame: Frame) -> None:
     assert decode(encode(frame)) == frame

@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat_tui import model
-from chat_tui.model import Changed, Conversation, Inserted, Removed, Row, mark_word
-from sync.machine import MINUTE, SECOND, MessageId
+from chat_tui.model import Changed, Conversation, Inserted, Removed, Row
+from sync.machine import MessageId
 from sync.sds.message import Delivery
 from sync.view import Line
-from tests.conversations import LOBBY, NOON, conversation, lamports, line, peer, replay
+from tests.conversations import LOBBY, conversation, lamports, line, peer, replay
 
 
 def test_rows_stand_in_order_however_they_come() -> None:
@@ -146,27 +146,6 @@ def test_texts_and_names_are_safe_to_show() -> None:
     assert (held.rows[0].text, held.rows[0].nick) == ("hi", "bob")
 
 
-def test_marks_say_their_word_while_young() -> None:
-    young = NOON + 12 * SECOND
-    old = NOON + MINUTE
-
-    def words(delivery: Delivery) -> tuple[str, str]:
-        own = line(0, author="alice", delivery=delivery)
-        return mark_word(own, young), mark_word(own, old)
-
-    assert words(Delivery.UNACKNOWLEDGED) == ("sent 12 s", "")
-    assert words(Delivery.POSSIBLY_ACKNOWLEDGED) == ("maybe received", "")
-    assert words(Delivery.ACKNOWLEDGED) == ("", "")
-    assert words(Delivery.FAILED) == ("failed", "failed")
-
-
-def test_every_state_has_a_sign_in_both_sets() -> None:
-    for glyphs in (model.UNICODE, model.ASCII):
-        assert set(glyphs.marks) == set(Delivery) == set(model.WORDS)
-        assert len(set(glyphs.marks.values())) == len(Delivery)
-    assert all(mark.isascii() for mark in model.ASCII.marks.values())
-
-
 # -- the window onto the disk ------------------------------------------------------------------
 
 
@@ -274,7 +253,9 @@ def test_a_page_that_cannot_be_read_is_not_asked_for_again() -> None:
 
     held.fail_load()
 
-    assert (held.loading, held.has_older, lamports(held)) == (False, False, [10, 11])
+    assert (held.loading, held.stuck, lamports(held)) == (False, True, [10, 11])
+    held.restart()
+    assert (held.stuck, held.has_older) == (False, True)
 
 
 @given(st.lists(st.tuples(st.integers(0, 30), st.sampled_from("abc")), max_size=40), st.data())

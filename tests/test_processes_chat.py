@@ -27,7 +27,7 @@ SEEN_WITHIN_S = 3.0
 ACKNOWLEDGED_WITHIN_S = 60.0
 """A sync message names 16 lines and comes every 0.5-5 s, so 100 lines need up to 35 s."""
 
-FOUND_CHANNEL = "/new"
+FOUND_CHANNEL = "/create"
 """The command that founds a private channel and goes there."""
 
 

@@ -7,7 +7,6 @@ Rules:
 """
 
 import hashlib
-import heapq
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,47 +14,11 @@ from typing import assert_never
 
 from sync.entry import Header, Parent, seal
 from sync.errors import RemoteError
-from sync.group import sessions
+from sync.group import sessions, values
 from sync.group.author_log import AuthorLog
-from sync.group.ingest import Gate, Verify, history_of
-from sync.group.values import (
-    Arrived,
-    Broadcast,
-    BroadcastStored,
-    Deliver,
-    DeliveryChanged,
-    Effect,
-    EphemeralArrived,
-    Found,
-    Input,
-    Lacking,
-    Missing,
-    Outline,
-    PeerGone,
-    PeerJoined,
-    ReferenceClock,
-    Refused,
-    Restored,
-    SendAgain,
-    SessionClosed,
-    SessionOffered,
-    SessionOpened,
-    SessionPayload,
-    SetDelivery,
-    SetLog,
-    SetStatus,
-    StartSession,
-    Status,
-    StoredMessage,
-    StoreMessage,
-    TransferEnded,
-    Transferred,
-    Warned,
-    Write,
-    WriteEphemeral,
-    Written,
-)
-from sync.machine import MILLISECOND, MINUTE, ChannelId, MessageId, Nanos, PeerId, Tick
+from sync.group.ingest import Gate, Verify, outline_of
+from sync.group.parked import Parked, admitted_from
+from sync.machine import ChannelId, MessageId, Nanos, PeerId, Tick
 from sync.ranges import OrderedSet, SyncId
 from sync.sds import events as sds
 from sync.sds.channel import Channel
@@ -63,11 +26,17 @@ from sync.sds.incoming import Content
 from sync.sds.message import Delivery, HistoryEntry, Kind, Message, Parameters
 from sync.sds.wire import encode
 
-CLOCK_AHEAD_MAX: Nanos = 5 * MINUTE
-"""How far ahead of the reference clock an entry may be stamped before it is parked."""
-
-PARKED_PER_AUTHOR_MAX = 100
-"""Entries of one author kept aside for their time to come."""
+RESTORED = (
+    "This profile was restored from a backup or runs twice; what it had written since comes back "
+    "from the others, and new messages go into a new log."
+)
+PARKED = (
+    "A message stamped in the future was set aside until its time; its author's clock is wrong."
+)
+AHEAD = (
+    "This computer's clock was ahead of the others'; they see what you write once their clocks get "
+    "there. Set the clock right."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,78 +60,70 @@ class Group:
         self.items = OrderedSet()
         self.sessions = sessions.Sessions(author.me, channel, self.items)
         self.peers: set[PeerId] = set()
-        self.parked: dict[MessageId, Outline] = {}
-        self._parked_until: list[tuple[Nanos, MessageId]] = []
+        self.parked = Parked()
         self._author = author
         self._gate = Gate.of(channel, author.verify)
         self._own_log = AuthorLog(0)
         self._own_created_ns: Nanos = 0
         self._offset: Nanos = 0
         self._now: Nanos = 0
-        self._sealed: StoredMessage | None = None
+        self._sealed: values.StoredMessage | None = None
         self._lacked = 0
 
-    def handle(self, event: Input, now: Nanos) -> Sequence[Effect]:
+    def handle(self, event: values.Input, now: Nanos) -> Sequence[values.Effect]:
         """See `sync.machine`."""
         self._now = now
         match event:
-            case Arrived(peer, payload):
+            case values.Arrived(peer, payload):
                 effects = self._on_arrived(peer, payload)
-            case Write():
+            case values.Write():
                 effects = self._on_write(event)
             case Tick():
-                effects = self._on_tick()
-            case PeerJoined(peer):
+                effects = [*self._unpark(), *self._sds(Tick()), *self._sessions(Tick())]
+            case values.PeerJoined(peer):
                 self.peers.add(peer)
                 effects = self._sds(sds.Connected(len(self.peers)))
-            case PeerGone(peer):
+            case values.PeerGone(peer):
                 self.peers.discard(peer)
-                effects = self._sds(sds.Connected(len(self.peers)))
-                effects += self._sessions(event)
-            case (
-                StartSession()
-                | SessionOffered()
-                | SessionOpened()
-                | SessionPayload()
-                | SessionClosed()
-                | Transferred()
-                | TransferEnded()
-            ):
-                effects = self._sessions(event)
-            case ReferenceClock(offset_ns):
+                effects = [*self._sds(sds.Connected(len(self.peers))), *self._sessions(event)]
+            case values.ReferenceClock(offset_ns):
                 self._offset = offset_ns
                 effects = [*self._sds(sds.ReferenceClock(offset_ns)), *self._unpark()]
-            case WriteEphemeral(content):
+            case values.WriteEphemeral(content):
                 effects = self._sds(sds.SendEphemeral(content))
-            case SendAgain(message_id):
+            case values.SendAgain(message_id):
                 effects = self._sds(sds.SendAgain(message_id))
-            case Restored():
-                effects = self._on_restored(event)
+            case values.Restored(state):
+                effects = self._on_restored(state)
             case _:
-                assert_never(event)
+                effects = self._sessions(event)
         return [*effects, *self._lacking(effects)]
 
     def deadline(self) -> Nanos | None:
         """When SDS, a session or a parked entry next needs a tick."""
-        parked = self._parked_until[0][0] - self._offset if self._parked_until else None
-        times = (self.sds.deadline(), self.sessions.deadline(), parked)
+        parked = self.parked.next_at()
+        due = None if parked is None else parked - self._offset
+        times = (self.sds.deadline(), self.sessions.deadline(), due)
         return min((time for time in times if time is not None), default=None)
 
     # --- Our own messages ----------------------------------------------------------------------
 
-    def _on_write(self, event: Write) -> list[Effect]:
+    def _on_write(self, event: values.Write) -> list[values.Effect]:
         effects = self._sds(sds.Send(event))
         stored = self._sealed
         assert stored is not None
         self._sealed = None
+        header = stored.entry.header
         self._own_log.append(stored.entry.message_id)
-        self._own_created_ns = stored.entry.header.created_ns
+        self._own_created_ns = header.created_ns
         self._insert_item(stored)
-        return [Written(event.token, stored.entry.message_id), *effects]
+        if admitted_from(0, header.created_ns) > self._now + self._offset:
+            effects.append(values.Warned(AHEAD))
+        return [values.Written(event.token, stored.entry.message_id), *effects]
 
     def _seal(self, lamport: int, history: tuple[HistoryEntry, ...], body: object) -> sds.Sealed:
         """Make the next entry of our log (DESIGN 3); stamped with the reference clock."""
-        assert isinstance(body, Write)
+        assert isinstance(body, values.Write)
         backlink, skiplink = self._own_log.links()
         header = Header(
             author=self._author.me,
@@ -192,7 +153,7 @@ class Group:
 
     # --- What comes in -------------------------------------------------------------------------
 
-    def _on_arrived(self, peer: PeerId, payload: bytes) -> list[Effect]:
+    def _on_arrived(self, peer: PeerId, payload: bytes) -> list[values.Effect]:
         message = self._gate.read(payload)
         from_author = message.sender_id == peer
         if message.kind is not Kind.CONTENT:
@@ -202,12 +163,13 @@ class Group:
         if self._holds(message.message_id):
             if not from_author or message.message_id in self.parked:
                 return []
+            self._gate.check_copy(message)
             return self._sds(sds.Received(message, None, from_author=True))
         return self._accept(message, self._gate.check(message), from_author=from_author)
 
-    def _sessions(self, event: sessions.Input) -> list[Effect]:
+    def _sessions(self, event: sessions.Input) -> list[values.Effect]:
         """Feed the sessions; what one wants and got takes the way of every other message."""
-        effects: list[Effect] = []
+        effects: list[values.Effect] = []
         for result in self.sessions.handle(event, self._now):
             if isinstance(result, sessions.Accepted):
                 effects += self._on_transferred(result)
@@ -215,31 +177,38 @@ class Group:
                 effects.append(result)
         return effects
 
-    def _on_transferred(self, accepted: sessions.Accepted) -> list[Effect]:
+    def _on_transferred(self, accepted: sessions.Accepted) -> list[values.Effect]:
         try:
             message, stored = self._gate.read_transfer(accepted.waku, accepted.topic)
         except RemoteError as error:
-            return [Refused(accepted.peer, str(error))]
+            return [values.Refused(accepted.peer, str(error))]
         if self._holds(message.message_id):
             return []
-        return self._accept(message, stored, from_author=False)
+        return self._accept(message, stored, from_author=message.sender_id == accepted.peer)
 
     def _accept(
-        self, message: Message, stored: StoredMessage, *, from_author: bool
-    ) -> list[Effect]:
+        self, message: Message, stored: values.StoredMessage, *, from_author: bool
+    ) -> list[values.Effect]:
         """Take in a checked entry that is new: store it, and deliver it or hold it back."""
         header = stored.entry.header
-        ahead = max(header.lamport * MILLISECOND, header.created_ns)
-        if ahead > self._now + self._offset + CLOCK_AHEAD_MAX:
-            return self._park(stored, ahead - CLOCK_AHEAD_MAX)
         own = header.author == self._author.me
-        effects: list[Effect] = []
+        effects: list[values.Effect] = []
         if own and header.log == self._own_log.number:
             effects += self._restart_log()
+        delivery = Delivery.ACKNOWLEDGED if own else None
+        if self._is_ahead(header):
+            return [*effects, *self._park(stored, delivery)]
         self._insert_item(stored)
         received = sds.Received(message, stored.waku_hash, from_author=from_author)
-        delivery = Delivery.ACKNOWLEDGED if own else None
-        return [*effects, *self._sds(received, stored, delivery)]
+        effects += self._sds(received, stored, delivery)
+        return [*effects, *self._seek_backlink(stored)]
+
+    def _seek_backlink(self, stored: values.StoredMessage) -> list[values.Effect]:
+        """A hole in an author's log is looked for, but nothing waits for it (DESIGN 4)."""
+        backlink = stored.entry.header.backlink
+        if backlink is None or self._holds(backlink):
+            return []
+        return self._sds(sds.Seek((HistoryEntry(backlink),), stored.entry.message_id))
 
     def _holds(self, message_id: MessageId) -> bool:
         return (
@@ -248,67 +217,54 @@ class Group:
             or message_id in self.parked
         )
 
-    def _insert_item(self, stored: StoredMessage) -> None:
+    def _insert_item(self, stored: values.StoredMessage) -> None:
         self.items.insert(SyncId(stored.entry.header.created_ns, stored.waku_hash))
 
-    def _restart_log(self) -> list[Effect]:
+    def _restart_log(self) -> list[values.Effect]:
         """An entry of our log that we do not know: we are a restored backup, or were cloned.
 
         No sequence number may be signed twice, so we go on in a new log (DESIGN 5).
         """
         self._own_log = AuthorLog(self._author.draw_log())
-        return [
-            SetLog(self.channel, self._own_log.number),
-            Warned(
-                "This profile was restored from a backup or runs twice; what it had written since "
-                "comes back from the others, and new messages go into a new log."
-            ),
-        ]
+        return [values.SetLog(self.channel, self._own_log.number), values.Warned(RESTORED)]
 
     # --- Wrong clocks --------------------------------------------------------------------------
 
-    def _park(self, stored: StoredMessage, until: Nanos) -> list[Effect]:
+    def _is_ahead(self, header: Header) -> bool:
+        return admitted_from(header.lamport, header.created_ns) > self._now + self._offset
+
+    def _park(self, stored: values.StoredMessage, delivery: Delivery | None) -> list[values.Effect]:
         """Keep aside an entry from the future; the bound is per author."""
-        header = stored.entry.header
-        parked = sum(outline.sender_id == header.author for outline in self.parked.values())
-        if parked >= PARKED_PER_AUTHOR_MAX:
-            return [Refused(header.author, "too many messages stamped in the future")]
-        self._add_parked(_outline(stored), until)
+        author = stored.entry.header.author
+        if self.parked.full(author):
+            return [values.Refused(author, "too many messages stamped in the future")]
+        self.parked.add(outline_of(stored))
         return [
-            StoreMessage(stored, Status.PARKED),
-            Warned("A message stamped in the future was set aside; its author's clock is wrong."),
+            values.StoreMessage(stored, values.Status.PARKED, delivery=delivery),
+            values.Warned(PARKED),
         ]
 
-    def _add_parked(self, outline: Outline, until: Nanos) -> None:
-        self.parked[outline.message_id] = outline
-        heapq.heappush(self._parked_until, (until, outline.message_id))
-
-    def _unpark(self) -> list[Effect]:
+    def _unpark(self) -> list[values.Effect]:
         """Let in what the reference clock has reached."""
-        effects: list[Effect] = []
-        while self._parked_until and self._parked_until[0][0] <= self._now + self._offset:
-            _, message_id = heapq.heappop(self._parked_until)
-            outline = self.parked.pop(message_id)
+        effects: list[values.Effect] = []
+        for outline in self.parked.take(self._now + self._offset):
             self.items.insert(SyncId(outline.created_ns, outline.retrieval_hint))
             effects += [
-                SetStatus(self.channel, message_id, Status.WAITING, after_gap=False),
+                values.SetStatus(
+                    self.channel, outline.message_id, values.Status.WAITING, after_gap=False
+                ),
                 *self._sds(sds.Admit(_content(outline))),
             ]
         return effects
 
-    # --- Time, sessions, start -----------------------------------------------------------------
+    # --- Start, and what we lack ---------------------------------------------------------------
 
-    def _on_tick(self) -> list[Effect]:
-        return [*self._unpark(), *self._sds(Tick()), *self._sessions(Tick())]
-
-    def _on_restored(self, event: Restored) -> list[Effect]:
-        state = event.state
+    def _on_restored(self, state: values.ChannelState) -> list[values.Effect]:
         self._own_log = AuthorLog(state.log_number, state.own_log)
         self._own_created_ns = state.own_created_ns
         self.items.extend(SyncId(created_ns, digest) for created_ns, digest in state.sync_ids)
         for outline in state.parked:
-            until = max(outline.lamport * MILLISECOND, outline.created_ns) - CLOCK_AHEAD_MAX
-            self._add_parked(outline, until)
+            self.parked.add(outline)
         restored = sds.Restored(
             order=state.log,
             tips=tuple([_content(outline) for outline in state.tips]),
@@ -322,70 +278,72 @@ class Group:
         )
         return self._sds(restored)
 
-    def _lacking(self, effects: Sequence[Effect]) -> list[Effect]:
+    def _lacking(self, effects: Sequence[values.Effect]) -> list[values.Effect]:
         """Tell the manager when we begin or cease to lack what others named."""
         lacked = len(self.sds.incoming.missing)
-        begun = any(isinstance(effect, Missing) for effect in effects)
+        begun = any(isinstance(effect, values.Missing) for effect in effects)
         if not begun and (lacked == 0) == (self._lacked == 0):
             return []
         self._lacked = lacked
-        return [Lacking(lacked, tuple(sorted(self.peers)))]
+        return [values.Lacking(lacked, tuple(sorted(self.peers)))]
 
     # --- SDS's effects, as ours ----------------------------------------------------------------
 
     def _sds(
         self,
         event: sds.Input,
-        fresh: StoredMessage | None = None,
+        fresh: values.StoredMessage | None = None,
         delivery: Delivery | None = None,
-    ) -> list[Effect]:
+    ) -> list[values.Effect]:
         """Feed SDS; `fresh` is the message it decides about, with its `delivery` if it is ours."""
         results = self.sds.handle(event, self._now)
         if self._sealed is not None:
             fresh, delivery = self._sealed, Delivery.UNACKNOWLEDGED
-        effects: list[Effect] = []
+        effects: list[values.Effect] = []
         for result in results:
             effects += self._mapped(result, fresh, delivery)
         return effects
 
     def _mapped(
-        self, result: sds.Effect, fresh: StoredMessage | None, delivery: Delivery | None
-    ) -> list[Effect]:
+        self, result: sds.Effect, fresh: values.StoredMessage | None, delivery: Delivery | None
+    ) -> list[values.Effect]:
         match result:
             case sds.Delivered(message_id, after_gap):
                 if fresh is None or fresh.entry.message_id != message_id:
                     return [
-                        SetStatus(self.channel, message_id, Status.DELIVERED, after_gap),
-                        Deliver(message_id, None, after_gap, None),
+                        values.SetStatus(
+                            self.channel, message_id, values.Status.DELIVERED, after_gap
+                        ),
+                        values.Deliver(message_id, None, after_gap, None),
                     ]
                 return [
-                    StoreMessage(fresh, Status.DELIVERED, after_gap, delivery),
-                    Deliver(message_id, fresh.entry, after_gap, delivery),
+                    values.StoreMessage(fresh, values.Status.DELIVERED, after_gap, delivery),
+                    values.Deliver(message_id, fresh.entry, after_gap, delivery),
                 ]
             case sds.Held(message_id):
                 if fresh is None or fresh.entry.message_id != message_id:
                     return []  # it waits on the disk already
-                return [StoreMessage(fresh, Status.WAITING, delivery=delivery)]
+                return [values.StoreMessage(fresh, values.Status.WAITING, delivery=delivery)]
             case sds.Broadcast(message):
-                return [Broadcast(encode(message))]
+                return [values.Broadcast(encode(message))]
             case sds.Rebroadcast(message_id, bloom_filter, attempts, state):
                 return [
-                    SetDelivery(self.channel, message_id, state, attempts),
-                    BroadcastStored(message_id, bloom_filter),
+                    values.SetDelivery(self.channel, message_id, state, attempts),
+                    values.BroadcastStored(message_id, bloom_filter),
                 ]
             case sds.DeliveryChanged(message_id, state, attempts):
                 return [
-                    SetDelivery(self.channel, message_id, state, attempts),
-                    DeliveryChanged(message_id, state),
+                    values.SetDelivery(self.channel, message_id, state, attempts),
+                    values.DeliveryChanged(message_id, state),
                 ]
             case sds.Missing(message_id, named_by):
-                return [Missing(message_id, named_by)]
+                return [values.Missing(message_id, named_by)]
             case sds.Found(message_id, lost):
-                return [Found(message_id, lost)]
+                return [values.Found(message_id, lost)]
             case sds.EphemeralArrived(sender_id, content):
-                return [EphemeralArrived(sender_id, content)]
+                return [values.EphemeralArrived(sender_id, content)]
             case sds.FilterIgnored(sender_id, reason):
-                return [Refused(sender_id, reason)]
+                return [values.Refused(sender_id, reason)]
             case _:
                 assert_never(result)
 
@@ -396,23 +354,11 @@ def _parent(entry: HistoryEntry) -> Parent:
     return Parent(entry.message_id, entry.sender_id, entry.retrieval_hint)
 
 
-def _content(outline: Outline) -> Content:
+def _content(outline: values.Outline) -> Content:
     return Content(
         outline.message_id,
         outline.sender_id,
         outline.lamport,
         outline.causal_history,
         outline.retrieval_hint,
-    )
-
-
-def _outline(stored: StoredMessage) -> Outline:
-    entry = stored.entry
-    return Outline(
-        message_id=entry.message_id,
-        sender_id=entry.header.author,
-        lamport=entry.header.lamport,
-        created_ns=entry.header.created_ns,
-        causal_history=history_of(entry),
-        retrieval_hint=stored.waku_hash,
     )

@@ -4,20 +4,29 @@ What is refused here is refused for good, for reasons that lie in the bytes alon
 arrival changes no verdict.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from sync.entry import Entry, open_content
 from sync.errors import RemoteError
-from sync.group.values import StoredMessage
+from sync.group.records import Outline, StoredMessage
 from sync.machine import ChannelId, PeerId
 from sync.sds.message import HistoryEntry, Kind, Message
 from sync.sds.wire import decode, encode_canonical
-from sync.waku.message import WakuMessage, content_topic, deterministic_hash, pubsub_topic
+from sync.waku.message import (
+    TIMESTAMP_MAX,
+    WakuMessage,
+    content_topic,
+    deterministic_hash,
+    pubsub_topic,
+)
 
 Verify: TypeAlias = Callable[[PeerId, bytes, bytes], bool]
 """(author, signature, signed bytes) -> whether the author signed them."""
+
+_is_id = re.compile(r"[0-9a-f]{64}").fullmatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +43,10 @@ class Gate:
         """Return the gate of `channel`."""
         return cls(channel, pubsub_topic(channel), content_topic(channel), verify)
 
-    def waku_message(self, payload: bytes, created_ns: int) -> WakuMessage:
-        """Wrap a canonical SDS message for Waku (DESIGN 3)."""
-        return WakuMessage(payload, self.content_topic, created_ns)
-
     def store(self, entry: Entry, message: Message) -> StoredMessage:
-        """Return what is stored of a checked message, its Waku hash worked out."""
+        """Return what is stored of a checked message, its Waku hash worked out (DESIGN 3)."""
         payload = encode_canonical(message)
-        waku = self.waku_message(payload, entry.header.created_ns)
+        waku = WakuMessage(payload, self.content_topic, entry.header.created_ns)
         return StoredMessage(
             self.channel, entry, deterministic_hash(self.pubsub_topic, waku), payload
         )
@@ -50,11 +55,14 @@ class Gate:
         """Parse an SDS frame of this channel.
 
         Raises:
-            RemoteError: malformed, over a limit, or of another channel.
+            RemoteError: malformed, over a limit, of another channel, or naming what is no id: an id
+                goes from here to the disk and the screen.
         """
         message = decode(payload)
         if message.channel_id != self.channel:
             raise RemoteError("a message of another channel came in this one")
+        if not all(_is_id(entry.message_id) for entry in message.causal_history):
+            raise RemoteError("the causal history names something that is no message id")
         return message
 
     def check(self, message: Message) -> StoredMessage:
@@ -63,6 +71,17 @@ class Gate:
         Raises:
             RemoteError: its entry is malformed, says other things than the message around it, or is
                 not signed by its author.
+        """
+        entry = self.check_copy(message)
+        if not self.verify(entry.header.author, entry.signature, entry.header_bytes):
+            raise RemoteError("the signature is not its author's")
+        return self.store(entry, message)
+
+    def check_copy(self, message: Message) -> Entry:
+        """Check all but the signature: enough for another copy of what is here already.
+
+        Raises:
+            RemoteError: as `check`, but for the signature.
         """
         entry = open_content(message.content)
         header = entry.header
@@ -76,9 +95,9 @@ class Gate:
             raise RemoteError("sender, id or Lamport timestamp differ from what was signed")
         if history_of(entry) != message.causal_history:
             raise RemoteError("the causal history differs from what was signed")
-        if not self.verify(header.author, entry.signature, entry.header_bytes):
-            raise RemoteError("the signature is not its author's")
-        return self.store(entry, message)
+        if header.created_ns >= TIMESTAMP_MAX:
+            raise RemoteError("a time that no Waku message can have")
+        return entry
 
     def read_transfer(self, waku: WakuMessage, topic: str) -> tuple[Message, StoredMessage]:
         """Check a message that came by transfer; its bytes must be the canonical ones.
@@ -104,4 +123,17 @@ def history_of(entry: Entry) -> tuple[HistoryEntry, ...]:
             HistoryEntry(parent.message_id, parent.waku_hash, parent.author)
             for parent in entry.header.parents
         ]
+    )
+
+
+def outline_of(stored: StoredMessage) -> Outline:
+    """Return a stored message without its content."""
+    entry = stored.entry
+    return Outline(
+        message_id=entry.message_id,
+        sender_id=entry.header.author,
+        lamport=entry.header.lamport,
+        created_ns=entry.header.created_ns,
+        causal_history=history_of(entry),
+        retrieval_hint=stored.waku_hash,
     )

@@ -32,7 +32,6 @@ from sync.waku import reconcile, transfer
 from sync.waku.message import WakuMessage, shard, sync_id
 from sync.waku.wire import decode_ranges, decode_transfer, encode_ranges
 
-
 OFFERED = "the peer began it"
 CONVERGED = {reconcile.Result.EQUAL.value, reconcile.Result.RECONCILED.value}
 

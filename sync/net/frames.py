@@ -23,6 +23,9 @@ PROTOCOL_MAX: Final = 64
 PORT_MAX: Final = 65_535
 """Highest TCP port."""
 
+CHANNEL_ID_SIZE: Final = 16
+"""Bytes of a channel id."""
+
 CHANNEL_ID: Final = re.compile(r"[0-9a-f]{32}")
 """A channel id as `sync.machine.ChannelId` defines it."""
 
@@ -80,8 +83,9 @@ class Goodbye:
 
 @dataclass(frozen=True, slots=True)
 class SdsFrame:
-    """An SDS message, encoded."""
+    """An SDS message, encoded, and the channel it is for."""
 
+    channel: ChannelId
     payload: bytes
 
 
@@ -106,7 +110,7 @@ def decode(data: bytes) -> Frame:
     frame: Frame
     match wire.WhichOneof("kind"):
         case "sds":
-            frame = SdsFrame(wire.sds)
+            frame = SdsFrame(_channel(wire.sds.channel_id), wire.sds.payload)
         case "open":
             frame = _open(wire.open)
         case "proof":
@@ -126,8 +130,9 @@ def decode(data: bytes) -> Frame:
 
 def _to_wire(frame: Frame) -> link_pb2.Frame:
     match frame:
-        case SdsFrame(payload):
-            wire = link_pb2.Frame(sds=payload)
+        case SdsFrame(channel, payload):
+            sds = link_pb2.Sds(channel_id=bytes.fromhex(channel), payload=payload)
+            wire = link_pb2.Frame(sds=sds)
         case Open(protocol, listen_port):
             wire = link_pb2.Frame(open=link_pb2.Open(protocol=protocol, listen_port=listen_port))
         case Proof(mac):
@@ -161,6 +166,12 @@ def _presence(wire: link_pb2.Presence) -> Presence:
     if not CHANNEL_ID.fullmatch(wire.channel_id):
         raise DecodeError("a presence names a channel whose id is not 32 lowercase hex digits")
     return Presence(ChannelId(wire.channel_id), _limited(wire.nick, NICK_MAX, "nick"))
+
+
+def _channel(channel_id: bytes) -> ChannelId:
+    if len(channel_id) != CHANNEL_ID_SIZE:
+        raise DecodeError(f"a channel id has {len(channel_id)} bytes")
+    return ChannelId(channel_id.hex())
 
 
 def _limited(text: str, limit: int, what: str) -> str:

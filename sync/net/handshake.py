@@ -23,6 +23,10 @@ SIGNED_PREFIX: Final = b"noise-libp2p-static-key:"
 """What the identity key signs is this, followed by the Noise static key (libp2p-noise)."""
 
 
+class OwnKeyError(RemoteError):
+    """We have connected to ourselves; nobody misbehaved."""
+
+
 class IdentityHandshake:
     """One side of a handshake that ends with a peer we can name.
 
@@ -100,7 +104,7 @@ class IdentityHandshake:
             return
         peer = check_identity_payload(payload, self._noise.remote_static)
         if peer == self._identity.peer_id:
-            raise RemoteError("the address leads back to ourselves")
+            raise OwnKeyError("the address leads back to ourselves")
         if self._expect not in {None, peer}:
             raise RemoteError(f"the address belongs to peer {peer}, not to {self._expect}")
         self._peer = peer

@@ -35,6 +35,11 @@ class Outgoing:
     _heap: list[tuple[Nanos, MessageId]] = field(default_factory=list)
     online: bool = False
 
+    @property
+    def awaiting(self) -> bool:
+        """Whether any message waits for an acknowledgement and was not given up."""
+        return any(entry.delivery is not Delivery.FAILED for entry in self.pending.values())
+
     def add(
         self,
         message_id: MessageId,

@@ -36,6 +36,7 @@ from sync.sds.events import (
     ReferenceClock,
     Restored,
     Seal,
+    Seek,
     Send,
     SendAgain,
     SendEphemeral,
@@ -43,15 +44,10 @@ from sync.sds.events import (
 from sync.sds.history import Log
 from sync.sds.incoming import Content, Incoming
 from sync.sds.message import Delivery, HistoryEntry, Kind, Message, Parameters
+from sync.sds.timing import SyncTimer
 
 SYNC_BURST = 16
 """Sync messages sent at one tick when we owe hundreds of acknowledgements: 256 names."""
-
-SYNC_AGAIN: tuple[Nanos, Nanos] = (100 * MILLISECOND, 500 * MILLISECOND)
-"""Delay of the next burst while we still owe acknowledgements."""
-
-BACKOFF_MAX = 6
-"""Doublings of the idle interval counted; 1 s doubled six times is over a minute."""
 
 
 class Channel:
@@ -75,11 +71,8 @@ class Channel:
         self.incoming = Incoming(parameters.lost_after)
         self._seal = seal
         self._rng = rng
-        self._peers = 0
         self._offset: Nanos = 0
-        self._owed_at: Nanos | None = None
-        self._idle_at: Nanos | None = None
-        self._backoff = 0
+        self._timer = SyncTimer(parameters, rng)
 
     def handle(self, event: Input, now: Nanos) -> list[Effect]:
         """See `sync.machine`."""
@@ -91,7 +84,9 @@ class Channel:
             case Tick():
                 return self._on_tick(now)
             case Admit(content):
-                return self._admit(content, now)
+                return self._on_admit(content, now)
+            case Seek(history, message_id):
+                return self._seek(history, message_id, now)
             case Connected(peers):
                 return self._on_connected(peers, now)
             case ReferenceClock(offset_ns):
@@ -108,16 +103,13 @@ class Channel:
 
     def deadline(self) -> Nanos | None:
         """When a resend, a sync message or giving up is next due."""
-        times = [self.incoming.deadline()]
-        if self._peers:
-            times += [self.outgoing.deadline(), self.next_sync_at]
+        times = (self.incoming.deadline(), self.outgoing.deadline(), self.next_sync_at)
         return min((time for time in times if time is not None), default=None)
 
     @property
     def next_sync_at(self) -> Nanos | None:
         """When the next sync message is due, if nobody speaks before."""
-        times = [time for time in (self._owed_at, self._idle_at) if time is not None]
-        return min(times, default=None)
+        return self._timer.next_at
 
     # --- Send Message --------------------------------------------------------------------------
 
@@ -177,6 +169,7 @@ class Channel:
             message.lamport,
             message.causal_history,
             event.hint,
+            direct=event.from_author,
         )
         if message.message_id in self.log.known:
             self._owe_again(event, now)
@@ -185,16 +178,20 @@ class Channel:
             return effects
         return [*effects, *self._admit(content, now)]
 
+    def _on_admit(self, content: Content, now: Nanos) -> list[Effect]:
+        """Take in a message received before; only now does what it names count."""
+        acknowledged = self._acknowledge(content.causal_history, content.sender_id)
+        return [*acknowledged, *self._admit(content, now)]
+
     def _admit(self, content: Content, now: Nanos) -> list[Effect]:
         """Deliver a new message, or hold it back ("Receive Message", last paragraph)."""
         self.filter.insert(content.message_id)
-        unmet = self._unmet(content)
-        if not unmet:
-            return self._deliver([content], now)
-        effects: list[Effect] = [Held(content.message_id)]
-        effects += self._seek(content.causal_history, content.message_id, now)
-        unmet &= self.incoming.missing.keys()
-        evicted = self.incoming.hold(content, unmet, now) if unmet else content
+        missing = self._seek(content.causal_history, content.message_id, now)
+        unmet = self._unmet(content) & self.incoming.missing.keys()
+        if not unmet:  # nothing is missing, or so much that we look for no more
+            return [*missing, *self._deliver([content], now)]
+        effects: list[Effect] = [Held(content.message_id), *missing]
+        evicted = self.incoming.hold(content, unmet, now)
         if evicted is not None:
             effects += self._deliver([evicted], now)
         return effects
@@ -210,12 +207,13 @@ class Channel:
 
         What waits here is missing too for whoever depends on it, but is no news to the person.
         """
-        incoming = self.incoming
         unknown = [entry.message_id for entry in history if entry.message_id not in self.log.known]
-        fresh = incoming.seek(unknown[: incoming.room()], named_by, now)
+        if not unknown:
+            return []
+        fresh = self.incoming.seek(unknown, named_by, now)
         if fresh:
-            self._wake(now)
-        return [Missing(id_, named_by) for id_ in fresh if id_ not in incoming.waiting]
+            self._timer.wake(now)
+        return [Missing(id_, named_by) for id_ in fresh if id_ not in self.incoming.waiting]
 
     def _deliver(self, ready: list[Content], now: Nanos) -> list[Effect]:
         """Put messages into the log, and then every message that waited only for them.
@@ -229,18 +227,20 @@ class Channel:
             after_gap = bool(self._unmet(content))
             self._append(content)
             effects.append(Delivered(content.message_id, after_gap))
-            if content.message_id in self.incoming.missing:
-                queue += self.incoming.arrived(content.message_id)
-                effects.append(Found(content.message_id, lost=False))
-            elif self.incoming.lost.pop(content.message_id, self) is None:
+            named = content.message_id in self.incoming.missing
+            queue += self.incoming.arrived(content.message_id)
+            if named or content.message_id in self.incoming.lost:
+                self.incoming.lost.pop(content.message_id, None)
                 effects.append(Found(content.message_id, lost=False))
         self._owe_soon(now)
-        self._wake(now)
+        self._timer.wake(now)
         return effects
 
     def _append(self, content: Content) -> None:
         entry = HistoryEntry(content.message_id, content.retrieval_hint, content.sender_id)
         self.log.insert(content.lamport, entry, content.causal_history)
+        if content.direct and content.sender_id != self.me:
+            self.log.owe(entry)
 
     def _owe_again(self, event: Received, now: Nanos) -> None:
         """Its author sends it again, so it does not know that we have it."""
@@ -250,21 +250,23 @@ class Channel:
             self._owe_soon(now)
 
     def _owe_soon(self, now: Nanos) -> None:
-        if self.log.owed and self._owed_at is None:
-            self._owed_at = now + self._uniform(self.parameters.acknowledge_within)
+        if self.log.owed:
+            self._timer.owe(now)
 
     # --- Review ACK Status ---------------------------------------------------------------------
 
+    def _acknowledge(self, history: tuple[HistoryEntry, ...], by: PeerId) -> list[Effect]:
+        """Settle our messages that `by` names; our own naming proves nothing."""
+        self.log.named(history, by)
+        if by == self.me:
+            return []
+        named = self.outgoing.acknowledge(history)
+        return [DeliveryChanged(message_id, Delivery.ACKNOWLEDGED, 0) for message_id in named]
+
     def _review_acks(self, event: Received, now: Nanos) -> list[Effect]:
         message = event.message
-        self.log.named(message.causal_history, message.sender_id)
-        if message.sender_id == self.me:
-            return []
-        effects: list[Effect] = [
-            DeliveryChanged(message_id, Delivery.ACKNOWLEDGED, 0)
-            for message_id in self.outgoing.acknowledge(message.causal_history)
-        ]
-        if not event.from_author or message.bloom_filter is None:
+        effects = self._acknowledge(message.causal_history, message.sender_id)
+        if not event.from_author or message.bloom_filter is None or message.sender_id == self.me:
             return effects
         try:
             received = ReceivedFilter.read(message.bloom_filter, self.parameters.bloom)
@@ -279,17 +281,17 @@ class Channel:
     # --- Sweeps and sync messages --------------------------------------------------------------
 
     def _on_tick(self, now: Nanos) -> list[Effect]:
-        effects = self._sweep_incoming(now)
-        if self._peers:
-            effects += self._sweep_outgoing(now)
-            effects += self._sync_if_due(now)
-        return effects
+        return [
+            *self._sweep_incoming(now),
+            *self._sweep_outgoing(now),
+            *self._sync_if_due(now),
+        ]
 
     def _sweep_incoming(self, now: Nanos) -> list[Effect]:
         """Give up on what did not come ("Periodic Incoming Buffer Sweep")."""
         overdue, lost = self.incoming.give_up(now)
         effects: list[Effect] = [Found(message_id, lost=True) for message_id in lost]
-        for content in sorted(overdue, key=lambda held: (held.lamport, held.message_id)):
+        for content in sorted(overdue, key=_place):
             if content.message_id not in self.log.known:
                 effects += self._deliver([content], now)
         return effects
@@ -324,48 +326,43 @@ class Channel:
             self.log.named(history, self.me)
             if not self.log.owed:
                 break
+        self._timer.tire(now)
         self._spoke((), now)
-        self._backoff = min(self._backoff + 1, BACKOFF_MAX)
-        self._owed_at = now + self._uniform(SYNC_AGAIN) if self.log.owed else None
+        if self.log.owed:
+            self._timer.owe_more(now)
         return effects
 
     def _spoke(self, history: Iterable[HistoryEntry], now: Nanos) -> None:
         """We sent something: what it names is owed no more, and the idle countdown starts anew."""
         self.log.named(history, self.me)
-        if not self.log.owed:
-            self._owed_at = None
-        self._rearm_idle(now)
+        self._settle()
+        self._restart_idle(now)
 
     def _heard(self, event: Received, now: Nanos) -> None:
         """Somebody spoke: whoever only wanted to keep the channel alive waits again."""
-        if not self.log.owed:
-            self._owed_at = None
+        self._settle()
         if event.from_author and not event.message.repair_request:
-            self._rearm_idle(now)
+            self._restart_idle(now)
 
-    def _wake(self, now: Nanos) -> None:
-        """Something is new or missing: back to the short interval."""
-        self._backoff = 0
-        self._rearm_idle(now)
+    def _settle(self) -> None:
+        if not self.log.owed:
+            self._timer.settled()
 
-    def _rearm_idle(self, now: Nanos) -> None:
-        if not self._peers:
-            self._idle_at = None
-            return
-        if self.outgoing.pending or self.incoming.missing:
-            self._backoff = 0
-        wait = self._uniform(self.parameters.idle_within) * max(1, self._peers // 20)
-        self._idle_at = now + min(wait << self._backoff, self.parameters.idle_max)
-
-    def _uniform(self, within: tuple[Nanos, Nanos]) -> Nanos:
-        return self._rng.randint(*within)
+    def _restart_idle(self, now: Nanos) -> None:
+        if self.incoming.missing or self.outgoing.awaiting:
+            self._timer.wake(now)
+        else:
+            self._timer.restart(now)
 
     # --- What the runner and the person say ----------------------------------------------------
 
     def _on_connected(self, peers: int, now: Nanos) -> list[Effect]:
-        self._peers = peers
+        if not self._timer.peers:
+            self._timer.settled()  # what we owed meanwhile is told in its time, not at once
+            self._owe_soon(now)
+        self._timer.peers = peers
+        self._timer.wake(now)
         self.outgoing.connected(now, online=peers > 0)
-        self._wake(now)
         return []
 
     def _on_send_again(self, message_id: MessageId, now: Nanos) -> list[Effect]:
@@ -385,13 +382,22 @@ class Channel:
         self.lamport = event.order[-1][0] if event.order else 0
         for _, message_id in event.order[-self.parameters.bloom.capacity :]:
             self.filter.insert(message_id)
+        named = {parent.message_id for tip in event.tips for parent in tip.causal_history}
         for tip in event.tips:
             entry = HistoryEntry(tip.message_id, tip.retrieval_hint, tip.sender_id)
-            self.log.restore_tip(tip.lamport, entry)
+            if tip.message_id in named:
+                self.log.restore_newest(tip.lamport, entry)
+            else:
+                self.log.restore_tip(tip.lamport, entry)
         for own in event.outgoing:
             self.outgoing.add(own.message_id, now, own.delivery, own.attempts)
         effects: list[Effect] = []
-        for content in event.waiting:
+        for content in sorted(event.waiting, key=_place):
             if content.message_id not in self.log.known:
                 effects += self._admit(content, now)
         return effects
+
+
+def _place(content: Content) -> tuple[int, MessageId]:
+    """Where a message stands in the log; honest ones stand behind all that they name."""
+    return content.lamport, content.message_id

@@ -47,7 +47,7 @@ class SendAgain:
 class Received:
     """Input: a message, checked by the caller. `hint` is its own retrieval hint.
 
-    `from_author`: it came on the link of its sender, so its filter counts.
+    `from_author`: it came straight from its sender, so its filter counts, and a sync message.
     """
 
     message: Message
@@ -60,6 +60,14 @@ class Admit:
     """Input: a message that was kept aside takes its place now."""
 
     content: Content
+
+
+@dataclass(frozen=True, slots=True)
+class Seek:
+    """Input: `message_id` is here and names `history` in another way; look, but do not wait."""
+
+    history: tuple[HistoryEntry, ...]
+    message_id: MessageId
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +95,10 @@ class RestoredOwn:
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """Input: the state on disk. `tips` come oldest first, `order` ascending."""
+    """Input: the state on disk. `order` is ascending.
+
+    `tips` are the delivered messages that none names and the newest `history_size`, oldest first.
+    """
 
     order: tuple[tuple[int, MessageId], ...]
     tips: tuple[Content, ...]
@@ -101,6 +112,7 @@ Input: TypeAlias = (
     | SendAgain
     | Received
     | Admit
+    | Seek
     | Connected
     | ReferenceClock
     | Restored

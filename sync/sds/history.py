@@ -31,23 +31,27 @@ class Log:
     owed: dict[MessageId, HistoryEntry] = field(default_factory=dict)
     _newest: list[tuple[int, MessageId, HistoryEntry]] = field(default_factory=list)
 
-    def insert(self, lamport: int, entry: HistoryEntry, named: Iterable[HistoryEntry]) -> None:
-        """Add a delivered message at its place ("Resolve Conflicts"); `named` is its history."""
+    def insert(self, lamport: int, entry: HistoryEntry, history: Iterable[HistoryEntry]) -> None:
+        """Add a delivered message at its place ("Resolve Conflicts"); `history` is what it names.
+
+        Whoever wrote those knows from it that its author has them, if they ever meet.
+        """
         key = (lamport, entry.message_id)
         if not self.order or key > self.order[-1]:
             self.order.append(key)
         else:
             insort(self.order, key)
         self.known.add(entry.message_id)
-        for parent in named:
+        for parent in history:
             self.tips.pop(parent.message_id, None)
+        if entry.sender_id is not None:
+            self.named(history, entry.sender_id)
         self._add_tip(lamport, entry)
         self._remember(lamport, entry)
-        if entry.sender_id != self.me:
-            self.owe(entry)
 
     def owe(self, entry: HistoryEntry) -> None:
         """Name `entry` in our next sync message: its author does not know that we have it."""
+        assert entry.sender_id != self.me
         if len(self.owed) >= OWED_MAX:
             del self.owed[next(iter(self.owed))]
         self.owed[entry.message_id] = entry
@@ -82,8 +86,12 @@ class Log:
         return tuple(entries.values())
 
     def restore_tip(self, lamport: int, entry: HistoryEntry) -> None:
-        """Put back a message that nobody names, or one of the newest, after a start."""
+        """Put back a message that nobody names, after a start."""
         self._add_tip(lamport, entry)
+        self._remember(lamport, entry)
+
+    def restore_newest(self, lamport: int, entry: HistoryEntry) -> None:
+        """Put back one of the newest messages, which another one names, after a start."""
         self._remember(lamport, entry)
 
     def _add_tip(self, lamport: int, entry: HistoryEntry) -> None:

@@ -5,7 +5,6 @@ Each missing id knows who waits for it, so an arrival frees its waiters without 
 """
 
 import heapq
-from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -21,6 +20,9 @@ MISSING_MAX = 4096
 LOST_MAX = 1000
 """Lost ids remembered, so that a late arrival is announced; the oldest are forgotten."""
 
+STALE_MAX = 1024
+"""Entries of the heap that stand for nothing any more, before it is made anew."""
+
 
 @dataclass(frozen=True, slots=True)
 class Content:
@@ -31,6 +33,8 @@ class Content:
     lamport: int
     causal_history: tuple[HistoryEntry, ...]
     retrieval_hint: bytes | None
+    direct: bool = True
+    """Whether it may have come from its author, who then wants to hear that we have it."""
 
 
 @dataclass(slots=True)
@@ -44,52 +48,56 @@ class Waiting:
 
 @dataclass(slots=True)
 class Sought:
-    """A missing message: who waits for it, who named it, and when we stop looking."""
+    """A missing message: who named it, who waits for it, and when we stop looking."""
 
     named_by: str
     give_up_at: Nanos
-    waiters: list[MessageId] = field(default_factory=list)
+    waiters: dict[MessageId, None] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class Incoming:
-    """The incoming buffer of one channel."""
+    """The incoming buffer of one channel.
+
+    A message may be both `waiting` and `missing`: it is here, and others wait for its delivery.
+    """
 
     lost_after: Nanos
     waiting: dict[MessageId, Waiting] = field(default_factory=dict)
     missing: dict[MessageId, Sought] = field(default_factory=dict)
     lost: dict[MessageId, None] = field(default_factory=dict)
-    _by_sender: dict[PeerId, deque[MessageId]] = field(default_factory=dict)
+    _by_sender: dict[PeerId, dict[MessageId, None]] = field(default_factory=dict)
     _heap: list[tuple[Nanos, MessageId]] = field(default_factory=list)
 
+    def seek(self, message_ids: Iterable[MessageId], named_by: str, now: Nanos) -> list[MessageId]:
+        """Look for these, as far as there is room; returns those not looked for before."""
+        fresh = []
+        for message_id in message_ids:
+            if message_id in self.missing or len(self.missing) >= MISSING_MAX:
+                continue
+            self.missing[message_id] = Sought(named_by, now + self.lost_after)
+            self._push(now + self.lost_after, message_id)
+            fresh.append(message_id)
+        return fresh
+
     def hold(self, content: Content, unmet: set[MessageId], now: Nanos) -> Content | None:
-        """Hold `content` back until `unmet` are met.
+        """Hold `content` back until `unmet`, all of which are `missing`, are met.
 
         Returns:
             The message to deliver after a gap instead, where its sender has too many waiting.
         """
-        self.waiting[content.message_id] = Waiting(content, unmet, now + self.lost_after)
+        give_up_at = now + self.lost_after
+        self.waiting[content.message_id] = Waiting(content, unmet, give_up_at)
+        self._push(give_up_at, content.message_id)
         for message_id in unmet:
-            self.missing[message_id].waiters.append(content.message_id)
-        heapq.heappush(self._heap, (now + self.lost_after, content.message_id))
-        queue = self._by_sender.setdefault(content.sender_id, deque())
-        queue.append(content.message_id)
-        if len(queue) <= WAITING_PER_SENDER_MAX:
+            sought = self.missing[message_id]
+            sought.waiters[content.message_id] = None
+            sought.give_up_at = max(sought.give_up_at, give_up_at)
+        of_sender = self._by_sender.setdefault(content.sender_id, {})
+        of_sender[content.message_id] = None
+        if len(of_sender) <= WAITING_PER_SENDER_MAX:
             return None
-        oldest = queue.popleft()
-        evicted = self.waiting.pop(oldest, None)
-        return evicted.content if evicted is not None else None
-
-    def seek(self, message_ids: Iterable[MessageId], named_by: str, now: Nanos) -> list[MessageId]:
-        """Look for these; returns those that were not looked for before."""
-        fresh = []
-        for message_id in message_ids:
-            if message_id in self.missing:
-                continue
-            self.missing[message_id] = Sought(named_by, now + self.lost_after)
-            heapq.heappush(self._heap, (now + self.lost_after, message_id))
-            fresh.append(message_id)
-        return fresh
+        return self._release(next(iter(of_sender)))
 
     def arrived(self, message_id: MessageId) -> list[Content]:
         """`message_id` is in the log now; returns the messages that waited for nothing else."""
@@ -98,50 +106,61 @@ class Incoming:
             return []
         free = []
         for waiter in sought.waiters:
-            held = self.waiting.get(waiter)
-            if held is None:
-                continue
-            held.unmet.discard(message_id)
-            if not held.unmet:
-                self.release(waiter)
-                free.append(held.content)
+            unmet = self.waiting[waiter].unmet
+            unmet.discard(message_id)
+            if not unmet:
+                free.append(self._release(waiter))
         return free
 
-    def release(self, message_id: MessageId) -> Waiting | None:
-        """Take a message out of the buffer."""
-        held = self.waiting.pop(message_id, None)
-        if held is not None:
-            queue = self._by_sender[held.content.sender_id]
-            queue.remove(message_id)
-            if not queue:
-                del self._by_sender[held.content.sender_id]
-        return held
-
     def give_up(self, now: Nanos) -> tuple[list[Content], list[MessageId]]:
-        """Return what is to be delivered after a gap now, and which ids are lost."""
+        """Return what is to be delivered after a gap now, and which ids are lost.
+
+        An id is looked for as long as somebody waits for it, and is not lost while it waits here.
+        """
         overdue: list[Content] = []
-        lost: list[MessageId] = []
+        due: list[MessageId] = []
         while self._heap and self._heap[0][0] <= now:
             _, message_id = heapq.heappop(self._heap)
             held = self.waiting.get(message_id)
             if held is not None and held.give_up_at <= now:
-                self.release(message_id)
-                overdue.append(held.content)
+                overdue.append(self._release(message_id))
+            due.append(message_id)
+        delivered = {content.message_id for content in overdue}
+        lost = []
+        for message_id in due:
             sought = self.missing.get(message_id)
-            if sought is not None and sought.give_up_at <= now:
-                del self.missing[message_id]
-                if held is None:
-                    self._remember_lost(message_id)
-                    lost.append(message_id)
+            if sought is None or message_id in delivered or message_id in self.waiting:
+                continue
+            if sought.give_up_at > now:
+                self._push(sought.give_up_at, message_id)
+                continue
+            del self.missing[message_id]
+            self._remember_lost(message_id)
+            lost.append(message_id)
         return overdue, lost
-
-    def room(self) -> int:
-        """How many more ids may be looked for."""
-        return MISSING_MAX - len(self.missing)
 
     def deadline(self) -> Nanos | None:
         """When something is given up next (at the latest: an entry may be gone already)."""
         return self._heap[0][0] if self._heap else None
+
+    def _release(self, message_id: MessageId) -> Content:
+        """Take a message out of the buffer."""
+        held = self.waiting.pop(message_id)
+        for unmet in held.unmet:
+            self.missing[unmet].waiters.pop(message_id, None)
+        of_sender = self._by_sender[held.content.sender_id]
+        del of_sender[message_id]
+        if not of_sender:
+            del self._by_sender[held.content.sender_id]
+        return held.content
+
+    def _push(self, at: Nanos, message_id: MessageId) -> None:
+        heapq.heappush(self._heap, (at, message_id))
+        if len(self._heap) > 2 * (len(self.waiting) + len(self.missing)) + STALE_MAX:
+            current = [(held.give_up_at, id_) for id_, held in self.waiting.items()]
+            current += [(sought.give_up_at, id_) for id_, sought in self.missing.items()]
+            heapq.heapify(current)
+            self._heap = current
 
     def _remember_lost(self, message_id: MessageId) -> None:
         self.lost[message_id] = None

@@ -19,7 +19,7 @@ WAITING_MAX = 1_000
 """Messages that may wait for their range to be decided; a peer is one round ahead at most."""
 
 WAITING_BYTES_MAX = 4 << 20
-"""The same in bytes: four payloads of 1 MiB, over which a peer sends no more than it must."""
+"""The same in bytes: four messages of the largest size, or 4 kB for each of a thousand."""
 
 INACTIVITY_MAX: Nanos = 30 * SECOND
 """A peer that still owes messages may be busy reading them from its disk, but not for longer."""

@@ -1,0 +1,65 @@
+# Every command a person or CI needs. They want Python 3.11+ and make, and say so if it is missing.
+
+VENV := .venv
+BIN := $(VENV)/bin
+PYTHON ?= $(shell command -v python3.13 || command -v python3.12 || command -v python3.11 || command -v python3)
+ARGS ?=
+PACKAGES := chat_tui sync storage proto
+# Tests that start processes share two cores with what they start: a few at a time is enough.
+export PYTHONHASHSEED ?= 0
+
+.PHONY: help setup chat test test-full check fix proto demo bench screenshots clean
+
+help: ## this list
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
+
+$(VENV)/.chat: pyproject.toml
+	@test -n "$(PYTHON)" || { echo "Python is missing: install Python 3.11 or newer (Debian: apt install python3 python3-venv)."; exit 1; }
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "This needs Python 3.11 or newer; $(PYTHON) is older. Point to another one with PYTHON=/path/to/python3."; exit 1; }
+	@"$(PYTHON)" -c 'import venv, ensurepip' 2>/dev/null || { echo "Python's venv module is missing: install it (Debian: apt install python3-venv)."; exit 1; }
+	@test -x $(BIN)/python || { echo "Making the environment in $(VENV) ..."; "$(PYTHON)" -m venv $(VENV); }
+	@echo "Installing what the chat needs (a minute, the first time) ..."
+	@$(BIN)/pip install --quiet --disable-pip-version-check -e . || { echo "Installing failed: is this computer online? Run the command again when it is."; exit 1; }
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.chat
+	@echo "Installing what tests and checks need ..."
+	@$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+setup: $(VENV)/.dev ## make the environment for the chat, its tests and its checks
+
+chat: $(VENV)/.chat ## start the chat; options in ARGS="--profile bob --name bob"
+	@$(BIN)/chat-tui $(ARGS)
+
+check: $(VENV)/.dev ## format, lint, types, walls, fast tests: what every commit passes
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/pytest -q
+
+test: $(VENV)/.dev ## every kind of test, on a fixed sample of seeds
+	$(BIN)/pytest -m "not grid and not spark"
+
+test-full: $(VENV)/.dev ## the whole grids of seeds, one line a cell
+	$(BIN)/pytest -m "grid" -s
+
+fix: $(VENV)/.dev ## format, and mend what lint can mend
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+proto: $(VENV)/.dev ## generate code from proto/*.proto anew
+	$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. proto/*.proto
+
+demo: $(VENV)/.chat ## simulated peers on a bad network, converging
+	@$(BIN)/chat-tui sim
+
+bench: $(VENV)/.dev ## benchmarks, one JSON object a line
+	@$(BIN)/python -m tests.bench $(ARGS)
+
+screenshots: $(VENV)/.dev ## pictures of the real program into screenshots/
+	$(BIN)/python -m tests.screenshots
+
+clean: ## remove the environment and caches
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache *.egg-info

@@ -1,0 +1,263 @@
+"""The full-screen chat: puts the widgets together and the engine's events on them.
+
+Rules:
+1. The engine is never waited for in a handler: inputs and pages run in workers.
+2. Events are taken note of at once and painted at most ten times a second.
+3. History is on the screen before the network starts.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import ClassVar, Final
+
+from textual import on
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.notifications import SeverityLevel
+from textual.widgets import Static
+
+from chat_tui import reports
+from chat_tui.chat import Chat
+from chat_tui.commands import Commands, Result
+from chat_tui.composer import Composer
+from chat_tui.feed import Feed, Pace
+from chat_tui.marks import UNICODE, Glyphs
+from chat_tui.messages import FollowChanged, NewerWanted, NewestWanted, OlderWanted, Submitted
+from chat_tui.pager import Pager
+from chat_tui.screens import TextScreen, full_help
+from chat_tui.surroundings import Surroundings
+from chat_tui.text import clean_text
+from chat_tui.transcript import Transcript
+from sync.errors import LocalError
+from sync.machine import ChannelId
+from sync.view import Event, Level, Notice
+
+TICK_S: Final = 1.0
+NOTICE_S: Final = 8.0
+
+NO_CHANNEL: Final = ChannelId("")
+"""Stands for the channel of somebody who is in none."""
+
+
+class ChatApp(App[None]):
+    """The chat on a screen.
+
+    Args:
+        chat: what is shown and acted on; its history can be read at once.
+        start: brings the network up; called after the first paint.
+        channel: the channel to open; None opens the first one.
+        glyphs: the character set.
+    """
+
+    CSS_PATH = "app.tcss"
+    TITLE = "chat-tui"
+    ENABLE_COMMAND_PALETTE = False
+    HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (60, "-narrow"), (100, "-normal"), (120, "-wide")]  # noqa: RUF012
+    VERTICAL_BREAKPOINTS = [(0, "-flat"), (16, "-tall")]  # noqa: RUF012
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+q", "quit", "Quit", priority=True),
+        Binding("f1,alt+h", "help", "Help"),
+        Binding("f2,alt+p", "debug", "Protocol"),
+        Binding("f3,alt+n", "peers", "Peers"),
+        Binding("escape", "close", "Close"),
+        Binding("alt+a", "next_active", "Next channel"),
+        Binding("alt+up", "channel(-1)"),
+        Binding("alt+down", "channel(1)"),
+    ]
+
+    def __init__(
+        self,
+        chat: Chat,
+        start: Callable[[], Awaitable[None]],
+        *,
+        channel: ChannelId | None = None,
+        glyphs: Glyphs = UNICODE,
+    ) -> None:
+        super().__init__()
+        self.animation_level = "none"
+        snapshot = chat.snapshot()
+        if channel is None and snapshot.channels:
+            channel = snapshot.channels[0].channel
+        self._chat = chat
+        self._start = start
+        self._glyphs = glyphs
+        self._commands = Commands(chat)
+        self._channel = channel
+        self._feed = Feed(snapshot.me, snapshot.nick)
+        self._trouble = ""
+        self._pace = Pace(self._paint, self.call_next, self.set_timer)
+        self._inputs: asyncio.Queue[str] = asyncio.Queue()
+        self._unsubscribe: Callable[[], None] = lambda: None
+        self._pager = Pager(chat.history, lambda text: self._say(Notice(text, Level.ERROR)))
+        conversation = self._feed.conversation(channel or NO_CHANNEL)
+        self.transcript = Transcript(conversation, now=snapshot.now, glyphs=glyphs)
+        self.composer = Composer(self._commands.vocabulary)
+        self._around = Surroundings(self.transcript, self.composer, self._feed.unread, glyphs)
+
+    def compose(self) -> ComposeResult:
+        """The chat, or the wish for a larger window."""
+        yield self._around
+        yield Static("Please enlarge the window to 60 columns and 16 lines.", id="enlarge")
+
+    async def on_mount(self) -> None:
+        """Paint the newest lines of history, then bring the network up."""
+        self._unsubscribe = self._chat.subscribe(self._note)
+        self.composer.focus()
+        if self._channel is not None:
+            await self._load(OlderWanted(self.transcript.conversation))
+        self._tick()
+        self.set_interval(TICK_S, self._tick)
+        self.run_worker(self._run_inputs(), group="inputs")
+        self.call_after_refresh(lambda: self.run_worker(self._run_network(), group="network"))
+
+    def on_unmount(self) -> None:
+        """Hear no more of the engine."""
+        self._unsubscribe()
+
+    # -- events of the engine -----------------------------------------------------------------
+
+    def _note(self, event: Event) -> None:
+        self._feed.note(event)
+        self._pace.paint_soon()
+
+    def _paint(self) -> None:
+        news = self._feed.drain(self._channel)
+        if news.changes:
+            self.transcript.apply(news.changes)
+        if news.flooded:
+            self.transcript.follow_newest()
+        for notice in news.notices:
+            self._say(notice)
+        if news.around:
+            self._tick()
+        else:
+            self._around.show_chip()
+
+    def _say(self, notice: Notice) -> None:
+        text = clean_text(notice.text)
+        if notice.level is Level.ERROR:
+            self._trouble = text
+            self._tick()
+        severity: SeverityLevel = "error" if notice.level is Level.ERROR else "information"
+        self.notify(text, severity=severity, timeout=NOTICE_S, markup=False)
+
+    async def _run_network(self) -> None:
+        try:
+            await self._start()
+        except LocalError as error:
+            self._say(Notice(str(error), Level.ERROR))
+
+    # -- what the widgets ask for ---------------------------------------------------------------
+
+    @on(Submitted)
+    def _submit(self, message: Submitted) -> None:
+        self._inputs.put_nowait(message.text)
+
+    async def _run_inputs(self) -> None:
+        """Run what was submitted, one after the other, for as long as the screen is up."""
+        while True:
+            text = await self._inputs.get()
+            self._trouble = ""
+            result = await self._commands.run(text, self._channel)
+            self._answer(text, result)
+
+    def _answer(self, text: str, result: Result) -> None:
+        if result.quit:
+            self.exit()
+        elif not result.ok:
+            self.composer.restore(text)
+            self._say(Notice(result.text, Level.ERROR))
+        elif result.channel is not None:
+            self._open(result.channel)
+        elif not result.text and not self.transcript.follow:
+            self._read_newest()
+        if result.action is not None:
+            self.call_next(self.run_action, result.action)
+        elif "\n" in result.text:
+            self.push_screen(TextScreen(text.split(maxsplit=1)[0], lambda: result.text))
+        elif result.ok and result.text:
+            self._say(Notice(result.text))
+        self._tick()
+
+    @on(OlderWanted)
+    @on(NewerWanted)
+    def _page_in(self, wish: OlderWanted | NewerWanted) -> None:
+        self.run_worker(self._load(wish), group="pages")
+
+    async def _load(self, wish: OlderWanted | NewerWanted) -> None:
+        load = self._pager.older if isinstance(wish, OlderWanted) else self._pager.newer
+        changes = await load(wish.conversation)
+        if wish.conversation is self.transcript.conversation:
+            self.transcript.apply(changes)
+
+    @on(FollowChanged)
+    def _follow_changed(self) -> None:
+        self._around.show_chip()
+
+    @on(NewestWanted)
+    def _read_newest(self) -> None:
+        """Go to the newest message, from the disk if it is not in memory."""
+        held = self.transcript.conversation
+        if held.has_newer or held.stuck:
+            self.transcript.apply(held.restart())
+        self.transcript.follow_newest()
+
+    # -- keys ---------------------------------------------------------------------------------
+
+    def _open(self, channel: ChannelId) -> None:
+        if channel != self._channel:
+            self._channel = channel
+            self.transcript.show(self._feed.conversation(channel))
+        self._tick()
+
+    def action_channel(self, step: int) -> None:
+        """Open the channel above or below in the list."""
+        ours = [info.channel for info in self._chat.snapshot().channels]
+        if self._channel in ours:
+            self._open(ours[(ours.index(self._channel) + step) % len(ours)])
+
+    def action_next_active(self) -> None:
+        """Open the next channel with unread messages."""
+        ours = [info.channel for info in self._chat.snapshot().channels]
+        channel = self._feed.next_unread(ours, self._channel)
+        if channel is not None:
+            self._open(channel)
+
+    def action_read(self, where: str) -> None:
+        """Read further `up` or `down`, at the `oldest` in memory, or at the `newest`."""
+        match where:
+            case "up":
+                self.transcript.page_up()
+            case "down":
+                self.transcript.page_down()
+            case "oldest":
+                self.transcript.scroll_to(y=0, animate=False)
+            case _:
+                self._read_newest()
+
+    def action_debug(self) -> None:
+        """Open or close the protocol's drawer."""
+        self._around.toggle_debug()
+        self._tick()
+
+    def action_close(self) -> None:
+        """Close what is open, and forget what went wrong."""
+        self._around.close_debug()
+        self._trouble = ""
+        self._tick()
+
+    def action_help(self) -> None:
+        """Show keys, commands and marks."""
+        self.push_screen(TextScreen("Help", lambda: full_help(self._glyphs)))
+
+    def action_peers(self) -> None:
+        """Show who is here and who was."""
+        self.push_screen(TextScreen("Peers", lambda: reports.who(self._chat.snapshot())))
+
+    def action_help_quit(self) -> None:
+        """Explain how to leave; Ctrl+C must not lose what is being written."""
+        self.notify("Ctrl+Q quits. Nothing is lost: what nobody has yet goes out next time.")
+
+    def _tick(self) -> None:
+        """Bring everything up to date that is not a message."""
+        self._around.show(self._chat.snapshot(), self._channel, self._trouble)

@@ -1,0 +1,188 @@
+"""Where the person writes: Enter sends, pasting never does.
+
+Many terminals send the same byte for Enter, Shift+Enter and Alt+Enter, so a newline has two ways
+that work everywhere: Ctrl+J, and Enter after a backslash at the end of the line.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar, Final
+
+from textual.actions import SkipAction
+from textual.binding import Binding, BindingType
+from textual.events import Key, Paste
+from textual.widgets import TextArea
+
+from chat_tui.messages import NewestWanted, Submitted
+
+NEWLINE_KEYS: Final = frozenset({"ctrl+j", "shift+enter", "alt+enter", "ctrl+enter", "shift+\r"})
+"""The last is what terminals with modifyOtherKeys make of Shift+Enter."""
+
+HISTORY_MAX: Final = 200
+"""Own inputs kept for the up key: more than anybody steps back through."""
+
+PASTE_MAX: Final = 64_000
+"""Characters pasted at once: four times what one message holds, and still quick to lay out."""
+
+
+class InputHistory:
+    """What was sent before, newest last, and the draft that stepping back has left."""
+
+    def __init__(self) -> None:
+        self._sent: list[str] = []
+        self._at = 0
+        self._draft = ""
+
+    def add(self, text: str) -> None:
+        """Remember a sent text and stand after it again."""
+        if not self._sent or self._sent[-1] != text:
+            self._sent = [*self._sent, text][-HISTORY_MAX:]
+        self._at = len(self._sent)
+
+    def older(self, current: str) -> str | None:
+        """Return the text before this one, None at the first; `current` is kept as the draft."""
+        if self._at == 0:
+            return None
+        if self._at == len(self._sent):
+            self._draft = current
+        self._at -= 1
+        return self._sent[self._at]
+
+    def newer(self) -> str | None:
+        """Return the text after this one, the draft at the end, None beyond it."""
+        if self._at == len(self._sent):
+            return None
+        self._at += 1
+        return self._draft if self._at == len(self._sent) else self._sent[self._at]
+
+
+def completions(before: str, vocabulary: Sequence[str]) -> list[str]:
+    """Return the words of `vocabulary` that the last word of `before` may become.
+
+    A /command only begins a line; a name may be written with an @, which stays.
+    """
+    word = before.rsplit(maxsplit=1)[-1] if before and not before[-1].isspace() else ""
+    at_start = before.strip() == word
+    prefix = "@" if word.startswith("@") else ""
+    wanted = word.removeprefix("@").casefold()
+    if not wanted:
+        return []
+    return [
+        prefix + candidate
+        for candidate in vocabulary
+        if candidate.casefold().startswith(wanted)
+        and (not candidate.startswith("/") or (at_start and not prefix))
+    ]
+
+
+class Composer(TextArea):
+    """A text area of one to eight lines that posts `Submitted`.
+
+    `vocabulary` gives the words that Tab completes: /commands, #channels and names.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("pageup", "app.read('up')", show=False),
+        Binding("pagedown", "app.read('down')", show=False),
+        Binding("ctrl+home", "app.read('oldest')", show=False),
+        Binding("ctrl+end", "app.read('newest')", show=False),
+    ]
+    DEFAULT_CSS = """
+    Composer {
+        height: auto;
+        min-height: 3;
+        max-height: 10;
+    }
+    """
+
+    def __init__(self, vocabulary: Callable[[], Sequence[str]]) -> None:
+        super().__init__(highlight_cursor_line=False)
+        self._vocabulary = vocabulary
+        self._history = InputHistory()
+        self._candidates: list[str] = []
+        self._candidate = -1
+
+    def restore(self, text: str) -> None:
+        """Put a text back that could not be sent, unless another one was begun."""
+        if not self.text:
+            self._fill(text)
+
+    def action_copy(self) -> None:
+        """Copy what is selected; without a selection the key means what it means elsewhere."""
+        if not self.selected_text:
+            raise SkipAction
+        super().action_copy()
+
+    def on_key(self, event: Key) -> None:
+        """Take the keys that mean something else here than in a text area."""
+        if event.key not in {"tab", "shift+tab"}:
+            self._candidates = []
+        handled = True
+        match event.key:
+            case "enter":
+                self._enter()
+            case key if key in NEWLINE_KEYS:
+                self.insert("\n")
+            case "tab":
+                self._complete(1)
+            case "shift+tab":
+                self._complete(-1)
+            case "up" if self.navigator.is_first_wrapped_line(self.cursor_location):
+                self._recall(self._history.older(self.text))
+            case "down" if self.navigator.is_last_wrapped_line(self.cursor_location):
+                self._recall(self._history.newer())
+            case "end" if not self.text:
+                self.post_message(NewestWanted())
+            case _:
+                handled = False
+        if handled:
+            event.stop()
+            event.prevent_default()
+
+    def on_paste(self, event: Paste) -> None:
+        """Insert what was pasted, newlines and all; refuse what no message could hold."""
+        event.prevent_default()
+        event.stop()
+        if len(event.text) > PASTE_MAX:
+            self.notify(
+                f"That is {len(event.text):,} characters, more than can be sent at once. "
+                "Nothing was pasted; copy less of it.",
+                severity="error",
+            )
+            return
+        self.insert(event.text.replace("\r\n", "\n").replace("\r", "\n"))
+
+    def _enter(self) -> None:
+        row, column = self.cursor_location
+        line = self.document[row]
+        if line.endswith("\\") and column == len(line):
+            self.replace("\n", (row, column - 1), (row, column))
+            return
+        text = self.text
+        if not text.strip():
+            return
+        self._history.add(text)
+        self._fill("")
+        self.post_message(Submitted(text))
+
+    def _complete(self, step: int) -> None:
+        """Replace the last word by the next candidate; pressed again, by the one after it."""
+        row, column = self.cursor_location
+        if self._candidates:
+            start = column - len(self._candidates[self._candidate]) - 1
+            self._candidate = (self._candidate + step) % len(self._candidates)
+        else:
+            before = self.document[row][:column]
+            self._candidates = completions(before, self._vocabulary())
+            if not self._candidates:
+                return
+            start = column - len(before.rsplit(maxsplit=1)[-1])
+            self._candidate = 0 if step > 0 else len(self._candidates) - 1
+        self.replace(self._candidates[self._candidate] + " ", (row, start), (row, column))
+
+    def _recall(self, text: str | None) -> None:
+        if text is not None:
+            self._fill(text)
+
+    def _fill(self, text: str) -> None:
+        self.text = text
+        self.move_cursor(self.document.end)

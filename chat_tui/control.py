@@ -1,0 +1,211 @@
+"""`send`, `tail` and `status`: what scripts ask of a chat, whether it is open already or not.
+
+An open chat answers on a unix socket in its profile, one JSON object a line: a request, then
+answers. Only the owner can reach it: the socket is 0600 in a 0700 directory.
+"""
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from chat_tui.client import Client
+from chat_tui.events import Json, Name, dumps, message, snapshot, to_json
+from sync.errors import ChatError, LocalError
+from sync.machine import ChannelId
+from sync.sds.message import Delivery
+from sync.view import DeliveryShown, Event
+
+REQUEST_MAX: Final = 256 * 1024
+"""Bytes of a request: the longest text, escaped."""
+
+CONNECTIONS_MAX: Final = 16
+EVENTS_MAX: Final = 10_000
+"""Events kept for a reader that does not read; then it is told so and let go."""
+
+
+def namer(client: Client) -> Name:
+    """Return how channels are called here."""
+
+    def name(channel: ChannelId) -> str:
+        known = client.snapshot().channels
+        return next((f"#{one.name}" for one in known if one.channel == channel), channel)
+
+    return name
+
+
+async def answer(client: Client, request: Json) -> AsyncGenerator[Json, None]:
+    """Do what `request` asks; yields the answers.
+
+    Raises:
+        LocalError: it cannot be done; says what to do.
+    """
+    match request:
+        case {"do": "send", "text": str(text), "wait": int() | float() as wait}:
+            channel = await _channel(client, request.get("channel"))
+            async for reply in _send(client, channel, text, wait):
+                yield reply
+        case {"do": "tail", "history": int(history)}:
+            channel = await _channel(client, request.get("channel"))
+            async for reply in _tail(client, channel, history):
+                yield reply
+        case {"do": "status"}:
+            yield {**snapshot(client.snapshot(), namer(client)), "running": True}
+        case _:
+            raise LocalError("The open chat does not know this request; it is an older version.")
+
+
+async def offline_status(client: Client) -> Json:
+    """Return what the disk alone knows: nobody has this profile open."""
+    name = namer(client)
+    shown = {**snapshot(client.snapshot(), name), "running": False}
+    for info in shown["channels"]:
+        info["messages"] = await client.history.count(info["id"])
+    return shown
+
+
+async def _channel(client: Client, name: object) -> ChannelId:
+    if isinstance(name, str):
+        return await client.join(name)
+    assert client.first_channel is not None
+    return client.first_channel
+
+
+async def _send(
+    client: Client, channel: ChannelId, text: str, wait: float
+) -> AsyncGenerator[Json, None]:
+    """Write, then wait `wait` seconds for the acknowledgement; the last answer has the state."""
+    name = namer(client)
+    states: dict[str, Delivery] = {}
+    changed = asyncio.Event()
+
+    def listen(event: Event) -> None:
+        if isinstance(event, DeliveryShown):
+            states[event.message_id] = event.delivery
+            changed.set()
+
+    leave = client.subscribe(listen)
+    try:
+        message_id = await client.write(channel, text)
+        state = Delivery.UNACKNOWLEDGED
+        with suppress(TimeoutError):
+            async with asyncio.timeout(wait):
+                while state is not Delivery.ACKNOWLEDGED:
+                    await changed.wait()
+                    changed.clear()
+                    state = states.get(message_id, state)
+        yield {
+            "event": "delivery",
+            "channel": name(channel),
+            "id": message_id,
+            "state": state.value,
+        }
+    finally:
+        leave()
+
+
+async def _tail(client: Client, channel: ChannelId, history: int) -> AsyncGenerator[Json, None]:
+    """Yield the last `history` messages, then every event as it comes."""
+    name = namer(client)
+    events: asyncio.Queue[Json | None] = asyncio.Queue(EVENTS_MAX)
+
+    def listen(event: Event) -> None:
+        shown = to_json(event, name)
+        if shown is None or shown.get("channel", name(channel)) != name(channel):
+            return
+        try:
+            events.put_nowait(shown)
+        except asyncio.QueueFull:
+            leave()
+
+    leave = client.subscribe(listen)
+    try:
+        lines = await client.history.page(channel, before=None, limit=history) if history else []
+        shown_ids = {line.message_id for line in lines}
+        for line in lines:
+            yield message(line, name)
+        while (event := await events.get()) is not None:
+            if event["event"] != "message" or event["id"] not in shown_ids:
+                yield event
+    finally:
+        with suppress(ValueError):
+            leave()
+
+
+@asynccontextmanager
+async def serving(client: Client) -> AsyncIterator[None]:
+    """Answer on the profile's socket inside the `with` block."""
+    path = client.profile.socket
+    path.unlink(missing_ok=True)  # left by a crash: the profile's lock says that nobody is there
+    before = os.umask(0o177)
+    try:
+        server = await asyncio.start_unix_server(
+            _Server(client).serve, path=path, limit=REQUEST_MAX
+        )
+    except OSError as error:
+        raise LocalError(f"The control socket {path} cannot be made: {error}.") from error
+    finally:
+        os.umask(before)
+    try:
+        yield
+    finally:
+        server.close()
+        path.unlink(missing_ok=True)
+
+
+class _Server:
+    """Serves a few scripts at a time."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._connections = 0
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer one request."""
+        if self._connections >= CONNECTIONS_MAX:
+            writer.close()
+            return
+        self._connections += 1
+        try:
+            await self._answer(reader, writer)
+        except OSError:
+            return  # the script is gone
+        finally:
+            self._connections -= 1
+            writer.close()
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            request = json.loads(await reader.readline())
+            async with aclosing(answer(self._client, request)) as replies:
+                async for reply in replies:
+                    writer.write(dumps(reply).encode() + b"\n")
+                    await writer.drain()
+        except (ChatError, ValueError) as error:
+            writer.write(dumps({"event": "error", "message": str(error)}).encode() + b"\n")
+
+
+async def ask(path: Path, request: Json) -> AsyncGenerator[Json, None]:
+    """Ask the chat that is open on another terminal.
+
+    Raises:
+        LocalError: it does not answer, or refused; says why.
+    """
+    try:
+        reader, writer = await asyncio.open_unix_connection(path, limit=4 * REQUEST_MAX)
+    except OSError as error:
+        raise LocalError(
+            "The chat with this profile is just starting or ending; try again in a moment."
+        ) from error
+    try:
+        writer.write(dumps(request).encode() + b"\n")
+        async for line in reader:
+            reply: Json = json.loads(line)
+            if reply.get("event") == "error" and request["do"] != "tail":
+                raise LocalError(str(reply["message"]))
+            yield reply
+    finally:
+        writer.close()

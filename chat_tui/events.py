@@ -1,0 +1,101 @@
+"""Events as JSON objects: the contract of `plain --json`, `tail --json` and `status --json`."""
+
+import dataclasses
+import json
+from collections.abc import Callable
+from enum import Enum
+from typing import Any, TypeAlias
+
+from sync.machine import ChannelId
+from sync.view import (
+    ChannelShown,
+    DeliveryShown,
+    Event,
+    FoundShown,
+    Level,
+    Line,
+    MessageShown,
+    MissingShown,
+    Notice,
+    PeerShown,
+    Snapshot,
+    SyncShown,
+)
+
+Json: TypeAlias = dict[str, Any]
+Name: TypeAlias = Callable[[ChannelId], str]
+"""The name a channel goes by here, with its `#`."""
+
+
+def message(line: Line, name: Name) -> Json:
+    """Return a shown message."""
+    return {
+        "event": "message",
+        "channel": name(line.channel),
+        "id": line.message_id,
+        "author": line.author,
+        "nick": line.nick,
+        "text": line.text,
+        "lamport": line.lamport,
+        "created_ns": line.created_ns,
+        "own": line.own,
+        "after_gap": line.after_gap,
+    }
+
+
+def to_json(event: Event, name: Name) -> Json | None:
+    """Return an event; None for one that scripts do not hear of."""
+    match event:
+        case MessageShown(line):
+            return message(line, name)
+        case DeliveryShown(channel, message_id, delivery):
+            return {
+                "event": "delivery",
+                "channel": name(channel),
+                "id": message_id,
+                "state": delivery.value,
+            }
+        case MissingShown(channel, message_id, named_by):
+            return {
+                "event": "missing",
+                "channel": name(channel),
+                "id": message_id,
+                "named_by": named_by,
+            }
+        case PeerShown(peer, nick, state):
+            return {"event": "peer", "participant": peer, "nick": nick, "state": state.value}
+        case SyncShown():
+            fields = dataclasses.asdict(event)
+            elapsed_ns = fields.pop("elapsed_ns")
+            where = {"event": "sync", "channel": name(fields.pop("channel"))}
+            return {**where, **fields, "milliseconds": elapsed_ns / 1e6}
+        case Notice(text, Level.ERROR):
+            return {"event": "error", "message": text}
+        case Notice() | FoundShown() | ChannelShown():
+            return None
+
+
+def snapshot(shown: Snapshot, name: Name) -> Json:
+    """Return a snapshot, for `status --json`."""
+    plain = _plain(shown)
+    plain["participant"] = plain.pop("me")
+    for info in plain["channels"]:
+        info["id"] = info["channel"]
+        info["channel"] = name(info["id"])
+    return {"event": "status", **plain}
+
+
+def dumps(event: Json) -> str:
+    """Return one line of JSON."""
+    return json.dumps(event, ensure_ascii=False)
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401  # whatever JSON takes
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = dataclasses.fields(value)
+        return {field.name: _plain(getattr(value, field.name)) for field in fields}
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value

@@ -1,0 +1,134 @@
+"""Events from the engine, kept until the screen is painted next, then turned into rows.
+
+Rule: taking note of an event costs the engine nothing and can never be refused.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from chat_tui.model import Change, Conversation
+from sync.machine import ChannelId, PeerId
+from sync.view import DeliveryShown, Event, MessageShown, Notice
+
+PAINT_EVERY_S: Final = 0.1
+"""A person sees no more paints than ten a second; a slow terminal line is spared them."""
+
+EVENTS_MAX: Final = 5_000
+"""Events between two paints, a tenth of a second; beyond it the disk is read instead."""
+
+
+@dataclass(slots=True)
+class News:
+    """What came since the last paint."""
+
+    changes: list[Change] = field(default_factory=list)
+    """Of the rows of the conversation that is shown."""
+    notices: list[Notice] = field(default_factory=list)
+    around: bool = False
+    """Whether anything but messages changed: peers, channels, sessions."""
+    flooded: bool = False
+    """Whether so much came that the conversations were emptied, to be read from disk."""
+
+
+class Feed:
+    """The conversations of all channels, for the reader `me` called `nick`."""
+
+    def __init__(self, me: PeerId, nick: str) -> None:
+        self._me, self._nick = me, nick
+        self._conversations: dict[ChannelId, Conversation] = {}
+        self._events: list[Event] = []
+        self._flooded = False
+
+    def conversation(self, channel: ChannelId) -> Conversation:
+        """Return the conversation of a channel; an empty one begins with its first page."""
+        if channel not in self._conversations:
+            self._conversations[channel] = Conversation(channel, self._me, self._nick)
+        return self._conversations[channel]
+
+    def unread(self, channel: ChannelId) -> int:
+        """Return how many messages of a channel nobody has seen."""
+        conversation = self._conversations.get(channel)
+        return 0 if conversation is None else conversation.unread
+
+    def next_unread(self, ours: Sequence[ChannelId], after: ChannelId | None) -> ChannelId | None:
+        """Return the first channel with unread messages after `after`, going round."""
+        at = ours.index(after) + 1 if after in ours else 0
+        return next((each for each in (*ours[at:], *ours[:at]) if self.unread(each)), None)
+
+    def note(self, event: Event) -> None:
+        """Remember an event for the next paint."""
+        if len(self._events) < EVENTS_MAX or isinstance(event, Notice):
+            self._events.append(event)
+        else:
+            self._flooded = True
+
+    def drain(self, shown: ChannelId | None) -> News:
+        """Bring all conversations up to date; `shown` is the channel on the screen."""
+        events, self._events = self._events, []
+        news = News()
+        for event in events:
+            match event:
+                case MessageShown(line):
+                    changes = self.conversation(line.channel).arrive(line)
+                    self._changed(line.channel, changes, shown, news)
+                case DeliveryShown(channel, message_id, delivery):
+                    changes = self.conversation(channel).settle(message_id, delivery)
+                    self._changed(channel, changes, shown, news)
+                case Notice():
+                    news.notices.append(event)
+                case _:
+                    news.around = True
+        if self._flooded:
+            self._flooded = False
+            self._restart(shown, news)
+        return news
+
+    def _changed(
+        self, channel: ChannelId, changes: list[Change], shown: ChannelId | None, news: News
+    ) -> None:
+        if channel == shown:
+            news.changes += changes
+        else:
+            conversation = self.conversation(channel)
+            conversation.trim(len(conversation.rows))
+
+    def _restart(self, shown: ChannelId | None, news: News) -> None:
+        news.flooded = news.around = True
+        for channel, conversation in self._conversations.items():
+            changes = conversation.restart()
+            if channel == shown:
+                news.changes += changes
+
+
+class Pace:
+    """Calls `paint` soon after it is asked to: at once after a rest, else when the rest is over.
+
+    `soon` and `later` are the event loop's ways to call back, now and after seconds.
+    """
+
+    def __init__(
+        self,
+        paint: Callable[[], None],
+        soon: Callable[[Callable[[], None]], object],
+        later: Callable[[float, Callable[[], None]], object],
+    ) -> None:
+        self._paint, self._soon, self._later = paint, soon, later
+        self._wanted = self._resting = False
+
+    def paint_soon(self) -> None:
+        """Ask for one paint, however often it is said until then."""
+        if not self._wanted:
+            self._wanted = True
+            if not self._resting:
+                self._soon(self._paint_now)
+
+    def _paint_now(self) -> None:
+        self._wanted, self._resting = False, True
+        self._later(PAINT_EVERY_S, self._rested)
+        self._paint()
+
+    def _rested(self) -> None:
+        self._resting = False
+        if self._wanted:
+            self._paint_now()

@@ -1,0 +1,163 @@
+"""One row of the conversation as the lines of the screen it fills, for a given width."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+from chat_tui.marks import Glyphs
+from chat_tui.model import Row
+from chat_tui.text import LINES_MAX, clip_cells, time_of_day, wrap
+from sync.identity import short_fingerprint
+from sync.machine import PeerId
+from sync.sds.message import Delivery
+
+NICK_CELLS: Final = 10
+"""Of the name column; a longer name is cut there, the peers' list has it whole."""
+
+STACKED_BELOW: Final = 78
+"""A narrower conversation has its names on lines of their own, or texts would be ribbons."""
+
+TIME_CELLS: Final = len("09:15 ")
+GUTTER: Final = TIME_CELLS + NICK_CELLS + 2
+GUTTER_STACKED: Final = 2
+TAIL: Final = len(" ○ ")
+"""The column of the marks, at the right edge: its place never depends on the text."""
+
+TEXT_CELLS_MIN: Final = 8
+"""Texts are not wrapped narrower; a screen that narrow shows only the wish to be enlarged."""
+
+AUTHOR_COLOURS: Final = tuple(
+    Style(color=colour, bold=True)
+    for colour in (
+        "#7aa2f7", "#9ece6a", "#e0af68", "#f7768e", "#bb9af7",
+        "#7dcfff", "#ff9e64", "#73daca", "#d7a0e0", "#b5c46a",
+    )
+)  # fmt: skip
+
+StyleOf: TypeAlias = Callable[[str], Style]
+"""From what a piece of the screen is (`time`, `rule`, ...) to its style in the current theme."""
+
+PLAIN: Final = Style.null()
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What rows are laid out for: the cells of a line, and the character set."""
+
+    width: int
+    glyphs: Glyphs
+
+    @property
+    def stacked(self) -> bool:
+        """Whether names stand on lines of their own."""
+        return self.width < STACKED_BELOW
+
+    @property
+    def gutter(self) -> int:
+        """Cells to the left of texts."""
+        return GUTTER_STACKED if self.stacked else GUTTER
+
+    @property
+    def text_width(self) -> int:
+        """Cells for texts."""
+        return max(TEXT_CELLS_MIN, self.width - self.gutter - TAIL)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Laid:
+    """A row laid out: separators, then the message. Two layouts are never equal."""
+
+    row: Row
+    strips: tuple[Strip, ...]
+    text_at: int
+    """How many of the lines are separators."""
+
+    @property
+    def text_lines(self) -> int:
+        """Lines of the message itself, at least 1."""
+        return len(self.strips) - self.text_at
+
+
+def author_style(author: PeerId) -> Style:
+    """Return the colour of an author, the same on every screen."""
+    return AUTHOR_COLOURS[int(author[:8], 16) % len(AUTHOR_COLOURS)]
+
+
+def estimate(row: Row, shape: Shape) -> int:
+    """Return about how many lines the row fills, without wrapping it."""
+    text = -(-len(row.text) // shape.text_width) or 1
+    header = int(shape.stacked or row.full_name)
+    return bool(row.day) + bool(row.new) + row.gap + header + min(text, LINES_MAX)
+
+
+def lay_out(row: Row, shape: Shape, style: StyleOf) -> Laid:
+    """Return the lines of a row; the mark of an own message is added when it is painted."""
+    separators = _separators(row, shape, style)
+    texts = wrap(row.text, shape.text_width)
+    gutter = Segment(" " * shape.gutter)
+    lines = [Strip([gutter, Segment(text, PLAIN)]) for text in texts]
+    when = Segment(f"{time_of_day(row.line.created_ns)} ", style("time"))
+    if shape.stacked or row.full_name:
+        lines.insert(0, _header(row, shape, when, style))
+    else:
+        nick = clip_cells(row.nick, NICK_CELLS)
+        pad = " " * (NICK_CELLS - cell_len(nick))
+        name = Segment(f"{pad}{nick}  ", author_style(row.line.author))
+        lines[0] = Strip([when, name, Segment(texts[0], PLAIN)])
+    return Laid(row, (*separators, *lines), len(separators))
+
+
+def _header(row: Row, shape: Shape, when: Segment, style: StyleOf) -> Strip:
+    name = Segment(clip_cells(row.nick, shape.text_width), author_style(row.line.author))
+    if not row.full_name:
+        return Strip([when, name])
+    return Strip([when, name, Segment(f" {short_fingerprint(row.line.author)}", style("time"))])
+
+
+def _separators(row: Row, shape: Shape, style: StyleOf) -> list[Strip]:
+    strips: list[Strip] = []
+    if row.day:
+        strips.append(_rule(row.day, shape, style("rule")))
+    if row.new:
+        strips.append(_rule(f"{row.new:,} new", shape, style("new")))
+    if row.gap:
+        sign = f"{shape.glyphs.gap:>{min(TIME_CELLS, shape.gutter)}} "
+        sentence = "An earlier message is missing here; nobody who is here has it."
+        strips.append(Strip([Segment(clip_cells(sign + sentence, shape.width), style("gap"))]))
+    return strips
+
+
+def _rule(title: str, shape: Shape, style: Style) -> Strip:
+    rule = clip_cells(f" {title} ", shape.width).center(shape.width, shape.glyphs.rule)
+    return Strip([Segment(rule, style)])
+
+
+def with_mark(
+    strip: Strip, delivery: Delivery | None, word: str, shape: Shape, style: StyleOf
+) -> Strip:
+    """Return `strip` with the mark in the column at the right edge.
+
+    The word stands before the mark where the text leaves it room; the mark never moves.
+    """
+    if delivery is None:
+        return strip
+    marks = style(MARK_STYLES[delivery])
+    room = shape.width - TAIL
+    if word and strip.cell_length + 2 + len(word) <= room:
+        strip = strip.adjust_cell_length(room - len(word) - 1)
+        strip = Strip([*strip, Segment(f"{word} ", marks)])
+    strip = strip.adjust_cell_length(room)
+    return Strip([*strip, Segment(f" {shape.glyphs.marks[delivery]} ", marks)])
+
+
+MARK_STYLES: Final = {
+    Delivery.UNACKNOWLEDGED: "unsettled",
+    Delivery.POSSIBLY_ACKNOWLEDGED: "unsettled",
+    Delivery.ACKNOWLEDGED: "settled",
+    Delivery.FAILED: "failed",
+}

@@ -1,0 +1,281 @@
+"""The command line: options, and which face of the chat they start.
+
+Only what a command needs is imported, when it needs it: a start shows its screen first.
+"""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import click
+import platformdirs
+
+from sync.errors import ChatError
+
+if TYPE_CHECKING:
+    from chat_tui.client import Setup
+    from chat_tui.events import Json
+
+PROGRAM: Final = "chat-tui"
+SEND_WAIT: Final = 10.0
+"""Seconds `send` waits for the acknowledgement: a start, a discovery and a sync message."""
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class DefaultGroup(click.Group):
+    """A group whose command, if none is named, is `chat`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """See click: `chat-tui --profile bob` means `chat-tui chat --profile bob`."""
+        if not args or (args[0].startswith("-") and args[0] not in {"--help", "-h", "--version"}):
+            args = ["chat", *args]
+        return super().parse_args(ctx, args)
+
+
+def addresses(
+    ctx: click.Context, param: click.Parameter, value: Sequence[str]
+) -> tuple[tuple[str, int], ...]:
+    """Read the HOST:PORT of each `--connect`."""
+    from chat_tui.commands import parse_address
+
+    try:
+        return tuple(parse_address(text) for text in value)
+    except ChatError as error:
+        raise click.BadParameter(str(error), ctx, param) from error
+
+
+def profile_options(command: F) -> F:
+    """Add the options that say whose chat it is."""
+    for option in (
+        click.option("--channel", metavar="NAME", help="Open this channel, as #name."),
+        click.option(
+            "--data-dir",
+            type=click.Path(file_okay=False, path_type=Path),
+            help="Where profiles are kept.",
+        ),
+        click.option("--profile", default="default", show_default=True, help="Whose chat it is."),
+    ):
+        command = option(command)
+    return command
+
+
+def network_options(command: F) -> F:
+    """Add the options that say how to be on the network."""
+    for option in (
+        click.option(
+            "--trace",
+            type=click.Path(dir_okay=False, path_type=Path),
+            help="Record every step of the engine to this file, as JSON lines.",
+        ),
+        click.option("--no-discovery", is_flag=True, help="Announce nothing, look for nobody."),
+        click.option(
+            "--connect",
+            metavar="HOST:PORT",
+            multiple=True,
+            callback=addresses,
+            help="Dial this address too. May be repeated.",
+        ),
+        click.option(
+            "--port",
+            type=click.IntRange(1, 65_535),
+            help="Listen here, or at the next free port.  [default: 46021, then what was used]",
+        ),
+        click.option(
+            "--interface", metavar="ADDRESS", help="Use only the interface with this address."
+        ),
+        click.option("--name", metavar="NICK", help="What others call you."),
+    ):
+        command = option(command)
+    return command
+
+
+def setup_of(options: dict[str, Any]) -> "Setup":
+    """Return what the common options say."""
+    from chat_tui.client import Setup
+    from sync.net.node import Options
+
+    network = Options(
+        interface=options.get("interface"),
+        port=options.get("port"),
+        discovery=not options.get("no_discovery", False),
+        connect=tuple(options.get("connect", ())),
+    )
+    return Setup(
+        data_dir=options.get("data_dir") or default_data_dir(),
+        profile=options["profile"],
+        nick=options.get("name"),
+        channel=options.get("channel"),
+        trace=options.get("trace"),
+        network=network,
+    )
+
+
+def config_file() -> Path:
+    """Return the file that remembers where data is kept, if that is not the usual place."""
+    return Path(platformdirs.user_config_dir(PROGRAM)) / "config.json"
+
+
+def default_data_dir() -> Path:
+    """Return where profiles are kept unless an option says otherwise."""
+    try:
+        chosen = json.loads(config_file().read_text())["data_dir"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return Path(platformdirs.user_data_dir(PROGRAM))
+    return Path(str(chosen))
+
+
+@click.group(cls=DefaultGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(version(PROGRAM), prog_name=PROGRAM)
+def cli() -> None:
+    """Chat with people on this network. No server, no account.
+
+    Without a command, the chat opens in this terminal.
+    """
+
+
+@cli.command()
+@profile_options
+@network_options
+def chat(**options: Any) -> None:
+    """Open the chat in this terminal."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()) or os.environ.get("TERM") == "dumb":
+        from chat_tui import plain
+
+        asyncio.run(plain.run(setup_of(options), as_json=False, stay=False, history=0))
+        return
+    from chat_tui import start
+
+    start.run(setup_of(options), config_file())
+
+
+@cli.command()
+@click.option("--json", "as_json", is_flag=True, help="Events as JSON, one object a line.")
+@click.option("--stay", is_flag=True, help="Go on after the end of input, until stopped.")
+@click.option("--history", default=0, metavar="N", help="Show the last N messages first.")
+@profile_options
+@network_options
+def plain(*, as_json: bool, stay: bool, history: int, **options: Any) -> None:
+    """Chat line by line, without boxes: for screen readers, pipes and scripts."""
+    from chat_tui import plain as line_mode
+
+    setup = setup_of(options)
+    asyncio.run(line_mode.run(setup, as_json=as_json, stay=stay, history=history))
+
+
+@cli.command()
+@click.argument("text")
+@click.option("--wait", default=SEND_WAIT, show_default=True, metavar="S", help="Seconds to wait.")
+@profile_options
+@network_options
+def send(*, text: str, wait: float, **options: Any) -> None:
+    """Send TEXT. Exit 0: somebody has it. Exit 1: it still waits, and goes out later."""
+    request = {"do": "send", "text": text, "wait": wait, "channel": options["channel"]}
+    replies = asyncio.run(_collected(setup_of(options), request))
+    state = str(replies[-1]["state"])
+    click.echo(state, err=True)
+    sys.exit(0 if state == "acknowledged" else 1)
+
+
+@cli.command()
+@click.option("--json", "as_json", is_flag=True, help="Events as JSON, one object a line.")
+@click.option("--history", default=10, show_default=True, metavar="N", help="Messages of before.")
+@profile_options
+@network_options
+def tail(*, as_json: bool, history: int, **options: Any) -> None:
+    """Follow a channel until stopped."""
+    request = {"do": "tail", "history": history, "channel": options["channel"]}
+
+    def show(reply: "Json") -> None:
+        if as_json:
+            click.echo(json.dumps(reply, ensure_ascii=False))
+        elif reply["event"] == "message":
+            from chat_tui.text import clean_nick, clean_text, time_of_day
+
+            when = time_of_day(reply["created_ns"])
+            click.echo(f"{when} {clean_nick(reply['nick'])}: {clean_text(reply['text'])}")
+
+    asyncio.run(_followed(setup_of(options), request, show))
+
+
+@cli.command()
+@click.option("--json", "as_json", is_flag=True, help="All of it, as one JSON object.")
+@profile_options
+def status(*, as_json: bool, **options: Any) -> None:
+    """Say how the chat with this profile is doing."""
+    [reply] = asyncio.run(_collected(setup_of(options), {"do": "status"}, online=False))
+    if as_json:
+        click.echo(json.dumps(reply, ensure_ascii=False))
+        return
+    click.echo(f"{reply['nick']}: {reply['network']}" if reply["running"] else "Not running.")
+    for one in reply["channels"]:
+        waiting = f", {one['outgoing_count']} not acknowledged" if one["outgoing_count"] else ""
+        click.echo(f"{one['channel']}: {one['messages']} messages{waiting}")
+
+
+@cli.command()
+@profile_options
+@network_options
+def doctor(**options: Any) -> None:
+    """Test network, ports and data, and name the fix of what fails."""
+    from chat_tui import doctor as tests
+
+    sys.exit(asyncio.run(tests.run(setup_of(options), click.echo)))
+
+
+async def _collected(setup: "Setup", request: "Json", *, online: bool = True) -> Sequence["Json"]:
+    replies: list[Json] = []
+    await _followed(setup, request, replies.append, online=online)
+    return replies
+
+
+async def _followed(
+    setup: "Setup", request: "Json", show: Callable[["Json"], None], *, online: bool = True
+) -> None:
+    """Ask the open chat, or else open this profile for as long as the request takes."""
+    from chat_tui import control
+    from chat_tui.client import Client
+    from storage.profile import ProfileInUseError
+
+    try:
+        client = await Client.open(replace(setup, channel=None))
+    except ProfileInUseError as error:
+        async with aclosing(control.ask(error.socket, request)) as replies:
+            async for reply in replies:
+                show(reply)
+        return
+    try:
+        if not online:
+            show(await control.offline_status(client))
+            return
+        async with client.running(), aclosing(control.answer(client, request)) as replies:
+            async for reply in replies:
+                show(reply)
+    finally:
+        await client.close()
+
+
+def main() -> None:
+    """Run the command line; an error of ours is one sentence, not a traceback."""
+    try:
+        cli(standalone_mode=False)
+    except click.exceptions.Abort:
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except ChatError as error:
+        click.echo(f"{PROGRAM}: {error}", err=True)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)

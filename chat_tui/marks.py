@@ -1,0 +1,76 @@
+"""The signs and words for how sure we are that somebody has our message, and a few other signs."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from chat_tui.text import span
+from sync.machine import MINUTE, Nanos
+from sync.sds.message import Delivery
+from sync.view import Line
+
+WORD_FOR: Final[Nanos] = MINUTE
+"""How long an unsettled mark also says its word: who just wrote still looks there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Glyphs:
+    """The signs of one character set; every sign has a word elsewhere."""
+
+    marks: dict[Delivery, str]
+    gap: str
+    rule: str
+    here: str
+    away: str
+    below: str
+    above: str
+
+
+UNICODE: Final = Glyphs(
+    marks={
+        Delivery.UNACKNOWLEDGED: "○",
+        Delivery.POSSIBLY_ACKNOWLEDGED: "◐",
+        Delivery.ACKNOWLEDGED: "●",
+        Delivery.FAILED: "✗",
+    },
+    gap="┆",
+    rule="─",
+    here="●",
+    away="○",
+    below="↓",
+    above="↑",
+)
+ASCII: Final = Glyphs(
+    marks={
+        Delivery.UNACKNOWLEDGED: ".",
+        Delivery.POSSIBLY_ACKNOWLEDGED: "~",
+        Delivery.ACKNOWLEDGED: "+",
+        Delivery.FAILED: "x",
+    },
+    gap=":",
+    rule="-",
+    here="*",
+    away="-",
+    below="v",
+    above="^",
+)
+
+WORDS: Final = {
+    Delivery.UNACKNOWLEDGED: "sent",
+    Delivery.POSSIBLY_ACKNOWLEDGED: "maybe received",
+    Delivery.ACKNOWLEDGED: "received",
+    Delivery.FAILED: "failed",
+}
+
+
+def mark_word(line: Line, now: Nanos) -> str:
+    """Return what stands beside the mark of an own message: most marks need no word for long."""
+    age = now - line.created_ns
+    match line.delivery:
+        case Delivery.FAILED:
+            return WORDS[Delivery.FAILED]
+        case Delivery.UNACKNOWLEDGED if age < WORD_FOR:
+            return f"{WORDS[Delivery.UNACKNOWLEDGED]} {span(age)}"
+        case Delivery.POSSIBLY_ACKNOWLEDGED if age < WORD_FOR:
+            return WORDS[Delivery.POSSIBLY_ACKNOWLEDGED]
+        case _:
+            return ""

@@ -1,0 +1,48 @@
+"""What the widgets tell the application: the whole vocabulary of the screen."""
+
+from dataclasses import dataclass
+
+from textual.message import Message
+
+from chat_tui.model import Conversation
+
+
+@dataclass
+class OlderWanted(Message):
+    """The reader is near the first row in memory, and the disk has more."""
+
+    conversation: Conversation
+
+    def can_replace(self, message: Message) -> bool:
+        """One wish is enough, however often it comes up."""
+        return isinstance(message, OlderWanted)
+
+
+@dataclass
+class NewerWanted(Message):
+    """The reader is near the last row in memory, and the disk has more."""
+
+    conversation: Conversation
+
+    def can_replace(self, message: Message) -> bool:
+        """One wish is enough, however often it comes up."""
+        return isinstance(message, NewerWanted)
+
+
+@dataclass
+class FollowChanged(Message):
+    """The transcript began or ceased to follow the newest message."""
+
+    follow: bool
+
+
+@dataclass
+class Submitted(Message):
+    """The person pressed Enter on `text`."""
+
+    text: str
+
+
+@dataclass
+class NewestWanted(Message):
+    """The person pressed End with nothing written."""

@@ -1,0 +1,269 @@
+"""Line mode: append-only lines, no boxes; for screen readers, pipes, scripts and slow links."""
+
+import asyncio
+import os
+import signal
+import sys
+import threading
+from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
+from typing import Final, Protocol
+
+from chat_tui.client import Client, Setup
+from chat_tui.commands import Commands, Result
+from chat_tui.control import namer, serving
+from chat_tui.events import dumps, message, to_json
+from chat_tui.text import clean_nick, clean_text, time_of_day
+from sync.machine import ChannelId
+from sync.sds.message import Delivery
+from sync.view import (
+    DeliveryShown,
+    Event,
+    Line,
+    MessageShown,
+    MissingShown,
+    Notice,
+    PeerShown,
+)
+
+WRITES_MAX: Final = 1000
+"""Lines written and not committed yet; then reading waits for the disk."""
+
+CHUNK_SIZE: Final = 64 * 1024
+CHUNKS_MAX: Final = 4
+"""Chunks of input read ahead of what is written."""
+
+LINE_MAX: Final = 1024 * 1024
+"""Bytes of a line without an end that are kept; what is longer is no chat."""
+
+
+class Face(Protocol):
+    """How line mode says things."""
+
+    def ready(self, channel: ChannelId) -> None:
+        """The chat runs."""
+
+    def line(self, line: Line) -> None:
+        """A message of before."""
+
+    def event(self, event: Event) -> None:
+        """Something happened."""
+
+    def result(self, command: str, result: Result) -> None:
+        """A /command did this."""
+
+    def error(self, text: str) -> None:
+        """A message could not be written."""
+
+
+class JsonFace:
+    """One JSON object a line: the contract of `plain --json`."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._name = namer(client)
+
+    def ready(self, channel: ChannelId) -> None:
+        """See `Face`."""
+        snapshot = self._client.snapshot()
+        self._print(
+            {
+                "event": "ready",
+                "participant": snapshot.me,
+                "nick": snapshot.nick,
+                "port": snapshot.port,
+                "channel": self._name(channel),
+            }
+        )
+
+    def line(self, line: Line) -> None:
+        """See `Face`."""
+        self._print(message(line, self._name))
+
+    def event(self, event: Event) -> None:
+        """See `Face`."""
+        shown = to_json(event, self._name)
+        if shown is not None:
+            self._print(shown)
+
+    def result(self, command: str, result: Result) -> None:
+        """See `Face`."""
+        self._print({"event": "result", "command": command, "ok": result.ok, "text": result.text})
+
+    def error(self, text: str) -> None:
+        """See `Face`."""
+        self._print({"event": "error", "message": text})
+
+    def _print(self, event: dict[str, object]) -> None:
+        sys.stdout.write(dumps(event) + "\n")
+        sys.stdout.flush()
+
+
+class TextFace:
+    """Plain sentences. On a terminal our own lines stand there already, as typed."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._echo = not sys.stdin.isatty()
+
+    def ready(self, channel: ChannelId) -> None:
+        """See `Face`."""
+        name = namer(self._client)(channel)
+        info = next(one for one in self._client.snapshot().channels if one.channel == channel)
+        openness = "open to everybody on this network" if info.open else "private"
+        self._print(f"* You are {self._client.nick} in {name}, {openness}. /help lists commands.")
+        self._print(f"* {self._client.snapshot().network}")
+
+    def line(self, line: Line) -> None:
+        """See `Face`."""
+        gap = "(after a gap) " if line.after_gap else ""
+        nick = clean_nick(line.nick)
+        self._print(f"{time_of_day(line.created_ns)} {gap}{nick}: {clean_text(line.text)}")
+
+    def event(self, event: Event) -> None:
+        """See `Face`."""
+        match event:
+            case MessageShown(line) if self._echo or not line.own:
+                self.line(line)
+            case DeliveryShown(_, message_id, Delivery.FAILED):
+                self._print(f"* Nobody has received it: /resend {message_id[:8]} tries again.")
+            case PeerShown(_, nick, state):
+                here = "is here" if state.value == "up" else "left"
+                self._print(f"* {clean_nick(nick)} {here}.")
+            case MissingShown():
+                self._print("* An earlier message is missing; asking for it.")
+            case Notice(text):
+                self._print(f"* {text}")
+            case _:
+                pass
+
+    def result(self, command: str, result: Result) -> None:
+        """See `Face`."""
+        del command
+        if result.text:
+            self._print(f"* {result.text}")
+
+    def error(self, text: str) -> None:
+        """See `Face`."""
+        self._print(f"* Not sent: {text}")
+
+    def _print(self, text: str) -> None:
+        sys.stdout.write(text + "\n")
+        sys.stdout.flush()
+
+
+class LineMode:
+    """One run: what is typed goes to the chat, what happens goes to the face."""
+
+    def __init__(self, client: Client, face: Face) -> None:
+        assert client.first_channel is not None
+        self._client = client
+        self._face = face
+        self._commands = Commands(client)
+        self._channel = client.first_channel
+        self._writes: set[asyncio.Task[None]] = set()
+        self._held: list[Event] | None = []
+        self._stop = asyncio.Event()
+
+    async def run(self, *, history: int, stay: bool) -> None:
+        """Chat until the end of input (`stay`: until stopped), a signal, or /quit."""
+        lines: Sequence[Line] = []
+        if history:
+            page = self._client.history.page
+            lines = await page(self._channel, before=None, limit=history)
+        self._client.subscribe(self._on_event)
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self._stop.set)
+        async with self._client.running(), serving(self._client):
+            self._begin(lines)
+            async with asyncio.TaskGroup() as tasks:
+                reading = tasks.create_task(self._read(tasks, stay=stay))
+                await self._stop.wait()
+                reading.cancel()
+            await self._client.flush()
+
+    def _begin(self, lines: Sequence[Line]) -> None:
+        """Say hello, show history, then what happened meanwhile."""
+        self._face.ready(self._channel)
+        for line in lines:
+            self._face.line(line)
+        shown = {line.message_id for line in lines}
+        held, self._held = self._held or [], None
+        for event in held:
+            if not isinstance(event, MessageShown) or event.line.message_id not in shown:
+                self._face.event(event)
+
+    def _on_event(self, event: Event) -> None:
+        if self._held is not None:
+            self._held.append(event)
+            return
+        try:
+            self._face.event(event)
+        except BrokenPipeError:
+            self._stop.set()
+
+    async def _read(self, tasks: asyncio.TaskGroup, *, stay: bool) -> None:
+        async for text in input_lines():
+            if text.lstrip().startswith("/") and not text.lstrip().startswith("//"):
+                await self._command(text)
+            elif text.strip():
+                while len(self._writes) >= WRITES_MAX:
+                    await asyncio.wait(self._writes, return_when=asyncio.FIRST_COMPLETED)
+                writing = tasks.create_task(self._write(text))
+                self._writes.add(writing)
+                writing.add_done_callback(self._writes.discard)
+        if self._writes:
+            await asyncio.wait(self._writes)
+        if not stay:
+            self._stop.set()
+
+    async def _command(self, text: str) -> None:
+        result = await self._commands.run(text, self._channel)
+        self._channel = result.channel or self._channel
+        self._face.result(text.split(maxsplit=1)[0], result)
+        if result.quit:
+            self._stop.set()
+
+    async def _write(self, text: str) -> None:
+        result = await self._commands.run(text, self._channel)
+        if not result.ok:
+            self._face.error(result.text)
+
+
+async def input_lines() -> AsyncIterator[str]:
+    """Yield the lines of standard input; whatever it is, a pipe, a file or a terminal."""
+    loop = asyncio.get_running_loop()
+    chunks: asyncio.Queue[bytes] = asyncio.Queue(CHUNKS_MAX)
+
+    def read() -> None:
+        with suppress(RuntimeError):  # the loop is gone: nobody listens any more
+            while chunk := os.read(sys.stdin.fileno(), CHUNK_SIZE):
+                asyncio.run_coroutine_threadsafe(chunks.put(chunk), loop).result()
+            asyncio.run_coroutine_threadsafe(chunks.put(b""), loop).result()
+
+    threading.Thread(target=read, daemon=True, name="input").start()
+    pending = b""
+    while chunk := await chunks.get():
+        *lines, pending = (pending + chunk).split(b"\n")
+        for line in lines:
+            yield line.decode(errors="replace").rstrip("\r")
+        if len(pending) > LINE_MAX:
+            yield pending.decode(errors="replace")
+            pending = b""
+    if pending:
+        yield pending.decode(errors="replace")
+
+
+async def run(setup: Setup, *, as_json: bool, stay: bool, history: int) -> None:
+    """Open the profile and chat in line mode.
+
+    Raises:
+        LocalError: the profile or the network cannot be used; says what to do.
+    """
+    client = await Client.open(setup)
+    try:
+        face: Face = JsonFace(client) if as_json else TextFace(client)
+        await LineMode(client, face).run(history=history, stay=stay)
+    finally:
+        await client.close()

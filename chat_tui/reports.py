@@ -1,0 +1,253 @@
+"""What is going on, in sentences for people: pure functions of a snapshot.
+
+The screen, the line mode and the /commands all say it with these words.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from chat_tui.marks import WORDS
+from chat_tui.text import clean_nick, clean_text, clip_cells, count, milliseconds, span
+from sync.identity import fingerprint, short_fingerprint
+from sync.machine import ChannelId, MessageId, Nanos, PeerId
+from sync.view import ChannelInfo, OutgoingInfo, PeerInfo, PeerState, Snapshot, WaitingInfo
+
+ID_SHOWN: Final = 6
+"""Characters of a message id on the screen: enough to tell a buffer's rows apart."""
+
+REFUSED_SHOWN: Final = 5
+"""Rows of the worst senders of bad input."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One part of the debug pane; `none` is said when it has no rows."""
+
+    title: str
+    total: int
+    rows: tuple[str, ...]
+    none: str
+
+
+def find(snapshot: Snapshot, channel: ChannelId | None) -> ChannelInfo | None:
+    """Return what is known of a channel."""
+    return next((info for info in snapshot.channels if info.channel == channel), None)
+
+
+def channel_title(info: ChannelInfo) -> str:
+    """Return the name of a channel, as `#lobby`."""
+    return f"#{clean_nick(info.name.removeprefix('#'))}"
+
+
+def peers_of(snapshot: Snapshot, info: ChannelInfo) -> list[PeerInfo]:
+    """Return the peers that are here and belong to the channel."""
+    return [
+        peer for peer in snapshot.peers if peer.state is PeerState.UP and peer.peer in info.peers
+    ]
+
+
+def name_of(snapshot: Snapshot, peer: PeerId) -> str:
+    """Return a peer's name, its fingerprint if it never told one."""
+    if peer == snapshot.me:
+        return clean_nick(snapshot.nick)
+    return next(
+        (clean_nick(known.nick) for known in snapshot.peers if known.peer == peer),
+        short_fingerprint(peer),
+    )
+
+
+def others_here(snapshot: Snapshot, info: ChannelInfo) -> str:
+    """Return who is here besides us, as `3 others here`."""
+    others = len(peers_of(snapshot, info))
+    return f"{count(others, 'other')} here" if others else "nobody else here"
+
+
+def agreement(snapshot: Snapshot, info: ChannelInfo) -> str:
+    """Return how far our history and the others' agree; empty when nobody is here."""
+    here = peers_of(snapshot, info)
+    if any(peer.syncing for peer in here):
+        return "comparing histories"
+    if info.missing:
+        return f"{len(info.missing):,} missing"
+    return "in sync" if here else ""
+
+
+def what_happens(snapshot: Snapshot, info: ChannelInfo | None) -> str:
+    """Return the one sentence that matters now, with what comes next."""
+    if info is None:
+        return "No channel is open. /join #name opens one; /channels lists yours."
+    here = peers_of(snapshot, info)
+    if not here and info.outgoing_count:
+        waits = "waits and goes" if info.outgoing_count == 1 else "wait and go"
+        messages = count(info.outgoing_count, "message")
+        return f"Nobody here; {messages} {waits} out when someone appears."
+    if info.missing:
+        verb = "is" if len(info.missing) == 1 else "are"
+        return (
+            f"{count(len(info.missing), 'earlier message')} {verb} missing; "
+            f"{info.waiting_count:,} held back until found or given up."
+        )
+    syncing = [clean_nick(peer.nick) for peer in here if peer.syncing]
+    if syncing:
+        return f"Comparing histories with {', '.join(syncing)}."
+    if here and info.outgoing_count:
+        return f"{count(info.outgoing_count, 'message')} sent, not yet known to be received."
+    return clean_text(snapshot.network)
+
+
+def openness(info: ChannelInfo) -> str:
+    """Return who can read the channel."""
+    if info.open:
+        return "open to everybody on this network"
+    return "private: only people with its invite code"
+
+
+def whoami(snapshot: Snapshot) -> str:
+    """Return our name and key, and where we can be reached."""
+    where = "not listening yet"
+    if snapshot.port is not None:
+        where = f"listening on {snapshot.interface or 'all interfaces'}, port {snapshot.port}"
+    return (
+        f"You are {clean_nick(snapshot.nick)}, {where}.\n"
+        f"Your key: {fingerprint(snapshot.me)} (others compare it with you by eye or phone)."
+    )
+
+
+def peer_row(snapshot: Snapshot, peer: PeerInfo) -> str:
+    """Return what is known of a peer in one line."""
+    words = [f"{clean_nick(peer.nick)} {short_fingerprint(peer.peer)}"]
+    match peer.state:
+        case PeerState.UP:
+            words += ["comparing histories" if peer.syncing else "here", clean_text(peer.address)]
+        case PeerState.DOWN:
+            words.append(f"away{_since(snapshot.now, peer.last_seen_ns)}")
+    if peer.state is PeerState.UP and peer.rtt_ns is not None:
+        words.append(milliseconds(peer.rtt_ns))
+    if peer.clock_offset_ns is not None:
+        words.append(f"clock {milliseconds(peer.clock_offset_ns)} off")
+    return " · ".join(words)
+
+
+def who(snapshot: Snapshot) -> str:
+    """Return all peers we have met, those here first."""
+    if not snapshot.peers:
+        return f"Nobody yet. {clean_text(snapshot.network)}".rstrip()
+    peers = sorted(snapshot.peers, key=lambda peer: peer.state is not PeerState.UP)
+    return "\n".join(peer_row(snapshot, peer) for peer in peers)
+
+
+def channels(snapshot: Snapshot) -> str:
+    """Return our channels, one line each."""
+    if not snapshot.channels:
+        return "No channels yet. /join #lobby opens the one everybody shares."
+    return "\n".join(
+        f"{channel_title(info)} · {count(info.messages, 'message')} · "
+        f"{others_here(snapshot, info)} · {openness(info)}"
+        for info in snapshot.channels
+    )
+
+
+def status(snapshot: Snapshot, info: ChannelInfo | None) -> str:
+    """Return who we are, what the network does and how the channel is."""
+    lines = [whoami(snapshot), clean_text(snapshot.network)]
+    if info is not None:
+        state = agreement(snapshot, info)
+        lines.append(
+            f"{channel_title(info)} ({openness(info)}): {count(info.messages, 'message')}, "
+            f"{others_here(snapshot, info)}{', ' + state if state else ''}."
+        )
+    lines.append(what_happens(snapshot, info))
+    return "\n".join(dict.fromkeys(line for line in lines if line))
+
+
+def buffers(snapshot: Snapshot, info: ChannelInfo) -> list[Section]:
+    """Return the channel's buffers: what waits for what, and until when."""
+    now = snapshot.now
+    return [
+        Section(
+            "Held back for earlier messages",
+            info.waiting_count,
+            tuple(_waiting_row(snapshot, waiting) for waiting in info.waiting),
+            "nothing waits",
+        ),
+        Section(
+            "Missing",
+            len(info.missing),
+            tuple(short_id(message_id) for message_id in info.missing),
+            "nothing is missing",
+        ),
+        Section(
+            "Not yet acknowledged",
+            info.outgoing_count,
+            tuple(_outgoing_row(outgoing, now) for outgoing in info.outgoing),
+            "everything we sent was received",
+        ),
+    ]
+
+
+def missing(snapshot: Snapshot, info: ChannelInfo) -> str:
+    """Return the buffers as text."""
+    lines: list[str] = []
+    for section in buffers(snapshot, info):
+        lines.append(f"{section.title}: {section.total:,}")
+        lines += [f"  {row}" for row in section.rows or (section.none,)]
+    if info.lost:
+        lines.append(f"Given up as lost: {info.lost:,}; each place is marked in the chat.")
+    if info.parked:
+        lines.append(f"Put aside because their claimed time is too far ahead: {info.parked:,}")
+    return "\n".join(lines)
+
+
+def debug_sections(snapshot: Snapshot, info: ChannelInfo | None) -> list[Section]:
+    """Return all parts of the debug pane."""
+    sections: list[Section] = []
+    if info is not None:
+        sections += buffers(snapshot, info)
+        sections.append(Section("Filter and clocks", 0, tuple(_engine_rows(snapshot, info)), ""))
+    peers = tuple(peer_row(snapshot, peer) for peer in snapshot.peers)
+    sections.append(Section("Peers", len(peers), peers, "nobody yet"))
+    if snapshot.refused:
+        worst = sorted(snapshot.refused.items(), key=lambda item: -item[1])[:REFUSED_SHOWN]
+        rows = tuple(f"{clip_cells(clean_text(who), 24)}: {times:,}" for who, times in worst)
+        sections.append(Section("Bad input refused", sum(snapshot.refused.values()), rows, ""))
+    trace = tuple(clean_text(line) for line in snapshot.trace)
+    sections.append(Section("Last steps", 0, trace, "nothing happened yet"))
+    return sections
+
+
+def short_id(message_id: MessageId) -> str:
+    """Return the beginning of a message id."""
+    return clean_text(message_id)[:ID_SHOWN]
+
+
+def _engine_rows(snapshot: Snapshot, info: ChannelInfo) -> list[str]:
+    rows: list[str] = []
+    if info.bloom is not None:
+        bloom = info.bloom
+        rows.append(
+            f"{bloom.count:,} of {bloom.capacity:,} ids, {bloom.fill:.0%} of "
+            f"{bloom.bits:,} bits set, false hits {bloom.false_positives:.2%}"
+        )
+    if info.next_sync_at is not None:
+        rows.append(f"next sync message in {span(info.next_sync_at - snapshot.now)}")
+    rows.append(f"longest wait of the screen: {milliseconds(snapshot.longest_block_ns)}")
+    return rows
+
+
+def _waiting_row(snapshot: Snapshot, waiting: WaitingInfo) -> str:
+    unmet = ", ".join(short_id(message_id) for message_id in waiting.unmet)
+    author = name_of(snapshot, waiting.author)
+    left = span(waiting.give_up_at - snapshot.now)
+    return f"{short_id(waiting.message_id)} {author} needs {unmet}; shown anyway in {left}"
+
+
+def _outgoing_row(outgoing: OutgoingInfo, now: Nanos) -> str:
+    again = ""
+    if outgoing.resend_at is not None:
+        again = f", again in {span(outgoing.resend_at - now)}"
+    tries = count(outgoing.attempts, "try", "tries")
+    return f"{short_id(outgoing.message_id)} {WORDS[outgoing.delivery]}{again}, {tries}"
+
+
+def _since(now: Nanos, then: Nanos | None) -> str:
+    return "" if then is None else f" for {span(now - then)}"

@@ -1,0 +1,88 @@
+"""Texts that open over the conversation and close with Esc: help, peers, long answers."""
+
+from collections.abc import Callable
+from typing import ClassVar, Final
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+
+from chat_tui.commands import help_text
+from chat_tui.marks import WORDS, Glyphs
+from chat_tui.surroundings import Panel
+from sync.sds.message import Delivery
+
+REFRESH_S: Final = 1.0
+
+KEY_HELP: Final = (
+    ("Enter", "send"),
+    ("Ctrl+J", "new line; also Shift+Enter, or \\ at the end of the line and Enter"),
+    ("Tab", "complete a /command, #channel or name; again for the next"),
+    ("Up, Down", "what you sent before"),
+    ("PgUp, PgDn", "read further up and down"),
+    ("End", "with nothing written: to the newest message"),
+    ("Alt+A", "next channel with new messages"),
+    ("Alt+Up, Alt+Down", "channel above or below"),
+    ("F2 or Alt+P", "what the protocol does"),
+    ("F3 or Alt+N", "who is here"),
+    ("Esc", "close what is open"),
+    ("Ctrl+Q", "quit"),
+)
+
+MARK_HELP: Final = {
+    Delivery.UNACKNOWLEDGED: "safe on your disk and sent; nobody has confirmed it yet",
+    Delivery.POSSIBLY_ACKNOWLEDGED: "somebody probably has it",
+    Delivery.ACKNOWLEDGED: "somebody has it for certain",
+    Delivery.FAILED: "sent several times without an answer; /resend tries again",
+}
+
+
+class TextScreen(ModalScreen[None]):
+    """A titled text that scrolls; what `text` returns is asked again every second."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,f1,f3,alt+h,alt+n", "dismiss", "Close", show=False),
+        Binding("up", "scroll(-1)", show=False),
+        Binding("down", "scroll(1)", show=False),
+        Binding("pageup", "scroll(-10)", show=False),
+        Binding("pagedown,space", "scroll(10)", show=False),
+    ]
+
+    def __init__(self, title: str, text: Callable[[], str]) -> None:
+        super().__init__()
+        self._title = title
+        self._text = text
+
+    def compose(self) -> ComposeResult:
+        """The text in a frame, and how to leave."""
+        with VerticalScroll(id="text-frame", can_focus=False) as frame:
+            frame.border_title = self._title
+            frame.border_subtitle = "Esc closes"
+            yield Panel(id="text")
+
+    def on_mount(self) -> None:
+        """Show the text now, and whenever it differs."""
+        self._tick()
+        self.set_interval(REFRESH_S, self._tick)
+
+    def action_scroll(self, lines: int) -> None:
+        """Scroll by some lines."""
+        self.query_one("#text-frame").scroll_relative(y=lines, animate=False)
+
+    def _tick(self) -> None:
+        self.query_one("#text", Panel).show(Content(self._text()))
+
+
+def full_help(glyphs: Glyphs) -> str:
+    """Return keys, commands and marks, each with its meaning."""
+    keys = "\n".join(f"{key:<18}{meaning}" for key, meaning in KEY_HELP)
+    marks = "\n".join(
+        f"{glyphs.marks[state]} {WORDS[state]:<16}{meaning}" for state, meaning in MARK_HELP.items()
+    )
+    return (
+        f"KEYS\n{keys}\n\nCOMMANDS\n{help_text()}\n\n"
+        f"MARKS at the right of your own messages\n{marks}\n\n"
+        "To copy text with the mouse, hold Shift while selecting (Option on a Mac)."
+    )

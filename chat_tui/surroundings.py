@@ -1,0 +1,153 @@
+"""What stands around the conversation: header, channels and peers, status, keys, debug pane.
+
+Each panel is one cheap widget that is painted again only when its content differs.
+"""
+
+from collections.abc import Callable
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.widgets import Static
+
+from chat_tui import panels, reports
+from chat_tui.composer import Composer
+from chat_tui.marks import Glyphs
+from chat_tui.model import Conversation
+from chat_tui.transcript import Transcript
+from sync.machine import ChannelId
+from sync.view import ChannelInfo, Snapshot
+
+
+class Panel(Static):
+    """Shows one `Content`; `markup` stays off, because names in it are peers' text."""
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002 Textual calls it so
+        super().__init__("", id=id, markup=False)
+        self._shown = Content("")
+
+    def show(self, content: Content) -> None:
+        """Show `content`; lay the screen out again only if its size differs."""
+        if content.is_same(self._shown):
+            return
+        before, self._shown = self._shown.plain, content
+        self.update(content, layout=_extent(before) != _extent(content.plain))
+
+
+def _extent(text: str) -> tuple[int, int]:
+    """Return lines and characters of the longest of them."""
+    lines = text.split("\n")
+    return len(lines), max(len(line) for line in lines)
+
+
+class Header(Horizontal):
+    """The first line: the channel and who is here at the left, who we are at the right."""
+
+    def compose(self) -> ComposeResult:
+        """Left and right part."""
+        yield Panel(id="header")
+        yield Panel(id="me")
+
+    def show(self, snapshot: Snapshot, info: ChannelInfo | None) -> None:
+        """Bring both parts up to date."""
+        self.query_one("#header", Panel).show(panels.header(snapshot, info))
+        self.query_one("#me", Panel).show(panels.whoami(snapshot))
+
+
+class StatusLine(Horizontal):
+    """The line above the input: what happens, and what waits below for who reads further up."""
+
+    def compose(self) -> ComposeResult:
+        """Left and right part."""
+        yield Panel(id="status")
+        yield Panel(id="chip")
+
+    def show(self, sentence: str, trouble: str) -> None:
+        """Say what happens; what went wrong comes before it."""
+        self.query_one("#status", Panel).show(panels.status(sentence, trouble))
+
+    def show_chip(self, conversation: Conversation, glyphs: Glyphs) -> None:
+        """Count what came while somebody reads further up."""
+        content = panels.chip(conversation.unread, conversation.earlier, glyphs)
+        self.query_one("#chip", Panel).show(content)
+
+    def hide_chip(self) -> None:
+        """Say nothing: the newest message is in sight."""
+        self.query_one("#chip", Panel).show(Content(""))
+
+
+class DebugPane(VerticalScroll, can_focus=False):
+    """The drawer with the protocol's buffers."""
+
+    def __init__(self) -> None:
+        super().__init__(id="debug")
+
+    def compose(self) -> ComposeResult:
+        """One text for all."""
+        yield Panel(id="debug-text")
+
+    def show(self, sections: list[reports.Section]) -> None:
+        """Show what is buffered, who is here and the last steps."""
+        self.query_one(Panel).show(panels.debug_text(sections))
+
+
+class Surroundings(Vertical):
+    """The whole screen: `transcript` and `composer` with everything that stands around them.
+
+    `unread` counts the messages of a channel that nobody has seen.
+    """
+
+    def __init__(
+        self,
+        transcript: Transcript,
+        composer: Composer,
+        unread: Callable[[ChannelId], int],
+        glyphs: Glyphs,
+    ) -> None:
+        super().__init__()
+        self._transcript, self._composer = transcript, composer
+        self._unread, self._glyphs = unread, glyphs
+        self._header, self._status = Header(), StatusLine()
+        self._sidebar, self._keys = Panel(id="sidebar"), Panel(id="keys")
+        self._debug = DebugPane()
+
+    def compose(self) -> ComposeResult:
+        """Header; channels, conversation and debug pane; keys."""
+        yield self._header
+        with Horizontal(id="main"):
+            yield self._sidebar
+            with Vertical(id="middle"):
+                yield self._transcript
+                yield self._status
+                yield self._composer
+            yield self._debug
+        yield self._keys
+
+    def show(self, snapshot: Snapshot, channel: ChannelId | None, trouble: str) -> None:
+        """Bring everything up to date that is not a message."""
+        info = reports.find(snapshot, channel)
+        self._transcript.tick(snapshot.now)
+        self._header.show(snapshot, info)
+        self._status.show(reports.what_happens(snapshot, info), trouble)
+        self._keys.show(panels.keys(snapshot, channel, self._unread))
+        if self._sidebar.display:
+            self._sidebar.show(panels.sidebar(snapshot, channel, self._unread, self._glyphs))
+        if self._debug.display:
+            self._debug.show(reports.debug_sections(snapshot, info))
+        self._composer.border_title = f"to {reports.channel_title(info)}" if info else "no channel"
+        self.show_chip()
+
+    def show_chip(self) -> None:
+        """Count what came below, while somebody reads further up."""
+        if self._transcript.follow:
+            self._status.hide_chip()
+        else:
+            self._status.show_chip(self._transcript.conversation, self._glyphs)
+
+    def toggle_debug(self) -> None:
+        """Open or close the protocol's drawer."""
+        self._debug.display = not self._debug.display
+
+    def close_debug(self) -> None:
+        """Close the protocol's drawer."""
+        self._debug.display = False

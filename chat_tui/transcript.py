@@ -1,0 +1,316 @@
+"""The conversation on the screen: one widget that lays out only the rows near the eye.
+
+Rules:
+1. What is being read never moves: the place is a message and a line in it, not a line number.
+2. Only rows within one screen of the visible ones are wrapped; the others' heights are estimates.
+3. Only lines that differ from what was painted are painted again.
+4. The text of peers becomes `Segment`s, never markup.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Final, NamedTuple
+
+from rich.style import Style
+from textual.cache import LRUCache
+from textual.events import Resize
+from textual.geometry import Region, Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.widget import Widget
+
+from chat_tui.heights import Heights
+from chat_tui.layout import Laid, Shape, estimate, lay_out, with_mark
+from chat_tui.marks import UNICODE, Glyphs, mark_word
+from chat_tui.messages import FollowChanged, NewerWanted, OlderWanted
+from chat_tui.model import Change, Changed, Conversation, Inserted, Removed
+from sync.machine import MessageId, Nanos
+
+LAID_KEPT: Final = 1024
+"""Wrapped rows kept: a few screens at two widths, so that scrolling back wraps nothing."""
+
+
+class Place(NamedTuple):
+    """Where the reader is: the top line of the screen, told by what stands there."""
+
+    message_id: MessageId
+    line: int
+    """Within the text of the message; negative in the separators above it."""
+    of: int
+    """Lines of that text then; with another width it has another number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Painted:
+    """One line of the screen: a line of a row, and the word at its mark."""
+
+    laid: Laid
+    line: int
+    word: str
+
+
+class Transcript(ScrollView, can_focus=False):
+    """Shows one `Conversation`; `follow` is whether it stays with the newest message."""
+
+    ALLOW_SELECT = False
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "transcript--time",
+        "transcript--rule",
+        "transcript--new",
+        "transcript--gap",
+        "transcript--settled",
+        "transcript--unsettled",
+        "transcript--failed",
+    }
+    DEFAULT_CSS = """
+    Transcript {
+        height: 1fr;
+        overflow-x: hidden;
+        overflow-y: scroll;
+        scrollbar-size-vertical: 1;
+    }
+    Transcript > .transcript--time, Transcript > .transcript--rule { color: $foreground 50%; }
+    Transcript > .transcript--settled { color: $foreground 50%; }
+    Transcript > .transcript--new, Transcript > .transcript--failed { color: $error; }
+    Transcript > .transcript--gap, Transcript > .transcript--unsettled { color: $warning; }
+    """
+
+    def __init__(self, conversation: Conversation, *, now: Nanos, glyphs: Glyphs = UNICODE) -> None:
+        super().__init__()
+        self.conversation = conversation
+        self.follow = True
+        self.laid_out = 0
+        """How many rows were wrapped so far: the measure of the work done."""
+        self._glyphs = glyphs
+        self._now = now
+        self._place: Place | None = None
+        self._shape: Shape | None = None
+        self._heights = Heights()
+        self._cache: LRUCache[tuple[MessageId, int], Laid] = LRUCache(LAID_KEPT)
+        self._painted: list[Painted] = []
+        conversation.look()
+
+    # -- what the application says ------------------------------------------------------------
+
+    def show(self, conversation: Conversation) -> None:
+        """Show another conversation, at its newest message."""
+        self.conversation.look_away()
+        self.conversation = conversation
+        conversation.look()
+        self._cache.clear()
+        self._measure()
+        self.follow_newest()
+
+    def apply(self, changes: Sequence[Change]) -> None:
+        """Show what changed in the conversation; keep its window around the reader small."""
+        self._resize_rows(changes)
+        self._resize_rows(self.conversation.trim(self._shown()))
+        self._settle()
+
+    def tick(self, now: Nanos) -> None:
+        """Let the words at young marks grow older."""
+        self._now = now
+        self._paint_differences()
+
+    def follow_newest(self) -> None:
+        """Go to the newest message in memory and stay with what comes."""
+        self._set_follow()
+        self._settle()
+
+    def page_up(self) -> None:
+        """Show the screen above, one line of it being the top one of now."""
+        self.scroll_to(y=self.scroll_y - max(1, self.size.height - 1), animate=False)
+
+    def page_down(self) -> None:
+        """Show the screen below, one line of it being the bottom one of now."""
+        self.scroll_to(y=self.scroll_y + max(1, self.size.height - 1), animate=False)
+
+    # -- what Textual says --------------------------------------------------------------------
+
+    def on_resize(self, _event: Resize) -> None:
+        """Wrap anew for another width; the same line of the same message stays on top."""
+        width = self.scrollable_content_region.width
+        if self._shape is None or width != self._shape.width:
+            self._shape = Shape(width, self._glyphs)
+            self._measure()
+        self._settle()
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Take the reader's new place."""
+        super().watch_scroll_y(old_value, new_value)
+        if round(old_value) == round(new_value) or self._shape is None:
+            return
+        self._place = self._place_at(round(new_value))
+        if new_value >= self.max_scroll_y and not self.conversation.has_newer:
+            self._set_follow()
+        else:
+            self._unset_follow()
+        self._settle()
+
+    def notify_style_update(self) -> None:
+        """Lay out anew with the colours of another theme."""
+        super().notify_style_update()
+        self._cache.clear()
+        if self._shape is not None:
+            self._settle()
+
+    def render_line(self, y: int) -> Strip:
+        """Render line `y` of the screen."""
+        base = self.rich_style
+        if y >= len(self._painted) or self._shape is None:
+            return Strip.blank(self.size.width, base)
+        painted = self._painted[y]
+        strip = painted.laid.strips[painted.line]
+        line = painted.laid.row.line
+        if line.own and painted.line == len(painted.laid.strips) - 1:
+            strip = with_mark(strip, line.delivery, painted.word, self._shape, self._style)
+        return strip.crop_extend(0, self._shape.width, None).apply_style(base)
+
+    # -- layout -------------------------------------------------------------------------------
+
+    def _measure(self) -> None:
+        """Estimate all heights: only what is looked at is ever wrapped."""
+        if self._shape is not None:
+            shape = self._shape
+            self._heights = Heights([estimate(row, shape) for row in self.conversation.rows])
+
+    def _resize_rows(self, changes: Iterable[Change]) -> None:
+        if self._shape is None:
+            return
+        rows = self.conversation.rows
+        for change in changes:
+            match change:
+                case Inserted(index, count):
+                    # A later change may have moved the rows; an estimate of another row will do.
+                    new = rows[index : index + count]
+                    heights = [estimate(row, self._shape) for row in new]
+                    self._heights.insert(index, heights + [1] * (count - len(heights)))
+                case Removed(index, count):
+                    self._heights.remove(index, count)
+                case Changed():
+                    pass
+
+    def _settle(self) -> None:
+        """Lay out what is near the eye, put the place back where it was, paint what differs."""
+        height = self.size.height
+        if self._shape is None or not height:
+            return
+        top = self._settled_top(height) if self.conversation.rows else 0
+        self._set_extent(top)
+        if self.conversation.rows:
+            self._place = self._place_at(top)
+        self._paint_differences()
+        self._ask_for_more(top, height)
+
+    def _settled_top(self, height: int) -> int:
+        """Return the top line of the screen, with all rows around it laid out."""
+        index = None if self._place is None else self.conversation.index_of(self._place.message_id)
+        if self.follow or self._place is None or index is None:
+            last = len(self.conversation.rows) - 1
+            self._lay_out(range(last, -1, -1), 2 * height)
+            return max(0, self._heights.total - height)
+        laid = self._laid(index)
+        line = self._place.line
+        if line > 0:
+            line = line * laid.text_lines // self._place.of
+        within = max(0, line + laid.text_at)
+        self._lay_out(range(index - 1, -1, -1), height)
+        self._lay_out(range(index, len(self.conversation.rows)), 2 * height + within)
+        top = self._heights.top(index) + within
+        return max(0, min(top, self._heights.total - height))
+
+    def _lay_out(self, indexes: Iterable[int], lines: int) -> None:
+        for index in indexes:
+            if lines <= 0:
+                return
+            lines -= len(self._laid(index).strips)
+
+    def _laid(self, index: int) -> Laid:
+        assert self._shape is not None
+        row = self.conversation.rows[index]
+        key = (row.line.message_id, self._shape.width)
+        laid = self._cache.get(key)
+        if laid is None or laid.row is not row:
+            laid = lay_out(row, self._shape, self._style)
+            self._cache[key] = laid
+            self.laid_out += 1
+        if self._heights[index] != len(laid.strips):
+            self._heights[index] = len(laid.strips)
+        return laid
+
+    def _style(self, name: str) -> Style:
+        return self.get_component_rich_style(f"transcript--{name}", partial=True)
+
+    # -- the place ----------------------------------------------------------------------------
+
+    def _place_at(self, top: int) -> Place | None:
+        if not 0 <= top < self._heights.total:
+            return None
+        index, line = self._heights.at(top)
+        laid = self._laid(index)
+        line = min(line, len(laid.strips) - 1) - laid.text_at
+        return Place(laid.row.line.message_id, line, laid.text_lines)
+
+    def _shown(self) -> int:
+        """Return the row at the reader's place."""
+        rows = len(self.conversation.rows)
+        if self.follow or self._place is None:
+            return rows
+        index = self.conversation.index_of(self._place.message_id)
+        return rows if index is None else index
+
+    def _set_extent(self, top: int) -> None:
+        """Set size and scroll position without the layout of the whole screen they would cause."""
+        assert self._shape is not None
+        size = Size(self._shape.width, self._heights.total)
+        self.set_reactive(Widget.virtual_size, size)
+        self.set_scroll(None, top)
+        self.set_reactive(Widget.scroll_target_y, top)
+        self.vertical_scrollbar.window_virtual_size = size.height
+        self.vertical_scrollbar.position = top
+
+    def _set_follow(self) -> None:
+        if not self.follow:
+            self.follow = True
+            self.conversation.look()
+            self.post_message(FollowChanged(follow=True))
+
+    def _unset_follow(self) -> None:
+        if self.follow:
+            self.follow = False
+            self._resize_rows(self.conversation.look_away())
+            self.post_message(FollowChanged(follow=False))
+
+    def _ask_for_more(self, top: int, height: int) -> None:
+        if self.conversation.loading or self.conversation.stuck:
+            return
+        if self.conversation.has_older and top < height:
+            self.post_message(OlderWanted(self.conversation))
+        elif self.conversation.has_newer and top + 2 * height > self._heights.total:
+            self.post_message(NewerWanted(self.conversation))
+
+    # -- painting -----------------------------------------------------------------------------
+
+    def _paint_differences(self) -> None:
+        before, self._painted = self._painted, self._visible_lines()
+        lines = max(len(before), len(self._painted))
+        different = [y for y in range(lines) if before[y : y + 1] != self._painted[y : y + 1]]
+        if different:
+            top, bottom = different[0], different[-1]
+            self.refresh(Region(0, top, self.size.width, bottom - top + 1))
+
+    def _visible_lines(self) -> list[Painted]:
+        top, height = self.scroll_offset.y, self.size.height
+        if self._shape is None or not 0 <= top < self._heights.total:
+            return []
+        visible: list[Painted] = []
+        index, first = self._heights.at(top)
+        while len(visible) < height and index < len(self._heights):
+            laid = self._laid(index)
+            word = mark_word(laid.row.line, self._now) if laid.row.line.own else ""
+            last = len(laid.strips) - 1
+            visible += [
+                Painted(laid, line, word if line == last else "") for line in range(first, last + 1)
+            ]
+            index, first = index + 1, 0
+        return visible[:height]

@@ -1,0 +1,58 @@
+"""Entries stamped in the future, kept aside until the reference clock reaches them (DESIGN 5)."""
+
+import heapq
+from collections import Counter
+
+from sync.group.records import Outline
+from sync.machine import MILLISECOND, MINUTE, MessageId, Nanos, PeerId
+
+CLOCK_AHEAD_MAX: Nanos = 5 * MINUTE
+"""How far ahead of the reference clock an entry may be stamped before it is parked."""
+
+PARKED_PER_AUTHOR_MAX = 100
+"""Entries of one author kept aside for their time to come."""
+
+
+def admitted_from(lamport: int, created_ns: Nanos) -> Nanos:
+    """Return from what reference time on an entry with these stamps is let in."""
+    return max(lamport * MILLISECOND, created_ns) - CLOCK_AHEAD_MAX
+
+
+class Parked:
+    """The entries kept aside, by the time they are let in."""
+
+    def __init__(self) -> None:
+        self._outlines: dict[MessageId, Outline] = {}
+        self._by_author: Counter[PeerId] = Counter()
+        self._heap: list[tuple[Nanos, MessageId]] = []
+
+    def __len__(self) -> int:
+        return len(self._outlines)
+
+    def __contains__(self, message_id: MessageId) -> bool:
+        return message_id in self._outlines
+
+    def full(self, author: PeerId) -> bool:
+        """Whether `author` has as many here as one may have."""
+        return self._by_author[author] >= PARKED_PER_AUTHOR_MAX
+
+    def add(self, outline: Outline) -> None:
+        """Keep an entry aside."""
+        self._outlines[outline.message_id] = outline
+        self._by_author[outline.sender_id] += 1
+        until = admitted_from(outline.lamport, outline.created_ns)
+        heapq.heappush(self._heap, (until, outline.message_id))
+
+    def take(self, reference: Nanos) -> list[Outline]:
+        """Take out what the reference clock has reached, in that order."""
+        taken = []
+        while self._heap and self._heap[0][0] <= reference:
+            outline = self._outlines.pop(heapq.heappop(self._heap)[1])
+            self._by_author[outline.sender_id] -= 1
+            taken.append(outline)
+        self._by_author += Counter()  # forgets authors with nothing here
+        return taken
+
+    def next_at(self) -> Nanos | None:
+        """When, by the reference clock, the next one is let in."""
+        return self._heap[0][0] if self._heap else None

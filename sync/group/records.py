@@ -1,0 +1,114 @@
+"""What a journal keeps of a channel, and the state it gives back after a start."""
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias
+
+from sync.entry import Entry
+from sync.machine import ChannelId, MessageId, Nanos, PeerId
+from sync.sds.message import Delivery, HistoryEntry
+
+
+class Status(Enum):
+    """Where a stored message stands."""
+
+    DELIVERED = "delivered"
+    WAITING = "waiting"
+    """In the incoming buffer: a dependency is missing."""
+    PARKED = "parked"
+    """Stamped more than five minutes ahead of the reference clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredMessage:
+    """One entry as a journal keeps it: the canonical SDS bytes and what is looked up by."""
+
+    channel: ChannelId
+    entry: Entry
+    waku_hash: bytes
+    """32 bytes; with `entry.header.created_ns` the SyncID."""
+    payload: bytes
+    """The canonical SDS message: the original bytes, relayed as they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreMessage:
+    """Record: a new message, all its columns at once."""
+
+    message: StoredMessage
+    status: Status
+    after_gap: bool = False
+    delivery: Delivery | None = None
+    """Only for own messages."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetStatus:
+    """Record: a waiting or parked message is delivered, or a parked one waits."""
+
+    channel: ChannelId
+    message_id: MessageId
+    status: Status
+    after_gap: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SetDelivery:
+    """Record: how sure we are of an own message, and how often it was sent again."""
+
+    channel: ChannelId
+    message_id: MessageId
+    delivery: Delivery
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class SetLog:
+    """Record: our log in this channel, drawn anew when we find we were restored or cloned."""
+
+    channel: ChannelId
+    log: int
+
+
+Record: TypeAlias = StoreMessage | SetStatus | SetDelivery | SetLog
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """A stored message without its content: all that SDS needs to know of it."""
+
+    message_id: MessageId
+    sender_id: PeerId
+    lamport: int
+    created_ns: Nanos
+    causal_history: tuple[HistoryEntry, ...]
+    retrieval_hint: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class OwnState:
+    """An own message that is not acknowledged."""
+
+    message_id: MessageId
+    delivery: Delivery
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelState:
+    """Everything a channel's machines need after a start; made from committed rows alone."""
+
+    log_number: int
+    log: tuple[tuple[int, MessageId], ...] = ()
+    """(lamport, message id) of every delivered message, ascending."""
+    sync_ids: tuple[tuple[Nanos, bytes], ...] = ()
+    """(created_ns, Waku hash) of every stored message but the parked ones, ascending."""
+    own_log: tuple[MessageId, ...] = ()
+    """Ids of our current log by sequence number, from 1 on."""
+    own_created_ns: Nanos = 0
+    """The newest `created_ns` of any own entry."""
+    tips: tuple[Outline, ...] = ()
+    """Delivered messages that no message names, and the newest two; newest last, at most 64."""
+    outgoing: tuple[OwnState, ...] = ()
+    waiting: tuple[Outline, ...] = ()
+    parked: tuple[Outline, ...] = ()

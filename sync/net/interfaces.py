@@ -1,0 +1,53 @@
+"""Which network interfaces to be on: the named address, or every ordinary one."""
+
+import ipaddress
+from dataclasses import dataclass
+
+import ifaddr
+
+from sync.errors import LocalError
+
+LEFT_OUT = (
+    "docker", "br-", "veth", "virbr", "vmnet", "vboxnet", "lxc", "lxd", "podman", "cni",
+    "tun", "tap", "wg", "tailscale", "zt", "utun", "ppp", "ipsec", "nordlynx",
+)  # fmt: skip
+"""Names of VPN and container interfaces begin so: people there are not on this network."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interface:
+    """One address of one interface."""
+
+    name: str
+    address: str
+
+
+def choose(named: str | None) -> list[Interface]:
+    """Return the addresses to listen, announce and dial on; empty while there is no network.
+
+    Raises:
+        LocalError: no interface has the address that was named.
+    """
+    present = _present()
+    if named is None:
+        return [
+            interface
+            for interface in present
+            if not interface.name.startswith(LEFT_OUT)
+            and not ipaddress.ip_address(interface.address).is_loopback
+        ]
+    chosen = [interface for interface in present if named in (interface.address, interface.name)]
+    if not chosen:
+        known = ", ".join(f"{one.address} ({one.name})" for one in present)
+        raise LocalError(f"No interface has the address {named}; this computer has {known}.")
+    return chosen[:1]
+
+
+def _present() -> list[Interface]:
+    found = [
+        Interface(adapter.nice_name, str(address.ip))
+        for adapter in ifaddr.get_adapters()
+        for address in adapter.ips
+        if address.is_IPv4
+    ]
+    return sorted(found, key=lambda interface: (interface.name, interface.address))

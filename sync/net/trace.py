@@ -1,0 +1,88 @@
+"""The trace: every input of every machine with its effects, one JSON object a line.
+
+It carries every sealed entry, so a replay needs neither key nor database, and never a key, a
+channel secret or an invite: none of these is an input of a machine.
+"""
+
+import dataclasses
+import json
+from collections import deque
+from collections.abc import Sequence
+from enum import Enum
+from pathlib import Path
+from typing import IO
+
+from sync.errors import LocalError
+from sync.machine import SECOND, Nanos
+
+RECENT_MAX = 200
+"""Lines kept in memory for the debug pane."""
+
+
+class Trace:
+    """Keeps the last lines in short form, and writes all of them whole if given a file."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        """Open `path` for appending.
+
+        Raises:
+            LocalError: the file cannot be written.
+        """
+        self._recent: deque[tuple[Nanos, str, object, tuple[str, ...]]] = deque(maxlen=RECENT_MAX)
+        self._file: IO[str] | None = None
+        if path is not None:
+            try:
+                self._file = path.open("a", encoding="utf-8")
+            except OSError as error:
+                raise LocalError(f"The trace cannot be written to {path}: {error}.") from error
+
+    def __call__(self, now: Nanos, machine: str, event: object, effects: Sequence[object]) -> None:
+        """Note one step of a machine."""
+        names = tuple([type(effect).__name__ for effect in effects])
+        self._recent.append((now, machine, type(event).__name__, names))
+        if self._file is not None:
+            step = {
+                "now": now,
+                "machine": machine,
+                "input": to_json(event),
+                "effects": [to_json(effect) for effect in effects],
+            }
+            self._file.write(json.dumps(step, ensure_ascii=False) + "\n")
+
+    def recent(self, count: int) -> tuple[str, ...]:
+        """Return the last `count` lines in short form, newest last."""
+        return tuple([_short(*line) for line in list(self._recent)[-count:]])
+
+    def flush(self) -> None:
+        """Hand what is written to the system."""
+        if self._file is not None:
+            self._file.flush()
+
+    def close(self) -> None:
+        """Write everything and close the file."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+
+def to_json(value: object) -> object:
+    """Return `value` as JSON: dataclasses as objects with their class in `is`, bytes as hex."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = {
+            field.name: to_json(getattr(value, field.name)) for field in dataclasses.fields(value)
+        }
+        return {"is": type(value).__name__, **fields}
+    if isinstance(value, bytes):
+        return {"hex": value.hex()}
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, list | tuple):
+        return [to_json(item) for item in value]
+    return value
+
+
+def _short(now: Nanos, machine: str, event: object, effects: tuple[str, ...]) -> str:
+    seconds = now // SECOND % 86_400
+    clock = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+    millis = now // 1_000_000 % 1000
+    return f"{clock}.{millis:03} {machine[:7]:7} {event} → {', '.join(effects) or 'nothing'}"

@@ -1,0 +1,148 @@
+"""From the machines' state and effects to what the UI may know (`sync.view`)."""
+
+from collections.abc import Callable
+
+from sync.entry import Entry, Kind, Text, decode_text
+from sync.errors import DecodeError
+from sync.group import values
+from sync.group.group import Group
+from sync.journal import Membership
+from sync.machine import ChannelId, PeerId
+from sync.manager import PROTOCOL
+from sync.sds.message import Delivery
+from sync.view import (
+    BloomInfo,
+    ChannelInfo,
+    DeliveryShown,
+    Event,
+    FoundShown,
+    Level,
+    Line,
+    MessageShown,
+    MissingShown,
+    Notice,
+    OutgoingInfo,
+    SyncShown,
+    WaitingInfo,
+)
+
+ROWS_MAX = 100
+"""Rows of each buffer in a snapshot: what fits no screen is counted."""
+
+UNKNOWN_KIND = "(a kind of message this version does not know)"
+
+
+def line_of(
+    channel: ChannelId, entry: Entry, me: PeerId, delivery: Delivery | None, *, after_gap: bool
+) -> Line:
+    """Return an entry as it is shown."""
+    text = text_of(entry)
+    return Line(
+        channel=channel,
+        message_id=entry.message_id,
+        author=entry.header.author,
+        nick=text.nick,
+        text=text.text,
+        lamport=entry.header.lamport,
+        created_ns=entry.header.created_ns,
+        own=entry.header.author == me,
+        after_gap=after_gap,
+        delivery=delivery,
+    )
+
+
+def text_of(entry: Entry) -> Text:
+    """Return nick and text of an entry; one of an unknown kind says so."""
+    if entry.header.kind != Kind.TEXT:
+        return Text("", UNKNOWN_KIND)
+    try:
+        return decode_text(entry.body)
+    except DecodeError:
+        return Text("", UNKNOWN_KIND)
+
+
+def event_of(
+    channel: ChannelId,
+    effect: values.Effect,
+    me: PeerId,
+    load: Callable[[values.Deliver], tuple[Entry, Delivery | None]],
+) -> Event | None:
+    """Return what an effect means to the UI; None for what is between machines only.
+
+    `load` gives entry and mark of a delivered message that was stored before.
+    """
+    match effect:
+        case values.Deliver():
+            entry, delivery = (
+                (effect.entry, effect.delivery) if effect.entry is not None else load(effect)
+            )
+            line = line_of(channel, entry, me, delivery, after_gap=effect.after_gap)
+            return MessageShown(line)
+        case values.DeliveryChanged(message_id, delivery):
+            return DeliveryShown(channel, message_id, delivery)
+        case values.Missing(message_id, named_by):
+            return MissingShown(channel, message_id, named_by)
+        case values.Found(message_id, lost):
+            return FoundShown(channel, message_id, lost)
+        case values.SessionEnded():
+            return SyncShown(
+                channel=channel,
+                peer=effect.peer,
+                protocol=PROTOCOL,
+                why=effect.why,
+                result=effect.result,
+                rounds=effect.rounds,
+                have=effect.have,
+                need=effect.need,
+                got=effect.got,
+            )
+        case values.Warned(text):
+            return Notice(text, Level.ERROR)
+        case _:
+            return None
+
+
+def channel_info(group: Group, membership: Membership) -> ChannelInfo:
+    """Return what the channel list and the debug pane show of a channel."""
+    sds = group.sds
+    incoming, outgoing = sds.incoming, sds.outgoing
+    missing = [id_ for id_ in incoming.missing if id_ not in incoming.waiting]
+    return ChannelInfo(
+        channel=membership.channel,
+        name=membership.name,
+        open=membership.open,
+        profile=membership.profile,
+        messages=len(sds.log.order),
+        missing=tuple(missing[:ROWS_MAX]),
+        lost=len(incoming.lost),
+        parked=len(group.parked),
+        outgoing=tuple(
+            [
+                OutgoingInfo(one.message_id, one.delivery, one.attempts, one.resend_at)
+                for one in list(outgoing.pending.values())[:ROWS_MAX]
+            ]
+        ),
+        outgoing_count=len(outgoing.pending),
+        waiting=tuple(
+            [
+                WaitingInfo(
+                    held.content.message_id,
+                    held.content.sender_id,
+                    tuple(sorted(held.unmet)),
+                    held.give_up_at,
+                )
+                for held in list(incoming.waiting.values())[:ROWS_MAX]
+            ]
+        ),
+        waiting_count=len(incoming.waiting),
+        next_sync_at=sds.next_sync_at if group.peers else None,
+        bloom=BloomInfo(
+            count=sds.filter.count,
+            capacity=sds.parameters.bloom.capacity,
+            bits=sds.parameters.bloom.m_bits,
+            hashes=sds.parameters.bloom.k,
+            fill=sds.filter.fill,
+            false_positives=sds.filter.false_positive_rate,
+        ),
+        peers=tuple(sorted(group.peers)),
+    )

@@ -1,0 +1,161 @@
+"""The composer: what Enter, the other keys and pasting do."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from textual.app import App, ComposeResult
+from textual.events import Paste
+from textual.pilot import Pilot
+
+from chat_tui.composer import PASTE_MAX, Composer, InputHistory, completions
+from chat_tui.messages import Submitted
+
+WORDS = ["/help", "/join", "#lobby", "alice", "Albert", "bob"]
+
+
+class Desk(App[None]):
+    """Nothing but a composer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.composer = Composer(lambda: WORDS)
+        self.sent: list[str] = []
+
+    def compose(self) -> ComposeResult:
+        yield self.composer
+
+    def on_mount(self) -> None:
+        self.composer.focus()
+
+    def on_submitted(self, message: Submitted) -> None:
+        self.sent.append(message.text)
+
+
+@asynccontextmanager
+async def desk() -> AsyncIterator[tuple[Desk, Pilot[None]]]:
+    app = Desk()
+    async with app.run_test(size=(60, 20)) as pilot:
+        yield app, pilot
+
+
+async def test_enter_sends_and_empties() -> None:
+    async with desk() as (app, pilot):
+        await pilot.press("h", "i", "enter")
+
+        assert (app.sent, app.composer.text) == (["hi"], "")
+
+
+async def test_an_empty_input_sends_nothing() -> None:
+    async with desk() as (app, pilot):
+        await pilot.press("enter", "space", "enter")
+
+        assert app.sent == []
+
+
+@pytest.mark.parametrize("key", ["ctrl+j", "shift+enter", "alt+enter"])
+async def test_newline_keys_do_not_send(key: str) -> None:
+    async with desk() as (app, pilot):
+        await pilot.press("a", key, "b")
+
+        assert (app.sent, app.composer.text) == ([], "a\nb")
+
+
+async def test_a_backslash_before_enter_is_a_newline() -> None:
+    async with desk() as (app, pilot):
+        await pilot.press("a", "\\", "enter", "b", "enter")
+
+        assert app.sent == ["a\nb"]
+
+
+async def test_pasting_never_sends() -> None:
+    async with desk() as (app, pilot):
+        app.composer.post_message(Paste("one\r\ntwo\rthree\n"))
+        await pilot.pause()
+
+        assert (app.sent, app.composer.text) == ([], "one\ntwo\nthree\n")
+
+
+async def test_too_long_a_paste_is_refused_whole() -> None:
+    async with desk() as (app, pilot):
+        app.composer.post_message(Paste("x" * (PASTE_MAX + 1)))
+        await pilot.pause()
+
+        assert app.composer.text == ""
+
+
+async def test_up_and_down_step_through_own_inputs_and_keep_the_draft() -> None:
+    async with desk() as (app, pilot):
+        await pilot.press("a", "enter", "b", "enter", "d")
+        seen = []
+        for key in ("up", "up", "up", "down", "down", "down"):
+            await pilot.press(key)
+            seen.append(app.composer.text)
+
+    assert seen == ["b", "a", "a", "b", "d", "d"]
+
+
+async def test_up_inside_a_text_moves_the_cursor() -> None:
+    async with desk() as (app, pilot):
+        await pilot.press("x", "enter", "a", "ctrl+j", "b", "up")
+
+        assert app.composer.text == "a\nb"
+        assert app.composer.cursor_location[0] == 0
+
+
+async def test_tab_completes_and_goes_round() -> None:
+    async with desk() as (app, pilot):
+        await pilot.press("a", "l")
+        seen = []
+        for key in ("tab", "tab", "tab", "shift+tab"):
+            await pilot.press(key)
+            seen.append(app.composer.text)
+
+    assert seen == ["alice ", "Albert ", "alice ", "Albert "]
+
+
+async def test_tab_without_a_candidate_changes_nothing() -> None:
+    async with desk() as (app, pilot):
+        await pilot.press("z", "tab")
+
+        assert app.composer.text == "z"
+        assert app.focused is app.composer
+
+
+async def test_it_grows_to_eight_lines() -> None:
+    async with desk() as (app, pilot):
+        heights = [app.composer.size.height]
+        for lines in (3, 8, 20):
+            app.composer.text = "\n" * (lines - 1)
+            await pilot.pause()
+            heights.append(app.composer.size.height)
+
+    assert heights == [1, 3, 8, 8]
+
+
+async def test_a_text_that_could_not_be_sent_comes_back() -> None:
+    async with desk() as (app, pilot):
+        app.composer.restore("lost?")
+        kept = app.composer.text
+        app.composer.restore("other")
+        await pilot.pause()
+
+        assert (kept, app.composer.text) == ("lost?", "lost?")
+
+
+def test_commands_complete_only_at_the_start() -> None:
+    assert completions("/h", WORDS) == ["/help"]
+    assert completions("say /h", WORDS) == []
+    assert completions("say #l", WORDS) == ["#lobby"]
+    assert completions("@AL", WORDS) == ["@alice", "@Albert"]
+    assert completions("hello ", WORDS) == []
+    assert completions("", WORDS) == []
+
+
+def test_the_same_input_twice_is_kept_once() -> None:
+    history = InputHistory()
+
+    history.add("a")
+    history.add("a")
+
+    assert (history.older(""), history.older("")) == ("a", None)

@@ -1,0 +1,187 @@
+"""Pages and search over what is on disk."""
+
+import random
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sync.entry import Kind
+from sync.group.values import SetStatus, Status, StoredMessage, StoreMessage
+from sync.machine import ChannelId
+from sync.sds.message import Delivery
+from sync.view import Line
+from tests.entries import CHANNEL, Author, identity
+from tests.stores import Store, membership, opened
+
+OTHER = ChannelId("0d" * 16)
+LIMIT = 100
+
+
+async def keep(store: Store, messages: Sequence[StoredMessage]) -> None:
+    await store.journal.commit([StoreMessage(message, Status.DELIVERED) for message in messages])
+
+
+def texts(lines: Sequence[Line]) -> list[str]:
+    return [line.text for line in lines]
+
+
+async def test_pages_walk_the_one_order_both_ways(tmp_path: Path) -> None:
+    dice = random.Random(1)
+    ann = Author("ann")
+    messages = [ann.write(lamport=dice.randrange(20)) for _ in range(60)]
+    expected = sorted((m.entry.header.lamport, m.entry.message_id) for m in messages)
+
+    async with opened(tmp_path / "chat.db") as store:
+        await keep(store, messages)
+        backwards = [await store.history.page(CHANNEL, before=None, limit=7)]
+        while backwards[-1]:
+            first = backwards[-1][0].position
+            backwards.append(await store.history.page(CHANNEL, before=first, limit=7))
+        forwards = [await store.history.page_after(CHANNEL, after=expected[0], limit=7)]
+        while forwards[-1]:
+            last = forwards[-1][-1].position
+            forwards.append(await store.history.page_after(CHANNEL, after=last, limit=7))
+
+    assert [line.position for page in reversed(backwards) for line in page] == expected
+    assert [line.position for page in forwards for line in page] == expected[1:]
+    assert {len(page) for page in backwards[:-2]} == {7}
+
+
+async def test_a_line_has_everything_that_is_shown(tmp_path: Path) -> None:
+    me, ann = Author("me"), Author("ann")
+    mine = me.write("Grüße \x1b[31m", lamport=5, created_ns=7)
+    hers = ann.write("hi", after=[mine])
+
+    async with opened(tmp_path / "chat.db") as store:
+        await store.journal.commit(
+            [
+                StoreMessage(mine, Status.DELIVERED, delivery=Delivery.UNACKNOWLEDGED),
+                StoreMessage(hers, Status.DELIVERED, after_gap=True),
+            ]
+        )
+        first, second = await store.history.page(CHANNEL, before=None, limit=LIMIT)
+
+    assert first == Line(
+        channel=CHANNEL,
+        message_id=mine.entry.message_id,
+        author=me.peer_id,
+        nick="me",
+        text="Grüße \x1b[31m",
+        lamport=5,
+        created_ns=7,
+        own=True,
+        after_gap=False,
+        delivery=Delivery.UNACKNOWLEDGED,
+    )
+    assert (second.nick, second.own, second.after_gap, second.delivery) == (
+        "ann",
+        False,
+        True,
+        None,
+    )
+
+
+async def test_only_delivered_messages_of_the_channel_are_shown(tmp_path: Path) -> None:
+    ann, elsewhere = Author("ann"), Author("ann", channel=OTHER)
+    shown, waiting, parked = ann.write("shown"), ann.write("waiting"), ann.write("parked")
+    other = elsewhere.write("elsewhere")
+
+    async with opened(tmp_path / "chat.db") as store:
+        await store.members.add_channel(membership(OTHER, "coffee"), log=1)
+        await store.journal.commit(
+            [
+                StoreMessage(shown, Status.DELIVERED),
+                StoreMessage(waiting, Status.WAITING),
+                StoreMessage(parked, Status.PARKED),
+                StoreMessage(other, Status.DELIVERED),
+            ]
+        )
+        before = await store.history.page(CHANNEL, before=None, limit=LIMIT)
+        found = await store.history.search(CHANNEL, "waiting", limit=LIMIT)
+        await store.journal.commit(
+            [SetStatus(CHANNEL, waiting.entry.message_id, Status.DELIVERED, after_gap=True)]
+        )
+        after = await store.history.page(CHANNEL, before=None, limit=LIMIT)
+        count = await store.history.count(CHANNEL)
+
+    assert (texts(before), texts(found)) == (["shown"], [])
+    assert [(line.text, line.after_gap) for line in after] == [("shown", False), ("waiting", True)]
+    assert count == 2
+
+
+@pytest.mark.parametrize(("kind", "body"), [(Kind.EDIT, b""), (99, b"new"), (Kind.TEXT, b"\xff")])
+async def test_what_is_no_text_is_shown_as_unknown(tmp_path: Path, kind: int, body: bytes) -> None:
+    async with opened(tmp_path / "chat.db") as store:
+        await keep(store, [Author("ann").write(kind=kind, body=body)])
+        [line] = await store.history.page(CHANNEL, before=None, limit=LIMIT)
+
+    assert line.text == "(a kind of message this version does not know)"
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("tea", ["Tea at FOUR?", "more tea"]),
+        ("TE", ["Tea at FOUR?", "more tea"]),
+        ("four tea", ["Tea at FOUR?"]),
+        ("cafe", ["the café, don't be late"]),
+        ("don't", ["the café, don't be late"]),
+        ("ann", ["Tea at FOUR?", "the café, don't be late", 'say "NOT" x:y -z* (a^b)']),
+        ('"not"', ['say "NOT" x:y -z* (a^b)']),
+        ("x:y -z*", ['say "NOT" x:y -z* (a^b)']),
+        ("(a^b)", ['say "NOT" x:y -z* (a^b)']),
+        ("tea\0four", ["Tea at FOUR?"]),
+        ("tea OR café", []),
+        ("text:tea", []),
+        ("ea", []),
+        ('"', []),
+        ("* - : ^ ( ) ?!", []),
+        ("\0", []),
+        ("\udcff", []),
+        ("", []),
+    ],
+)
+async def test_search_takes_every_word_as_it_is_written(
+    tmp_path: Path, query: str, found: list[str]
+) -> None:
+    ann, bob = Author("ann"), Author("bob")
+
+    async with opened(tmp_path / "chat.db") as store:
+        await keep(store, [ann.write("Tea at FOUR?"), ann.write("the café, don't be late")])
+        await keep(store, [ann.write('say "NOT" x:y -z* (a^b)'), bob.write("more tea", lamport=9)])
+
+        assert texts(await store.history.search(CHANNEL, query, limit=LIMIT)) == found
+
+
+async def test_search_gives_the_newest_of_many(tmp_path: Path) -> None:
+    ann = Author("ann")
+
+    async with opened(tmp_path / "chat.db") as store:
+        await keep(store, [ann.write(f"tea {number}") for number in range(10)])
+
+        newest = await store.history.search(CHANNEL, "tea", limit=3)
+
+    assert texts(newest) == ["tea 7", "tea 8", "tea 9"]
+
+
+@settings(max_examples=20, deadline=None)
+@given(queries=st.lists(st.text(), min_size=30, max_size=30))
+async def test_no_query_is_an_error(queries: list[str]) -> None:
+    with tempfile.TemporaryDirectory() as directory:
+        async with opened(Path(directory) / "chat.db") as store:
+            for query in queries:
+                assert await store.history.search(CHANNEL, query, limit=LIMIT) == []
+
+
+async def test_own_follows_from_the_key(tmp_path: Path) -> None:
+    ann = Author("ann")
+
+    async with opened(tmp_path / "chat.db", me=identity("ann").peer_id) as store:
+        await keep(store, [ann.write(), Author("me").write(lamport=2)])
+        lines = await store.history.page(CHANNEL, before=None, limit=LIMIT)
+
+    assert [line.own for line in lines] == [True, False]

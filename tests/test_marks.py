@@ -1,0 +1,28 @@
+"""Marks: a sign and a word for every state."""
+
+from chat_tui import marks
+from chat_tui.marks import mark_word
+from sync.machine import MINUTE, SECOND
+from sync.sds.message import Delivery
+from tests.conversations import NOON, line
+
+
+def test_marks_say_their_word_while_young() -> None:
+    young = NOON + 12 * SECOND
+    old = NOON + MINUTE
+
+    def words(delivery: Delivery) -> tuple[str, str]:
+        own = line(0, author="alice", delivery=delivery)
+        return mark_word(own, young), mark_word(own, old)
+
+    assert words(Delivery.UNACKNOWLEDGED) == ("sent 12 s", "")
+    assert words(Delivery.POSSIBLY_ACKNOWLEDGED) == ("maybe received", "")
+    assert words(Delivery.ACKNOWLEDGED) == ("", "")
+    assert words(Delivery.FAILED) == ("failed", "failed")
+
+
+def test_every_state_has_a_sign_in_both_sets() -> None:
+    for glyphs in (marks.UNICODE, marks.ASCII):
+        assert set(glyphs.marks) == set(Delivery) == set(marks.WORDS)
+        assert len(set(glyphs.marks.values())) == len(Delivery)
+    assert all(mark.isascii() for mark in marks.ASCII.marks.values())
