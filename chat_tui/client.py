@@ -221,6 +221,20 @@ class Client:
 
     async def join(self, name_or_code: str) -> ChannelId:
         """See `chat_tui.chat.Chat`."""
+        text = name_or_code.strip()
+        if not text.startswith("#") and not text.lower().startswith(invites.PREFIX):
+            raise LocalError(
+                f"{text!r} is neither: an open channel is written #name, and an invite code begins "
+                f"with {invites.PREFIX} and is copied whole."
+            )
+        return await self.enter(text)
+
+    async def enter(self, name_or_code: str) -> ChannelId:
+        """Be in the channel of a code, or of a name with or without `#`; as `--channel` takes it.
+
+        Raises:
+            LocalError: neither a name nor a valid code.
+        """
         before = set(self._memberships)
         channel = await self._enter(name_or_code)
         if channel not in before:

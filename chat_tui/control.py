@@ -69,7 +69,7 @@ async def offline_status(client: Client) -> Json:
 
 async def _channel(client: Client, name: object) -> ChannelId:
     if isinstance(name, str):
-        return await client.join(name)
+        return await client.enter(name)
     assert client.first_channel is not None
     return client.first_channel
 

@@ -19,8 +19,8 @@ from sync.sds.message import Delivery
 NICK_CELLS: Final = 10
 """Of the name column; a longer name is cut there, the peers' list has it whole."""
 
-STACKED_BELOW: Final = 78
-"""A narrower conversation has its names on lines of their own, or texts would be ribbons."""
+STACKED_BELOW: Final = 64
+"""Cells; a narrower conversation has its names on lines of their own, or texts would be ribbons."""
 
 TIME_CELLS: Final = len("09:15 ")
 GUTTER: Final = TIME_CELLS + NICK_CELLS + 2

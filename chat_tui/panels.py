@@ -10,7 +10,7 @@ from textual.content import Content
 
 from chat_tui import reports
 from chat_tui.marks import Glyphs
-from chat_tui.text import clean_nick, clip_cells, count, milliseconds
+from chat_tui.text import clean_nick, clip_cells, count, milliseconds, wrap
 from sync.identity import short_fingerprint
 from sync.machine import ChannelId
 from sync.view import ChannelInfo, PeerInfo, PeerState, Snapshot
@@ -18,8 +18,11 @@ from sync.view import ChannelInfo, PeerInfo, PeerState, Snapshot
 SIDEBAR_CELLS: Final = 24
 """Wide enough for most names with their state; the same in `app.tcss`."""
 
-TRACE_CELLS: Final = 44
-"""Of a line in the debug pane, inside its frame; the same in `app.tcss`."""
+ROW_CELLS: Final = 132
+"""Of a row in the debug pane: three lines of it; a trace of more says no more."""
+
+ROW_WRAP_MIN: Final = 20
+"""Cells to wrap rows at before the pane has its size."""
 
 DIM: Final = "$foreground 50%"
 TITLE: Final = "bold $foreground 70%"
@@ -37,12 +40,17 @@ def header(snapshot: Snapshot, info: ChannelInfo | None) -> Content:
     """Return the left part of the first line: the channel, who is here, whether all agree."""
     if info is None:
         return Content.styled("no channel", "bold")
-    words = [reports.others_here(snapshot, info), reports.agreement(snapshot, info)]
-    if info.open:
-        words.append(reports.openness(info))
+    words = (reports.others_here(snapshot, info), reports.agreement(snapshot, info))
     return Content.assemble(
         (reports.channel_title(info), "bold"), "  ", " · ".join(word for word in words if word)
     )
+
+
+def addressee(info: ChannelInfo | None) -> Content:
+    """Return who reads what is written here: the title of the input."""
+    if info is None:
+        return Content("no channel")
+    return Content(f"to {reports.channel_title(info)}, {reports.openness(info)}")
 
 
 def whoami(snapshot: Snapshot) -> Content:
@@ -120,14 +128,20 @@ def _row(left: str, right: str, style: str, width: int) -> Content:
     return name.pad_right(width - len(right) - name.cell_length) + Content.styled(right, DIM)
 
 
-def debug_text(sections: list[reports.Section]) -> Content:
-    """Return the debug pane: each section's title with its count, then its rows."""
+def debug_text(sections: list[reports.Section], width: int) -> Content:
+    """Return the debug pane in lines of `width` cells: each section's title, then its rows.
+
+    A section without rows is one line.
+    """
     lines: list[Content] = []
     for section in sections:
-        total = f"  {section.total:,}" if section.none and section.total else ""
-        lines.append(Content.styled(f"{section.title}{total}", TITLE))
-        rows = section.rows or ((section.none,) if section.none else ())
-        style = "" if section.rows else DIM
-        lines += [Content.styled(f"  {clip_cells(row, 2 * TRACE_CELLS)}", style) for row in rows]
-        lines.append(Content(""))
+        title = Content.styled(section.title, TITLE)
+        if not section.rows:
+            lines.append(title + Content.styled(f"  {section.none}", DIM))
+            continue
+        total = f"  {section.total:,}" if section.total else ""
+        lines += [Content(""), title + Content.styled(total, "bold")]
+        for row in section.rows:
+            first, *more = wrap(clip_cells(row, ROW_CELLS), max(ROW_WRAP_MIN, width - 3))
+            lines += [Content(f" {first}"), *(Content(f"   {line}") for line in more)]
     return Content("\n").join(lines)

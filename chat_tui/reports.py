@@ -92,6 +92,8 @@ def what_happens(snapshot: Snapshot, info: ChannelInfo | None) -> str:
         return f"Comparing histories with {', '.join(syncing)}."
     if here and info.outgoing_count:
         return f"{count(info.outgoing_count, 'message')} sent, not yet known to be received."
+    if here:
+        return "Everything you sent was received."
     return clean_text(snapshot.network)
 
 
@@ -168,19 +170,19 @@ def buffers(snapshot: Snapshot, info: ChannelInfo) -> list[Section]:
             "Held back for earlier messages",
             info.waiting_count,
             tuple(_waiting_row(snapshot, waiting) for waiting in info.waiting),
-            "nothing waits",
+            "none",
         ),
         Section(
             "Missing",
             len(info.missing),
             tuple(short_id(message_id) for message_id in info.missing),
-            "nothing is missing",
+            "none",
         ),
         Section(
             "Not yet acknowledged",
             info.outgoing_count,
             tuple(_outgoing_row(outgoing, now) for outgoing in info.outgoing),
-            "everything we sent was received",
+            "none, all was received",
         ),
     ]
 
@@ -189,8 +191,8 @@ def missing(snapshot: Snapshot, info: ChannelInfo) -> str:
     """Return the buffers as text."""
     lines: list[str] = []
     for section in buffers(snapshot, info):
-        lines.append(f"{section.title}: {section.total:,}")
-        lines += [f"  {row}" for row in section.rows or (section.none,)]
+        lines.append(f"{section.title}: {f'{section.total:,}' if section.rows else section.none}")
+        lines += [f"  {row}" for row in section.rows]
     if info.lost:
         lines.append(f"Given up as lost: {info.lost:,}; each place is marked in the chat.")
     if info.parked:
@@ -210,8 +212,8 @@ def debug_sections(snapshot: Snapshot, info: ChannelInfo | None) -> list[Section
         worst = sorted(snapshot.refused.items(), key=lambda item: -item[1])[:REFUSED_SHOWN]
         rows = tuple(f"{clip_cells(clean_text(who), 24)}: {times:,}" for who, times in worst)
         sections.append(Section("Bad input refused", sum(snapshot.refused.values()), rows, ""))
-    trace = tuple(clean_text(line) for line in snapshot.trace)
-    sections.append(Section("Last steps", 0, trace, "nothing happened yet"))
+    trace = tuple(clean_text(line) for line in reversed(snapshot.trace))
+    sections.append(Section("Last steps, newest first", 0, trace, "nothing happened yet"))
     return sections
 
 

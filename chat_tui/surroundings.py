@@ -43,37 +43,45 @@ def _extent(text: str) -> tuple[int, int]:
 class Header(Horizontal):
     """The first line: the channel and who is here at the left, who we are at the right."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._left, self._right = Panel(id="header"), Panel(id="me")
+
     def compose(self) -> ComposeResult:
         """Left and right part."""
-        yield Panel(id="header")
-        yield Panel(id="me")
+        yield self._left
+        yield self._right
 
     def show(self, snapshot: Snapshot, info: ChannelInfo | None) -> None:
         """Bring both parts up to date."""
-        self.query_one("#header", Panel).show(panels.header(snapshot, info))
-        self.query_one("#me", Panel).show(panels.whoami(snapshot))
+        self._left.show(panels.header(snapshot, info))
+        self._right.show(panels.whoami(snapshot))
 
 
 class StatusLine(Horizontal):
     """The line above the input: what happens, and what waits below for who reads further up."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._left, self._right = Panel(id="status"), Panel(id="chip")
+
     def compose(self) -> ComposeResult:
         """Left and right part."""
-        yield Panel(id="status")
-        yield Panel(id="chip")
+        yield self._left
+        yield self._right
 
     def show(self, sentence: str, trouble: str) -> None:
         """Say what happens; what went wrong comes before it."""
-        self.query_one("#status", Panel).show(panels.status(sentence, trouble))
+        self._left.show(panels.status(sentence, trouble))
 
     def show_chip(self, conversation: Conversation, glyphs: Glyphs) -> None:
         """Count what came while somebody reads further up."""
         content = panels.chip(conversation.unread, conversation.earlier, glyphs)
-        self.query_one("#chip", Panel).show(content)
+        self._right.show(content)
 
     def hide_chip(self) -> None:
         """Say nothing: the newest message is in sight."""
-        self.query_one("#chip", Panel).show(Content(""))
+        self._right.show(Content(""))
 
 
 class DebugPane(VerticalScroll, can_focus=False):
@@ -81,14 +89,15 @@ class DebugPane(VerticalScroll, can_focus=False):
 
     def __init__(self) -> None:
         super().__init__(id="debug")
+        self._text = Panel(id="debug-text")
 
     def compose(self) -> ComposeResult:
         """One text for all."""
-        yield Panel(id="debug-text")
+        yield self._text
 
     def show(self, sections: list[reports.Section]) -> None:
         """Show what is buffered, who is here and the last steps."""
-        self.query_one(Panel).show(panels.debug_text(sections))
+        self._text.show(panels.debug_text(sections, self._text.size.width))
 
 
 class Surroundings(Vertical):
@@ -134,7 +143,7 @@ class Surroundings(Vertical):
             self._sidebar.show(panels.sidebar(snapshot, channel, self._unread, self._glyphs))
         if self._debug.display:
             self._debug.show(reports.debug_sections(snapshot, info))
-        self._composer.border_title = f"to {reports.channel_title(info)}" if info else "no channel"
+        self._composer.border_title = panels.addressee(info)
         self.show_chip()
 
     def show_chip(self) -> None:

@@ -115,7 +115,8 @@ def wrap(text: str, width: int) -> list[str]:
         width: cells, at least 2, so that every character fits
     """
     lines: list[str] = []
-    for paragraph in text.split("\n"):
+    for paragraph in text.rstrip().split("\n"):
+        paragraph = paragraph.rstrip(" ")
         lines += _wrap_ascii(paragraph, width) if paragraph.isascii() else _wrap(paragraph, width)
     if len(lines) > LINES_MAX:
         more = len(lines) - (LINES_MAX - 1)

@@ -68,6 +68,8 @@ class Transcript(ScrollView, can_focus=False):
         overflow-x: hidden;
         overflow-y: scroll;
         scrollbar-size-vertical: 1;
+        scrollbar-background: $background;
+        scrollbar-color: $foreground 20%;
     }
     Transcript > .transcript--time, Transcript > .transcript--rule { color: $foreground 50%; }
     Transcript > .transcript--settled { color: $foreground 50%; }
@@ -239,7 +241,7 @@ class Transcript(ScrollView, can_focus=False):
         return laid
 
     def _style(self, name: str) -> Style:
-        return self.get_component_rich_style(f"transcript--{name}", partial=True)
+        return self.get_component_rich_style(f"transcript--{name}")
 
     # -- the place ----------------------------------------------------------------------------
 

@@ -138,6 +138,11 @@ class Manager:
                 assert_never(event)
         return self._start_due(now)
 
+    @property
+    def running(self) -> int:
+        """How many sessions we began and have not seen the end of."""
+        return len(self._running)
+
     def deadline(self) -> Nanos | None:
         """When the next session may start; none while all places are taken."""
         if len(self._running) >= SESSIONS_MAX:

@@ -121,6 +121,11 @@ class Runner:
             self.feed(channel, event)
 
     @property
+    def waiting(self) -> int:
+        """How many inputs wait to be handled."""
+        return len(self._queue)
+
+    @property
     def crowded(self) -> bool:
         """Whether drivers should stop reading from peers for now."""
         return len(self._queue) >= CROWDED

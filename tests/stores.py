@@ -1,6 +1,6 @@
 """Builders of real databases with a channel in them."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,8 +9,18 @@ from storage.database import Database
 from storage.history import SqliteHistory
 from storage.journal import SqliteJournal
 from storage.members import Members
+from sync.group.values import (
+    ChannelState,
+    Outline,
+    OwnState,
+    Record,
+    Status,
+    StoredMessage,
+    StoreMessage,
+)
 from sync.journal import Membership
-from sync.machine import SECOND, ChannelId, PeerId
+from sync.machine import SECOND, ChannelId, MessageId, PeerId
+from sync.sds.message import HistoryEntry
 from tests.entries import CHANNEL, identity
 
 ME = identity("me").peer_id
@@ -44,3 +54,34 @@ async def opened(path: Path, me: PeerId = ME) -> AsyncIterator[Store]:
         yield store
     finally:
         await database.close()
+
+
+def delivered(*messages: StoredMessage) -> list[Record]:
+    """The records that store `messages`, delivered."""
+    return [StoreMessage(message, Status.DELIVERED) for message in messages]
+
+
+def ids(messages: Iterable[StoredMessage | Outline | OwnState]) -> list[MessageId]:
+    """The ids of `messages`."""
+    return [m.entry.message_id if isinstance(m, StoredMessage) else m.message_id for m in messages]
+
+
+def outline(message: StoredMessage) -> Outline:
+    """What a journal gives back of `message` without its content."""
+    header = message.entry.header
+    return Outline(
+        message_id=message.entry.message_id,
+        sender_id=header.author,
+        lamport=header.lamport,
+        created_ns=header.created_ns,
+        causal_history=tuple(
+            [HistoryEntry(p.message_id, p.waku_hash, p.author) for p in header.parents]
+        ),
+        retrieval_hint=message.waku_hash,
+    )
+
+
+async def restored(store: Store, *records: Record) -> ChannelState:
+    """The channel's state after a commit of `records`."""
+    await store.journal.commit(records)
+    return await store.journal.restore(CHANNEL)

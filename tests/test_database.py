@@ -15,7 +15,7 @@ from storage.migrations import FIRST, MIGRATIONS
 from sync.errors import StorageError
 from sync.group.values import Status, StoreMessage
 from tests.entries import CHANNEL, Author
-from tests.stores import opened
+from tests.stores import Store, opened
 
 ROOT = Path(__file__).parent.parent
 
@@ -55,6 +55,15 @@ def value(connection: sqlite3.Connection, query: str) -> object:
     return connection.execute(query).fetchone()[0]
 
 
+def rights(directory: Path) -> set[int]:
+    return {stat.S_IMODE(path.stat().st_mode) for path in directory.iterdir()}
+
+
+async def fill(store: Store, author: Author) -> None:
+    for _ in range(1000):
+        await store.journal.commit([StoreMessage(author.write("x" * 2000), Status.DELIVERED)])
+
+
 def tables(path: Path) -> set[str]:
     with sqlite3.connect(path) as connection:
         names = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema")}
@@ -70,7 +79,7 @@ async def test_a_new_database_is_durable_private_and_up_to_date(tmp_path: Path) 
                 for name in ("journal_mode", "synchronous", "foreign_keys", "user_version")
             ]
         )
-        modes = {stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
+        modes = rights(tmp_path)
 
     full = 2
     assert settings == ["wal", full, 1, len(MIGRATIONS)]
@@ -156,12 +165,10 @@ async def test_a_full_disk_loses_nothing_and_goes_on_when_there_is_space(tmp_pat
     ann = Author("ann")
     async with opened(tmp_path / "chat.db") as store:
         await store.database.read(lambda db: value(db, "PRAGMA max_page_count = 60"))
-        committed = 0
         with pytest.raises(StorageError, match=r"The disk is full: free some space;"):
-            for _ in range(1000):
-                await store.journal.commit([StoreMessage(ann.write("x" * 2000), Status.DELIVERED)])
-                committed += 1
+            await fill(store, ann)
 
+        committed = len(ann.entries) - 1
         assert await store.history.count(CHANNEL) == committed > 0
         assert await store.database.problems() == []
         await store.database.read(lambda db: value(db, "PRAGMA max_page_count = 1000000"))
@@ -201,7 +208,7 @@ async def test_a_database_locked_by_another_program_is_explained(tmp_path: Path)
         other = sqlite3.connect(path, isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
 
-        with pytest.raises(StorageError, match="keeps .*chat.db locked"):
+        with pytest.raises(StorageError, match=r"keeps .*chat\.db locked"):
             await store.journal.commit([record])
         other.close()
 

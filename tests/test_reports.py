@@ -61,6 +61,12 @@ def test_alone_and_silent_says_what_the_network_does() -> None:
     assert reports.agreement(alone, CALM) == ""
 
 
+def test_all_well_is_said_too() -> None:
+    two = snapshot(present("bob"))
+
+    assert reports.what_happens(two, CALM) == "Everything you sent was received."
+
+
 def test_a_peer_counts_only_in_the_channels_it_proved() -> None:
     two = snapshot(present("bob"), present("carol"))
 
@@ -125,7 +131,7 @@ def test_the_buffers_say_what_waits_for_what() -> None:
 
     assert "  9c41e2 bob needs 51b07d; shown anyway in 1 min" in text
     assert "  e07a11 maybe received, again in 8 s, 2 tries" in text
-    assert "  nothing is missing" in text
+    assert "Missing: none" in text
     assert "Given up as lost: 2" in text
 
 
@@ -142,7 +148,7 @@ def test_the_debug_pane_adds_filter_peers_refusals_and_steps() -> None:
     assert sections["Filter and clocks"].rows[0].startswith("412 of 1,000 ids, 24% of 9,585 bits")
     assert sections["Peers"].total == 1
     assert sections["Bad input refused"].rows == ("192.168.1.9: 3",)
-    assert sections["Last steps"].rows[1] == "09:16 out SYNC"
+    assert sections["Last steps, newest first"].rows[0] == "09:16 out SYNC"
 
 
 def test_names_of_peers_are_cleaned_everywhere() -> None:

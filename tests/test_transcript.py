@@ -327,7 +327,7 @@ async def test_long_names_are_cut_to_their_column() -> None:
 
 
 async def test_a_narrow_screen_gives_names_their_own_lines() -> None:
-    async with screen(line(1, "hello there"), size=(60, 16)) as (app, _):
+    async with screen(line(1, "hello there"), size=(62, 16)) as (app, _):
         shown = app.shown()
 
     assert shown[1].endswith(" bob")

@@ -1,5 +1,6 @@
 """The invariants of DESIGN.md 8, asserted while a world runs and at its end."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -7,6 +8,10 @@ from sync.entry import Header
 from sync.group.values import SessionEnded, Status
 from sync.journal import Loaded
 from sync.machine import MessageId, PeerId
+from sync.manager import SESSIONS_MAX
+from sync.runner import QUEUE_MAX, Failure, Runner
+from sync.sds.history import OWED_MAX, TIPS_MAX
+from sync.sds.incoming import LOST_MAX, MISSING_MAX, WAITING_PER_SENDER_MAX
 from sync.sds.message import Delivery
 from sync.sim.disk import Disk
 
@@ -24,8 +29,10 @@ class Witness:
     """Per author and log: the newest (seq, lamport)."""
     sessions: list[SessionEnded] = field(default_factory=list)
     crashes: int = 0
-    failures: int = 0
+    failures: list[Failure] = field(default_factory=list)
+    """Inputs that a node refused; among honest nodes there are none."""
     gaps: int = 0
+    """Deliveries marked as following a gap."""
 
     def written(self, node: int, header: Header) -> None:
         """I6: per author and log, seq and lamport strictly rise, across restarts too."""
@@ -60,11 +67,6 @@ class Witness:
             held = any(disk.holds(message_id) for disk in others)
             assert held, f"I4: node {node} shows {message_id} as acknowledged; nobody holds it"
 
-    def crashed(self, node: int) -> None:
-        """A node lost its memory; what it had shown stays shown."""
-        del node
-        self.crashes += 1
-
     def check_end(self, disks: Sequence[Disk]) -> None:
         """I1, I2 and I5 once the world is quiet."""
         logs = [disk.log() for disk in disks]
@@ -75,3 +77,28 @@ class Witness:
         for node, shown in self.shown.items():
             missing = {message_id for _, message_id in disks[node].log()} - shown
             assert not missing, f"node {node} holds {len(missing)} messages it never showed"
+
+
+def check_bounds(runner: Runner, node: int) -> None:
+    """I7: every queue, table and buffer of a node is within its limit."""
+    sizes = {
+        "inputs waiting": (runner.waiting, QUEUE_MAX),
+        "sessions begun": (runner.manager.running, SESSIONS_MAX),
+    }
+    for group in runner.groups.values():
+        log, incoming = group.sds.log, group.sds.incoming
+        waiting = Counter(held.content.sender_id for held in incoming.waiting.values())
+        sizes |= {
+            "sessions": (len(group.sessions.by_peer), len(group.peers)),
+            "messages of one author held back": (
+                max(waiting.values(), default=0),
+                WAITING_PER_SENDER_MAX,
+            ),
+            "missing ids": (len(incoming.missing), MISSING_MAX),
+            "lost ids": (len(incoming.lost), LOST_MAX),
+            "tips": (len(log.tips), TIPS_MAX),
+            "acknowledgements owed": (len(log.owed), OWED_MAX),
+            "ids in the filter": (group.sds.filter.count, group.sds.parameters.bloom.capacity),
+        }
+    for what, (size, limit) in sizes.items():
+        assert size <= limit, f"I7: node {node} has {size} {what}, {limit} at most"

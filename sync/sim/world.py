@@ -7,7 +7,7 @@ import hashlib
 import heapq
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import assert_never
 
@@ -22,10 +22,10 @@ from sync.runner import Batch, Release, Runner
 from sync.sds.message import LAN, Parameters
 from sync.sds.wire import decode, encode
 from sync.sim.disk import Disk
-from sync.sim.invariants import Witness
+from sync.sim.invariants import Witness, check_bounds
 from sync.sim.network import PERFECT, Link, Network
-from sync.waku.message import WakuMessage, content_topic, pubsub_topic
-from sync.waku.wire import encode_transfer
+from sync.sim.node import Node, identity_of
+from sync.sim.streams import Streams
 
 EPOCH: Nanos = 1_763_700_000 * SECOND
 """When a world begins: a morning in November 2025."""
@@ -40,37 +40,18 @@ NOTICED: tuple[Nanos, Nanos] = (SECOND, 5 * SECOND)
 """How long after a heal the redial succeeds."""
 
 
-@dataclass(slots=True)
-class Stream:
-    """A reconciliation stream: both ends with the session numbers they know it by."""
-
-    ends: dict[int, values.SessionId]
-    last_arrival: Nanos = 0
-
-
-@dataclass(slots=True)
-class Node:
-    """One participant, its disk, and what it is doing."""
-
-    number: int
-    identity: identity.Identity
-    disk: Disk
-    runner: Runner | None
-    """None while it is down."""
-    joined: set[int] = field(default_factory=set)
-    streams: dict[values.SessionId, Stream] = field(default_factory=dict)
-    committing: Batch | None = None
-    wake_at: Nanos | None = None
-    clock_offset: Nanos = 0
-    incarnation: int = 0
-
-
 class World:
     """A group of nodes in one channel, the network between them, and the time."""
 
     def __init__(
-        self, size: int, seed: int = 0, link: Link = PERFECT, parameters: Parameters = LAN
+        self,
+        size: int,
+        seed: int = 0,
+        link: Link = PERFECT,
+        parameters: Parameters = LAN,
+        clocks: Sequence[Nanos] = (),
     ) -> None:
+        """Make a world of `size` nodes, whose wall clocks are ahead of its time by `clocks`."""
         self.seed = seed
         self.rng = random.Random(seed)  # noqa: S311  # a seeded run, not a secret
         self.now: Nanos = EPOCH
@@ -87,7 +68,9 @@ class World:
         self._tokens = 0
         self._verified: dict[bytes, bool] = {}
         self.nodes = [self._new_node(number) for number in range(size)]
+        self.streams = Streams(self.channel, self.nodes, self.network, self._feed, self._at)
         for node in self.nodes:
+            node.clock_offset = clocks[node.number] if clocks else 0
             self._start(node)
         self._schedule_links()
 
@@ -127,7 +110,7 @@ class World:
         node.committing = None
         node.incarnation += 1
         node.streams.clear()
-        self.witness.crashed(number)
+        self.witness.crashes += 1
         for peer in sorted(node.joined):
             self._leave(node, self.nodes[peer])
 
@@ -135,6 +118,20 @@ class World:
         """Start a crashed node from its disk."""
         self._start(self.nodes[number])
         self._schedule_links()
+
+    def set_clock(self, number: int, offset: Nanos) -> None:
+        """Set a node's wall clock to `offset` ahead of the world's time."""
+        self.nodes[number].clock_offset = offset
+        for node in self.nodes:
+            self._tell_reference_clock(node)
+
+    def fill_disk(self, number: int) -> None:
+        """Let commits of a node fail until `free_disk`."""
+        self.nodes[number].disk.full = True
+
+    def free_disk(self, number: int) -> None:
+        """Let commits of a node succeed again."""
+        self.nodes[number].disk.full = False
 
     def logs(self) -> list[list[tuple[int, MessageId]]]:
         """Return every node's delivered messages, in order."""
@@ -145,15 +142,23 @@ class World:
         logs = self.logs()
         return all(log == logs[0] for log in logs)
 
+    def settled(self) -> bool:
+        """Whether nobody waits for anything: no acknowledgement, no missing message."""
+        running = [node.runner for node in self.nodes if node.runner is not None]
+        channels = [runner.groups[self.channel].sds for runner in running]
+        return not any(sds.outgoing.pending or sds.incoming.missing for sds in channels)
+
     def check(self) -> None:
         """Assert the invariants that hold at the end of a run."""
         self.witness.check_end([node.disk for node in self.nodes])
+        for node in self.nodes:
+            if node.runner is not None:
+                check_bounds(node.runner, node.number)
 
     # --- Nodes ---------------------------------------------------------------------------------
 
     def _new_node(self, number: int) -> Node:
-        seed = hashlib.sha256(f"{self.seed}/{number}".encode()).digest()
-        who = identity.Identity.from_seed(seed, seed)
+        who = identity_of(self.seed, number)
         disk = Disk(who.peer_id, self.rng.getrandbits(64))
         return Node(number, who, disk, None)
 
@@ -167,6 +172,8 @@ class World:
         )
         node.runner = Runner(author, random.Random(self.rng.getrandbits(64)))  # noqa: S311
         node.runner.add_channel(self.membership, node.disk.restore())
+        node.machine_offset = node.clock_offset
+        node.reference_offset = 0
         self._wake(node, self.now)
 
     def _verify(self, peer: PeerId, signature: bytes, data: bytes) -> bool:
@@ -195,8 +202,8 @@ class World:
             node.wake_at = None
         if node.runner is None or node.committing is not None:
             return
-        batch = node.runner.turn(self.now + node.clock_offset)
-        self.witness.failures += len(batch.failures)
+        batch = node.runner.turn(self.now + node.machine_offset)
+        self.witness.failures += batch.failures
         if not batch.records:
             self._release(node, batch)
             self._rest(node)
@@ -213,7 +220,7 @@ class World:
         try:
             node.disk.commit(batch.records)
         except StorageError:
-            node.streams.clear()
+            self.streams.cut(node, self.now)
             node.runner.rebuild({self.channel: node.disk.restore()})
         else:
             self._release(node, batch)
@@ -225,7 +232,7 @@ class World:
         if node.runner.busy:
             self._wake(node, self.now)
         elif (due := node.runner.deadline()) is not None:
-            self._wake(node, max(self.now, due - node.clock_offset))
+            self._wake(node, max(self.now, due - node.machine_offset))
 
     # --- Effects -------------------------------------------------------------------------------
 
@@ -243,13 +250,13 @@ class World:
                 stored = decode(node.disk.load(message_id).payload)
                 self._broadcast(node, encode(replace(stored, bloom_filter=bloom_filter)))
             case values.OpenSession(session, peer):
-                self._open(node, session, peer)
+                self.streams.open(node, session, self._peer(peer), self.now)
             case values.SendPayload(session, payload):
-                self._send_payload(node, session, payload)
+                self.streams.send(node, session, payload, self.now)
             case values.CloseSession(session):
-                self._close(node, session)
+                self.streams.close(node, session, self.now)
             case values.Push(peer, hashes):
-                self._push(node, peer, hashes)
+                self.streams.push(node, self._peer(peer), hashes, self.now)
             case values.Written(_, message_id):
                 self.witness.written(node.number, node.disk.load(message_id).entry.header)
             case values.Deliver(message_id):
@@ -307,6 +314,8 @@ class World:
             other.joined.add(one.number)
             self._feed(one, values.PeerJoined(other.identity.peer_id))
             self._feed(other, values.PeerJoined(one.identity.peer_id))
+            self._tell_reference_clock(one)
+            self._tell_reference_clock(other)
         elif not up and other.number in one.joined:
             self._leave(one, other)
 
@@ -315,84 +324,20 @@ class World:
         other.joined.discard(one.number)
         self._feed(one, values.PeerGone(other.identity.peer_id))
         self._feed(other, values.PeerGone(one.identity.peer_id))
+        self._tell_reference_clock(one)
+        self._tell_reference_clock(other)
 
-    # --- Streams -------------------------------------------------------------------------------
-
-    def _open(self, node: Node, session: values.SessionId, peer: PeerId) -> None:
-        other = self._peer(peer)
-        at = self.now + self.network.latency()
-        if other.runner is None or not self.network.reachable(node.number, other.number):
-            self._at(at, partial(self._feed, node, values.SessionClosed(session, "no answer")))
-            return
-        number = other.runner.new_session()
-        stream = Stream({node.number: session, other.number: number})
-        node.streams[session] = stream
-        other.streams[number] = stream
-        offered = values.SessionOffered(number, node.identity.peer_id)
-        self._on_stream(stream, node, other, offered)
-        self._on_stream(stream, other, node, values.SessionOpened(session))
-
-    def _send_payload(self, node: Node, session: values.SessionId, payload: bytes) -> None:
-        stream = node.streams.get(session)
-        if stream is None:
-            return
-        other = self._other_end(stream, node)
-        event = values.SessionPayload(stream.ends[other.number], payload)
-        self._on_stream(stream, node, other, event)
-
-    def _close(self, node: Node, session: values.SessionId) -> None:
-        stream = node.streams.pop(session, None)
-        if stream is not None:
-            other = self._other_end(stream, node)
-            closed = values.SessionClosed(stream.ends[other.number])
-            self._on_stream(stream, node, other, closed)
-
-    def _on_stream(self, stream: Stream, sender: Node, receiver: Node, event: values.Input) -> None:
-        """Deliver in order, or cut the stream where the ends cannot reach each other."""
-        at = max(self.now + self.network.latency(), stream.last_arrival + 1)
-        stream.last_arrival = at
-        incarnation = receiver.incarnation
-
-        def arrive() -> None:
-            if receiver.incarnation != incarnation:
-                return
-            if self.network.reachable(sender.number, receiver.number):
-                self._feed(receiver, event)
-            else:
-                session = stream.ends[receiver.number]
-                receiver.streams.pop(session, None)
-                self._feed(receiver, values.SessionClosed(session, "cut"))
-
-        self._at(at, arrive)
-
-    def _push(self, node: Node, peer: PeerId, hashes: Sequence[bytes]) -> None:
-        other = self._peer(peer)
-        stream = Stream({})
-        topic = pubsub_topic(self.channel)
-        for loaded in node.disk.load_by_hash(hashes):
-            created_ns = loaded.entry.header.created_ns
-            waku = WakuMessage(loaded.payload, content_topic(self.channel), created_ns)
-            event = values.Transferred(node.identity.peer_id, encode_transfer(waku, topic))
-            self._on_transfer(stream, node, other, event)
-        self._on_transfer(stream, node, other, values.TransferEnded(node.identity.peer_id))
-
-    def _on_transfer(
-        self, stream: Stream, sender: Node, receiver: Node, event: values.Input
-    ) -> None:
-        at = max(self.now + self.network.latency(), stream.last_arrival + 1)
-        stream.last_arrival = at
-        incarnation = receiver.incarnation
-
-        def arrive() -> None:
-            same = receiver.incarnation == incarnation
-            if same and self.network.reachable(sender.number, receiver.number):
-                self._feed(receiver, event)
-
-        self._at(at, arrive)
-
-    def _other_end(self, stream: Stream, node: Node) -> Node:
-        [number] = [number for number in stream.ends if number != node.number]
-        return self.nodes[number]
+    def _tell_reference_clock(self, node: Node) -> None:
+        """Median of a node's own clock and those of its peers; ties go to its own (DESIGN 5)."""
+        own = node.clock_offset
+        clocks = sorted([own, *(self.nodes[number].clock_offset for number in node.joined)])
+        middle = clocks[(len(clocks) - 1) // 2], clocks[len(clocks) // 2]
+        offset = min(max(own, middle[0]), middle[1]) - node.machine_offset
+        if node.runner is not None and offset != node.reference_offset:
+            node.reference_offset = offset
+            node.runner.feed_all(values.ReferenceClock(offset))
+            if node.committing is None:
+                self._wake(node, self.now)
 
     def _peer(self, peer: PeerId) -> Node:
         [node] = [node for node in self.nodes if node.identity.peer_id == peer]

@@ -1,0 +1,99 @@
+"""The first run: three prefilled questions on one screen, which work without a network."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from textual import on
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.widgets import Button, Input, Label
+
+from sync.errors import LocalError
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What somebody decided at the first run; no `invite` means the open lobby."""
+
+    name: str
+    invite: str
+    data_dir: Path
+
+
+class FirstRun(App[Answers | None]):
+    """Asks for name, invite code and place; its result is None if somebody left.
+
+    Args:
+        suggested: what the fields hold at first.
+        check: raises `LocalError`, with what to do, for answers that cannot be used.
+    """
+
+    TITLE = "chat-tui"
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,ctrl+q", "quit", priority=True)]
+    CSS = """
+    Screen { align: center middle; }
+    #questions {
+        width: 100%;
+        max-width: 76;
+        height: auto;
+        max-height: 100%;
+        padding: 1 2;
+        border: round $accent;
+    }
+    .hint { color: $foreground 60%; }
+    #wrong { color: $error; text-style: bold; }
+    Label { width: 1fr; }
+    Button { margin-top: 1; }
+    """
+
+    def __init__(self, suggested: Answers, check: Callable[[Answers], None]) -> None:
+        super().__init__()
+        self.animation_level = "none"
+        self._suggested = suggested
+        self._check = check
+
+    def compose(self) -> ComposeResult:
+        """Each question with its field, then what is wrong, then the way on."""
+        with VerticalScroll(id="questions", can_focus=False) as questions:
+            questions.border_title = "Welcome"
+            yield Label("Chat with people on this network. No server, no account.")
+            yield Label("Your name")
+            yield Input(self._suggested.name, id="name", compact=True)
+            yield Label("Invite code")
+            yield Input(self._suggested.invite, id="invite", compact=True)
+            yield Label(
+                "Empty: the open #lobby, which everybody on this network can read. "
+                "Members of a private channel get a code from /invite.",
+                classes="hint",
+            )
+            yield Label("Where your messages and your key are kept")
+            yield Input(str(self._suggested.data_dir), id="data-dir", compact=True)
+            yield Label("Your key is created on this computer and never leaves it.", classes="hint")
+            yield Label("", id="wrong", markup=False)
+            yield Button("Start", id="start", variant="primary")
+            yield Label("Enter starts, Tab goes to the next field, Esc leaves.", classes="hint")
+
+    def on_mount(self) -> None:
+        """Begin at the name."""
+        self.query_one("#name", Input).focus()
+
+    @on(Input.Submitted)
+    @on(Button.Pressed)
+    def start(self) -> None:
+        """Return the answers if they can be used; else say why not."""
+        place = self.query_one("#data-dir", Input).value.strip()
+        answers = Answers(
+            name=self.query_one("#name", Input).value.strip(),
+            invite=self.query_one("#invite", Input).value.strip(),
+            data_dir=Path(place).expanduser() if place else self._suggested.data_dir,
+        )
+        try:
+            self._check(answers)
+        except LocalError as error:
+            self.query_one("#wrong", Label).update(str(error))
+        else:
+            self.exit(answers)

@@ -1,0 +1,50 @@
+"""One simulated participant: its keys, its disk, its clock, and what it is connected to."""
+
+import hashlib
+from dataclasses import dataclass, field
+
+from sync.group.values import SessionId
+from sync.identity import Identity
+from sync.machine import Nanos
+from sync.runner import Batch, Runner
+from sync.sim.disk import Disk
+
+
+@dataclass(slots=True)
+class Stream:
+    """A reconciliation or transfer stream, reliable and in order while its ends are connected.
+
+    `ends` are the numbers of its nodes, with the session number each of them knows it by.
+    """
+
+    ends: dict[int, SessionId]
+    last_arrival: Nanos = 0
+
+
+@dataclass(slots=True)
+class Node:
+    """One participant, its disk, and what it is doing."""
+
+    number: int
+    identity: Identity
+    disk: Disk
+    runner: Runner | None
+    """None while it is down."""
+    joined: set[int] = field(default_factory=set)
+    streams: dict[SessionId, Stream] = field(default_factory=dict)
+    committing: Batch | None = None
+    wake_at: Nanos | None = None
+    clock_offset: Nanos = 0
+    """How far its wall clock is ahead of the world's time."""
+    machine_offset: Nanos = 0
+    """How far its machines' clock is ahead: the wall clock's lead when it started."""
+    reference_offset: Nanos = 0
+    """How far the reference clock is ahead of the machines' clock, as it was last told."""
+    incarnation: int = 0
+    """How often it was started anew: what was on its way to an earlier one is lost."""
+
+
+def identity_of(seed: int, number: int) -> Identity:
+    """Return the keys of node `number` in the world of `seed`."""
+    drawn = hashlib.sha256(f"{seed}/{number}".encode()).digest()
+    return Identity.from_seed(drawn, drawn)

@@ -1,0 +1,106 @@
+"""Session and transfer streams between simulated nodes: ordered, reliable, cut with the links."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias
+
+from sync.group import values
+from sync.machine import ChannelId, Nanos
+from sync.sim.network import Network
+from sync.sim.node import Node, Stream
+from sync.waku.message import WakuMessage, content_topic, pubsub_topic
+from sync.waku.wire import encode_transfer
+
+Feed: TypeAlias = Callable[[Node, values.Input], None]
+"""Gives a node an input, if it is up."""
+
+Schedule: TypeAlias = Callable[[Nanos, Callable[[], None]], None]
+"""(when, what)."""
+
+
+@dataclass(slots=True)
+class Streams:
+    """Carries out what groups want of streams."""
+
+    channel: ChannelId
+    nodes: Sequence[Node]
+    network: Network
+    feed: Feed
+    schedule: Schedule
+    sent_bytes: int = 0
+    """Payload bytes on all streams together."""
+
+    def open(self, node: Node, session: values.SessionId, other: Node, now: Nanos) -> None:
+        """Open a reconciliation stream, or tell that it cannot be."""
+        if other.runner is None or not self.network.reachable(node.number, other.number):
+            refused = values.SessionClosed(session, "no answer")
+            self.schedule(now + self.network.latency(), partial(self.feed, node, refused))
+            return
+        number = other.runner.new_session()
+        stream = Stream({node.number: session, other.number: number})
+        node.streams[session] = stream
+        other.streams[number] = stream
+        offered = values.SessionOffered(number, node.identity.peer_id)
+        self._carry(stream, node, other, offered, now)
+        self._carry(stream, other, node, values.SessionOpened(session), now)
+
+    def send(self, node: Node, session: values.SessionId, payload: bytes, now: Nanos) -> None:
+        """Send a payload to the other end."""
+        stream = node.streams.get(session)
+        if stream is None:
+            return
+        self.sent_bytes += len(payload)
+        other = self._other_end(stream, node)
+        event = values.SessionPayload(stream.ends[other.number], payload)
+        self._carry(stream, node, other, event, now)
+
+    def close(self, node: Node, session: values.SessionId, now: Nanos, reason: str = "") -> None:
+        """Close a stream, after what was sent on it."""
+        stream = node.streams.pop(session, None)
+        if stream is not None:
+            other = self._other_end(stream, node)
+            closed = values.SessionClosed(stream.ends[other.number], reason)
+            self._carry(stream, node, other, closed, now)
+
+    def cut(self, node: Node, now: Nanos) -> None:
+        """Close all streams of a node that no longer knows what they were for."""
+        for session in list(node.streams):
+            self.close(node, session, now, "cut")
+
+    def push(self, node: Node, other: Node, hashes: Sequence[bytes], now: Nanos) -> None:
+        """Send stored messages on a transfer stream of their own."""
+        stream = Stream({})
+        topic = pubsub_topic(self.channel)
+        me = node.identity.peer_id
+        for loaded in node.disk.load_by_hash(hashes):
+            created_ns = loaded.entry.header.created_ns
+            waku = WakuMessage(loaded.payload, content_topic(self.channel), created_ns)
+            payload = encode_transfer(waku, topic)
+            self.sent_bytes += len(payload)
+            self._carry(stream, node, other, values.Transferred(me, payload), now)
+        self._carry(stream, node, other, values.TransferEnded(me), now)
+
+    def _carry(
+        self, stream: Stream, sender: Node, receiver: Node, event: values.Input, now: Nanos
+    ) -> None:
+        """Deliver in order; where the ends cannot reach each other, the stream is cut."""
+        at = max(now + self.network.latency(), stream.last_arrival + 1)
+        stream.last_arrival = at
+        incarnation = receiver.incarnation
+
+        def arrive() -> None:
+            if receiver.incarnation != incarnation:
+                return
+            if self.network.reachable(sender.number, receiver.number):
+                self.feed(receiver, event)
+            elif receiver.number in stream.ends:
+                session = stream.ends[receiver.number]
+                receiver.streams.pop(session, None)
+                self.feed(receiver, values.SessionClosed(session, "cut"))
+
+        self.schedule(at, arrive)
+
+    def _other_end(self, stream: Stream, node: Node) -> Node:
+        [number] = [number for number in stream.ends if number != node.number]
+        return self.nodes[number]
