@@ -107,16 +107,16 @@ def clip_cells(text: str, width: int) -> str:
 def wrap(text: str, width: int) -> list[str]:
     """Break `text` at spaces into lines of at most `width` cells, words that are longer anywhere.
 
-    Newlines break too. At least one line, possibly empty; beyond `LINES_MAX` the last line says
-    how many are not shown.
+    Newlines break too; spaces and newlines at the end make no lines. At least one line, possibly
+    empty; beyond `LINES_MAX` the last line says how many are not shown.
 
     Args:
         text: clean text
         width: cells, at least 2, so that every character fits
     """
     lines: list[str] = []
-    for paragraph in text.rstrip().split("\n"):
-        paragraph = paragraph.rstrip(" ")
+    paragraphs = [paragraph.rstrip(" ") for paragraph in text.rstrip().split("\n")]
+    for paragraph in paragraphs:
         lines += _wrap_ascii(paragraph, width) if paragraph.isascii() else _wrap(paragraph, width)
     if len(lines) > LINES_MAX:
         more = len(lines) - (LINES_MAX - 1)

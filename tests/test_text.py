@@ -99,10 +99,12 @@ def test_words_break_only_when_longer_than_a_line() -> None:
     assert text.wrap("abcdefghij kl", 4) == ["abcd", "efgh", "ij", "kl"]
     assert text.wrap("漢字漢字 ok", 5) == ["漢字", "漢字", "ok"]
     assert text.wrap("", 10) == [""]
+    assert text.wrap("fits here ", 9) == ["fits here"]
+    assert text.wrap("one  \n\ntwo\n\n", 5) == ["one", "", "two"]
 
 
 def test_a_flood_of_lines_is_cut_and_says_by_how_much() -> None:
-    lines = text.wrap("\n" * 580, 40)
+    lines = text.wrap("\n" * 580 + "end", 40)
 
     assert len(lines) == text.LINES_MAX
     assert lines[-1] == f"… {581 - (text.LINES_MAX - 1)} more lines"

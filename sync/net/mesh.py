@@ -9,6 +9,7 @@ Rules:
 import asyncio
 import contextlib
 import errno
+import statistics
 from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, Final, Protocol, TypeAlias
@@ -321,6 +322,16 @@ class Mesh:
             if not link.stream.closed and (channel is None or channel in link.membership.shared)
         ]
         return max(usable, key=lambda link: link.opened_at, default=None)
+
+    def clock_offset(self) -> Nanos:
+        """Return how far the reference clock is ahead of our wall clock (DESIGN 5).
+
+        It is the median of our own and all peers' wall clocks; ties go to our own.
+        """
+        offsets = [0]
+        for links in self.links.values():
+            offsets += [link.clock_offset for link in links[:1] if link.clock_offset is not None]
+        return min(statistics.median_low(offsets), statistics.median_high(offsets), key=abs)
 
     def broadcast(self, channel: ChannelId, payload: bytes) -> None:
         """Queue an SDS message for every peer of `channel`; `flush` sends it."""

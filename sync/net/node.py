@@ -7,13 +7,11 @@ it is released, and the UI is told by calls that only take note.
 import asyncio
 import contextlib
 import random
-import statistics
-from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from sync.errors import ChatError, LocalError, RemoteError, StorageError
+from sync.errors import ChatError, LocalError
 from sync.group import values
 from sync.group.group import Author
 from sync.identity import Identity, verify
@@ -22,29 +20,25 @@ from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos, PeerI
 from sync.net import clock as system
 from sync.net.addresses import Addresses
 from sync.net.discovery import Discovery
+from sync.net.engine import Engine
 from sync.net.frames import Open
 from sync.net.interfaces import Interface, choose
 from sync.net.link import Link
 from sync.net.mesh import Mesh
+from sync.net.roster import Roster
 from sync.net.sessions import SessionStreams
 from sync.net.stream import SecureStream
 from sync.net.trace import Trace
-from sync.runner import Batch, Runner
+from sync.runner import Runner
 from sync.sds.wire import decode, encode
 from sync.show import channel_info, event_of
 from sync.view import (
     Event,
     Level,
     Notice,
-    PeerInfo,
-    PeerShown,
-    PeerState,
     Snapshot,
     SyncShown,
 )
-
-SLICE: Final[Nanos] = 10 * MILLISECOND
-"""How long the engine may keep the event loop from the UI."""
 
 TICK: Final = 0.25
 """Seconds between looks at pings, redials and the clock."""
@@ -55,14 +49,8 @@ JUMP: Final[Nanos] = 10 * SECOND
 ANNOUNCE_EVERY: Final = (20.0, 30.0)
 """Seconds between announcements, drawn anew each time."""
 
-COMMIT_RETRY: Final = (1.0, 10.0)
-"""Seconds to wait after a failed commit: the first time, and at most."""
-
 CLOCK_STEP: Final[Nanos] = 50 * MILLISECOND
 """Changes of the reference clock smaller than this are left alone."""
-
-REFUSED_MAX: Final = 256
-"""Names kept in the count of what was refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +78,6 @@ class Node:
         self.clock = system.Clock()
         self.nick = ""
         self.network = "Not on the network yet."
-        self.refusals: Counter[str] = Counter()
-        self.longest_slice: Nanos = 0
         self._options = options
         self._journal = journal
         self._listener = listener
@@ -100,17 +86,14 @@ class Node:
         self._rng = random.Random(system.draw(32))  # noqa: S311  # decides delays, not secrets
         author = Author(identity.peer_id, identity.sign, verify, system.draw_log)
         self._runner = Runner(author, self._rng, trace)
+        self._engine = Engine(self._runner, journal, self.clock, self)
         addresses = Addresses(random.Random(system.draw(32)))  # noqa: S311  # only delays
         self.mesh = Mesh(identity, self.clock, self._secrets, addresses, self, self._spawn)
         self.streams = SessionStreams(identity, self.clock, self, self._spawn)
         self._discovery = Discovery(system.draw(8).hex(), self._on_found, self._spawn)
         self._interfaces: list[Interface] = []
         self._tasks: asyncio.TaskGroup | None = None
-        self._wake = asyncio.Event()
-        self._calm = asyncio.Event()
-        self._writes: dict[int, asyncio.Future[MessageId]] = {}
-        self._tokens = 0
-        self._peers: dict[PeerId, PeerInfo] = {}
+        self._roster = Roster()
         self._offset: Nanos = 0
 
     # --- Acts ----------------------------------------------------------------------------------
@@ -125,7 +108,7 @@ class Node:
         self._runner.add_channel(membership, state)
         self._secrets[membership.channel] = membership.secret
         self.mesh.join(membership.channel, membership.secret)
-        self._wake.set()
+        self._engine.wake()
 
     async def write(self, channel: ChannelId, kind: int, body: bytes) -> MessageId:
         """Write a message; returns once it is committed.
@@ -133,13 +116,7 @@ class Node:
         Raises:
             LocalError: the disk refused it, or too much waits already.
         """
-        self._tokens += 1
-        token = self._tokens
-        future: asyncio.Future[MessageId] = asyncio.get_running_loop().create_future()
-        self._runner.feed(channel, values.Write(token, kind, body))
-        self._writes[token] = future
-        self._wake.set()
-        return await future
+        return await self._engine.write(channel, kind, body)
 
     def send_again(self, channel: ChannelId, message_id: MessageId) -> None:
         """Send an own, unacknowledged message again.
@@ -155,7 +132,7 @@ class Node:
     def ask_sync(self, channel: ChannelId, peer: PeerId) -> None:
         """Reconcile with a peer now."""
         self._runner.ask_sync(channel, peer, self.clock.now())
-        self._wake.set()
+        self._engine.wake()
 
     def know(self, addresses: Iterable[tuple[str, int]]) -> None:
         """Learn where peers answered in earlier runs."""
@@ -169,10 +146,7 @@ class Node:
 
     async def drained(self) -> None:
         """Wait until everything that was fed is committed and out with the connected peers."""
-        while self._runner.busy or self._writes:
-            self._calm.clear()
-            self._wake.set()
-            await self._calm.wait()
+        await self._engine.settled()
         await self.mesh.drain()
 
     # --- Life ----------------------------------------------------------------------------------
@@ -182,7 +156,7 @@ class Node:
         try:
             async with asyncio.TaskGroup() as tasks:
                 self._tasks = tasks
-                tasks.create_task(self._turn_forever(), name="turning")
+                tasks.create_task(self._engine.turn_forever(), name="turning")
                 await self._go_online()
                 ready.set()
                 tasks.create_task(self._tick_forever(), name="ticking")
@@ -222,7 +196,7 @@ class Node:
             try:
                 await self._discovery.start(hosts, port)
             except LocalError as error:
-                self._tell(Notice(str(error), Level.ERROR))
+                self.notify(Notice(str(error), Level.ERROR))
         self.mesh.dial_due()
 
     async def _tick_forever(self) -> None:
@@ -247,7 +221,7 @@ class Node:
     async def _after_jump(self, gap: Nanos, step: Nanos) -> None:
         """The computer slept, or its clock was set: begin anew with everybody."""
         seconds = max(gap, abs(step)) // SECOND
-        self._tell(
+        self.notify(
             Notice(f"The clock jumped by {seconds} s (sleep, or it was set); reconnecting to all.")
         )
         self.mesh.hang_up("the clock jumped")
@@ -261,7 +235,7 @@ class Node:
             present = []
         if present == self._interfaces:
             return
-        self._tell(Notice("The network changed; reconnecting to everybody."))
+        self.notify(Notice("The network changed; reconnecting to everybody."))
         self.mesh.hang_up("the address changed")
         await self._rejoin_network()
 
@@ -279,18 +253,11 @@ class Node:
 
     def _set_reference_clock(self) -> None:
         """Median of our own and all peers' wall clocks; ties go to our own (DESIGN 5)."""
-        offsets = [
-            link.clock_offset
-            for links in self.mesh.links.values()
-            for link in links[:1]
-            if link.clock_offset is not None
-        ]
-        ordered = [statistics.median_low([0, *offsets]), statistics.median_high([0, *offsets])]
-        offset = min(ordered, key=abs) + self.clock.wall() - self.clock.now()
+        offset = self.clock.wall() - self.clock.now() + self.mesh.clock_offset()
         if abs(offset - self._offset) >= CLOCK_STEP:
             self._offset = offset
             self._runner.feed_all(values.ReferenceClock(offset))
-            self._wake.set()
+            self._engine.wake()
 
     def _spawn(self, name: str, work: Coroutine[Any, Any, None]) -> object:
         """Run `work` under our care: an error in it is shown, and the rest goes on."""
@@ -304,7 +271,9 @@ class Node:
             except (ChatError, OSError) as error:
                 self.refused(name, str(error))
             except Exception as error:  # noqa: BLE001  # one connection must not end the chat
-                self._tell(Notice(f"An error in {name}: {error!r}. The chat goes on.", Level.ERROR))
+                self.notify(
+                    Notice(f"An error in {name}: {error!r}. The chat goes on.", Level.ERROR)
+                )
 
         return self._tasks.create_task(cared_for(), name=name)
 
@@ -315,105 +284,12 @@ class Node:
             candidate.next_at = max(candidate.next_at, self.clock.now() + 300 * MILLISECOND)
         self.mesh.dial_due()
 
-    # --- Turning -------------------------------------------------------------------------------
-
-    async def _turn_forever(self) -> None:
-        """Handle, commit, release; sleep until the next input or deadline."""
-        wait = COMMIT_RETRY[0]
-        while True:
-            await self._rest()
-            batch = self._turn()
-            self._report(batch)
-            try:
-                if batch.records:
-                    await self._journal.commit(batch.records)
-                await self._release(batch)
-                wait = COMMIT_RETRY[0]
-            except StorageError as error:
-                await self._undo(batch, error, wait)
-                wait = min(wait * 2, COMMIT_RETRY[1])
-            if not self._runner.crowded:
-                self._calm.set()
-            await asyncio.sleep(0)
-
-    def _turn(self) -> Batch:
-        """Handle what waits, for a slice at most."""
-        began = self.clock.now()
-        batch = self._runner.turn(began, lambda: self.clock.now() - began > SLICE)
-        self.longest_slice = max(self.longest_slice, self.clock.now() - began)
-        return batch
-
-    async def _rest(self) -> None:
-        """Wait for an input or a deadline."""
-        self._wake.clear()
-        if self._runner.busy:
-            return
-        due = self._runner.deadline()
-        timeout = None if due is None else max(0, due - self.clock.now()) / SECOND
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(timeout):
-                await self._wake.wait()
-
-    def _report(self, batch: Batch) -> None:
-        """Inputs that changed nothing: count what peers did, tell the person what they did."""
-        for failure in batch.failures:
-            event = failure.event
-            if isinstance(event, values.Write):
-                self._fail_write(event.token, failure.error)
-            elif isinstance(failure.error, RemoteError):
-                self.refused(getattr(event, "peer", "somebody"), str(failure.error))
-            else:
-                self._tell(Notice(str(failure.error), Level.ERROR))
-
-    async def _undo(self, batch: Batch, error: StorageError, wait: float) -> None:
-        """Nothing of `batch` happened: say so, and begin anew from what the disk holds."""
-        self._tell(Notice(str(error), Level.ERROR))
-        for addressed in batch.inputs:
-            if isinstance(addressed.event, values.Write):
-                self._fail_write(addressed.event.token, error)
-        self.streams.close_all()
-        while True:
-            await asyncio.sleep(wait)
-            try:
-                states = {
-                    channel: await self._journal.restore(channel) for channel in self._runner.groups
-                }
-            except StorageError:
-                wait = min(wait * 2, COMMIT_RETRY[1])
-                continue
-            self._runner.rebuild(states)
-            return
-
-    def _fail_write(self, token: int, error: Exception) -> None:
-        future = self._writes.pop(token, None)
-        if future is not None and not future.done():
-            future.set_exception(error)
-
     # --- Releasing -----------------------------------------------------------------------------
 
-    async def _release(self, batch: Batch) -> None:
-        """Carry out what the commit allows, in order; frames of one turn go out together."""
-        loaded = await self._load(batch)
-        for release in batch.releases:
-            self._carry_out(release.channel, release.effect, loaded)
-        self.mesh.flush()
-
-    async def _load(self, batch: Batch) -> dict[MessageId, Loaded]:
-        wanted: dict[ChannelId, list[MessageId]] = {}
-        for release in batch.releases:
-            match release.effect:
-                case values.BroadcastStored(message_id) | values.Deliver(message_id, None):
-                    wanted.setdefault(release.channel, []).append(message_id)
-                case _:
-                    pass
-        loaded: dict[MessageId, Loaded] = {}
-        for channel, ids in wanted.items():
-            loaded |= await self._journal.load(channel, ids)
-        return loaded
-
-    def _carry_out(
+    def carry_out(
         self, channel: ChannelId, effect: values.Effect, loaded: dict[MessageId, Loaded]
     ) -> None:
+        """See `sync.net.engine.Releaser`."""
         match effect:
             case values.Broadcast(payload):
                 self.mesh.broadcast(channel, payload)
@@ -429,9 +305,7 @@ class Node:
             case values.Push(peer, hashes):
                 self.streams.push(channel, peer, hashes)
             case values.Written(token, message_id):
-                future = self._writes.pop(token, None)
-                if future is not None and not future.done():
-                    future.set_result(message_id)
+                self._engine.written(token, message_id)
             case values.Refused(peer, reason):
                 self.refused(peer, reason)
             case _:
@@ -448,10 +322,19 @@ class Node:
             bytes_in, bytes_out, elapsed = self.streams.cost(channel, event.peer)
             event = replace(event, bytes_in=bytes_in, bytes_out=bytes_out, elapsed_ns=elapsed)
         if event is not None:
-            self._tell(event)
+            self._listener(event)
 
-    def _tell(self, event: Event) -> None:
-        self._listener(event)
+    def notify(self, notice: Notice) -> None:
+        """Tell the person."""
+        self._listener(notice)
+
+    def flush(self) -> None:
+        """Send what the effects of one turn queued."""
+        self.mesh.flush()
+
+    def begin_anew(self) -> None:
+        """The machines were made anew: their sessions are gone."""
+        self.streams.close_all()
 
     # --- What the mesh and the sessions tell ---------------------------------------------------
 
@@ -466,23 +349,10 @@ class Node:
         self.renamed(peer)
 
     def renamed(self, peer: PeerId) -> None:
-        """See `sync.net.mesh.Events`; tells the UI whatever is new about `peer`."""
-        link = self.mesh.link_to(peer)
-        before = self._peers.get(peer)
-        up = link is not None and bool(link.membership.shared)
-        nick = next(iter(link.nicks.values()), "") if link is not None else ""
-        if up and not nick:
-            return  # its presence is on the way
-        info = PeerInfo(
-            peer=peer,
-            nick=nick or (before.nick if before else ""),
-            state=PeerState.UP if up else PeerState.DOWN,
-            address=_printed(link.address) if link else before.address if before else "",
-            last_seen_ns=self.clock.now(),
-        )
-        self._peers[peer] = info
-        if before is None or (before.state, before.nick) != (info.state, info.nick):
-            self._tell(PeerShown(peer, info.nick, info.state))
+        """See `sync.net.mesh.Events`."""
+        shown = self._roster.update(peer, self.mesh.link_to(peer), self.clock.now())
+        if shown is not None:
+            self._listener(shown)
 
     def arrived(self, peer: PeerId, channel: ChannelId, payload: bytes) -> None:
         """See `sync.net.mesh.Events`."""
@@ -490,8 +360,7 @@ class Node:
 
     def refused(self, who: str, reason: str) -> None:
         """Count what was refused, and note it in the trace."""
-        if who in self.refusals or len(self.refusals) < REFUSED_MAX:
-            self.refusals[who] += 1
+        self._roster.refused(who)
         self._trace(self.clock.now(), "refused", Notice(f"{who}: {reason}"), ())
 
     async def offered(self, stream: SecureStream, opened: Open) -> None:
@@ -500,14 +369,11 @@ class Node:
 
     async def breathe(self) -> None:
         """Let others run, and wait while too many inputs wait."""
-        if self._runner.crowded:
-            self._calm.clear()
-            await self._calm.wait()
+        await self._engine.breathe()
 
     def feed(self, channel: ChannelId, event: values.Input) -> None:
         """Give an input to the channel's machines."""
-        self._runner.feed(channel, event)
-        self._wake.set()
+        self._engine.feed(channel, event)
 
     def new_session(self) -> values.SessionId:
         """Return a fresh session number."""
@@ -533,6 +399,8 @@ class Node:
 
     def snapshot(self) -> Snapshot:
         """See `sync.view.Snapshot`."""
+        groups = self._runner.groups
+        syncing = {peer for group in groups.values() for peer in group.sessions.by_peer}
         return Snapshot(
             me=self.identity.peer_id,
             nick=self.nick,
@@ -543,28 +411,11 @@ class Node:
             channels=tuple(
                 [
                     channel_info(group, self._runner.memberships[channel])
-                    for channel, group in self._runner.groups.items()
+                    for channel, group in groups.items()
                 ]
             ),
-            peers=tuple([self._peer_info(info) for info in self._peers.values()]),
+            peers=self._roster.peers(self.mesh.link_to, syncing),
             trace=self._trace.recent(50),
-            longest_block_ns=self.longest_slice,
-            refused=dict(self.refusals),
+            longest_block_ns=self._engine.longest_slice,
+            refused=dict(self._roster.refusals),
         )
-
-    def _peer_info(self, info: PeerInfo) -> PeerInfo:
-        link = self.mesh.link_to(info.peer)
-        if link is None:
-            return info
-        syncing = any(info.peer in g.sessions.by_peer for g in self._runner.groups.values())
-        return replace(
-            info,
-            rtt_ns=link.rtt,
-            clock_offset_ns=link.clock_offset,
-            last_seen_ns=link.heard_at,
-            syncing=syncing,
-        )
-
-
-def _printed(address: tuple[str, int]) -> str:
-    return f"{address[0]}:{address[1]}"

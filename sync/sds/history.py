@@ -78,10 +78,16 @@ class Log:
         return tuple([entry for _, (_, entry) in ordered])
 
     def sync_history(self, size: int) -> tuple[HistoryEntry, ...]:
-        """Return what we owe, oldest first, and what a content message would name; at most 16."""
+        """Return what we owe, oldest first, and what a content message would name; at most 16.
+
+        Where nothing is owed, the newest messages are named once more: an acknowledgement may have
+        been lost, or a message, and either is noticed by this.
+        """
         regular = self.content_history(size)
         room = HISTORY_MAX - len(regular)
         entries = {entry.message_id: entry for entry in islice(self.owed.values(), room)}
+        if not entries:
+            entries = {id_: entry for _, id_, entry in self._newest[-room:]}
         entries.update((entry.message_id, entry) for entry in regular)
         return tuple(entries.values())
 

@@ -1,0 +1,197 @@
+"""Turns the runner over a real disk: handle for a slice, commit, then release, in order.
+
+One task turns; everything else only feeds. What a commit refused is undone: its writers are told,
+and the machines begin anew from what the disk holds.
+"""
+
+import asyncio
+import contextlib
+from typing import Final, Protocol
+
+from sync.errors import RemoteError, StorageError
+from sync.group import values
+from sync.journal import Journal, Loaded
+from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos
+from sync.net.clock import Clock
+from sync.runner import Batch, Runner
+from sync.view import Level, Notice
+
+SLICE: Final[Nanos] = 10 * MILLISECOND
+"""How long the engine may keep the event loop from the UI."""
+
+COMMIT_RETRY: Final = (1.0, 10.0)
+"""Seconds to wait after a failed commit: the first time, and at most."""
+
+
+class Releaser(Protocol):
+    """Carries out what a commit allows."""
+
+    def carry_out(
+        self, channel: ChannelId, effect: values.Effect, loaded: dict[MessageId, Loaded]
+    ) -> None:
+        """Do one effect; `loaded` has the stored messages that the batch needs."""
+
+    def flush(self) -> None:
+        """Send what the effects of one turn queued."""
+
+    def refused(self, who: str, reason: str) -> None:
+        """Somebody sent something that it must not."""
+
+    def notify(self, notice: Notice) -> None:
+        """Tell the person."""
+
+    def begin_anew(self) -> None:
+        """The machines were made anew: their sessions are gone."""
+
+
+class Engine:
+    """See the module docstring."""
+
+    def __init__(self, runner: Runner, journal: Journal, clock: Clock, releaser: Releaser) -> None:
+        self.runner = runner
+        self.longest_slice: Nanos = 0
+        self._journal = journal
+        self._clock = clock
+        self._releaser = releaser
+        self._wake = asyncio.Event()
+        self._calm = asyncio.Event()
+        self._writes: dict[int, asyncio.Future[MessageId]] = {}
+        self._tokens = 0
+
+    # --- Feeding -------------------------------------------------------------------------------
+
+    def feed(self, channel: ChannelId, event: values.Input) -> None:
+        """Give an input to a channel's machines."""
+        self.runner.feed(channel, event)
+        self._wake.set()
+
+    def wake(self) -> None:
+        """Turn soon: something was given to the runner directly."""
+        self._wake.set()
+
+    async def write(self, channel: ChannelId, kind: int, body: bytes) -> MessageId:
+        """Write a message; returns once it is committed.
+
+        Raises:
+            LocalError: the disk refused it, or too much waits already.
+        """
+        self._tokens += 1
+        token = self._tokens
+        future: asyncio.Future[MessageId] = asyncio.get_running_loop().create_future()
+        self.runner.feed(channel, values.Write(token, kind, body))
+        self._writes[token] = future
+        self._wake.set()
+        return await future
+
+    def written(self, token: int, message_id: MessageId) -> None:
+        """An own message is committed."""
+        future = self._writes.pop(token, None)
+        if future is not None and not future.done():
+            future.set_result(message_id)
+
+    async def breathe(self) -> None:
+        """Return when there is room for more from peers."""
+        if self.runner.crowded:
+            self._calm.clear()
+            await self._calm.wait()
+
+    async def settled(self) -> None:
+        """Return when everything fed is committed and released."""
+        while self.runner.busy or self._writes:
+            self._calm.clear()
+            self._wake.set()
+            await self._calm.wait()
+
+    # --- Turning -------------------------------------------------------------------------------
+
+    async def turn_forever(self) -> None:
+        """Handle, commit, release; sleep until the next input or deadline."""
+        wait = COMMIT_RETRY[0]
+        while True:
+            await self._rest()
+            batch = self._turn()
+            self._report(batch)
+            try:
+                if batch.records:
+                    await self._journal.commit(batch.records)
+                await self._release(batch)
+                wait = COMMIT_RETRY[0]
+            except StorageError as error:
+                await self._undo(batch, error, wait)
+                wait = min(wait * 2, COMMIT_RETRY[1])
+            if not self.runner.crowded:
+                self._calm.set()
+            await asyncio.sleep(0)
+
+    def _turn(self) -> Batch:
+        """Handle what waits, for a slice at most."""
+        began = self._clock.now()
+        batch = self.runner.turn(began, lambda: self._clock.now() - began > SLICE)
+        self.longest_slice = max(self.longest_slice, self._clock.now() - began)
+        return batch
+
+    async def _rest(self) -> None:
+        """Wait for an input or a deadline."""
+        self._wake.clear()
+        if self.runner.busy:
+            return
+        due = self.runner.deadline()
+        timeout = None if due is None else max(0, due - self._clock.now()) / SECOND
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(timeout):
+                await self._wake.wait()
+
+    def _report(self, batch: Batch) -> None:
+        """Inputs that changed nothing: count what peers did, tell the person what they did."""
+        for failure in batch.failures:
+            event = failure.event
+            if isinstance(event, values.Write):
+                self._fail_write(event.token, failure.error)
+            elif isinstance(failure.error, RemoteError):
+                self._releaser.refused(getattr(event, "peer", "somebody"), str(failure.error))
+            else:
+                self._releaser.notify(Notice(str(failure.error), Level.ERROR))
+
+    async def _undo(self, batch: Batch, error: StorageError, wait: float) -> None:
+        """Nothing of `batch` happened: say so, and begin anew from what the disk holds."""
+        self._releaser.notify(Notice(str(error), Level.ERROR))
+        for addressed in batch.inputs:
+            if isinstance(addressed.event, values.Write):
+                self._fail_write(addressed.event.token, error)
+        self._releaser.begin_anew()
+        while True:
+            await asyncio.sleep(wait)
+            try:
+                states = {
+                    channel: await self._journal.restore(channel) for channel in self.runner.groups
+                }
+            except StorageError:
+                wait = min(wait * 2, COMMIT_RETRY[1])
+                continue
+            self.runner.rebuild(states)
+            return
+
+    def _fail_write(self, token: int, error: Exception) -> None:
+        future = self._writes.pop(token, None)
+        if future is not None and not future.done():
+            future.set_exception(error)
+
+    async def _release(self, batch: Batch) -> None:
+        """Carry out what the commit allows, in order; frames of one turn go out together."""
+        loaded = await self._load(batch)
+        for release in batch.releases:
+            self._releaser.carry_out(release.channel, release.effect, loaded)
+        self._releaser.flush()
+
+    async def _load(self, batch: Batch) -> dict[MessageId, Loaded]:
+        wanted: dict[ChannelId, list[MessageId]] = {}
+        for release in batch.releases:
+            match release.effect:
+                case values.BroadcastStored(message_id) | values.Deliver(message_id, None):
+                    wanted.setdefault(release.channel, []).append(message_id)
+                case _:
+                    pass
+        loaded: dict[MessageId, Loaded] = {}
+        for channel, ids in wanted.items():
+            loaded |= await self._journal.load(channel, ids)
+        return loaded
