@@ -22,7 +22,7 @@ from chat_tui.commands import Commands, Result
 from chat_tui.composer import Composer
 from chat_tui.feed import Feed, Pace
 from chat_tui.marks import UNICODE, Glyphs
-from chat_tui.messages import FollowChanged, NewerWanted, NewestWanted, OlderWanted, Submitted
+from chat_tui.messages import NewerWanted, NewestWanted, OlderWanted, Submitted
 from chat_tui.pager import Pager
 from chat_tui.screens import TextScreen, full_help
 from chat_tui.surroundings import Surroundings
@@ -158,8 +158,7 @@ class ChatApp(App[None]):
         while True:
             text = await self._inputs.get()
             self._trouble = ""
-            result = await self._commands.run(text, self._channel)
-            self._answer(text, result)
+            self._answer(text, await self._commands.run(text, self._channel))
 
     def _answer(self, text: str, result: Result) -> None:
         if result.quit:
@@ -189,10 +188,6 @@ class ChatApp(App[None]):
         changes = await load(wish.conversation)
         if wish.conversation is self.transcript.conversation:
             self.transcript.apply(changes)
-
-    @on(FollowChanged)
-    def _follow_changed(self) -> None:
-        self._around.show_chip()
 
     @on(NewestWanted)
     def _read_newest(self) -> None:
@@ -237,12 +232,16 @@ class ChatApp(App[None]):
 
     def action_debug(self) -> None:
         """Open or close the protocol's drawer."""
-        self._around.toggle_debug()
+        self._around.debug_open = not self._around.debug_open
         self._tick()
+
+    def action_open_debug(self) -> None:
+        """Open the protocol's drawer."""
+        self._around.debug_open = True
 
     def action_close(self) -> None:
         """Close what is open, and forget what went wrong."""
-        self._around.close_debug()
+        self._around.debug_open = False
         self._trouble = ""
         self._tick()
 

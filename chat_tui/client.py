@@ -56,6 +56,11 @@ class Setup:
     trace: Path | None = None
     network: Options = field(default_factory=Options)
 
+    @property
+    def exists(self) -> bool:
+        """Whether the profile has been used before."""
+        return (self.data_dir / self.profile / "identity").exists()
+
 
 class Client:
     """See the module docstring."""
@@ -180,6 +185,10 @@ class Client:
         with suppress(TimeoutError):
             async with asyncio.timeout(GOODBYE):
                 await self._node.drained()
+
+    async def problems(self) -> list[str]:
+        """Return what a check of the database finds wrong."""
+        return await self._database.problems()
 
     async def close(self) -> None:
         """Close the disk; call it after `run` has ended."""

@@ -32,7 +32,7 @@ NEAREST: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a line did. `action` names a screen that shows more than `text`, where there is one."""
+    """What a line did. `action` names what shows more than `text` on a screen, if anything does."""
 
     ok: bool = True
     text: str = ""
@@ -178,7 +178,7 @@ class Commands:
     async def missing(self, _rest: str, channel: ChannelId | None) -> Result:
         """Show what waits for what."""
         text = reports.missing(self._chat.snapshot(), self._channel(channel))
-        return Result(text=text, action="debug")
+        return Result(text=text, action="open_debug")
 
     async def status(self, _rest: str, channel: ChannelId | None) -> Result:
         """Say how everything is."""

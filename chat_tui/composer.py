@@ -7,7 +7,6 @@ that work everywhere: Ctrl+J, and Enter after a backslash at the end of the line
 from collections.abc import Callable, Sequence
 from typing import ClassVar, Final
 
-from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
 from textual.events import Key, Paste
 from textual.widgets import TextArea
@@ -105,12 +104,6 @@ class Composer(TextArea):
         """Put a text back that could not be sent, unless another one was begun."""
         if not self.text:
             self._fill(text)
-
-    def action_copy(self) -> None:
-        """Copy what is selected; without a selection the key means what it means elsewhere."""
-        if not self.selected_text:
-            raise SkipAction
-        super().action_copy()
 
     def on_key(self, event: Key) -> None:
         """Take the keys that mean something else here than in a text area."""

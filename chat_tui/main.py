@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 import platformdirs
 
-from sync.errors import ChatError
+from sync.errors import ChatError, LocalError
 
 if TYPE_CHECKING:
     from chat_tui.client import Setup
@@ -210,7 +210,10 @@ def tail(*, as_json: bool, history: int, **options: Any) -> None:
 @profile_options
 def status(*, as_json: bool, **options: Any) -> None:
     """Say how the chat with this profile is doing."""
-    [reply] = asyncio.run(_collected(setup_of(options), {"do": "status"}, online=False))
+    setup = setup_of(options)
+    if not setup.exists:
+        raise LocalError(f"There is no profile {setup.profile} in {setup.data_dir} yet.")
+    [reply] = asyncio.run(_collected(setup, {"do": "status"}, online=False))
     if as_json:
         click.echo(json.dumps(reply, ensure_ascii=False))
         return
@@ -265,7 +268,7 @@ async def _followed(
 def main() -> None:
     """Run the command line; an error of ours is one sentence, not a traceback."""
     try:
-        cli(standalone_mode=False)
+        cli(prog_name=PROGRAM, standalone_mode=False)
     except click.exceptions.Abort:
         sys.exit(130)
     except click.ClickException as error:

@@ -5,6 +5,7 @@ Each panel is one cheap widget that is painted again only when its content diffe
 
 from collections.abc import Callable
 
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
@@ -13,6 +14,7 @@ from textual.widgets import Static
 from chat_tui import panels, reports
 from chat_tui.composer import Composer
 from chat_tui.marks import Glyphs
+from chat_tui.messages import FollowChanged
 from chat_tui.model import Conversation
 from chat_tui.transcript import Transcript
 from sync.machine import ChannelId
@@ -146,6 +148,7 @@ class Surroundings(Vertical):
         self._composer.border_title = panels.addressee(info)
         self.show_chip()
 
+    @on(FollowChanged)
     def show_chip(self) -> None:
         """Count what came below, while somebody reads further up."""
         if self._transcript.follow:
@@ -153,10 +156,11 @@ class Surroundings(Vertical):
         else:
             self._status.show_chip(self._transcript.conversation, self._glyphs)
 
-    def toggle_debug(self) -> None:
-        """Open or close the protocol's drawer."""
-        self._debug.display = not self._debug.display
+    @property
+    def debug_open(self) -> bool:
+        """Whether the protocol's drawer is open."""
+        return self._debug.display
 
-    def close_debug(self) -> None:
-        """Close the protocol's drawer."""
-        self._debug.display = False
+    @debug_open.setter
+    def debug_open(self, is_open: bool) -> None:
+        self._debug.display = is_open

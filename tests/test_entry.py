@@ -38,6 +38,22 @@ U64 = st.integers(0, 2**64 - 1)
 PARENTS = st.builds(
     Parent, HEX.map(MessageId), HEX.map(PeerId), st.binary(min_size=32, max_size=32)
 )
+LINKS = st.none() | HEX.map(MessageId)
+HEADERS = st.builds(
+    Header,
+    author=HEX.map(PeerId),
+    channel_id=st.binary(min_size=16, max_size=16).map(bytes.hex).map(ChannelId),
+    log=U64,
+    seq=st.integers(1, 2**64 - 1),
+    backlink=LINKS,
+    skiplink=LINKS,
+    created_ns=U64,
+    lamport=U64,
+    parents=st.lists(PARENTS, max_size=PARENTS_MAX).map(tuple),
+    kind=st.integers(-(2**31), 2**31 - 1),
+    body_size=st.just(0),
+    body_hash=st.just(b""),
+)
 
 
 def header(body: bytes = b"hello", parents: int = 2) -> Header:
@@ -94,34 +110,9 @@ def test_the_first_entry_of_a_long_log_is_a_few_skips_away() -> None:
     assert skips < 60
 
 
-@given(
-    HEX, U64, st.integers(1, 2**64 - 1), U64, U64, st.lists(PARENTS, max_size=PARENTS_MAX),
-    st.integers(-(2**31), 2**31 - 1), st.binary(max_size=200),
-    st.sampled_from([None, MessageId("33" * 32)]),
-)  # fmt: skip
-def test_an_entry_comes_back_as_it_was_sealed(
-    author: str,
-    log: int,
-    seq: int,
-    created_ns: int,
-    lamport: int,
-    parents: list[Parent],
-    kind: int,
-    body: bytes,
-    link: MessageId | None,
-) -> None:
-    wrote = replace(
-        header(body),
-        author=PeerId(author),
-        log=log,
-        seq=seq,
-        backlink=link,
-        skiplink=link,
-        created_ns=created_ns,
-        lamport=lamport,
-        parents=tuple(parents),
-        kind=kind,
-    )
+@given(HEADERS, st.binary(max_size=200))
+def test_an_entry_comes_back_as_it_was_sealed(drawn: Header, body: bytes) -> None:
+    wrote = replace(drawn, body_size=len(body), body_hash=hashlib.sha256(body).digest())
     entry = seal(wrote, body, ALICE.sign)
 
     assert open_content(entry.content) == entry
@@ -186,8 +177,8 @@ def test_a_body_that_is_not_the_signed_one_is_refused() -> None:
 )
 def test_a_header_with_a_field_out_of_its_bounds_is_refused(change: dict[str, object]) -> None:
     wrong = parsed()
-    for name, value in change.items():
-        wrong.ClearField(name)  # type: ignore[arg-type]
+    for name in change:
+        wrong.ClearField(name)
     wrong.MergeFrom(entry_pb2.Header(**change))  # type: ignore[arg-type]
 
     with pytest.raises(DecodeError):
@@ -203,7 +194,7 @@ def test_a_signature_has_64_bytes() -> None:
 
 
 def test_16_parents_are_let_in_and_17_are_not() -> None:
-    assert open_content(sealed(parents=PARENTS_MAX).content)
+    assert len(open_content(sealed(parents=PARENTS_MAX).content).header.parents) == 16
     with pytest.raises(DecodeError, match="17 parents"):
         open_content(sealed(parents=PARENTS_MAX + 1).content)
 

@@ -13,7 +13,7 @@ from textual.pilot import Pilot
 
 from chat_tui.layout import NICK_CELLS, TAIL
 from chat_tui.messages import FollowChanged, OlderWanted
-from chat_tui.model import Conversation
+from chat_tui.model import ROWS_KEPT, ROWS_SLACK, Conversation
 from chat_tui.transcript import Transcript
 from sync.machine import MINUTE, SECOND
 from sync.sds.message import Delivery
@@ -354,6 +354,19 @@ async def test_older_messages_are_asked_for_near_the_top_and_move_nothing() -> N
     assert wished_at_the_bottom == []
     assert app.wishes[0].conversation is held
     assert after == before
+
+
+async def test_forgetting_the_far_end_moves_nothing() -> None:
+    many = [line(at, "word " * (at % 40)) for at in range(ROWS_KEPT + ROWS_SLACK)]
+    async with screen(*many) as (app, pilot):
+        app.transcript.scroll_to(y=100, animate=False)
+        await pilot.pause()
+        before = app.shown()
+        app.arrive(line(len(many)))
+        await pilot.pause()
+
+        assert len(app.transcript.conversation.rows) == ROWS_KEPT
+        assert app.shown() == before
 
 
 async def test_another_conversation_is_shown_at_its_newest_message() -> None:

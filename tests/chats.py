@@ -1,0 +1,40 @@
+"""Real chats for tests: a profile on a temporary disk, and a node on loopback."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from chat_tui.client import Client, Setup
+from sync.net.node import Options
+
+
+def setup_of(data_dir: Path, name: str, *, channel: str | None = None) -> Setup:
+    """The setup of `name`, who is on loopback alone and looks for nobody."""
+    network = Options(interface="127.0.0.1", discovery=False)
+    return Setup(data_dir, profile=name, nick=name, channel=channel, network=network)
+
+
+@asynccontextmanager
+async def opened(data_dir: Path, name: str, *, channel: str | None = None) -> AsyncIterator[Client]:
+    """A chat with its disk open and no network."""
+    client = await Client.open(setup_of(data_dir, name, channel=channel))
+    try:
+        yield client
+    finally:
+        await client.close()
+
+
+@asynccontextmanager
+async def running(
+    data_dir: Path, name: str, *, channel: str | None = None
+) -> AsyncIterator[Client]:
+    """A chat that others on this computer can reach by address."""
+    async with opened(data_dir, name, channel=channel) as client, client.running():
+        yield client
+
+
+async def meet(one: Client, other: Client) -> None:
+    """Connect two running chats."""
+    port = other.snapshot().port
+    assert port is not None
+    await one.connect("127.0.0.1", port)
