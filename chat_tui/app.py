@@ -78,9 +78,7 @@ class ChatApp(App[None]):
         snapshot = chat.snapshot()
         if channel is None and snapshot.channels:
             channel = snapshot.channels[0].channel
-        self._chat = chat
-        self._start = start
-        self._glyphs = glyphs
+        self._chat, self._start, self._glyphs = chat, start, glyphs
         self._commands = Commands(chat)
         self._channel = channel
         self._feed = Feed(snapshot.me, snapshot.nick)

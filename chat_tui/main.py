@@ -233,6 +233,25 @@ def doctor(**options: Any) -> None:
     sys.exit(asyncio.run(tests.run(setup_of(options), click.echo)))
 
 
+@cli.command()
+@click.option("--peers", default=5, show_default=True, type=click.IntRange(2, 1000))
+@click.option("--messages", default=30, show_default=True, type=click.IntRange(1, 100_000))
+@click.option("--loss", default=20.0, show_default=True, type=click.FloatRange(0, 90), help="%.")
+@click.option("--partition", default=5.0, show_default=True, help="Seconds; 0 for none.")
+@click.option("--seed", default=7, show_default=True, help="The first run's seed.")
+@click.option("--seeds", "runs", default=5, show_default=True, help="How many runs.")
+@click.option("--profile", default="lan", show_default=True, type=click.Choice(["lan", "waku"]))
+def sim(**options: Any) -> None:
+    """Simulate people on a bad network, with real engines and a virtual clock.
+
+    Every run asserts the promises of the chat: one order everywhere, nothing lost that was shown
+    as sent, nothing before what it depends on, honest marks. Exit 1 if one does not hold.
+    """
+    from chat_tui.simulate import Request, simulate
+
+    sys.exit(simulate(Request(**options), click.echo))
+
+
 async def _collected(setup: "Setup", request: "Json", *, online: bool = True) -> Sequence["Json"]:
     replies: list[Json] = []
     await _followed(setup, request, replies.append, online=online)

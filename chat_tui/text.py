@@ -149,7 +149,7 @@ def _wrap(paragraph: str, width: int) -> list[str]:
             continue
         if number:
             lines.append(line)
-        *full, line = chop_cells(word, width) or [""]
+        *full, line = chop_cells(word, width) or [word]
         lines += full
         used = cell_len(line)
     lines.append(line)

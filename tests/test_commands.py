@@ -1,12 +1,15 @@
 """The table of /commands, addresses, and what a wrong command is answered."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from chat_tui import commands
-from chat_tui.commands import BY_NAME, DEFAULT_PORT, TABLE, parse_address
+from chat_tui.commands import BY_NAME, DEFAULT_PORT, TABLE, Commands, parse_address
 from sync.errors import LocalError
+from tests.chats import running
 
 
 def test_every_command_of_the_issue_is_there() -> None:
@@ -64,3 +67,124 @@ def test_any_text_is_an_address_or_a_sentence(text: str) -> None:
         return
     assert host
     assert 0 < port <= commands.PORT_MAX
+
+
+# -- run by a real chat, on loopback -------------------------------------------------------------
+
+
+@pytest.mark.net
+async def test_text_is_written_and_a_slash_only_when_doubled(tmp_path: Path) -> None:
+    async with running(tmp_path, "alice") as alice:
+        lobby = alice.first_channel
+        assert lobby is not None
+        run = Commands(alice).run
+
+        results = [await run(text, lobby) for text in ("hello", "//join", "/nosuch", " /quit now")]
+        written = [line.text for line in await alice.history.page(lobby, before=None, limit=9)]
+
+    assert [result.ok for result in results] == [True, True, False, True]
+    assert results[3].quit
+    assert written == ["hello", "/join"]
+
+
+@pytest.mark.net
+async def test_channels_are_joined_founded_listed_and_switched_to(tmp_path: Path) -> None:
+    async with running(tmp_path, "alice") as alice:
+        lobby = alice.first_channel
+        run = Commands(alice).run
+
+        joined = await run("/join #random", lobby)
+        created = await run("/create build", lobby)
+        listed = await run("/channels", lobby)
+        back = await run("/channel LOBBY", created.channel)
+        nowhere = await run("/channel #nowhere", lobby)
+
+    assert joined.text == "You are in #random, open to everybody on this network."
+    assert created.channel not in {None, lobby, joined.channel}
+    assert [row.split(" ")[0] for row in listed.text.splitlines()] == [
+        "#lobby",
+        "#random",
+        "#build",
+    ]
+    assert back.channel == lobby
+    assert (nowhere.ok, nowhere.channel) == (False, None)
+    assert "/join #nowhere joins" in nowhere.text
+
+
+@pytest.mark.net
+async def test_an_invite_is_shown_for_private_channels_only(tmp_path: Path) -> None:
+    async with running(tmp_path, "alice") as alice:
+        run = Commands(alice).run
+        created = await run("/create build", None)
+
+        private = await run("/invite", created.channel)
+        public = await run("/invite", alice.first_channel)
+
+    assert private.text.splitlines()[-1].startswith("/join ")
+    assert "is enough" in public.text
+
+
+@pytest.mark.net
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("/join", "write /join #name"),
+        ("/connect nowhere:x", "Write host:port"),
+        ("/resend", "Nothing of yours waits"),
+        ("/resend abc", "begins with abc waits"),
+        ("/help nosuch", "Did you mean"),
+    ],
+)
+async def test_what_cannot_be_done_says_what_to_do(
+    tmp_path: Path, line: str, sentence: str
+) -> None:
+    async with running(tmp_path, "alice") as alice:
+        result = await Commands(alice).run(line, alice.first_channel)
+
+    assert not result.ok
+    assert sentence in result.text
+
+
+@pytest.mark.net
+async def test_without_a_channel_writing_says_how_to_get_one(tmp_path: Path) -> None:
+    async with running(tmp_path, "alice") as alice:
+        result = await Commands(alice).run("hello", None)
+
+    assert not result.ok
+    assert "/join" in result.text
+
+
+@pytest.mark.net
+async def test_a_message_nobody_has_is_sent_again_by_its_id(tmp_path: Path) -> None:
+    async with running(tmp_path, "alice") as alice:
+        lobby = alice.first_channel
+        assert lobby is not None
+        message_id = await alice.write(lobby, "anybody?")
+        run = Commands(alice).run
+
+        named = await run(f"/resend {message_id[:8]}", lobby)
+        unnamed = await run("/resend", lobby)
+        waiting = await run("/missing", lobby)
+
+    assert (named.ok, unnamed.ok) == (True, True)
+    assert f"  {message_id[:6]} sent" in waiting.text
+    assert waiting.action == "open_debug"
+
+
+@pytest.mark.net
+async def test_the_questions_about_oneself_and_others_are_answered(tmp_path: Path) -> None:
+    async with running(tmp_path, "alice") as alice:
+        lobby = alice.first_channel
+        run = Commands(alice).run
+
+        renamed = await run("/nick Alice B", lobby)
+        me = await run("/whoami", lobby)
+        status = await run("/status", lobby)
+        peers = await run("/PEERS", lobby)
+        usage = await run("/help nick", lobby)
+
+    assert renamed.ok
+    assert me.text.startswith("You are Alice B, listening on 127.0.0.1")
+    assert "#lobby (open to everybody on this network): 0 messages" in status.text
+    assert peers.text.startswith("Nobody yet.")
+    assert usage.text == "/nick name: take another name"

@@ -1,9 +1,380 @@
-"""SDS, rule by rule: send, receive, deliver, and what a restart brings back."""
-
-import random
+"""SDS, rule by rule: send, receive, deliver, ephemeral messages, and what a restart brings back."""
 
 import pytest
 
-from tests.channels import (
-    CHANNEL,
+from sync.bloom import ReceivedFilter
+from sync.errors import LocalError
+from sync.machine import MILLISECOND, SECOND, Tick
+from sync.sds.events import (
+    Admit,
+    Broadcast,
+    Connected,
+    Delivered,
+    EphemeralArrived,
+    Held,
+    Missing,
+    ReferenceClock,
+    Restored,
+    RestoredOwn,
+    Send,
+    SendAgain,
+    SendEphemeral,
 )
+from sync.sds.incoming import Content
+from sync.sds.message import LAN, Delivery, Kind, Message
+from tests.channels import (
+    NOW,
+    advance,
+    channel,
+    hear,
+    message,
+    message_id,
+    named,
+    names,
+    only,
+    peer,
+    received,
+    say,
+    sync_message,
+)
+
+NOW_MS = NOW // MILLISECOND
+
+
+# --- Send Message ------------------------------------------------------------------------------
+
+
+def test_the_first_message_carries_the_epoch_in_milliseconds() -> None:
+    alice = channel("alice")
+
+    sent = say(alice, "hello")
+
+    assert sent.lamport == NOW_MS
+    assert sent.kind is Kind.CONTENT
+
+
+def test_each_message_rises_above_the_last_even_within_a_millisecond() -> None:
+    alice = channel("alice")
+
+    lamports = [say(alice, text).lamport for text in ("one", "two", "three")]
+
+    assert lamports == [NOW_MS, NOW_MS + 1, NOW_MS + 2]
+
+
+def test_a_message_rises_above_what_was_delivered() -> None:
+    alice = channel("alice")
+    hear(alice, message("ahead", lamport=NOW_MS + 500))
+
+    assert say(alice, "hello").lamport == NOW_MS + 501
+
+
+def test_messages_are_stamped_with_the_reference_clock() -> None:
+    alice = channel("alice")
+    alice.handle(ReferenceClock(-60 * SECOND), NOW)
+
+    assert say(alice, "hello").lamport == NOW_MS - 60_000
+
+
+def test_an_own_message_is_delivered_before_it_is_sent() -> None:
+    alice = channel("alice")
+
+    delivered, broadcast = alice.handle(Send("hello"), NOW)
+
+    assert isinstance(delivered, Delivered)
+    assert isinstance(broadcast, Broadcast)
+    assert delivered == Delivered(broadcast.message.message_id, after_gap=False)
+
+
+def test_a_message_carries_the_filter_of_what_was_received_before_it() -> None:
+    alice = channel("alice")
+    before = hear(alice, message("before"))
+
+    sent = say(alice, "hello")
+
+    assert before
+    assert sent.bloom_filter is not None
+    carried = ReceivedFilter.read(sent.bloom_filter, LAN.bloom)
+    assert message_id("before") in carried
+    assert sent.message_id not in carried
+    assert sent.message_id in alice.filter
+
+
+def test_a_causal_history_names_first_what_nobody_has_named() -> None:
+    alice = channel("alice")
+    hear(alice, message("one", lamport=1))
+    hear(alice, message("alone", sender="carol", lamport=2))
+    hear(alice, message("two", after=named("one"), lamport=3))
+    hear(alice, message("three", after=named("two"), lamport=4))
+
+    sent = say(alice, "hello")
+
+    assert names(sent.causal_history) == [message_id("alone"), message_id("three")]
+
+
+def test_a_causal_history_names_the_newest_two_where_all_but_one_are_named() -> None:
+    alice = channel("alice")
+    hear(alice, message("one", lamport=1))
+    hear(alice, message("two", after=named("one"), lamport=2))
+    hear(alice, message("three", after=named("two"), lamport=3))
+
+    sent = say(alice, "hello")
+
+    assert names(sent.causal_history) == [message_id("two"), message_id("three")]
+
+
+def test_what_a_history_names_comes_with_its_hint_and_sender() -> None:
+    alice = channel("alice")
+    heard = message("one", sender="bob")
+    hear(alice, heard)
+
+    [entry] = say(alice, "hello").causal_history
+
+    assert entry.retrieval_hint == bytes.fromhex(heard.message_id)
+    assert entry.sender_id == peer("bob")
+
+
+# --- Receive and Deliver Message ---------------------------------------------------------------
+
+
+def test_a_message_without_unmet_dependencies_is_delivered_at_once() -> None:
+    alice = channel("alice")
+
+    effects = hear(alice, message("one"))
+
+    assert effects == [Delivered(message_id("one"), after_gap=False)]
+    assert message_id("one") in alice.filter
+
+
+def test_a_message_that_is_held_back_is_in_the_filter_and_not_in_the_log() -> None:
+    alice = channel("alice")
+
+    effects = hear(alice, message("two", after=named("one")))
+
+    assert effects[0] == Held(message_id("two"))
+    assert message_id("two") in alice.filter
+    assert message_id("two") not in alice.log.known
+
+
+def test_delivery_moves_the_clock_and_holding_back_does_not() -> None:
+    alice = channel("alice")
+    alice.handle(Send("hello"), NOW)
+    before = alice.lamport
+
+    hear(alice, message("two", after=named("one"), lamport=before + 100))
+    held = alice.lamport
+    hear(alice, message("one", lamport=before + 50))
+
+    assert held == before
+    assert alice.lamport == before + 100
+
+
+def test_an_old_message_does_not_turn_the_clock_back() -> None:
+    alice = channel("alice")
+    alice.handle(Send("hello"), NOW)
+
+    hear(alice, message("old", lamport=1))
+
+    assert alice.lamport == NOW_MS
+
+
+def test_messages_stand_by_time_and_then_by_id() -> None:
+    alice = channel("alice")
+    ids = sorted(message_id(name) for name in ("a", "b", "c"))
+    for name in ("a", "b", "c"):
+        hear(alice, message(name, lamport=7))
+    hear(alice, message("late", lamport=6))
+
+    assert alice.log.order == [(6, message_id("late")), *((7, id_) for id_ in ids)]
+
+
+def test_a_message_received_twice_is_delivered_once() -> None:
+    alice = channel("alice")
+    hear(alice, message("one"))
+
+    again = hear(alice, message("one"))
+
+    assert again == []
+    assert len(alice.log.order) == 1
+
+
+def test_a_message_held_back_and_received_again_stays_held_back_once() -> None:
+    alice = channel("alice")
+    hear(alice, message("two", after=named("one")))
+
+    again = hear(alice, message("two", after=named("one")))
+    freed = hear(alice, message("one"))
+
+    assert again == []
+    assert only(Delivered, freed) == [
+        Delivered(message_id("one"), after_gap=False),
+        Delivered(message_id("two"), after_gap=False),
+    ]
+
+
+def test_an_own_message_that_comes_back_changes_nothing() -> None:
+    alice = channel("alice")
+    sent = say(alice, "hello")
+
+    effects = alice.handle(received(sent, from_author=False), NOW)
+
+    assert effects == []
+    assert sent.message_id in alice.outgoing.pending
+
+
+def test_a_sync_message_leaves_no_trace_in_log_filter_or_clock() -> None:
+    alice = channel("alice")
+    say(alice, "hello")
+    before = (list(alice.log.order), alice.filter.to_bytes(), alice.lamport, dict(alice.log.tips))
+
+    hear(alice, sync_message("bob"))
+
+    after = (list(alice.log.order), alice.filter.to_bytes(), alice.lamport, dict(alice.log.tips))
+    assert after == before
+    assert not alice.incoming.waiting
+
+
+# --- Ephemeral Messages ------------------------------------------------------------------------
+
+
+def test_an_ephemeral_message_carries_only_its_content_and_is_not_kept() -> None:
+    alice, bob = channel("alice"), channel("bob")
+
+    [broadcast] = only(Broadcast, alice.handle(SendEphemeral(b"typing"), NOW))
+    effects = hear(bob, broadcast.message)
+
+    sent = broadcast.message
+    assert sent.kind is Kind.EPHEMERAL
+    assert (sent.lamport, sent.causal_history, sent.bloom_filter) == (None, (), None)
+    assert not alice.outgoing.pending
+    assert effects == [EphemeralArrived(peer("alice"), b"typing")]
+    assert not bob.log.known
+
+
+def test_an_ephemeral_message_is_delivered_while_others_wait() -> None:
+    alice = channel("alice")
+    hear(alice, message("two", after=named("one")))
+
+    typing = Message(peer("bob"), message_id("typing"), alice.channel_id, None, content=b"typing")
+
+    assert hear(alice, typing) == [EphemeralArrived(peer("bob"), b"typing")]
+
+
+# --- After a start -----------------------------------------------------------------------------
+
+
+def outline(sent: Message) -> Content:
+    assert sent.lamport is not None
+    return Content(
+        sent.message_id,
+        sent.sender_id,
+        sent.lamport,
+        sent.causal_history,
+        bytes.fromhex(sent.message_id),
+    )
+
+
+def test_what_a_start_brings_back_goes_on_as_before() -> None:
+    alice = channel("alice")
+    heard = [
+        message("one", lamport=1),
+        message("alone", sender="carol", lamport=2),
+        message("two", after=named("one"), lamport=3),
+        message("three", after=named("two"), lamport=4),
+        message("held", after=named("absent"), lamport=5),
+    ]
+    for sent in heard:
+        hear(alice, sent)
+    again = channel("alice", peers=0)
+
+    again.handle(
+        Restored(
+            order=tuple(alice.log.order),
+            tips=tuple(outline(sent) for sent in (heard[1], heard[2], heard[3])),
+            outgoing=(),
+            waiting=(outline(heard[4]),),
+        ),
+        NOW,
+    )
+    again.handle(Connected(1), NOW)
+
+    assert again.log.order == alice.log.order
+    assert again.log.known == alice.log.known
+    assert again.log.tips == alice.log.tips
+    assert again.filter.to_bytes() == alice.filter.to_bytes()
+    assert again.incoming.waiting == alice.incoming.waiting
+    assert again.incoming.missing == alice.incoming.missing
+    mine, hers = say(alice, "hello"), say(again, "hello")
+    assert (hers.causal_history, hers.lamport) == (mine.causal_history, mine.lamport)
+
+
+def test_messages_held_back_are_sought_anew_after_a_start_each_missing_id_once() -> None:
+    alice = channel("alice", peers=0)
+    late, later = message("two", after=named("one")), message("three", after=named("two"))
+    state = Restored(order=(), tips=(), outgoing=(), waiting=(outline(later), outline(late)))
+
+    effects = alice.handle(state, NOW)
+    freed = hear(alice, message("one", lamport=999))
+
+    assert [missing.message_id for missing in only(Missing, effects)] == [message_id("one")]
+    assert [one.message_id for one in only(Delivered, freed)] == [
+        message_id("one"),
+        message_id("two"),
+        message_id("three"),
+    ]
+
+
+def test_unacknowledged_messages_wait_after_a_start_until_somebody_is_there() -> None:
+    alice = channel("alice", peers=0)
+    own = RestoredOwn(message_id("mine"), Delivery.UNACKNOWLEDGED, 2)
+    state = Restored(order=((1, message_id("mine")),), tips=(), outgoing=(own,), waiting=())
+    alice.handle(state, NOW)
+
+    alone = alice.deadline()
+    alice.handle(Connected(1), NOW)
+
+    assert alone is None
+    assert alice.outgoing.pending[own.message_id].attempts == 2
+    assert alice.outgoing.deadline() == NOW + (LAN.resend_after << 2)
+
+
+def test_a_message_that_was_kept_aside_counts_when_it_is_admitted() -> None:
+    alice = channel("alice")
+    mine = say(alice, "hello")
+    aside = message("aside", after=alice.log.content_history(1), lamport=NOW_MS + 1)
+
+    effects = alice.handle(Admit(outline(aside)), NOW)
+
+    assert mine.message_id not in alice.outgoing.pending
+    assert Delivered(message_id("aside"), after_gap=False) in effects
+
+
+# --- All the time ------------------------------------------------------------------------------
+
+
+def test_nothing_is_due_while_nobody_is_connected_and_nothing_is_missing() -> None:
+    alice = channel("alice", peers=0)
+    say(alice, "hello")
+
+    assert alice.deadline() is None
+    assert alice.handle(Tick(), NOW + 3600 * SECOND) == []
+
+
+def test_every_deadline_is_over_once_it_was_ticked() -> None:
+    alice = channel("alice")
+    say(alice, "hello")
+    hear(alice, message("two", after=named("one")))
+
+    times = [at for at, _ in advance(alice, NOW + 900 * SECOND)]
+
+    assert times == sorted(times)
+    due = alice.deadline()
+    assert due is not None
+    assert due > NOW + 900 * SECOND
+
+
+def test_only_an_own_waiting_message_can_be_sent_again() -> None:
+    alice = channel("alice")
+    hear(alice, message("one"))
+
+    with pytest.raises(LocalError, match="not waiting"):
+        alice.handle(SendAgain(message_id("one")), NOW)

@@ -1,0 +1,64 @@
+"""The parts of ARCHITECTURE.md that are drawn from the code: `python -m tests.architecture`.
+
+Between `<!-- begin NAME -->` and `<!-- end NAME -->` stands what this file draws; a test fails when
+it is stale.
+"""
+
+import ast
+import re
+from collections.abc import Mapping
+from enum import Enum
+from pathlib import Path
+
+from sync.waku import reconcile, transfer
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "ARCHITECTURE.md"
+PACKAGES = ("sync", "storage", "chat_tui", "proto")
+
+
+def code_map() -> str:
+    """One line a file: its path and the first line of its docstring."""
+    lines = []
+    for package in PACKAGES:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            if path.name.endswith("_pb2.py"):
+                continue
+            docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+            assert docstring, f"{path} has no docstring"
+            lines.append(f"- `{path.relative_to(ROOT)}`: {docstring.splitlines()[0]}")
+    return "\n".join(lines)
+
+
+def table(transitions: Mapping[Enum, Mapping[Enum, Enum]]) -> str:
+    """A transition table: one row a state, with what leads where."""
+    lines = ["| state | what happens | next state |", "|---|---|---|"]
+    for state, steps in transitions.items():
+        if not steps:
+            lines.append(f"| {state.value} | (nothing more) | |")
+        lines += [f"| {state.value} | {step.value} | {to.value} |" for step, to in steps.items()]
+    return "\n".join(lines)
+
+
+def drawn() -> dict[str, str]:
+    """All drawn parts by name."""
+    return {
+        "code map": code_map(),
+        "reconciliation": table(reconcile.TRANSITIONS),
+        "transfer": table(transfer.TRANSITIONS),
+    }
+
+
+def redrawn(page: str) -> str:
+    """`page` with every drawn part as the code says it."""
+    for name, text in drawn().items():
+        pattern = rf"(<!-- begin {name} -->\n).*?(<!-- end {name} -->)"
+        page, count = re.subn(
+            pattern, lambda match, text=text: f"{match[1]}{text}\n{match[2]}", page, flags=re.S
+        )
+        assert count == 1, f"ARCHITECTURE.md has {count} places for the {name}"
+    return page
+
+
+if __name__ == "__main__":
+    PAGE.write_text(redrawn(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,0 +1,1 @@
+"""Benchmarks: `python -m tests.bench` runs all of them, or those that are named."""

@@ -1,0 +1,162 @@
+"""From one person's keyboard to another one's screen, over loopback and two real disks."""
+
+import asyncio
+import contextlib
+import json
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from tests.bench.programs import Program, Programs
+from tests.bench.report import Params, Result, at_least, at_most, progress, quantile
+from tests.entries import Author
+from tests.processes import Person
+from tests.stores import delivered, opened
+
+START_WITHIN_S: Final = 30.0
+ARRIVE_WITHIN_S: Final = 30.0
+
+COMMITS: Final = 200
+WARM_UP: Final = 50
+SINGLE: Final = 300
+PAUSE_S: Final = 0.01
+"""Between single lines: both programs have finished with the last one by then."""
+
+PLAIN_P50_MS: Final = 5.0
+PLAIN_P99_MS: Final = 10.0
+
+SUSTAINED: Final = 20_000
+"""Ten seconds at the rate that is aimed for."""
+
+RATE_AIM: Final = 2_000.0
+STEADY_RATE: Final = 1_000
+STEADY_S: Final = 10
+STEADY_P99_MS: Final = 25.0
+
+
+def commit_ms(place: Path) -> float:
+    """Median time of committing one message here, in ms: what no program can go below."""
+
+    async def measure() -> list[float]:
+        author = Author("bob")
+        async with opened(place / "commits.db") as store:
+            took = []
+            for number in range(COMMITS):
+                records = delivered(author.write(f"line {number}"))
+                began = time.perf_counter()
+                await store.journal.commit(records)
+                took.append(time.perf_counter() - began)
+            return took
+
+    return quantile(asyncio.run(measure()), 0.5) * 1000
+
+
+def plain_latency(place: Path) -> Iterator[Result]:
+    """One line at a time: from alice's standard input to bob's standard output."""
+    commit = commit_ms(place)
+    with Programs() as programs:
+        alice, bob = plain_pair(programs, place)
+        took_ms = [
+            _one_line(programs, alice, bob, f"single {number} ends") * 1000
+            for number in range(-WARM_UP, SINGLE)
+        ][WARM_UP:]
+    params: Params = {"lines": SINGLE, "commit_p50_ms": round(commit, 3)}
+    for name, share, aim in (("p50", 0.5, PLAIN_P50_MS), ("p99", 0.99, PLAIN_P99_MS)):
+        goal = aim + 2 * commit
+        yield at_most(f"plain_latency_{name}", quantile(took_ms, share), "ms", goal, params)
+
+
+def _one_line(programs: Programs, alice: Program, bob: Program, text: str) -> float:
+    """Seconds from typing `text` to its arrival; then both get time to finish."""
+    since = bob.chunk_count
+    began = time.perf_counter()
+    programs.feed(alice, f"{text}\n".encode())
+    arrived = programs.wait_for(bob, text.encode(), since=since, within_s=ARRIVE_WITHIN_S)
+    programs.run(PAUSE_S)
+    return arrived - began
+
+
+def plain_rate(place: Path) -> Iterator[Result]:
+    """As many lines as alice takes, until bob has shown all."""
+    with Programs() as programs:
+        alice, bob = plain_pair(programs, place)
+        _warm_up(programs, alice, bob)
+        progress(f"{SUSTAINED} lines at once ...")
+        began = time.perf_counter()
+        texts = [f"sustained {number}" for number in range(SUSTAINED)]
+        programs.feed(alice, "".join(f"{text}\n" for text in texts).encode())
+        times = _arrivals(programs, bob, texts, within_s=SUSTAINED / RATE_AIM * 10)
+        rate = SUSTAINED / (max(times) - began)
+    yield at_least("plain_rate", rate, "messages/s", RATE_AIM, {"lines": SUSTAINED})
+
+
+def plain_latency_at_rate(place: Path) -> Iterator[Result]:
+    """A thousand lines a second, each timed from the moment it was due."""
+    lines = STEADY_RATE * STEADY_S
+    with Programs() as programs:
+        alice, bob = plain_pair(programs, place)
+        _warm_up(programs, alice, bob)
+        progress(f"{STEADY_RATE} lines a second for {STEADY_S} s ...")
+        texts = [f"steady {number}" for number in range(lines)]
+        began = time.perf_counter()
+        due = [began + number / STEADY_RATE for number in range(lines)]
+        for text, at in zip(texts, due, strict=True):
+            programs.run(at - time.perf_counter())
+            programs.feed(alice, f"{text}\n".encode())
+        times = _arrivals(programs, bob, texts, within_s=ARRIVE_WITHIN_S)
+    took_ms = [(time_ - at) * 1000 for time_, at in zip(times, due, strict=True)]
+    params: Params = {"rate": STEADY_RATE, "seconds": STEADY_S}
+    yield Result("plain_latency_at_rate_p50", quantile(took_ms, 0.5), "ms", params=params)
+    p99 = quantile(took_ms, 0.99)
+    yield at_most("plain_latency_at_rate_p99", p99, "ms", STEADY_P99_MS, params)
+
+
+def plain_pair(programs: Programs, place: Path) -> tuple[Program, Program]:
+    """Start alice and bob in line mode, connected with each other."""
+    port = free_port()
+    alice = _start_plain(programs, place, "alice", port)
+    there = ("--connect", f"127.0.0.1:{port}")
+    bob = _start_plain(programs, place, "bob", free_port(), *there)
+    for program in (alice, bob):
+        programs.wait_for(program, b'"event": "peer"', since=0, within_s=START_WITHIN_S)
+    return alice, bob
+
+
+def _start_plain(
+    programs: Programs, place: Path, name: str, port: int, *options: str
+) -> Program:
+    person = Person(name, place / name, "127.0.0.1", port)
+    program = programs.start_piped(person.plain("--no-discovery", *options))
+    programs.wait_for(program, b'"event": "ready"', since=0, within_s=START_WITHIN_S)
+    return program
+
+
+def free_port() -> int:
+    """A TCP port of loopback that nobody listens at now."""
+    with contextlib.closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _warm_up(programs: Programs, alice: Program, bob: Program) -> None:
+    for number in range(WARM_UP):
+        _one_line(programs, alice, bob, f"warm-up {number} ends")
+
+
+def _arrivals(
+    programs: Programs, bob: Program, texts: list[str], *, within_s: float
+) -> list[float]:
+    """When bob showed each of `texts`, once he has shown all of them."""
+    last = json.dumps(texts[-1]).encode()
+    programs.wait_for(bob, last, since=0, within_s=within_s)
+    shown: dict[str, float] = {}
+    for at, line in bob.lines():
+        event = json.loads(line)
+        if event["event"] == "message":
+            assert event["text"] not in shown, f"shown twice: {event['text']}"
+            shown[event["text"]] = at
+    missing = [text for text in texts if text not in shown]
+    assert not missing, f"{len(missing)} did not arrive: {missing[:5]}"
+    return [shown[text] for text in texts]

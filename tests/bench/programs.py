@@ -1,0 +1,205 @@
+"""Programs under measurement, with pipes or in a terminal: fed, read and timed by one loop.
+
+Rules:
+1. Whoever measures shares two cores with what is measured: arrivals get a time and are kept, and
+   are looked at afterwards.
+2. Every wait has an end, and a program is ended by whoever started it, by its own id.
+"""
+
+import fcntl
+import os
+import pty
+import selectors
+import signal
+import struct
+import subprocess
+import termios
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final, Self
+
+from tests.processes import ROOT
+
+READ_SIZE: Final = 256 * 1024
+LEAVE_WITHIN_S: Final = 10.0
+
+TERMINAL: Final = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
+COLUMNS: Final = 120
+ROWS: Final = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """What one read gave."""
+
+    at: float
+    """Seconds of `time.perf_counter`."""
+    data: bytes
+
+
+@dataclass(eq=False, slots=True)
+class Program:
+    """A running program: what it printed, and what it has still to be fed."""
+
+    process: subprocess.Popen[bytes]
+    source: int
+    """The file descriptor that is read."""
+    sink: int
+    """The one that is written to."""
+    chunks: list[Chunk] = field(default_factory=list)
+    unfed: bytearray = field(default_factory=bytearray)
+
+    @property
+    def output(self) -> bytes:
+        """All it has printed."""
+        return b"".join([chunk.data for chunk in self.chunks])
+
+    @property
+    def chunk_count(self) -> int:
+        """Now, as a number for `wait_for`."""
+        return len(self.chunks)
+
+    @property
+    def cpu_s(self) -> float:
+        """Seconds of processor time it has used, of all its threads; steps of a clock tick."""
+        with open(f"/proc/{self.process.pid}/stat", encoding="ascii") as file:  # noqa: PTH123
+            fields = file.read().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def lines(self) -> list[tuple[float, bytes]]:
+        """Each whole line it has printed, and when its end came."""
+        complete: list[tuple[float, bytes]] = []
+        rest = b""
+        for chunk in self.chunks:
+            *ended, rest = (rest + chunk.data).split(b"\n")
+            complete += [(chunk.at, line) for line in ended]
+        return complete
+
+
+class Programs:
+    """The programs of one measurement, all ended at the end of the `with` block."""
+
+    def __init__(self) -> None:
+        self._selector = selectors.DefaultSelector()
+        self._running: list[Program] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for program in self._running:
+            program.process.kill()
+            program.process.wait(LEAVE_WITHIN_S)
+            os.close(program.source)
+            os.close(program.sink)
+        self._selector.close()
+
+    def start_piped(self, command: Sequence[str]) -> Program:
+        """Start a program that reads lines and prints lines."""
+        process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=None, cwd=ROOT, bufsize=0
+        )
+        assert process.stdin is not None
+        assert process.stdout is not None
+        # The program owns its ends of the pipes; ours outlive the objects that carry them.
+        sink, source = os.dup(process.stdin.fileno()), os.dup(process.stdout.fileno())
+        process.stdin.close()
+        process.stdout.close()
+        return self._watch(Program(process, source, sink))
+
+    def start_in_terminal(self, command: Sequence[str]) -> Program:
+        """Start a full-screen program in a terminal of `COLUMNS` x `ROWS`."""
+        ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+        process = subprocess.Popen(
+            command,
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            cwd=ROOT,
+            env={**os.environ, **TERMINAL},
+            start_new_session=True,
+        )
+        os.close(theirs)
+        return self._watch(Program(process, ours, os.dup(ours)))
+
+    def feed(self, program: Program, data: bytes) -> None:
+        """Type `data`; what the program does not take yet it gets while we wait."""
+        program.unfed += data
+        self._push(program)
+
+    def wait_for(self, program: Program, text: bytes, *, since: int, within_s: float) -> float:
+        """Feed and read until `program` has printed `text`; return when its last byte came.
+
+        Args:
+            program: whose output is looked at, from chunk number `since` on.
+            text: what it should print; found wherever reads happened to cut it.
+            since: a `chunk_count` of before.
+            within_s: seconds to wait at most.
+
+        Raises:
+            AssertionError: it did not within `within_s` seconds, or a program ended first.
+        """
+        deadline = time.perf_counter() + within_s
+        printed = b""
+        while True:
+            for chunk in program.chunks[since:]:
+                printed = printed[-len(text) :] + chunk.data
+                if text in printed:
+                    return chunk.at
+            since = program.chunk_count
+            left = deadline - time.perf_counter()
+            assert left > 0, f"not within {within_s} s: {text!r}; last came {printed[-2000:]!r}"
+            self._turn(left)
+
+    def run(self, seconds: float) -> None:
+        """Feed and read for so long."""
+        deadline = time.perf_counter() + seconds
+        while (left := deadline - time.perf_counter()) > 0:
+            self._turn(left)
+
+    def _turn(self, within_s: float) -> None:
+        """Feed and read what is possible, once; wait at most `within_s` for that."""
+        for key, events in self._selector.select(within_s):
+            program: Program = key.data
+            if events & selectors.EVENT_WRITE:
+                self._push(program)
+            if events & selectors.EVENT_READ:
+                self._pull(program)
+
+    def end(self, program: Program) -> None:
+        """Ask a program to leave, and see it do so."""
+        program.process.send_signal(signal.SIGTERM)
+        program.process.wait(LEAVE_WITHIN_S)
+
+    def _watch(self, program: Program) -> Program:
+        os.set_blocking(program.sink, False)
+        os.set_blocking(program.source, False)
+        self._running.append(program)
+        self._selector.register(program.source, selectors.EVENT_READ, program)
+        return program
+
+    def _push(self, program: Program) -> None:
+        """Write what there is room for; listen for more room only while something waits."""
+        try:
+            written = os.write(program.sink, program.unfed)
+        except BlockingIOError:
+            written = 0
+        del program.unfed[:written]
+        listening = program.sink in self._selector.get_map()
+        if program.unfed and not listening:
+            self._selector.register(program.sink, selectors.EVENT_WRITE, program)
+        elif listening and not program.unfed:
+            self._selector.unregister(program.sink)
+
+    def _pull(self, program: Program) -> None:
+        try:
+            data = os.read(program.source, READ_SIZE)
+        except OSError:  # how a terminal says that nobody writes to it any more
+            data = b""
+        at = time.perf_counter()
+        if not data:
+            code = program.process.wait(LEAVE_WITHIN_S)
+            raise AssertionError(f"a program ended with {code}: {program.output[-2000:]!r}")
+        program.chunks.append(Chunk(at, data))

@@ -1,0 +1,55 @@
+"""What a benchmark says: one JSON object a line, for people and for scripts."""
+
+import json
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+Params: TypeAlias = dict[str, str | int | float]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One figure; `goal` is None, and so is `met`, where it only explains another one."""
+
+    name: str
+    value: float
+    unit: str
+    goal: float | None = None
+    met: bool | None = None
+    params: Params = field(default_factory=dict)
+
+    def to_json(self) -> str:
+        """The line to print."""
+        return json.dumps(
+            {
+                "name": self.name,
+                "params": self.params,
+                "value": round(self.value, 3),
+                "unit": self.unit,
+                "goal": None if self.goal is None else round(self.goal, 3),
+                "met": self.met,
+            }
+        )
+
+
+def at_most(name: str, value: float, unit: str, goal: float, params: Params) -> Result:
+    """A figure that should be small."""
+    return Result(name, value, unit, goal, value <= goal, params)
+
+
+def at_least(name: str, value: float, unit: str, goal: float, params: Params) -> Result:
+    """A figure that should be large."""
+    return Result(name, value, unit, goal, value >= goal, params)
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    """The smallest of `values` that at least `share` of them (0 < share <= 1) do not exceed."""
+    return sorted(values)[math.ceil(share * len(values)) - 1]
+
+
+def progress(text: str) -> None:
+    """Tell whoever waits how far it is; standard output is for results alone."""
+    print(text, file=sys.stderr, flush=True)

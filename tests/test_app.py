@@ -1,0 +1,244 @@
+"""The whole screen over real clients on 127.0.0.1: what a person does, and what they see then."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from chat_tui.app import ChatApp
+from chat_tui.client import Client
+from chat_tui.screens import TextScreen
+from sync.errors import LocalError
+from sync.machine import ChannelId
+from sync.sds.message import Delivery
+from tests.chats import meet, opened, running
+
+pytestmark = pytest.mark.net
+
+SOON_S = 10.0
+"""Longer than anything here takes on a busy machine."""
+
+
+@asynccontextmanager
+async def screen(
+    client: Client, size: tuple[int, int] = (80, 24)
+) -> AsyncIterator[tuple[ChatApp, Pilot[None]]]:
+    """Somebody's screen, once it is on the network."""
+    ready = asyncio.Event()
+    app = ChatApp(client, lambda: client.run(ready), channel=client.first_channel)
+    async with app.run_test(size=size, notifications=True) as pilot:
+        async with asyncio.timeout(SOON_S):
+            await ready.wait()
+        yield app, pilot
+
+
+async def until(pilot: Pilot[None], true: Callable[[], bool]) -> None:
+    """Let the screen and the network work until `true()`."""
+    async with asyncio.timeout(SOON_S):
+        while not true():
+            await pilot.pause()
+
+
+def shown(app: ChatApp) -> str:
+    """All the text on the screen."""
+    return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
+
+
+async def type_in(pilot: Pilot[None], text: str) -> None:
+    await pilot.press(*["space" if key == " " else key for key in text], "enter")
+
+
+def lobby(client: Client) -> ChannelId:
+    """The channel everybody begins in."""
+    assert client.first_channel is not None
+    return client.first_channel
+
+
+async def get_together(pilot: Pilot[None], app: ChatApp, bob: Client, alice: Client) -> None:
+    """Connect bob to the person at the screen, who sees him come."""
+    await meet(bob, alice)
+    await until(pilot, lambda: "1 other here" in shown(app))
+
+
+async def test_alone_the_screen_says_who_reads_and_that_messages_wait(tmp_path: Path) -> None:
+    async with opened(tmp_path, "alice") as alice, screen(alice) as (app, pilot):
+        await type_in(pilot, "anybody?")
+        await until(pilot, lambda: "alice  anybody?" in shown(app))
+        await until(pilot, lambda: "Nobody here; 1 message waits" in shown(app))
+
+        assert "to #lobby, open to everybody on this network" in shown(app)
+        assert "○" in shown(app)
+
+
+async def test_a_line_appears_on_the_other_screen_and_its_mark_settles(tmp_path: Path) -> None:
+    async with (
+        opened(tmp_path, "alice") as alice,
+        running(tmp_path, "bob") as bob,
+        screen(alice) as (app, pilot),
+    ):
+        await get_together(pilot, app, bob, alice)
+        await type_in(pilot, "hello bob")
+        await bob.write(lobby(bob), "hello alice")
+
+        await until(pilot, lambda: "bob  hello alice" in shown(app))
+        await until(
+            pilot,
+            lambda: app.transcript.conversation.rows[0].line.delivery == Delivery.ACKNOWLEDGED,
+        )
+        await until(pilot, lambda: "●" in shown(app))
+
+
+async def test_history_is_painted_before_the_network_is_up(tmp_path: Path) -> None:
+    async with running(tmp_path, "alice") as alice:
+        for at in range(60):
+            await alice.write(lobby(alice), f"old {at}")
+    painted: list[str] = []
+
+    async def never() -> None:
+        painted.append(shown(app))
+        raise LocalError("There is no network. Plug a cable in.")
+
+    async with opened(tmp_path, "alice") as alice:
+        app = ChatApp(alice, never)
+        async with app.run_test(size=(80, 24)) as pilot:
+            await until(pilot, lambda: bool(painted))
+            await until(pilot, lambda: "There is no network. Plug a cable in." in shown(app))
+            await pilot.press(*["pageup"] * 5)
+            await until(pilot, lambda: "old 0 " in shown(app))
+
+    assert "alice  old 59" in painted[0]
+
+
+async def test_reading_further_up_is_never_disturbed(tmp_path: Path) -> None:
+    async with (
+        opened(tmp_path, "alice") as alice,
+        running(tmp_path, "bob") as bob,
+        screen(alice) as (app, pilot),
+    ):
+        for at in range(40):
+            await alice.write(lobby(alice), f"mine {at}")
+        await get_together(pilot, app, bob, alice)
+        await until(pilot, lambda: "mine 39" in shown(app))
+        await pilot.press("pageup")
+        top = app.transcript.render_line(0).text[:30]
+        await bob.write(lobby(bob), "look")
+        await until(pilot, lambda: "1 new · End jumps" in shown(app))
+
+        assert app.transcript.render_line(0).text[:30] == top
+        await pilot.press("end")
+        await until(pilot, lambda: "bob  look" in shown(app))
+        assert "1 new" in shown(app)
+        assert "End jumps" not in shown(app)
+
+
+async def test_commands_run_and_never_go_out(tmp_path: Path) -> None:
+    async with opened(tmp_path, "alice") as alice, screen(alice) as (app, pilot):
+        await type_in(pilot, "/jion #x")
+        await until(pilot, lambda: "Did you mean" in shown(app))
+        kept = app.composer.text
+        app.composer.text = ""
+        await type_in(pilot, "//slash")
+        await until(pilot, lambda: "alice  /slash" in shown(app))
+
+        assert kept == "/jion #x"
+        assert await alice.history.count(lobby(alice)) == 1
+
+
+async def test_joining_and_switching_channels(tmp_path: Path) -> None:
+    async with opened(tmp_path, "alice") as alice, screen(alice, (130, 30)) as (app, pilot):
+        await type_in(pilot, "/create build")
+        await until(pilot, lambda: "to #build, private" in shown(app))
+        await type_in(pilot, "/invite")
+        await until(pilot, lambda: isinstance(app.screen, TextScreen))
+        invite = shown(app)
+        await pilot.press("escape")
+        await alice.write(lobby(alice), "in the lobby")
+        await pilot.press("alt+down")
+        await until(pilot, lambda: "in the lobby" in shown(app))
+        await type_in(pilot, "/channel build")
+        await until(pilot, lambda: "to #build" in shown(app))
+
+    assert "/join " in invite
+
+
+async def test_an_active_channel_is_named_and_jumped_to(tmp_path: Path) -> None:
+    async with (
+        opened(tmp_path, "alice") as alice,
+        running(tmp_path, "bob") as bob,
+        screen(alice) as (app, pilot),
+    ):
+        await get_together(pilot, app, bob, alice)
+        await type_in(pilot, "/join #random")
+        await until(pilot, lambda: "to #random" in shown(app))
+        await bob.write(lobby(bob), "psst")
+        await until(pilot, lambda: "#lobby 1" in shown(app))
+        await pilot.press("alt+a")
+        await until(pilot, lambda: "bob  psst" in shown(app))
+
+        assert "1 new" in shown(app)
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("f1", "COMMANDS"),
+        ("alt+h", "COMMANDS"),
+        ("f2", "Held back"),
+        ("alt+p", "Held back"),
+        ("f3", "Nobody yet"),
+        ("alt+n", "Nobody yet"),
+    ],
+)
+async def test_help_protocol_and_peers_open_and_close(tmp_path: Path, key: str, text: str) -> None:
+    async with opened(tmp_path, "alice") as alice, screen(alice) as (app, pilot):
+        before = text in shown(app)
+        await pilot.press(key)
+        await until(pilot, lambda: text in shown(app))
+        await pilot.press("escape")
+        await until(pilot, lambda: text not in shown(app))
+
+    assert not before
+
+
+async def test_quitting_and_what_ctrl_c_says(tmp_path: Path) -> None:
+    async with opened(tmp_path, "alice") as alice, screen(alice) as (app, pilot):
+        await pilot.press("ctrl+c")
+        await until(pilot, lambda: "Ctrl+Q quits. Nothing" in shown(app))
+        await pilot.press("ctrl+q")
+        await until(pilot, lambda: not app.is_running)
+
+
+async def test_slash_quit_leaves(tmp_path: Path) -> None:
+    async with opened(tmp_path, "alice") as alice, screen(alice) as (app, pilot):
+        await type_in(pilot, "/quit")
+        await until(pilot, lambda: not app.is_running)
+
+
+@pytest.mark.parametrize("size", [(59, 24), (80, 15)])
+async def test_too_small_a_window_asks_to_be_enlarged(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    async with opened(tmp_path, "alice") as alice, screen(alice, size) as (app, pilot):
+        small = shown(app)
+        await pilot.resize_terminal(80, 24)
+        await pilot.pause()
+        enlarged = shown(app)
+
+    assert "Please enlarge" in small
+    assert "to #lobby" in enlarged
+    assert "Please enlarge" not in enlarged
+
+
+@pytest.mark.parametrize(("width", "beside"), [(80, False), (110, True), (140, True)])
+async def test_the_drawer_stands_beside_the_chat_only_where_there_is_room(
+    tmp_path: Path, width: int, beside: bool
+) -> None:
+    async with opened(tmp_path, "alice") as alice, screen(alice, (width, 30)) as (app, pilot):
+        await pilot.press("f2")
+        await until(pilot, lambda: "Held back" in shown(app))
+
+        assert ("to #lobby" in shown(app)) == beside
+        assert ("CHANNELS" in shown(app)) == (width >= 120)

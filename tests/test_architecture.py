@@ -1,0 +1,34 @@
+import subprocess
+import sys
+
+import pytest
+
+from tests.architecture import PAGE, redrawn
+
+HEAVY = ("textual", "numpy", "zeroconf", "sqlite3", "pyspark", "cryptography", "google.protobuf")
+
+
+def test_architecture_says_what_the_code_is() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+
+    assert redrawn(page) == page, "run `python -m tests.architecture`"
+
+
+@pytest.mark.parametrize(
+    ("module", "forbidden"),
+    [
+        ("chat_tui.main", HEAVY),
+        ("storage.profile", HEAVY),
+        ("chat_tui.plain", ("textual", "pyspark")),
+        ("chat_tui.start", ("pyspark",)),
+        ("sync.runner", ("asyncio", "socket", "sqlite3", "textual", "zeroconf")),
+    ],
+)
+def test_a_module_imports_nothing_it_must_not_need(module: str, forbidden: tuple[str, ...]) -> None:
+    program = f"import {module}, sys; print('\\n'.join(sys.modules))"
+
+    loaded = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+
+    assert not set(forbidden) & set(loaded)

@@ -1,0 +1,252 @@
+"""What arrives before its dependencies: held back, freed, given up, and bounded."""
+
+import pytest
+
+from sync.machine import SECOND
+from sync.sds.events import Delivered, Found, Held, Missing, Seek
+from sync.sds.incoming import (
+    LOST_MAX,
+    MISSING_MAX,
+    STALE_MAX,
+    WAITING_PER_SENDER_MAX,
+    Incoming,
+)
+from sync.sds.message import LAN
+from tests.channels import (
+    NOW,
+    advance,
+    channel,
+    hear,
+    message,
+    message_id,
+    named,
+    only,
+    peer,
+    sync_message,
+)
+
+LOST = LAN.lost_after
+
+
+def test_a_message_waits_for_all_of_its_dependencies() -> None:
+    alice = channel("alice")
+    hear(alice, message("three", after=named("one", "two")))
+
+    after_one = hear(alice, message("one"))
+    after_two = hear(alice, message("two"))
+
+    assert [one.message_id for one in only(Delivered, after_one)] == [message_id("one")]
+    assert only(Delivered, after_two) == [
+        Delivered(message_id("two"), after_gap=False),
+        Delivered(message_id("three"), after_gap=False),
+    ]
+
+
+def test_a_chain_is_delivered_in_order_whatever_order_it_came_in() -> None:
+    alice = channel("alice")
+    chain = [message("0")]
+    chain += [message(str(n), after=named(str(n - 1)), lamport=1000 + n) for n in range(1, 50)]
+
+    effects = [effect for sent in reversed(chain) for effect in hear(alice, sent)]
+
+    assert [one.message_id for one in only(Delivered, effects)] == [
+        sent.message_id for sent in chain
+    ]
+    assert not alice.incoming.waiting
+    assert not alice.incoming.missing
+
+
+def test_a_missing_message_is_announced_once_with_who_named_it() -> None:
+    alice = channel("alice")
+
+    first = hear(alice, message("two", after=named("one")))
+    second = hear(alice, message("three", after=named("one")))
+    by_sync = hear(alice, sync_message("carol", named("one", "other")))
+
+    assert only(Missing, first) == [Missing(message_id("one"), message_id("two"))]
+    assert only(Missing, second) == []
+    assert only(Missing, by_sync) == [Missing(message_id("other"), peer("carol"))]
+
+
+def test_a_missing_message_that_comes_is_found() -> None:
+    alice = channel("alice")
+    hear(alice, sync_message("bob", named("one")))
+
+    effects = hear(alice, message("one"))
+
+    assert Found(message_id("one"), lost=False) in effects
+    assert not alice.incoming.missing
+
+
+def test_what_waits_here_is_no_news_to_who_waits_for_it() -> None:
+    alice = channel("alice")
+    hear(alice, message("two", after=named("one")))
+
+    effects = hear(alice, message("three", after=named("two")))
+
+    assert effects == [Held(message_id("three"))]
+
+
+def test_a_message_whose_dependencies_stay_away_is_delivered_after_a_gap() -> None:
+    alice = channel("alice", peers=0)
+    hear(alice, message("two", after=named("one")))
+
+    before = advance(alice, NOW + LOST - 1)
+    after = [effect for _, effect in advance(alice, NOW + LOST)]
+
+    assert before == []
+    assert Found(message_id("one"), lost=True) in after
+    assert Delivered(message_id("two"), after_gap=True) in after
+    assert not alice.incoming.waiting
+    assert not alice.incoming.missing
+
+
+def test_what_follows_a_message_after_a_gap_follows_no_gap_itself() -> None:
+    alice = channel("alice", peers=0)
+    hear(alice, message("two", after=named("one")))
+    hear(alice, message("three", after=named("two"), lamport=1001), NOW + SECOND)
+
+    effects = [effect for _, effect in advance(alice, NOW + LOST)]
+
+    assert only(Delivered, effects) == [
+        Delivered(message_id("two"), after_gap=True),
+        Delivered(message_id("three"), after_gap=False),
+    ]
+
+
+def test_a_gap_is_filled_when_the_lost_message_comes_after_all() -> None:
+    alice = channel("alice", peers=0)
+    hear(alice, message("two", after=named("one"), lamport=1001))
+    advance(alice, NOW + LOST)
+
+    effects = hear(alice, message("one", lamport=1000), NOW + 2 * LOST)
+
+    assert effects == [
+        Delivered(message_id("one"), after_gap=False),
+        Found(message_id("one"), lost=False),
+    ]
+    assert [id_ for _, id_ in alice.log.order] == [message_id("one"), message_id("two")]
+
+
+def test_an_id_is_looked_for_as_long_as_somebody_waits_for_it() -> None:
+    alice = channel("alice", peers=0)
+    hear(alice, message("two", after=named("one")))
+    hear(alice, message("three", after=named("one")), NOW + LOST - SECOND)
+    advance(alice, NOW + LOST)
+
+    effects = hear(alice, message("one"), NOW + LOST + SECOND)
+
+    assert message_id("three") not in alice.incoming.waiting
+    assert only(Delivered, effects) == [
+        Delivered(message_id("one"), after_gap=False),
+        Delivered(message_id("three"), after_gap=False),
+    ]
+
+
+def test_who_waits_for_a_waiting_message_is_freed_with_it() -> None:
+    alice = channel("alice", peers=0)
+    hear(alice, message("three", after=named("two"), lamport=1002))
+    hear(alice, message("two", after=named("one"), lamport=1001), NOW + LOST - 2)
+    hear(alice, message("four", after=named("two"), lamport=1003), NOW + LOST - 1)
+    advance(alice, NOW + LOST)
+
+    effects = hear(alice, message("one"), NOW + LOST + SECOND)
+
+    assert [one.message_id for one in only(Delivered, effects)] == [
+        message_id("one"),
+        message_id("two"),
+        message_id("four"),
+    ]
+    assert Found(message_id("two"), lost=True) not in effects
+    assert not alice.incoming.missing
+
+
+def test_a_hole_is_looked_for_and_nothing_waits_for_it() -> None:
+    alice = channel("alice", peers=0)
+    hear(alice, message("five"))
+
+    effects = alice.handle(Seek(named("four"), message_id("five")), NOW)
+    later = [effect for _, effect in advance(alice, NOW + LOST)]
+
+    assert effects == [Missing(message_id("four"), message_id("five"))]
+    assert later == [Found(message_id("four"), lost=True)]
+
+
+def test_an_author_with_too_many_waiting_gets_the_oldest_delivered_after_a_gap() -> None:
+    alice = channel("alice")
+    for number in range(WAITING_PER_SENDER_MAX):
+        hear(alice, message(f"m{number}", after=named("absent"), lamport=1000 + number))
+    hear(alice, message("honest", sender="carol", after=named("absent")))
+
+    effects = hear(alice, message("one more", after=named("absent"), lamport=9999))
+
+    assert effects == [Held(message_id("one more")), Delivered(message_id("m0"), after_gap=True)]
+    assert message_id("honest") in alice.incoming.waiting
+    waiters = alice.incoming.missing[message_id("absent")].waiters
+    assert len(waiters) == WAITING_PER_SENDER_MAX + 1
+
+
+def test_names_of_what_never_existed_fill_no_more_than_their_share() -> None:
+    alice = channel("alice")
+    for number in range(MISSING_MAX // 16 + 10):
+        bogus = named(*(f"never {number}/{index}" for index in range(16)))
+        hear(alice, sync_message("mallory", bogus))
+
+    full = len(alice.incoming.missing)
+    effects = hear(alice, message("honest", sender="carol", after=named("other")))
+
+    assert full == MISSING_MAX
+    assert effects == [Delivered(message_id("honest"), after_gap=True)]
+
+
+def test_when_the_table_is_full_a_message_still_waits_for_what_was_looked_for_before() -> None:
+    alice = channel("alice")
+    hear(alice, sync_message("bob", named("wanted")))
+    for number in range(MISSING_MAX // 16):
+        bogus = named(*(f"never {number}/{index}" for index in range(16)))
+        hear(alice, sync_message("mallory", bogus))
+
+    held = hear(alice, message("two", after=named("wanted", "too much")))
+    freed = hear(alice, message("wanted"))
+
+    assert held == [Held(message_id("two"))]
+    assert Delivered(message_id("two"), after_gap=True) in freed
+
+
+def test_a_flood_of_messages_that_wait_for_nothing_real_stays_bounded() -> None:
+    buffer = Incoming(LOST)
+    flood = 20_000
+    alice = channel("alice")
+    alice.incoming = buffer
+
+    for number in range(flood):
+        hear(alice, message(f"m{number}", after=named(f"never {number}"), lamport=number))
+
+    kept = len(buffer.waiting) + len(buffer.missing)
+    assert len(buffer.waiting) == WAITING_PER_SENDER_MAX
+    assert len(buffer.missing) <= MISSING_MAX
+    assert len(buffer._heap) <= 2 * kept + STALE_MAX
+
+
+def test_lost_ids_are_remembered_up_to_a_limit() -> None:
+    alice = channel("alice", peers=0)
+    for number in range(LOST_MAX // 16 + 5):
+        hear(alice, sync_message("bob", named(*(f"{number}/{index}" for index in range(16)))))
+
+    advance(alice, NOW + LOST)
+
+    assert len(alice.incoming.lost) == LOST_MAX
+    assert not alice.incoming.missing
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_deliveries_after_a_gap_come_in_the_order_of_the_log(count: int) -> None:
+    alice = channel("alice", peers=0)
+    for number in reversed(range(count)):
+        hear(alice, message(f"m{number}", after=named(f"never {number}"), lamport=number))
+
+    effects = [effect for _, effect in advance(alice, NOW + LOST)]
+
+    assert [one.message_id for one in only(Delivered, effects)] == [
+        message_id(f"m{number}") for number in range(count)
+    ]
