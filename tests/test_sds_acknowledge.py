@@ -128,9 +128,7 @@ def test_a_filter_only_ever_says_possibly() -> None:
     assert set(states) == {Delivery.POSSIBLY_ACKNOWLEDGED}
 
 
-def test_only_the_first_filter_that_holds_a_message_is_news_and_distinct_peers_are_counted() -> (
-    None
-):
+def test_only_the_first_filter_with_a_message_is_news_and_distinct_peers_are_counted() -> None:
     alice = channel("alice")
     hello = say(alice, "hello")
 

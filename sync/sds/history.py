@@ -87,7 +87,8 @@ class Log:
         room = HISTORY_MAX - len(regular)
         entries = {entry.message_id: entry for entry in islice(self.owed.values(), room)}
         if not entries:
-            entries = {id_: entry for _, id_, entry in self._newest[-room:]}
+            others = [entry for _, _, entry in self._newest if entry not in regular]
+            entries = {entry.message_id: entry for entry in others[-room:]}
         entries.update((entry.message_id, entry) for entry in regular)
         return tuple(entries.values())
 
