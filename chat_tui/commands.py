@@ -29,6 +29,8 @@ ADDRESS: Final = re.compile(
 
 NEAREST: Final = 3
 
+NOWHERE: Final = "No channel is open. /join #lobby opens the one everybody shares."
+
 
 @dataclass(frozen=True, slots=True)
 class Result:
@@ -88,13 +90,15 @@ class Commands:
         return [*BY_NAME, *channels, *dict.fromkeys(nicks)]
 
     async def _write(self, text: str, channel: ChannelId | None) -> Result:
-        await self._chat.write(self._channel(channel).channel, text)
+        if channel is None:
+            raise LocalError(NOWHERE)
+        await self._chat.write(channel, text)
         return Result()
 
     def _channel(self, channel: ChannelId | None) -> ChannelInfo:
         info = reports.find(self._chat.snapshot(), channel)
         if info is None:
-            raise LocalError("No channel is open. /join #lobby opens the one everybody shares.")
+            raise LocalError(NOWHERE)
         return info
 
     # -- the commands, in the order of the table ----------------------------------------------

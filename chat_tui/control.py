@@ -29,10 +29,13 @@ EVENTS_MAX: Final = 10_000
 
 def namer(client: Client) -> Name:
     """Return how channels are called here."""
+    names: dict[ChannelId, str] = {}
 
     def name(channel: ChannelId) -> str:
-        known = client.snapshot().channels
-        return next((f"#{one.name}" for one in known if one.channel == channel), channel)
+        # A name never changes, and a snapshot would cost more than all else that a message costs.
+        if channel not in names:
+            names.update({one.channel: f"#{one.name}" for one in client.snapshot().channels})
+        return names.get(channel, channel)
 
     return name
 

@@ -1,0 +1,93 @@
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from chat_tui import main
+
+COMMANDS = ["chat", "plain", "send", "tail", "status", "doctor", "sim"]
+
+
+def test_every_command_explains_itself() -> None:
+    runner = CliRunner()
+
+    overview = runner.invoke(main.cli, ["--help"])
+
+    assert overview.exit_code == 0
+    for command in COMMANDS:
+        assert command in overview.output
+        helped = runner.invoke(main.cli, [command, "--help"])
+        assert helped.exit_code == 0
+        assert helped.output.startswith("Usage:")
+
+
+def test_version_is_the_installed_one() -> None:
+    printed = CliRunner().invoke(main.cli, ["--version"]).output
+
+    assert printed.startswith("chat-tui, version ")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--bogus"],
+        ["plain", "--bogus"],
+        ["dance"],
+        ["plain", "--port", "70000"],
+        ["plain", "--connect", "nowhere:port"],
+        ["send"],
+    ],
+)
+def test_bad_options_exit_with_2_and_one_sentence(words: list[str]) -> None:
+    result = CliRunner().invoke(main.cli, words)
+
+    assert result.exit_code == 2
+    assert "Error: " in result.output
+
+
+def test_options_without_a_command_are_those_of_the_chat() -> None:
+    bogus = CliRunner().invoke(main.cli, ["--profile", "bob", "--bogus"])
+
+    assert bogus.exit_code == 2
+    assert "Usage: cli chat" in bogus.output
+
+
+def test_the_place_chosen_at_the_first_run_is_remembered(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    usual = main.default_data_dir()
+    main.config_file().parent.mkdir(parents=True)
+    main.config_file().write_text(json.dumps({"data_dir": str(tmp_path / "mine")}))
+
+    assert usual != main.default_data_dir()
+    assert main.default_data_dir() == tmp_path / "mine"
+
+
+def test_a_damaged_memory_of_the_place_means_the_usual_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    usual = main.default_data_dir()
+    main.config_file().parent.mkdir(parents=True)
+    main.config_file().write_text("not json")
+
+    assert main.default_data_dir() == usual
+
+
+def test_status_of_no_profile_says_so(tmp_path: Path) -> None:
+    result = CliRunner().invoke(main.cli, ["status", "--data-dir", str(tmp_path)])
+
+    assert result.exit_code == 1
+    assert "There is no profile default" in str(result.exception)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_sim_prints_a_line_a_run_and_succeeds() -> None:
+    result = CliRunner().invoke(
+        main.cli, ["sim", "--peers", "3", "--messages", "5", "--seeds", "2", "--partition", "0"]
+    )
+
+    assert result.exit_code == 0
+    assert result.output.count("same log everywhere") == 2

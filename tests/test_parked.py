@@ -1,0 +1,121 @@
+"""Wrong clocks: messages from the future wait for their time, within bounds."""
+
+import pytest
+
+from sync.group import values
+from sync.group.parked import CLOCK_AHEAD_MAX, PARKED_PER_AUTHOR_MAX
+from sync.machine import MILLISECOND, MINUTE, SECOND
+from sync.sds.message import Delivery
+from tests.entries import Author
+from tests.groups import NOW, NOW_MS, Member, only
+
+AHEAD_MS = CLOCK_AHEAD_MAX // MILLISECOND
+
+
+@pytest.mark.parametrize("stamp", ["lamport", "created_ns"])
+def test_a_message_from_the_future_is_kept_aside_until_its_time(stamp: str) -> None:
+    alice, bob = Member("alice"), Author("bob")
+    alice.join(bob.peer_id)
+    ahead = 10 * MINUTE
+    lamport = NOW_MS + ahead // MILLISECOND if stamp == "lamport" else 5
+    sent = bob.write("hello", lamport=lamport, created_ns=NOW + ahead if lamport == 5 else 5)
+
+    parked = alice.hear(sent)
+    aside = (alice.shown(), len(alice.group.items), alice.group.sds.filter.count)
+    early = alice.advance(NOW + ahead - CLOCK_AHEAD_MAX - 1)
+    in_time = alice.advance(NOW + ahead - CLOCK_AHEAD_MAX)
+
+    assert only(values.StoreMessage, parked) == [values.StoreMessage(sent, values.Status.PARKED)]
+    assert aside == ([], 0, 0)
+    assert only(values.Deliver, early) == []
+    assert [one.message_id for one in only(values.Deliver, in_time)] == [sent.entry.message_id]
+    assert len(alice.group.items) == 1
+
+
+def test_exactly_five_minutes_ahead_is_let_in() -> None:
+    alice, bob = Member("alice"), Author("bob")
+    sent = bob.write("hello", lamport=NOW_MS + AHEAD_MS)
+
+    alice.hear(sent)
+
+    assert alice.shown() == [sent.entry.message_id]
+
+
+def test_what_is_ahead_is_judged_by_the_reference_clock() -> None:
+    alice, bob = Member("alice"), Author("bob")
+    sent = bob.write("hello", lamport=NOW_MS + 2 * AHEAD_MS)
+    alice.hear(sent)
+
+    effects = alice.tell(values.ReferenceClock(CLOCK_AHEAD_MAX))
+
+    assert [one.message_id for one in only(values.Deliver, effects)] == [sent.entry.message_id]
+
+
+def test_the_far_future_does_not_end_the_channel() -> None:
+    alice, mallory = Member("alice"), Author("mallory")
+    for lamport in (2**31 - 1, 2**63 - 1, 2**64 - 1):
+        alice.hear(mallory.write("doom", lamport=lamport, created_ns=5))
+
+    mine = alice.write("still here").entry.header
+
+    assert mine.lamport == NOW_MS
+    assert len(alice.group.parked) == 2  # 2**31 - 1 ms is a day in 1970
+
+
+def test_parked_messages_are_bounded_per_author() -> None:
+    alice, mallory, bob = Member("alice"), Author("mallory"), Author("bob")
+    doom = [
+        alice.hear(mallory.write("doom", lamport=2**62 + number, created_ns=5))
+        for number in range(PARKED_PER_AUTHOR_MAX + 5)
+    ]
+    honest = bob.write("my clock is wrong", lamport=NOW_MS + 2 * AHEAD_MS)
+    alice.hear(honest)
+
+    assert len(only(values.Refused, doom[-1])) == 1
+    assert len(alice.group.parked) == PARKED_PER_AUTHOR_MAX + 1
+    assert honest.entry.message_id in alice.group.parked
+
+
+def test_a_parked_message_counts_as_evidence_once_it_is_let_in() -> None:
+    alice, bob = Member("alice"), Author("bob")
+    alice.join(bob.peer_id)
+    mine = alice.write("hello")
+    reply = bob.write("hi", after=[mine], lamport=NOW_MS + 2 * AHEAD_MS)
+
+    parked = alice.hear(reply)
+    let_in = alice.tell(values.ReferenceClock(CLOCK_AHEAD_MAX))
+
+    acknowledged = values.DeliveryChanged(mine.entry.message_id, Delivery.ACKNOWLEDGED)
+    assert acknowledged not in parked
+    assert acknowledged in let_in
+
+
+def test_a_parked_message_survives_a_start() -> None:
+    alice, bob = Member("alice"), Author("bob")
+    sent = bob.write("hello", lamport=NOW_MS + 2 * AHEAD_MS)
+    alice.hear(sent)
+
+    alice.start()
+    alice.advance(NOW + CLOCK_AHEAD_MAX)
+
+    assert alice.shown() == [sent.entry.message_id]
+
+
+def test_whoever_writes_with_a_clock_ahead_is_told() -> None:
+    alice = Member("alice")
+    alice.write("early", now=NOW + 10 * MINUTE)
+
+    alice.tell(values.ReferenceClock(-10 * MINUTE), NOW + 10 * MINUTE + SECOND)
+    event = values.Write(2, 1, b"")
+    effects = alice.tell(event, NOW + 10 * MINUTE + 2 * SECOND)
+
+    assert len(only(values.Warned, effects)) == 1
+
+
+def test_old_stamps_are_let_in() -> None:
+    alice, bob = Member("alice"), Author("bob")
+    sent = bob.write("from 1970", lamport=1, created_ns=0)
+
+    alice.hear(sent)
+
+    assert alice.shown() == [sent.entry.message_id]
