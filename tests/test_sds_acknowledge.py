@@ -5,7 +5,7 @@ import pytest
 from sync.bloom import LAN as BLOOM
 from sync.bloom import RollingBloomFilter
 from sync.machine import SECOND, Nanos
-from sync.sds.acknowledge import RESEND_BURST
+from sync.sds.acknowledge import RESEND_BURST, RESEND_PAUSE
 from sync.sds.channel import Channel
 from sync.sds.events import (
     Broadcast,
@@ -295,11 +295,18 @@ def test_a_backlog_goes_out_in_portions() -> None:
     for number in range(3 * RESEND_BURST + 1):
         say(alice, f"line {number}")
 
-    due = alice.outgoing.deadline()
-    assert due is not None
-    portions = [len(alice.outgoing.sweep(due)[0]) for _ in range(5)]
+    first = alice.outgoing.deadline()
+    assert first is not None
+    portions = []
+    for _ in range(4):
+        due = alice.outgoing.deadline()
+        assert due is not None
+        again = len(alice.outgoing.sweep(due)[0])
+        portions.append((due - first, again, len(alice.outgoing.sweep(due)[0])))
 
-    assert portions == [RESEND_BURST, RESEND_BURST, RESEND_BURST, 1, 0]
+    pauses = [number * RESEND_PAUSE for number in range(4)]
+    sizes = [RESEND_BURST, RESEND_BURST, RESEND_BURST, 1]
+    assert portions == [(pause, size, 0) for pause, size in zip(pauses, sizes, strict=True)]
 
 
 def test_two_people_reach_acknowledged_for_every_line() -> None:

@@ -197,7 +197,8 @@ class Sessions:
         session = self._numbered(number)
         if session is None or session.finished is not None:
             return []
-        return self._end(session, f"interrupted: {reason or 'the peer closed the stream'}")
+        del self.by_peer[session.peer]
+        return [_ended(session, f"interrupted: {reason or 'the peer closed the stream'}")]
 
     # --- Transferring --------------------------------------------------------------------------
 

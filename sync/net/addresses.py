@@ -14,6 +14,9 @@ RETRY_KNOWN_MAX: Nanos = 5 * SECOND
 RETRY_OTHER_MAX: Nanos = 30 * SECOND
 RETRY_FIRST: Nanos = 1 * SECOND
 
+STABLE_AFTER: Nanos = 10 * SECOND
+"""A link that lasted less counts as a failed dial: who hangs up on us at once is left alone."""
+
 
 @dataclass(slots=True)
 class Candidate:
@@ -22,13 +25,15 @@ class Candidate:
     host: str
     port: int
     next_at: Nanos
+    heard_at: Nanos
+    """When somebody last told us of it."""
     failures: int = 0
     answered_at: Nanos | None = None
     peer: PeerId | None = None
     """Who answered there last."""
     dialling: bool = False
     named: bool = False
-    """Whether the person named it: it is never forgotten."""
+    """Whether the person named it: it is the last to be forgotten."""
     ourselves: bool = False
 
 
@@ -44,40 +49,49 @@ class Addresses:
         candidate = self.known.get((host, port))
         if candidate is None:
             self._make_room()
-            candidate = self.known[host, port] = Candidate(host, port, now)
+            candidate = self.known[host, port] = Candidate(host, port, now, now)
         candidate.named |= named
-        candidate.next_at = min(candidate.next_at, now + RETRY_FIRST)
-        if candidate.failures == 0 or named:
-            candidate.next_at = min(candidate.next_at, now)
+        candidate.heard_at = now
+        soon = now if candidate.failures == 0 or named else now + RETRY_FIRST
+        candidate.next_at = min(candidate.next_at, soon)
         return candidate
 
     def due(self, now: Nanos) -> list[Candidate]:
-        """Return the addresses to dial now, those that answered before first."""
+        """Return the addresses to dial now.
+
+        Those that answered before come first, then those last heard of: a flood of forged ones is
+        older than the peer that comes after it.
+        """
         ready = [
             candidate
             for candidate in self.known.values()
             if candidate.next_at <= now and not candidate.dialling and not candidate.ourselves
         ]
-        return sorted(ready, key=lambda candidate: candidate.answered_at is None)
+        return sorted(ready, key=lambda one: (one.answered_at is None, -one.heard_at))
 
     def answered(self, candidate: Candidate, peer: PeerId, now: Nanos) -> None:
         """A link was made there."""
         candidate.peer = peer
         candidate.answered_at = now
-        candidate.failures = 0
+        candidate.next_at = now + RETRY_OTHER_MAX
 
     def failed(self, candidate: Candidate, now: Nanos) -> None:
-        """Nobody of ours answered: wait longer each time."""
+        """Nobody of ours answered, or not for long: wait longer each time, 1 s at first."""
         recent = candidate.answered_at is not None and now - candidate.answered_at < HOUR
         longest = RETRY_KNOWN_MAX if recent else RETRY_OTHER_MAX
-        wait = min(RETRY_FIRST << min(candidate.failures, 5), longest)
+        # A quarter is left to chance, so that a room of people does not dial in step.
+        wait = min(RETRY_FIRST << min(candidate.failures, 5), longest * 4 // 5)
         candidate.failures += 1
-        candidate.next_at = now + wait * 3 // 4 + self.rng.randrange(wait // 2 + 1)
+        candidate.next_at = now + wait + self.rng.randrange(wait // 4 + 1)
 
-    def lost(self, peer: PeerId, now: Nanos) -> None:
-        """The link to `peer` is down: dial where it was, soon."""
+    def lost(self, peer: PeerId, lasted: Nanos, now: Nanos) -> None:
+        """The link to `peer` is down, after `lasted` nanoseconds: dial where it was, soon."""
         for candidate in self.known.values():
-            if candidate.peer == peer:
+            if candidate.peer != peer:
+                continue
+            if lasted < STABLE_AFTER:
+                self.failed(candidate, now)
+            else:
                 candidate.failures = 0
                 candidate.next_at = now + self.rng.randrange(RETRY_FIRST)
 
@@ -89,8 +103,6 @@ class Addresses:
 
     def _make_room(self) -> None:
         while len(self.known) >= ADDRESSES_MAX:
-            spare = [one for one in self.known.values() if not one.named] or list(
-                self.known.values()
-            )
-            oldest = min(spare, key=lambda one: one.answered_at or 0)
+            spare = [one for one in self.known.values() if not one.named]
+            oldest = min(spare or self.known.values(), key=lambda one: one.answered_at or 0)
             del self.known[oldest.host, oldest.port]

@@ -30,15 +30,18 @@ class Link:
     stream: SecureStream
     membership: Membership
     address: tuple[str, int]
-    """Where the peer accepts connections."""
+    """Where the peer accepts connections; port 0 where it does not."""
     opened_at: Nanos
     heard_at: Nanos
+    answered_at: Nanos = 0
+    """When the answer to our last ping came; 0 if none came yet."""
     pinged_at: Nanos = 0
     nonce: int = 0
     rtt: Nanos | None = None
     clock_offset: Nanos | None = None
     """How far the peer's wall clock is ahead of ours."""
-    nicks: dict[ChannelId, str] = field(default_factory=dict)
+    nick: str | None = None
+    """What the peer wants to be called; None until it has said so in a channel of ours."""
     outbox: list[bytes] = field(default_factory=list)
 
     @classmethod
@@ -63,6 +66,11 @@ class Link:
         """Whether we dialled."""
         return self.stream.role is Role.INITIATOR
 
+    @property
+    def shared(self) -> frozenset[ChannelId]:
+        """Our channels that the peer has proved to know."""
+        return self.membership.shared
+
     def send(self, *frames: Frame) -> None:
         """Send frames at once."""
         self.stream.send_batch([encode(frame) for frame in frames])
@@ -86,6 +94,7 @@ class Link:
     def ponged(self, pong: Pong, now: Nanos, wall: Nanos) -> None:
         """Learn round-trip time and clock offset from the answer to our last ping."""
         if pong.nonce == self.nonce:
+            self.answered_at = now
             self.rtt = now - self.pinged_at
             self.clock_offset = pong.wall + self.rtt // 2 - wall
 
@@ -96,21 +105,22 @@ class Link:
         self.stream.close()
 
 
-def keep(links: Sequence[Link], me: PeerId) -> Link | None:
-    """Return which of several links to one peer to keep; None while that is not clear yet.
+def answering(links: Sequence[Link]) -> list[Link]:
+    """Return those links that have answered a ping since the newest of them opened."""
+    newest = max(link.opened_at for link in links)
+    return [link for link in links if link.answered_at > newest]
 
-    Of the same direction the newest; else, among those heard from since the newest opened, the one
-    that the smaller key dialled. Both ends decide alike.
+
+def keep(links: Sequence[Link], me: PeerId) -> Link:
+    """Return which of several answering links to one peer to keep; both ends decide alike.
+
+    It is one that the smaller key dialled, if there is one. Of several, the order in which they
+    opened may differ between the ends; the handshake hash does not.
     """
-    newest = max(links, key=lambda link: link.opened_at)
-    if all(link.dialled == newest.dialled for link in links):
-        return newest
-    heard = [link for link in links if link.heard_at > newest.opened_at]
-    if len(heard) < len(links):
-        return None
-    ours_wins = me < newest.peer
-    preferred = [link for link in heard if link.dialled == ours_wins]
-    return max(preferred, key=lambda link: link.opened_at)
+    ours_wins = me < links[0].peer
+    return max(
+        links, key=lambda link: (link.dialled == ours_wins, link.stream.handshake_hash)
+    )
 
 
 async def read_open(stream: SecureStream) -> Open:

@@ -5,11 +5,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from sync.bloom import ReceivedFilter
-from sync.machine import MessageId, Nanos, PeerId
+from sync.machine import MILLISECOND, MessageId, Nanos, PeerId
 from sync.sds.message import Delivery, HistoryEntry, Parameters
 
 RESEND_BURST = 64
 """Messages sent again at one tick; a backlog of thousands must not stall the live chat."""
+
+RESEND_PAUSE: Nanos = 250 * MILLISECOND
+"""Between two such bursts: 256 messages a second, some 600 kB, which any link carries."""
 
 
 @dataclass(slots=True)
@@ -34,6 +37,7 @@ class Outgoing:
     pending: dict[MessageId, Pending] = field(default_factory=dict)
     _heap: list[tuple[Nanos, MessageId]] = field(default_factory=list)
     online: bool = False
+    _paused_until: Nanos = 0
 
     @property
     def awaiting(self) -> bool:
@@ -83,6 +87,8 @@ class Outgoing:
         """Return what to send again now, and what has failed ("Periodic Outgoing Buffer Sweep")."""
         due: list[Pending] = []
         failed: list[Pending] = []
+        if now < self._paused_until:
+            return due, failed
         while self._heap and self._heap[0][0] <= now and len(due) < RESEND_BURST:
             resend_at, message_id = heapq.heappop(self._heap)
             entry = self.pending.get(message_id)
@@ -99,6 +105,8 @@ class Outgoing:
             else:
                 self._arm(entry, now)  # possibly acknowledged: slowly, for ever
                 due.append(entry)
+        if len(due) == RESEND_BURST:
+            self._paused_until = now + RESEND_PAUSE
         return due, failed
 
     def send_again(self, message_id: MessageId, now: Nanos) -> Pending | None:
@@ -126,7 +134,7 @@ class Outgoing:
             resend_at, message_id = self._heap[0]
             entry = self.pending.get(message_id)
             if entry is not None and entry.resend_at == resend_at:
-                return resend_at
+                return max(resend_at, self._paused_until)
             heapq.heappop(self._heap)
         return None
 

@@ -1,0 +1,126 @@
+"""The listening port: who connects, proves who it is and what for, before it gets any room.
+
+Rules:
+1. Who has not proved an identity, and for a session a channel, is a stranger: there are few of
+   them, few from one address, and none stays for long.
+2. What one connection does wrong ends that connection, and is counted.
+"""
+
+import asyncio
+import errno
+from collections import Counter
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, TypeAlias
+
+from sync.errors import LocalError, RemoteError
+from sync.identity import Identity
+from sync.net.clock import draw_key
+from sync.net.frames import Open
+from sync.net.handshake import OwnKeyError
+from sync.net.link import read_open
+from sync.net.stream import HANDSHAKE_DEADLINE, DisconnectedError, SecureStream
+
+PORTS_TRIED: Final = 50
+"""How many ports after the wanted one are tried when it is taken."""
+
+STRANGERS_MAX: Final = 128
+"""Strangers at once, from everywhere."""
+
+STRANGERS_PER_ADDRESS_MAX: Final = 8
+
+Spawn: TypeAlias = Callable[[str, Coroutine[Any, Any, None]], object]
+"""Start a task under the node's care, with a name for its errors."""
+
+Serve: TypeAlias = Callable[[], Awaitable[None]]
+"""Use a connection until it ends."""
+
+Admit: TypeAlias = Callable[[SecureStream, Open], Awaitable[Serve]]
+"""Decide about who proved an identity; raises `RemoteError` if it must go."""
+
+
+class Listener:
+    """See the module docstring. `refused(who, reason)` counts what was sent away."""
+
+    def __init__(
+        self, identity: Identity, admit: Admit, refused: Callable[[str, str], None], spawn: Spawn
+    ) -> None:
+        self._identity = identity
+        self._admit = admit
+        self._refused = refused
+        self._spawn = spawn
+        self._servers: list[asyncio.Server] = []
+        self._strangers: Counter[str] = Counter()
+
+    async def listen(self, hosts: Sequence[str], first: int) -> int:
+        """Accept connections on all `hosts` at one port: `first`, or the next free one.
+
+        Raises:
+            LocalError: no port is free, or an address is gone.
+        """
+        self.close()
+        for port in range(first, min(first + PORTS_TRIED, 65_536)):
+            try:
+                for host in hosts:
+                    server = await asyncio.start_server(self._on_connection, host, port)
+                    self._servers.append(server)
+            except OSError as error:
+                self.close()
+                if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+                    raise LocalError(
+                        f"Cannot listen on {', '.join(hosts)} ({error.strerror}): look whether "
+                        "this computer still has that address, or choose another one with "
+                        "--interface."
+                    ) from error
+            else:
+                return port
+        raise LocalError(
+            f"The ports from {first} on are all taken; choose another one with --port."
+        )
+
+    def close(self) -> None:
+        """Accept nobody any more; connections that are open go on."""
+        for server in self._servers:
+            server.close()
+        self._servers.clear()
+
+    def _on_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        host = (writer.get_extra_info("peername") or ("", 0))[0]
+        if (
+            self._strangers.total() >= STRANGERS_MAX
+            or self._strangers[host] >= STRANGERS_PER_ADDRESS_MAX
+        ):
+            writer.transport.abort()
+            self._refused(host, "too many connections at once")
+        elif self._spawn("a connection", self._meet(host, reader, writer)) is None:
+            writer.transport.abort()  # we are leaving
+
+    async def _meet(
+        self, host: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        who = host
+        try:
+            with self._stranger(host):
+                async with asyncio.timeout(HANDSHAKE_DEADLINE):
+                    stream = await SecureStream.accept(reader, writer, self._identity, draw_key)
+                    who = stream.peer
+                    opened = await read_open(stream)
+                    serve = await self._admit(stream, opened)
+            await serve()
+        except (OwnKeyError, DisconnectedError):
+            return  # nobody's fault
+        except (RemoteError, TimeoutError) as error:
+            self._refused(who, str(error) or "too slow")
+        finally:
+            writer.close()
+
+    @contextmanager
+    def _stranger(self, host: str) -> Iterator[None]:
+        """Hold one of the places for strangers."""
+        self._strangers[host] += 1
+        try:
+            yield
+        finally:
+            self._strangers[host] -= 1
+            if not self._strangers[host]:
+                del self._strangers[host]

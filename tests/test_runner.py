@@ -1,0 +1,279 @@
+"""The one loop: handle, commit, release; and what is left after a commit that failed."""
+
+import random
+
+import pytest
+
+from sync.entry import Kind, Text, encode_text
+from sync.errors import LocalError, RemoteError, StorageError
+from sync.group import values
+from sync.group.group import Author
+from sync.identity import verify
+from sync.journal import Membership
+from sync.machine import SECOND
+from sync.runner import BATCH_MAX, CROWDED, QUEUE_MAX, Batch, Runner
+from sync.sds.message import Delivery
+from sync.sim.disk import Disk
+from tests.entries import CHANNEL
+from tests.entries import Author as Writer
+from tests.groups import NOW
+
+LOBBY = Membership(CHANNEL, "lobby", b"", open=True, profile="lan", joined_ns=NOW)
+
+
+class Driver:
+    """Turns a runner over a disk that may fail, as every driver does."""
+
+    def __init__(self) -> None:
+        self.writer = Writer("alice")
+        self.disk = Disk(self.writer.peer_id, log_number=1)
+        self.runner = Runner(self.author(), random.Random(0))
+        self.runner.add_channel(LOBBY, self.disk.restore())
+        self.released: list[values.Effect] = []
+        self.reported: list[int] = []
+        self.turn()
+
+    def author(self) -> Author:
+        me = self.writer
+        return Author(me.peer_id, me.identity.sign, verify, lambda: 2)
+
+    def turn(self, now: int = NOW) -> Batch:
+        batch = self.runner.turn(now)
+        try:
+            self.disk.commit(batch.records)
+        except StorageError:
+            self.reported += [
+                addressed.event.token
+                for addressed in batch.inputs
+                if isinstance(addressed.event, values.Write)
+            ]
+            self.runner.rebuild({CHANNEL: self.disk.restore()})
+        else:
+            self.released += [release.effect for release in batch.releases]
+        return batch
+
+    def write(self, token: int) -> None:
+        body = encode_text(Text("alice", f"line {token}"))
+        self.runner.feed(CHANNEL, values.Write(token, Kind.TEXT, body))
+
+    def written(self) -> list[int]:
+        return [effect.token for effect in self.released if isinstance(effect, values.Written)]
+
+
+def test_what_depends_on_records_is_released_in_order_after_them() -> None:
+    alice = Driver()
+    alice.write(1)
+    alice.write(2)
+
+    batch = alice.runner.turn(NOW)
+
+    assert [type(record) for record in batch.records] == [values.StoreMessage] * 2
+    assert [type(release.effect) for release in batch.releases] == [
+        values.Written,
+        values.Deliver,
+        values.Broadcast,
+    ] * 2
+    assert [type(addressed.event) for addressed in batch.inputs] == [values.Write] * 2
+
+
+def test_nothing_of_a_failed_batch_is_released_and_its_writers_are_told() -> None:
+    alice = Driver()
+    alice.disk.full = True
+    alice.released.clear()
+    alice.write(1)
+    alice.write(2)
+
+    alice.turn()
+
+    assert alice.released == []
+    assert alice.reported == [1, 2]
+    assert alice.disk.log() == []
+
+
+def test_what_waited_behind_a_failed_batch_is_handled_after_it() -> None:
+    alice, bob = Driver(), Writer("bob")
+    alice.runner.feed(CHANNEL, values.PeerJoined(bob.peer_id))
+    alice.turn()
+    alice.disk.full = True
+    alice.write(1)
+    batch = alice.runner.turn(NOW)
+    heard = bob.write("hello")
+    alice.write(2)
+    alice.runner.feed(CHANNEL, values.Arrived(bob.peer_id, heard.payload))
+    alice.disk.full = False
+    alice.runner.rebuild({CHANNEL: alice.disk.restore()})
+
+    alice.turn()
+
+    assert len(batch.records) == 1
+    assert alice.written() == [2]
+    header = alice.disk.rows[alice.disk.log()[-1][1]].message.entry.header
+    assert heard.entry.message_id in {message_id for _, message_id in alice.disk.log()}
+    assert (header.seq, header.backlink) == (1, None)
+
+
+def test_a_sequence_number_is_signed_again_only_if_nobody_saw_it() -> None:
+    alice = Driver()
+    alice.disk.full = True
+    alice.write(1)
+    alice.turn()
+    alice.disk.full = False
+    alice.write(2)
+    alice.turn()
+
+    sent = [effect for effect in alice.released if isinstance(effect, values.Broadcast)]
+
+    assert len(sent) == 1
+    assert [row.message.entry.header.seq for row in alice.disk.rows.values()] == [1]
+
+
+def test_machines_made_anew_know_peers_and_reference_clock() -> None:
+    alice, bob = Driver(), Writer("bob")
+    alice.runner.feed(CHANNEL, values.PeerJoined(bob.peer_id))
+    alice.runner.feed_all(values.ReferenceClock(-60 * SECOND))
+    alice.turn()
+    alice.disk.full = True
+    alice.write(1)
+    alice.turn()
+    alice.disk.full = False
+    alice.write(2)
+
+    alice.turn()
+
+    assert alice.runner.groups[CHANNEL].peers == {bob.peer_id}
+    [row] = alice.disk.rows.values()
+    assert row.message.entry.header.created_ns == NOW - 60 * SECOND
+
+
+def test_machines_made_anew_equal_those_before_what_failed() -> None:
+    alice, bob = Driver(), Writer("bob")
+    first = bob.write("first")
+    absent = bob.write("absent", after=[first])
+    held = bob.write("held", after=[absent])
+    for sent in (first, held):
+        alice.runner.feed(CHANNEL, values.Arrived(bob.peer_id, sent.payload))
+    alice.write(1)
+    alice.turn()
+    before = alice.runner.groups[CHANNEL]
+    order, tips, lamport = list(before.sds.log.order), dict(before.sds.log.tips), before.sds.lamport
+    bloom, waiting = before.sds.filter.to_bytes(), dict(before.sds.incoming.waiting)
+    alice.disk.full = True
+    alice.write(2)
+    alice.runner.feed(CHANNEL, values.Arrived(bob.peer_id, absent.payload))
+
+    alice.turn()
+    alice.turn()
+
+    after = alice.runner.groups[CHANNEL].sds
+    assert alice.runner.groups[CHANNEL] is not before
+    assert (after.log.order, after.log.tips, after.lamport) == (order, tips, lamport)
+    assert (after.filter.to_bytes(), after.incoming.waiting) == (bloom, waiting)
+
+
+def test_what_the_person_asked_for_survives_a_failed_commit_of_something_else() -> None:
+    alice, bob = Driver(), Writer("bob")
+    alice.write(1)
+    alice.runner.feed(CHANNEL, values.PeerJoined(bob.peer_id))
+    alice.turn()
+    [message_id] = alice.disk.rows
+    alice.write(2)
+    alice.runner.turn(NOW)
+    alice.runner.feed(CHANNEL, values.SendAgain(message_id))
+    alice.runner.rebuild({CHANNEL: alice.disk.restore()})
+
+    alice.turn()
+
+    assert values.DeliveryChanged(message_id, Delivery.UNACKNOWLEDGED) in alice.released
+    assert any(isinstance(effect, values.BroadcastStored) for effect in alice.released)
+
+
+def test_sessions_of_machines_made_anew_hold_no_place() -> None:
+    alice = Driver()
+    peers = [Writer(f"peer {number}").peer_id for number in range(20)]
+    for peer in peers:
+        alice.runner.feed(CHANNEL, values.PeerJoined(peer))
+    alice.turn()
+    alice.turn()
+    running = alice.runner.manager.running
+    alice.disk.full = True
+
+    for token in range(10):
+        alice.write(token)
+        alice.turn(NOW + token)
+
+    assert running > 0
+    assert alice.runner.manager.running == len(alice.runner.groups[CHANNEL].sessions.by_peer)
+
+
+def test_a_bad_input_fails_alone() -> None:
+    alice, bob = Driver(), Writer("bob")
+    alice.runner.feed(CHANNEL, values.Arrived(bob.peer_id, b"\xff"))
+    alice.write(1)
+    alice.runner.feed(CHANNEL, values.SendAgain(bob.write("x").entry.message_id))
+    alice.runner.feed(CHANNEL, values.Arrived(bob.peer_id, bob.write("hello").payload))
+
+    batch = alice.turn()
+
+    bad, unknown = (failure.error for failure in batch.failures)
+    assert isinstance(bad, RemoteError)
+    assert isinstance(unknown, LocalError)
+    assert len(alice.disk.log()) == 2
+    assert alice.written() == [1]
+
+
+def test_a_batch_has_a_limit_and_ends_early_when_it_is_enough() -> None:
+    alice = Driver()
+    for token in range(BATCH_MAX + 10):
+        alice.write(token)
+
+    one = alice.runner.turn(NOW, lambda: True)
+    many = alice.runner.turn(NOW)
+
+    assert len(one.inputs) == 1
+    assert len(many.inputs) == BATCH_MAX
+    assert alice.runner.busy
+    assert alice.runner.waiting == 9
+
+
+def test_the_queue_is_crowded_long_before_it_is_full() -> None:
+    alice = Driver()
+    for _ in range(CROWDED - 1):
+        alice.runner.feed(CHANNEL, values.WriteEphemeral(b"typing"))
+    calm = alice.runner.crowded
+    alice.runner.feed(CHANNEL, values.WriteEphemeral(b"typing"))
+    crowded = alice.runner.crowded
+    for _ in range(QUEUE_MAX - CROWDED):
+        alice.runner.feed(CHANNEL, values.WriteEphemeral(b"typing"))
+
+    assert (calm, crowded) == (False, True)
+    with pytest.raises(LocalError, match="wait a moment"):
+        alice.write(1)
+
+
+def test_every_input_is_traced_with_its_effects() -> None:
+    lines: list[tuple[str, str, int]] = []
+    writer = Writer("alice")
+    disk = Disk(writer.peer_id, log_number=1)
+    author = Author(writer.peer_id, writer.identity.sign, verify, lambda: 2)
+    runner = Runner(
+        author,
+        random.Random(0),
+        lambda _, name, event, effects: lines.append((name, type(event).__name__, len(effects))),
+    )
+    runner.add_channel(LOBBY, disk.restore())
+    runner.feed(CHANNEL, values.PeerJoined(Writer("bob").peer_id))
+
+    runner.turn(NOW)
+
+    assert [name for name, _, _ in lines] == [CHANNEL, CHANNEL, "manager"]
+    assert [event for _, event, _ in lines] == ["Restored", "PeerJoined", "Joined"]
+
+
+def test_nothing_is_due_in_an_empty_house() -> None:
+    writer = Writer("alice")
+    author = Author(writer.peer_id, writer.identity.sign, verify, lambda: 2)
+
+    runner = Runner(author, random.Random(0))
+
+    assert runner.deadline() is None
+    assert runner.turn(NOW) == Batch()

@@ -1,0 +1,349 @@
+"""Waku Sync sessions of one channel: begun once, cut cleanly, letting in what they want."""
+
+from collections import deque
+from dataclasses import dataclass, field
+
+import pytest
+
+from sync.errors import RemoteError
+from sync.group import values
+from sync.group.sessions import OFFERED
+from sync.machine import SECOND, Nanos
+from sync.waku.message import WakuMessage, content_topic, deterministic_hash, pubsub_topic
+from sync.waku.reconcile import INACTIVITY_MAX
+from sync.waku.transfer import INACTIVITY_MAX as TRANSFER_INACTIVITY_MAX
+from sync.waku.wire import encode_transfer
+from tests.entries import CHANNEL, Author
+from tests.groups import NOW, Member, only
+
+TOPIC = pubsub_topic(CHANNEL)
+PUSHED = (values.Transferred, values.TransferEnded)
+
+
+def transfer(sent: values.StoredMessage) -> bytes:
+    created_ns = sent.entry.header.created_ns
+    return encode_transfer(WakuMessage(sent.payload, content_topic(CHANNEL), created_ns), TOPIC)
+
+
+@dataclass
+class Pair:
+    """Two members and the streams between them: each session number has a peer's number."""
+
+    one: Member
+    other: Member
+    numbers: int = 0
+    twins: dict[tuple[str, int], int] = field(default_factory=dict)
+    ended: list[values.SessionEnded] = field(default_factory=list)
+    queue: deque[tuple[Member, values.Input]] = field(default_factory=deque)
+    lose_pushed_after: int | None = None
+
+    def __post_init__(self) -> None:
+        self.one.join(self.other.peer_id)
+        self.other.join(self.one.peer_id)
+
+    def number(self) -> int:
+        self.numbers += 1
+        return self.numbers
+
+    def start(self, member: Member, why: str = "test") -> None:
+        peer = self.beside(member)
+        self.queue.append((member, values.StartSession(self.number(), peer.peer_id, why)))
+
+    def run(self, now: Nanos = NOW) -> None:
+        """Let everything arrive, in order."""
+        while self.queue:
+            member, event = self.queue.popleft()
+            for effect in member.tell(event, now):
+                self.carry_out(member, effect)
+
+    def beside(self, member: Member) -> Member:
+        return self.other if member is self.one else self.one
+
+    def carry_out(self, member: Member, effect: values.Effect) -> None:
+        peer = self.beside(member)
+        match effect:
+            case values.OpenSession(session):
+                twin = self.number()
+                self.twins[member.name, session] = twin
+                self.twins[peer.name, twin] = session
+                self.queue.append((peer, values.SessionOffered(twin, member.peer_id)))
+                self.queue.append((member, values.SessionOpened(session)))
+            case values.SendPayload(session, payload):
+                twin = self.twins[member.name, session]
+                self.queue.append((peer, values.SessionPayload(twin, payload)))
+            case values.CloseSession(session):
+                twin = self.twins[member.name, session]
+                self.queue.append((peer, values.SessionClosed(twin)))
+            case values.Push(_, hashes):
+                self.push(member, hashes)
+            case values.SessionEnded():
+                self.ended.append(effect)
+            case _:
+                pass
+
+    def push(self, member: Member, hashes: tuple[bytes, ...]) -> None:
+        peer = self.beside(member)
+        rows = member.disk.load_by_hash(hashes)
+        for loaded in rows[: self.lose_pushed_after]:
+            sent = member.disk.rows[loaded.message_id].message
+            self.queue.append((peer, values.Transferred(member.peer_id, transfer(sent))))
+        self.queue.append((peer, values.TransferEnded(member.peer_id)))
+
+    def results(self) -> set[str]:
+        return {ended.result for ended in self.ended}
+
+
+def pair() -> Pair:
+    """Two members, the one with the smaller key first."""
+    one, other = sorted((Member("alice"), Member("bob")), key=lambda member: member.peer_id)
+    return Pair(one, other)
+
+
+def different() -> Pair:
+    both = pair()
+    for number in range(5):
+        both.one.write(f"one's line {number}")
+        both.other.write(f"other's line {number}")
+    return both
+
+
+# --- Together ----------------------------------------------------------------------------------
+
+
+def test_after_a_session_both_hold_the_same() -> None:
+    both = different()
+
+    both.start(both.one)
+    both.run()
+
+    assert len(both.one.shown()) == 10
+    assert both.one.shown() == both.other.shown()
+    assert [(ended.need, ended.have, ended.got) for ended in both.ended] == [(5, 5, 5)] * 2
+    assert {ended.why for ended in both.ended} == {"test", OFFERED}
+    assert all(ended.converged for ended in both.ended)
+    assert not both.one.group.sessions.by_peer
+    assert not both.other.group.sessions.by_peer
+
+
+def test_equal_logs_cost_one_fingerprint() -> None:
+    both = different()
+    both.start(both.one)
+    both.run()
+    both.ended.clear()
+
+    both.start(both.other)
+    both.run()
+
+    assert both.results() == {"equal"}
+    assert max(ended.rounds for ended in both.ended) == 1
+
+
+@pytest.mark.parametrize("order", ["one first", "other first"])
+def test_two_who_begin_at_once_end_up_with_one_session_and_the_same_log(order: str) -> None:
+    both = different()
+    first, second = (both.one, both.other) if order == "one first" else (both.other, both.one)
+
+    both.start(first)
+    both.start(second)
+    both.run()
+
+    assert both.one.shown() == both.other.shown()
+    done = [ended for ended in both.ended if ended.converged]
+    assert len(done) == 2
+    assert not both.one.group.sessions.by_peer
+    assert not both.other.group.sessions.by_peer
+
+
+def test_a_second_session_with_the_same_peer_is_put_off() -> None:
+    both = different()
+    both.one.tell(values.StartSession(both.number(), both.other.peer_id, "first"))
+
+    [ended] = both.one.tell(values.StartSession(both.number(), both.other.peer_id, "second"))
+
+    assert isinstance(ended, values.SessionEnded)
+    assert "put off" in ended.result
+    assert not ended.converged
+
+
+# --- Cut short ---------------------------------------------------------------------------------
+
+
+def test_a_session_whose_peer_goes_ends_and_says_so() -> None:
+    both = different()
+    both.one.tell(values.StartSession(both.number(), both.other.peer_id, "test"))
+
+    effects = both.one.tell(values.PeerGone(both.other.peer_id))
+
+    [ended] = only(values.SessionEnded, effects)
+    assert "gone" in ended.result
+    assert not both.one.group.sessions.by_peer
+
+
+def test_a_session_that_could_not_be_opened_ends_and_says_why() -> None:
+    both = different()
+    number = both.number()
+    both.one.tell(values.StartSession(number, both.other.peer_id, "test"))
+
+    [ended] = both.one.tell(values.SessionClosed(number, "no answer"))
+
+    assert isinstance(ended, values.SessionEnded)
+    assert ended.result == "interrupted: no answer"
+
+
+def test_a_session_with_a_silent_peer_ends_in_time() -> None:
+    both = different()
+    number = both.number()
+    both.one.tell(values.StartSession(number, both.other.peer_id, "test"))
+    both.one.tell(values.SessionOpened(number))
+
+    early = both.one.advance(NOW + INACTIVITY_MAX - 1)
+    late = both.one.advance(NOW + INACTIVITY_MAX)
+
+    assert only(values.SessionEnded, early) == []
+    assert [ended.result for ended in only(values.SessionEnded, late)] == ["timed out"]
+    assert only(values.CloseSession, late) == [values.CloseSession(number)]
+
+
+def test_a_transfer_that_breaks_off_is_incomplete_and_what_came_is_kept() -> None:
+    both = different()
+    both.lose_pushed_after = 2
+
+    both.start(both.one)
+    both.run()
+
+    assert both.results() == {"incomplete: 3 messages did not come"}
+    assert len(both.one.shown()) == len(both.other.shown()) == 7
+    assert not any(ended.converged for ended in both.ended)
+
+
+def test_a_transfer_that_never_ends_is_given_up() -> None:
+    both = different()
+    both.start(both.one)
+    while both.queue:  # everything but what is pushed arrives
+        member, event = both.queue.popleft()
+        if not isinstance(event, PUSHED):
+            for effect in member.tell(event):
+                both.carry_out(member, effect)
+
+    late = both.one.advance(NOW + TRANSFER_INACTIVITY_MAX)
+
+    assert "incomplete: 5 messages did not come" in {
+        ended.result for ended in only(values.SessionEnded, late)
+    }
+    assert not both.one.group.sessions.by_peer
+
+
+def test_garbage_on_a_stream_ends_its_session_and_is_counted() -> None:
+    both = different()
+    number = both.number()
+    both.one.tell(values.StartSession(number, both.other.peer_id, "test"))
+    both.one.tell(values.SessionOpened(number))
+
+    effects = both.one.tell(values.SessionPayload(number, b"\xff" * 20))
+
+    assert only(values.Refused, effects)[0].peer == both.other.peer_id
+    assert only(values.CloseSession, effects) == [values.CloseSession(number)]
+    assert only(values.SessionEnded, effects)[0].result.startswith("refused")
+
+
+def test_a_payload_of_a_session_that_is_over_closes_its_stream() -> None:
+    alice = Member("alice")
+
+    assert alice.tell(values.SessionPayload(99, b"")) == [values.CloseSession(99)]
+    assert alice.tell(values.SessionOpened(99)) == [values.CloseSession(99)]
+    assert alice.tell(values.SessionClosed(99)) == []
+
+
+# --- What a transfer lets in -------------------------------------------------------------------
+
+
+def test_a_transfer_outside_a_session_is_declined() -> None:
+    alice, bob = Member("alice"), Author("bob")
+    sent = bob.write("hello")
+
+    [refused] = alice.tell(values.Transferred(bob.peer_id, transfer(sent)))
+
+    assert refused == values.Refused(bob.peer_id, "a transferred message outside a session")
+    assert alice.shown() == []
+
+
+def test_a_transferred_message_that_nobody_wanted_is_declined() -> None:
+    both = different()
+    both.lose_pushed_after = 0
+    unwanted = Author("mallory").write("buy now")
+    both.start(both.one)
+    while both.queue:
+        member, event = both.queue.popleft()
+        if member is both.one and isinstance(event, values.TransferEnded):
+            break
+        for effect in member.tell(event):
+            both.carry_out(member, effect)
+
+    effects = both.one.tell(values.Transferred(both.other.peer_id, transfer(unwanted)))
+
+    [refused] = only(values.Refused, effects)
+    assert "not among the differences" in refused.reason
+    assert unwanted.entry.message_id not in both.one.shown()
+
+
+def test_a_forged_message_is_refused_by_transfer_too() -> None:
+    both = pair()
+    forged = Author("carol").write("I never wrote this")
+    entry = forged.entry
+    content = entry.content.replace(entry.signature, bytes(64))
+    payload = forged.payload.replace(entry.content, content)
+    waku = WakuMessage(payload, content_topic(CHANNEL), entry.header.created_ns)
+    row = values.StoredMessage(CHANNEL, entry, deterministic_hash(TOPIC, waku), payload)
+    both.other.disk.commit([values.StoreMessage(row, values.Status.DELIVERED)])
+    both.other.start()
+    both.other.join(both.one.peer_id)
+    refusals: list[values.Refused] = []
+
+    both.start(both.one)
+    while both.queue:
+        member, event = both.queue.popleft()
+        effects = member.tell(event)
+        refusals += only(values.Refused, effects)
+        for effect in effects:
+            both.carry_out(member, effect)
+
+    assert [refused.reason for refused in refusals] == ["the signature is not its author's"]
+    assert both.one.shown() == []
+
+
+def test_garbage_on_a_transfer_stream_is_refused() -> None:
+    alice, bob = Member("alice"), Author("bob")
+
+    with pytest.raises(RemoteError):
+        alice.tell(values.Transferred(bob.peer_id, b"\xff" * 30))
+
+
+def test_only_what_its_author_hands_on_is_acknowledged_to_it() -> None:
+    both = pair()
+    carol = Author("carol")
+    foreign = carol.write("from carol")
+    both.other.hear(foreign)
+    both.other.write("from the other")
+
+    both.start(both.one)
+    both.run(NOW + SECOND)
+
+    assert foreign.entry.message_id in both.one.shown()
+    assert [entry.sender_id for entry in both.one.group.sds.log.owed.values()] == [
+        both.other.peer_id
+    ]
+
+
+def test_a_message_both_parked_and_pushed_is_stored_once() -> None:
+    both = pair()
+    ahead = Author("carol").write("early", lamport=NOW // 10**6 + 600_000)
+    both.other.tell(values.ReferenceClock(600 * SECOND))
+    both.other.hear(ahead)
+    both.one.hear(ahead)
+
+    both.start(both.one)
+    both.run()
+
+    assert ahead.entry.message_id in both.one.group.parked
+    assert both.one.shown() == []
+    assert both.other.shown() == [ahead.entry.message_id]
