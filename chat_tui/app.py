@@ -6,21 +6,23 @@ Rules:
 3. History is on the screen before the network starts.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import ClassVar, Final
 
 from textual import on
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
-from textual.notifications import SeverityLevel
+from textual.content import Content
 from textual.widgets import Static
 
-from chat_tui import reports
+from chat_tui import panels
 from chat_tui.chat import Chat
 from chat_tui.commands import Commands, Result
 from chat_tui.composer import Composer
 from chat_tui.feed import Feed, Pace
+from chat_tui.inputs import Inputs
+from chat_tui.layout import THEME
 from chat_tui.marks import UNICODE, Glyphs
 from chat_tui.messages import NewerWanted, NewestWanted, OlderWanted, Submitted
 from chat_tui.pager import Pager
@@ -34,6 +36,9 @@ from sync.view import Event, Level, Notice
 
 TICK_S: Final = 1.0
 NOTICE_S: Final = 8.0
+
+QUIT_WITHIN_S: Final = 2.0
+"""How long leaving waits for what was submitted before; then it goes without."""
 
 NO_CHANNEL: Final = ChannelId("")
 """Stands for the channel of somebody who is in none."""
@@ -75,6 +80,7 @@ class ChatApp(App[None]):
     ) -> None:
         super().__init__()
         self.animation_level = "none"
+        self.theme = THEME
         snapshot = chat.snapshot()
         if channel is None and snapshot.channels:
             channel = snapshot.channels[0].channel
@@ -84,7 +90,7 @@ class ChatApp(App[None]):
         self._feed = Feed(snapshot.me, snapshot.nick)
         self._trouble = ""
         self._pace = Pace(self._paint, self.call_next, self.set_timer)
-        self._inputs: asyncio.Queue[str] = asyncio.Queue()
+        self._inputs = Inputs(self._command, self._answer)
         self._unsubscribe: Callable[[], None] = lambda: None
         self._pager = Pager(chat.history, lambda text: self._say(Notice(text, Level.ERROR)))
         conversation = self._feed.conversation(channel or NO_CHANNEL)
@@ -105,8 +111,12 @@ class ChatApp(App[None]):
             await self._load(OlderWanted(self.transcript.conversation))
         self._tick()
         self.set_interval(TICK_S, self._tick)
-        self.run_worker(self._run_inputs(), group="inputs")
+        self.run_worker(self._inputs.work(), group="inputs")
         self.call_after_refresh(lambda: self.run_worker(self._run_network(), group="network"))
+
+    def on_resize(self) -> None:
+        """Fill what only now has a place on the screen."""
+        self.call_after_refresh(self._tick)
 
     def on_unmount(self) -> None:
         """Hear no more of the engine."""
@@ -132,31 +142,31 @@ class ChatApp(App[None]):
             self._around.show_chip()
 
     def _say(self, notice: Notice) -> None:
-        text = clean_text(notice.text)
+        """Show what went wrong above the input, where it stays; what is just news, for a while."""
         if notice.level is Level.ERROR:
-            self._trouble = text
+            self._trouble = clean_text(notice.text)
             self._tick()
-        severity: SeverityLevel = "error" if notice.level is Level.ERROR else "information"
-        self.notify(text, severity=severity, timeout=NOTICE_S, markup=False)
+        else:
+            self.notify(clean_text(notice.text), timeout=NOTICE_S, markup=False)
 
     async def _run_network(self) -> None:
         try:
             await self._start()
         except LocalError as error:
             self._say(Notice(str(error), Level.ERROR))
+            self._inputs.begin(obstacle=str(error))
+        else:
+            self._inputs.begin()
 
     # -- what the widgets ask for ---------------------------------------------------------------
 
     @on(Submitted)
     def _submit(self, message: Submitted) -> None:
-        self._inputs.put_nowait(message.text)
+        self._inputs.put(message.text)
 
-    async def _run_inputs(self) -> None:
-        """Run what was submitted, one after the other, for as long as the screen is up."""
-        while True:
-            text = await self._inputs.get()
-            self._trouble = ""
-            self._answer(text, await self._commands.run(text, self._channel))
+    async def _command(self, text: str) -> Result:
+        self._trouble = ""
+        return await self._commands.run(text, self._channel)
 
     def _answer(self, text: str, result: Result) -> None:
         if result.quit:
@@ -171,7 +181,7 @@ class ChatApp(App[None]):
         if result.action is not None:
             self.call_next(self.run_action, result.action)
         elif "\n" in result.text:
-            self.push_screen(TextScreen(text.split(maxsplit=1)[0], lambda: result.text))
+            self.push_screen(TextScreen(text.partition(" ")[0], lambda: Content(result.text)))
         elif result.ok and result.text:
             self._say(Notice(result.text))
         self._tick()
@@ -220,9 +230,9 @@ class ChatApp(App[None]):
         """Read further `up` or `down`, at the `oldest` in memory, or at the `newest`."""
         match where:
             case "up":
-                self.transcript.page_up()
+                self._around.page(-1)
             case "down":
-                self.transcript.page_down()
+                self._around.page(1)
             case "oldest":
                 self.transcript.scroll_to(y=0, animate=False)
             case _:
@@ -249,7 +259,13 @@ class ChatApp(App[None]):
 
     def action_peers(self) -> None:
         """Show who is here and who was."""
-        self.push_screen(TextScreen("Peers", lambda: reports.who(self._chat.snapshot())))
+        people = partial(panels.people, glyphs=self._glyphs)
+        self.push_screen(TextScreen("Peers", lambda: people(self._chat.snapshot())))
+
+    async def action_quit(self) -> None:
+        """Leave, after what was submitted before; it has to go through the same queue."""
+        self.composer.post_message(Submitted("/quit"))
+        self.set_timer(QUIT_WITHIN_S, self.exit)
 
     def action_help_quit(self) -> None:
         """Explain how to leave; Ctrl+C must not lose what is being written."""

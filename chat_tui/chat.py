@@ -68,6 +68,9 @@ class Chat(Protocol):
             LocalError: nobody answers there.
         """
 
+    async def sync(self, channel: ChannelId) -> int:
+        """Reconcile with every peer of the channel now; returns how many there are."""
+
     async def rename(self, nick: str) -> None:
         """Be called `nick` from now on.
 

@@ -280,7 +280,7 @@ class Client:
         self.profile.save(replace(self.profile.settings, nick=nick))
 
     async def sync(self, channel: ChannelId) -> int:
-        """Reconcile with every peer of the channel now; returns how many there are."""
+        """See `chat_tui.chat.Chat`."""
         info = next(one for one in self.snapshot().channels if one.channel == channel)
         for peer in info.peers:
             self._node.ask_sync(channel, peer)

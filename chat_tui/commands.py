@@ -184,6 +184,14 @@ class Commands:
         text = reports.missing(self._chat.snapshot(), self._channel(channel))
         return Result(text=text, action="open_debug")
 
+    async def sync(self, _rest: str, channel: ChannelId | None) -> Result:
+        """Reconcile with everybody here."""
+        info = self._channel(channel)
+        peers = await self._chat.sync(info.channel)
+        if not peers:
+            raise LocalError("Nobody is here to compare with; it happens by itself on a new link.")
+        return Result(text=f"Comparing {reports.channel_title(info)} with {peers} of the others.")
+
     async def status(self, _rest: str, channel: ChannelId | None) -> Result:
         """Say how everything is."""
         snapshot = self._chat.snapshot()
@@ -274,6 +282,7 @@ TABLE: Final = (
     Command(("/nick",), "name", "take another name", Commands.nick),
     Command(("/resend",), "[id]", "send a message again that nobody acknowledged", Commands.resend),
     Command(("/missing", "/buffers"), "", "what waits for what, and until when", Commands.missing),
+    Command(("/sync",), "", "compare this channel with everybody here, now", Commands.sync),
     Command(("/status",), "", "how everything is, in a few sentences", Commands.status),
     Command(("/whoami",), "", "your name, key and address", Commands.whoami),
     Command(("/quit",), "", "leave; what is not out yet goes out next time", Commands.quit),

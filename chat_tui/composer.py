@@ -23,6 +23,9 @@ PASTE_MAX: Final = 64_000
 """Characters pasted at once: four times what one message holds, and still quick to lay out."""
 
 
+PLACEHOLDER: Final = "Enter sends, Ctrl+J begins a new line, / begins a command"
+
+
 class InputHistory:
     """What was sent before, newest last, and the draft that stepping back has left."""
 
@@ -94,7 +97,7 @@ class Composer(TextArea):
     """
 
     def __init__(self, vocabulary: Callable[[], Sequence[str]]) -> None:
-        super().__init__(highlight_cursor_line=False)
+        super().__init__(highlight_cursor_line=False, placeholder=PLACEHOLDER)
         self._vocabulary = vocabulary
         self._history = InputHistory()
         self._candidates: list[str] = []

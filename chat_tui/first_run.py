@@ -11,6 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.widgets import Button, Input, Label
 
+from chat_tui.layout import THEME
 from sync.errors import LocalError
 
 
@@ -44,38 +45,39 @@ class FirstRun(App[Answers | None]):
         padding: 1 2;
         border: round $accent;
     }
-    .hint { color: $foreground 60%; }
-    #wrong { color: $error; text-style: bold; }
     Label { width: 1fr; }
-    Button { margin-top: 1; }
+    .question { margin-top: 1; text-style: bold; }
+    .hint { color: $foreground 75%; }
+    #wrong { margin-top: 1; color: $error; text-style: bold; }
     """
 
     def __init__(self, suggested: Answers, check: Callable[[Answers], None]) -> None:
         super().__init__()
         self.animation_level = "none"
+        self.theme = THEME
         self._suggested = suggested
         self._check = check
 
     def compose(self) -> ComposeResult:
         """Each question with its field, then what is wrong, then the way on."""
         with VerticalScroll(id="questions", can_focus=False) as questions:
-            questions.border_title = "Welcome"
-            yield Label("Chat with people on this network. No server, no account.")
-            yield Label("Your name")
+            questions.border_title = "Welcome to chat-tui"
+            questions.border_subtitle = "Enter starts, Tab goes to the next field, Esc leaves"
+            yield Label("Chat with the people on this network. No server, no account.")
+            yield Label("Your name", classes="question")
             yield Input(self._suggested.name, id="name", compact=True)
-            yield Label("Invite code")
+            yield Label("Invite code", classes="question")
             yield Input(self._suggested.invite, id="invite", compact=True)
             yield Label(
                 "Empty: the open #lobby, which everybody on this network can read. "
                 "Members of a private channel get a code from /invite.",
                 classes="hint",
             )
-            yield Label("Where your messages and your key are kept")
+            yield Label("Where your messages and your key are kept", classes="question")
             yield Input(str(self._suggested.data_dir), id="data-dir", compact=True)
             yield Label("Your key is created on this computer and never leaves it.", classes="hint")
             yield Label("", id="wrong", markup=False)
-            yield Button("Start", id="start", variant="primary")
-            yield Label("Enter starts, Tab goes to the next field, Esc leaves.", classes="hint")
+            yield Button("Start", id="start", variant="primary", compact=True)
 
     def on_mount(self) -> None:
         """Begin at the name."""

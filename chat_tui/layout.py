@@ -31,6 +31,9 @@ TAIL: Final = len(" ○ ")
 TEXT_CELLS_MIN: Final = 8
 """Texts are not wrapped narrower; a screen that narrow shows only the wish to be enlarged."""
 
+THEME: Final = "tokyo-night"
+"""Of the screen; the colours of the authors go with it."""
+
 AUTHOR_COLOURS: Final = tuple(
     Style(color=colour, bold=True)
     for colour in (
@@ -126,8 +129,8 @@ def _separators(row: Row, shape: Shape, style: StyleOf) -> list[Strip]:
     if row.new:
         strips.append(_rule(f"{row.new:,} new", shape, style("new")))
     if row.gap:
-        sign = f"{shape.glyphs.gap:>{min(TIME_CELLS, shape.gutter)}} "
-        sentence = "An earlier message is missing here; nobody who is here has it."
+        sign = f"{shape.glyphs.gap:>{max(1, shape.gutter - 2)}}".ljust(shape.gutter)
+        sentence = "an earlier message could not be found"
         strips.append(Strip([Segment(clip_cells(sign + sentence, shape.width), style("gap"))]))
     return strips
 

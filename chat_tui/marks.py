@@ -21,6 +21,7 @@ class Glyphs:
     rule: str
     here: str
     away: str
+    busy: str
     below: str
     above: str
 
@@ -36,6 +37,7 @@ UNICODE: Final = Glyphs(
     rule="─",
     here="●",
     away="○",
+    busy="◐",
     below="↓",
     above="↑",
 )
@@ -50,6 +52,7 @@ ASCII: Final = Glyphs(
     rule="-",
     here="*",
     away="-",
+    busy="~",
     below="v",
     above="^",
 )
@@ -62,10 +65,16 @@ WORDS: Final = {
 }
 
 
-def mark_word(line: Line, now: Nanos) -> str:
+WAITING: Final = "waiting"
+"""What is said of a message while nobody is there whom it could be sent to."""
+
+
+def mark_word(line: Line, now: Nanos, *, alone: bool) -> str:
     """Return what stands beside the mark of an own message: most marks need no word for long."""
     age = now - line.created_ns
     match line.delivery:
+        case Delivery.UNACKNOWLEDGED if alone:
+            return WAITING
         case Delivery.FAILED:
             return WORDS[Delivery.FAILED]
         case Delivery.UNACKNOWLEDGED if age < WORD_FOR:

@@ -6,17 +6,21 @@ Names in it are peers' text, so nothing here is ever parsed as markup.
 from collections.abc import Callable
 from typing import Final
 
+from rich.cells import cell_len
 from textual.content import Content
 
 from chat_tui import reports
 from chat_tui.marks import Glyphs
 from chat_tui.text import clean_nick, clip_cells, count, milliseconds, wrap
 from sync.identity import short_fingerprint
-from sync.machine import ChannelId
+from sync.machine import ChannelId, PeerId
 from sync.view import ChannelInfo, PeerInfo, PeerState, Snapshot
 
 SIDEBAR_CELLS: Final = 24
 """Wide enough for most names with their state; the same in `app.tcss`."""
+
+SIDEBAR_WIDTH: Final = SIDEBAR_CELLS - 3
+"""Of its text, without padding and border."""
 
 ROW_CELLS: Final = 132
 """Of a row in the debug pane: three lines of it; a trace of more says no more."""
@@ -24,26 +28,29 @@ ROW_CELLS: Final = 132
 ROW_WRAP_MIN: Final = 20
 """Cells to wrap rows at before the pane has its size."""
 
-DIM: Final = "$foreground 50%"
-TITLE: Final = "bold $foreground 70%"
+DIM: Final = "$foreground 75%"
+TITLE: Final = "bold $secondary"
+GOOD: Final = "$success"
+BUSY: Final = "$warning"
 
-KEYS: Final = (
-    ("F1", "Help"),
-    ("F2", "Protocol"),
-    ("F3", "Peers"),
-    ("Alt+A", "Next channel"),
-    ("Ctrl+Q", "Quit"),
-)
+KEYS: Final = (("F1", "Help"), ("F2", "Protocol"), ("F3", "Peers"), ("Ctrl+Q", "Quit"))
+NEXT_CHANNEL: Final = ("Alt+A", "Next channel")
 
 
-def header(snapshot: Snapshot, info: ChannelInfo | None) -> Content:
+def header(snapshot: Snapshot, info: ChannelInfo | None, glyphs: Glyphs) -> Content:
     """Return the left part of the first line: the channel, who is here, whether all agree."""
     if info is None:
         return Content.styled("no channel", "bold")
-    words = (reports.others_here(snapshot, info), reports.agreement(snapshot, info))
-    return Content.assemble(
-        (reports.channel_title(info), "bold"), "  ", " · ".join(word for word in words if word)
-    )
+    parts: list[Content | str | tuple[str, str]] = [
+        (reports.channel_title(info), "bold"),
+        f"  {reports.others_here(snapshot, info)}",
+    ]
+    state = reports.agreement(snapshot, info)
+    if state == reports.IN_SYNC:
+        parts += [" · ", (f"{glyphs.here} {state}", GOOD)]
+    elif state:
+        parts += [" · ", (f"{glyphs.busy} {state}", BUSY)]
+    return Content.assemble(*parts)
 
 
 def addressee(info: ChannelInfo | None) -> Content:
@@ -78,12 +85,16 @@ def keys(
     snapshot: Snapshot, shown: ChannelId | None, unread: Callable[[ChannelId], int]
 ) -> Content:
     """Return the last line: the keys, and channels with unread messages."""
+    waiting = [
+        (info, new)
+        for info in snapshot.channels
+        if info.channel != shown and (new := unread(info.channel))
+    ]
     parts: list[Content | str | tuple[str, str]] = []
-    for key, word in KEYS:
+    for key, word in (*KEYS, NEXT_CHANNEL) if waiting else KEYS:
         parts += [(key, "bold $accent"), f" {word}  "]
-    for info in snapshot.channels:
-        if info.channel != shown and (new := unread(info.channel)):
-            parts.append((f" {reports.channel_title(info)} {new:,}", "bold $warning"))
+    for info, new in waiting:
+        parts.append((f" {reports.channel_title(info)} {new:,}", "bold $warning"))
     return Content.assemble(*parts)
 
 
@@ -91,26 +102,57 @@ def sidebar(
     snapshot: Snapshot, shown: ChannelId | None, unread: Callable[[ChannelId], int], glyphs: Glyphs
 ) -> Content:
     """Return channels and peers, one line each."""
-    width = SIDEBAR_CELLS - 2
     lines = [Content.styled("CHANNELS", TITLE)]
     for info in snapshot.channels:
         new = unread(info.channel)
-        here = info.channel == shown
-        lines.append(
-            _row(
-                f"{'>' if here else ' '} {reports.channel_title(info)}",
-                f"{new:,}" if new else "",
-                "bold" if here or new else "",
-                width,
-            )
-        )
+        right = Content.styled(f"{new:,}", "bold $warning") if new else Content("")
+        if info.channel == shown:
+            name = Content(f"> {reports.channel_title(info)}")
+            lines.append(_row(name, right, SIDEBAR_WIDTH).stylize("bold $primary"))
+        else:
+            lines.append(_row(Content(f"  {reports.channel_title(info)}"), right, SIDEBAR_WIDTH))
     lines += [Content(""), Content.styled("PEERS", TITLE)]
-    lines.append(_row(f"{glyphs.here} {clean_nick(snapshot.nick)}", "you", "", width))
-    for peer in sorted(snapshot.peers, key=lambda peer: peer.state is not PeerState.UP):
-        up = peer.state is PeerState.UP
-        name = f"{glyphs.here if up else glyphs.away} {clean_nick(peer.nick)}"
-        lines.append(_row(name, _presence(peer), "" if up else DIM, width))
+    me = Content.assemble((glyphs.here, GOOD), f" {clean_nick(snapshot.nick)}")
+    lines.append(_row(me, Content.styled("you", DIM), SIDEBAR_WIDTH))
+    for peer in _here_first(snapshot):
+        style = "" if peer.state is PeerState.UP else DIM
+        name = _sign(peer, glyphs) + Content.styled(f" {clean_nick(peer.nick)}", style)
+        lines.append(_row(name, Content.styled(_presence(peer), DIM), SIDEBAR_WIDTH))
     return Content("\n").join(lines)
+
+
+def people(snapshot: Snapshot, glyphs: Glyphs) -> Content:
+    """Return everybody we have met, in columns, and what to do about who is not there."""
+    names = [clean_nick(nick) for nick in (snapshot.nick, *(p.nick for p in snapshot.peers))]
+    width = max(cell_len(name) for name in names)
+
+    def row(sign: Content, nick: str, who: PeerId, words: Content, style: str) -> Content:
+        name = Content.styled(f" {clean_nick(nick)}  ", style)
+        name = name.pad_right(width + 3 - name.cell_length)
+        return sign + name + Content.styled(f"{short_fingerprint(who)}  ", DIM) + words
+
+    here = Content.styled(glyphs.here, GOOD)
+    lines = [row(here, snapshot.nick, snapshot.me, Content("you"), "bold")]
+    for peer in _here_first(snapshot):
+        style = "bold" if peer.state is PeerState.UP else DIM
+        words = Content.styled(
+            " · ".join(reports.presence(snapshot, peer)), "" if style == "bold" else DIM
+        )
+        lines.append(row(_sign(peer, glyphs), peer.nick, peer.peer, words, style))
+    hints = [Content.styled(line, DIM) for line in reports.whoever_lacks(snapshot)]
+    return Content("\n").join([*lines, Content(""), *hints])
+
+
+def _here_first(snapshot: Snapshot) -> list[PeerInfo]:
+    return sorted(snapshot.peers, key=lambda peer: peer.state is not PeerState.UP)
+
+
+def _sign(peer: PeerInfo, glyphs: Glyphs) -> Content:
+    if peer.state is PeerState.DOWN:
+        return Content.styled(glyphs.away, DIM)
+    if peer.syncing:
+        return Content.styled(glyphs.busy, BUSY)
+    return Content.styled(glyphs.here, GOOD)
 
 
 def _presence(peer: PeerInfo) -> str:
@@ -121,26 +163,31 @@ def _presence(peer: PeerInfo) -> str:
     return "here" if peer.rtt_ns is None else milliseconds(peer.rtt_ns)
 
 
-def _row(left: str, right: str, style: str, width: int) -> Content:
+def _row(left: Content, right: Content, width: int) -> Content:
     """Return a line with a part at either edge; the left one gives way."""
-    left = clip_cells(left, width - len(right) - 1)
-    name = Content.styled(left, style)
-    return name.pad_right(width - len(right) - name.cell_length) + Content.styled(right, DIM)
+    room = width - right.cell_length
+    left = left.truncate(room - 1, ellipsis=True)
+    return left.pad_right(room - left.cell_length) + right
 
 
 def debug_text(sections: list[reports.Section], width: int) -> Content:
     """Return the debug pane in lines of `width` cells: each section's title, then its rows.
 
-    A section without rows is one line.
+    A section without rows is one line, close to others like it.
     """
-    lines: list[Content] = []
+    width -= 1  # to the scroll bar
+    lines = [_row(Content.styled("PROTOCOL", TITLE), Content.styled("Esc closes", DIM), width)]
+    apart = True
     for section in sections:
-        title = Content.styled(section.title, TITLE)
+        title = Content.styled(section.title, "bold")
+        if apart or section.rows:
+            lines.append(Content(""))
+        apart = bool(section.rows)
         if not section.rows:
-            lines.append(title + Content.styled(f"  {section.none}", DIM))
+            lines.append(_row(title, Content.styled(section.none, DIM), width))
             continue
-        total = f"  {section.total:,}" if section.total else ""
-        lines += [Content(""), title + Content.styled(total, "bold")]
+        total = Content.styled(f"{section.total:,}" if section.total else "", f"bold {BUSY}")
+        lines.append(_row(title, total, width))
         for row in section.rows:
             first, *more = wrap(clip_cells(row, ROW_CELLS), max(ROW_WRAP_MIN, width - 3))
             lines += [Content(f" {first}"), *(Content(f"   {line}") for line in more)]

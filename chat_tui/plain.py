@@ -1,12 +1,11 @@
 """Line mode: append-only lines, no boxes; for screen readers, pipes, scripts and slow links."""
 
 import asyncio
+import gc
 import os
 import signal
 import sys
-import threading
 from collections.abc import AsyncIterator, Sequence
-from contextlib import suppress
 from typing import Final, Protocol
 
 from chat_tui.client import Client, Setup
@@ -30,15 +29,14 @@ WRITES_MAX: Final = 1000
 """Lines written and not committed yet; then reading waits for the disk."""
 
 CHUNK_SIZE: Final = 64 * 1024
-CHUNKS_MAX: Final = 4
-"""Chunks of input read ahead of what is written."""
+"""Bytes read at a time, as much as a pipe holds."""
 
 LINE_MAX: Final = 1024 * 1024
 """Bytes of a line without an end that are kept; what is longer is no chat."""
 
 
 class Face(Protocol):
-    """How line mode says things."""
+    """How line mode says things; it only writes, and `LineMode` flushes."""
 
     def ready(self, channel: ChannelId) -> None:
         """The chat runs."""
@@ -96,7 +94,6 @@ class JsonFace:
 
     def _print(self, event: dict[str, object]) -> None:
         sys.stdout.write(dumps(event) + "\n")
-        sys.stdout.flush()
 
 
 class TextFace:
@@ -149,7 +146,6 @@ class TextFace:
 
     def _print(self, text: str) -> None:
         sys.stdout.write(text + "\n")
-        sys.stdout.flush()
 
 
 class LineMode:
@@ -162,7 +158,9 @@ class LineMode:
         self._commands = Commands(client)
         self._channel = client.first_channel
         self._writes: set[asyncio.Task[None]] = set()
+        self._room = asyncio.Semaphore(WRITES_MAX)
         self._held: list[Event] | None = []
+        self._flushing = False
         self._stop = asyncio.Event()
 
     async def run(self, *, history: int, stay: bool) -> None:
@@ -193,6 +191,7 @@ class LineMode:
         for event in held:
             if not isinstance(event, MessageShown) or event.line.message_id not in shown:
                 self._face.event(event)
+        self._flush_soon()
 
     def _on_event(self, event: Event) -> None:
         if self._held is not None:
@@ -202,17 +201,30 @@ class LineMode:
             self._face.event(event)
         except BrokenPipeError:
             self._stop.set()
+        self._flush_soon()
+
+    def _flush_soon(self) -> None:
+        """Hand out what was said, at once for all that one step of the engine says."""
+        if not self._flushing:
+            self._flushing = True
+            asyncio.get_running_loop().call_soon(self._flush)
+
+    def _flush(self) -> None:
+        self._flushing = False
+        try:
+            sys.stdout.flush()
+        except BrokenPipeError:
+            self._stop.set()
 
     async def _read(self, tasks: asyncio.TaskGroup, *, stay: bool) -> None:
         async for text in input_lines():
             if text.lstrip().startswith("/") and not text.lstrip().startswith("//"):
                 await self._command(text)
             elif text.strip():
-                while len(self._writes) >= WRITES_MAX:
-                    await asyncio.wait(self._writes, return_when=asyncio.FIRST_COMPLETED)
+                await self._room.acquire()
                 writing = tasks.create_task(self._write(text))
                 self._writes.add(writing)
-                writing.add_done_callback(self._writes.discard)
+                writing.add_done_callback(self._written)
         if self._writes:
             await asyncio.wait(self._writes)
         if not stay:
@@ -222,29 +234,26 @@ class LineMode:
         result = await self._commands.run(text, self._channel)
         self._channel = result.channel or self._channel
         self._face.result(text.split(maxsplit=1)[0], result)
+        self._flush_soon()
         if result.quit:
             self._stop.set()
+
+    def _written(self, writing: asyncio.Task[None]) -> None:
+        self._writes.discard(writing)
+        self._room.release()
 
     async def _write(self, text: str) -> None:
         result = await self._commands.run(text, self._channel)
         if not result.ok:
             self._face.error(result.text)
+            self._flush_soon()
 
 
 async def input_lines() -> AsyncIterator[str]:
     """Yield the lines of standard input; whatever it is, a pipe, a file or a terminal."""
-    loop = asyncio.get_running_loop()
-    chunks: asyncio.Queue[bytes] = asyncio.Queue(CHUNKS_MAX)
-
-    def read() -> None:
-        with suppress(RuntimeError):  # the loop is gone: nobody listens any more
-            while chunk := os.read(sys.stdin.fileno(), CHUNK_SIZE):
-                asyncio.run_coroutine_threadsafe(chunks.put(chunk), loop).result()
-            asyncio.run_coroutine_threadsafe(chunks.put(b""), loop).result()
-
-    threading.Thread(target=read, daemon=True, name="input").start()
+    descriptor = sys.stdin.fileno()
     pending = b""
-    while chunk := await chunks.get():
+    while chunk := await _read_chunk(descriptor):
         *lines, pending = (pending + chunk).split(b"\n")
         for line in lines:
             yield line.decode(errors="replace").rstrip("\r")
@@ -255,6 +264,25 @@ async def input_lines() -> AsyncIterator[str]:
         yield pending.decode(errors="replace")
 
 
+async def _read_chunk(descriptor: int) -> bytes:
+    """Return what can be read, once there is something; nothing at the end of input."""
+    loop = asyncio.get_running_loop()
+    readable = asyncio.Event()
+    try:
+        loop.add_reader(descriptor, readable.set)
+    except PermissionError:  # a file: it is never waited for
+        await asyncio.sleep(0)
+    else:
+        try:
+            await readable.wait()
+        finally:
+            loop.remove_reader(descriptor)
+    try:
+        return os.read(descriptor, CHUNK_SIZE)
+    except OSError:  # the terminal is gone
+        return b""
+
+
 async def run(setup: Setup, *, as_json: bool, stay: bool, history: int) -> None:
     """Open the profile and chat in line mode.
 
@@ -262,6 +290,7 @@ async def run(setup: Setup, *, as_json: bool, stay: bool, history: int) -> None:
         LocalError: the profile or the network cannot be used; says what to do.
     """
     client = await Client.open(setup)
+    gc.freeze()  # what a start leaves stays for good: looking through it again takes 30 ms
     try:
         face: Face = JsonFace(client) if as_json else TextFace(client)
         await LineMode(client, face).run(history=history, stay=stay)

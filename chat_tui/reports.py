@@ -3,6 +3,7 @@
 The screen, the line mode and the /commands all say it with these words.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,6 +18,11 @@ ID_SHOWN: Final = 6
 
 REFUSED_SHOWN: Final = 5
 """Rows of the worst senders of bad input."""
+
+IN_SYNC: Final = "in sync"
+
+IDLE_STEP: Final = "Tick → nothing"
+"""How a step ends that did nothing; between them the others would not be found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +75,7 @@ def agreement(snapshot: Snapshot, info: ChannelInfo) -> str:
         return "comparing histories"
     if info.missing:
         return f"{len(info.missing):,} missing"
-    return "in sync" if here else ""
+    return IN_SYNC if here else ""
 
 
 def what_happens(snapshot: Snapshot, info: ChannelInfo | None) -> str:
@@ -83,18 +89,52 @@ def what_happens(snapshot: Snapshot, info: ChannelInfo | None) -> str:
         return f"Nobody here; {messages} {waits} out when someone appears."
     if info.missing:
         verb = "is" if len(info.missing) == 1 else "are"
-        return (
-            f"{count(len(info.missing), 'earlier message')} {verb} missing; "
-            f"{info.waiting_count:,} held back until found or given up."
-        )
+        held = f"{info.waiting_count:,} held back for it"
+        if info.waiting:
+            give_up_at = min(waiting.give_up_at for waiting in info.waiting)
+            held += f", {span(give_up_at - snapshot.now)} at most"
+        missing = count(len(info.missing), "earlier message")
+        return f"{missing} {verb} missing; {held}."
     syncing = [clean_nick(peer.nick) for peer in here if peer.syncing]
     if syncing:
         return f"Comparing histories with {', '.join(syncing)}."
     if here and info.outgoing_count:
         return f"{count(info.outgoing_count, 'message')} sent, not yet known to be received."
     if here:
-        return "Everything you sent was received."
-    return clean_text(snapshot.network)
+        verb = "is" if len(here) == 1 else "are"
+        return (
+            "Everything you sent was received."
+            if info.messages
+            else f"{_names(here)} {verb} here and will read what you write."
+        )
+    return _elsewhere(snapshot, info) or clean_text(snapshot.network)
+
+
+def _names(peers: Sequence[PeerInfo]) -> str:
+    """Return who they are, as `bob` or `bob and 2 others`."""
+    first = clean_nick(peers[0].nick)
+    return first if len(peers) == 1 else f"{first} and {count(len(peers) - 1, 'other')}"
+
+
+def _elsewhere(snapshot: Snapshot, info: ChannelInfo) -> str:
+    """Return who is on the network but not in this channel, and how they get here."""
+    up = [peer for peer in snapshot.peers if peer.state is PeerState.UP]
+    if not up:
+        return ""
+    way = f"/join {channel_title(info)}" if info.open else "the code that /invite shows"
+    return f"{_names(up)} can come here with {way}."
+
+
+def nothing_yet(info: ChannelInfo | None) -> tuple[str, ...]:
+    """Return what stands where messages will be, as lines."""
+    if info is None:
+        return ("You are in no channel.", "/join #lobby opens the one everybody shares.")
+    readers = (
+        "Whatever is written here, everybody on this network can read, also later."
+        if info.open
+        else "Only people with the code can read here; /invite shows it for you to pass on."
+    )
+    return (f"Nothing was written in {channel_title(info)} yet.", readers)
 
 
 def openness(info: ChannelInfo) -> str:
@@ -117,17 +157,22 @@ def whoami(snapshot: Snapshot) -> str:
 
 def peer_row(snapshot: Snapshot, peer: PeerInfo) -> str:
     """Return what is known of a peer in one line."""
-    words = [f"{clean_nick(peer.nick)} {short_fingerprint(peer.peer)}"]
-    match peer.state:
-        case PeerState.UP:
-            words += ["comparing histories" if peer.syncing else "here", clean_text(peer.address)]
-        case PeerState.DOWN:
-            words.append(f"away{_since(snapshot.now, peer.last_seen_ns)}")
-    if peer.state is PeerState.UP and peer.rtt_ns is not None:
+    words = [f"{clean_nick(peer.nick)} {short_fingerprint(peer.peer)}", *presence(snapshot, peer)]
+    return " · ".join(words)
+
+
+def presence(snapshot: Snapshot, peer: PeerInfo) -> list[str]:
+    """Return whether a peer is here, and what its link measures."""
+    if peer.state is PeerState.DOWN:
+        return [f"away{_since(snapshot.now, peer.last_seen_ns)}"]
+    words = ["comparing histories" if peer.syncing else "here"]
+    if peer.address:
+        words.append(clean_text(peer.address))
+    if peer.rtt_ns is not None:
         words.append(milliseconds(peer.rtt_ns))
     if peer.clock_offset_ns is not None:
         words.append(f"clock {milliseconds(peer.clock_offset_ns)} off")
-    return " · ".join(words)
+    return words
 
 
 def who(snapshot: Snapshot) -> str:
@@ -136,6 +181,16 @@ def who(snapshot: Snapshot) -> str:
         return f"Nobody yet. {clean_text(snapshot.network)}".rstrip()
     peers = sorted(snapshot.peers, key=lambda peer: peer.state is not PeerState.UP)
     return "\n".join(peer_row(snapshot, peer) for peer in peers)
+
+
+def whoever_lacks(snapshot: Snapshot) -> tuple[str, ...]:
+    """Return what to do about somebody who is not there, as lines."""
+    nobody = "" if snapshot.peers else "Nobody yet. "
+    return (
+        f"{nobody}{clean_text(snapshot.network)}",
+        "Is somebody missing? /connect host:port dials an address,",
+        "and `chat-tui doctor` in another terminal tests the network.",
+    )
 
 
 def channels(snapshot: Snapshot) -> str:
@@ -212,7 +267,8 @@ def debug_sections(snapshot: Snapshot, info: ChannelInfo | None) -> list[Section
         worst = sorted(snapshot.refused.items(), key=lambda item: -item[1])[:REFUSED_SHOWN]
         rows = tuple(f"{clip_cells(clean_text(who), 24)}: {times:,}" for who, times in worst)
         sections.append(Section("Bad input refused", sum(snapshot.refused.values()), rows, ""))
-    trace = tuple(clean_text(line) for line in reversed(snapshot.trace))
+    steps = [line for line in reversed(snapshot.trace) if not line.endswith(IDLE_STEP)]
+    trace = tuple(clean_text(line) for line in steps)
     sections.append(Section("Last steps, newest first", 0, trace, "nothing happened yet"))
     return sections
 
@@ -227,12 +283,13 @@ def _engine_rows(snapshot: Snapshot, info: ChannelInfo) -> list[str]:
     if info.bloom is not None:
         bloom = info.bloom
         rows.append(
-            f"{bloom.count:,} of {bloom.capacity:,} ids, {bloom.fill:.0%} of "
-            f"{bloom.bits:,} bits set, false hits {bloom.false_positives:.2%}"
+            f"{bloom.count:,} of {bloom.capacity:,} ids, {bloom.fill:.0%} of {bloom.bits:,} bits"
         )
+        rows.append(f"chance of a false “maybe”: {bloom.false_positives:.2%}")
     if info.next_sync_at is not None:
         rows.append(f"next sync message in {span(info.next_sync_at - snapshot.now)}")
-    rows.append(f"longest wait of the screen: {milliseconds(snapshot.longest_block_ns)}")
+    if snapshot.longest_block_ns:
+        rows.append(f"longest wait of the screen: {milliseconds(snapshot.longest_block_ns)}")
     return rows
 
 

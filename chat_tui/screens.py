@@ -1,6 +1,6 @@
 """Texts that open over the conversation and close with Esc: help, peers, long answers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import ClassVar, Final
 
 from textual.app import ComposeResult
@@ -9,8 +9,9 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 
-from chat_tui.commands import help_text
+from chat_tui.commands import TABLE
 from chat_tui.marks import WORDS, Glyphs
+from chat_tui.panels import TITLE
 from chat_tui.surroundings import Panel
 from sync.sds.message import Delivery
 
@@ -29,6 +30,7 @@ KEY_HELP: Final = (
     ("F3 or Alt+N", "who is here"),
     ("Esc", "close what is open"),
     ("Ctrl+Q", "quit"),
+    ("Shift+mouse", "select text to copy (on a Mac, Option)"),
 )
 
 MARK_HELP: Final = {
@@ -37,6 +39,10 @@ MARK_HELP: Final = {
     Delivery.ACKNOWLEDGED: "somebody has it for certain",
     Delivery.FAILED: "sent several times without an answer; /resend tries again",
 }
+
+
+WORD_CELLS: Final = 22
+"""Of the left column of the help: the longest command and how it is used."""
 
 
 class TextScreen(ModalScreen[None]):
@@ -50,7 +56,7 @@ class TextScreen(ModalScreen[None]):
         Binding("pagedown,space", "scroll(10)", show=False),
     ]
 
-    def __init__(self, title: str, text: Callable[[], str]) -> None:
+    def __init__(self, title: str, text: Callable[[], Content]) -> None:
         super().__init__()
         self._title = title
         self._text = text
@@ -72,17 +78,25 @@ class TextScreen(ModalScreen[None]):
         self.query_one("#text-frame").scroll_relative(y=lines, animate=False)
 
     def _tick(self) -> None:
-        self.query_one("#text", Panel).show(Content(self._text()))
+        self.query_one("#text", Panel).show(self._text())
 
 
-def full_help(glyphs: Glyphs) -> str:
+def full_help(glyphs: Glyphs) -> Content:
     """Return keys, commands and marks, each with its meaning."""
-    keys = "\n".join(f"{key:<18}{meaning}" for key, meaning in KEY_HELP)
-    marks = "\n".join(
-        f"{glyphs.marks[state]} {WORDS[state]:<16}{meaning}" for state, meaning in MARK_HELP.items()
+    marks = [(f"{glyphs.marks[state]} {WORDS[state]}", text) for state, text in MARK_HELP.items()]
+    commands = [(f"{command.names[0]} {command.usage}", command.help) for command in TABLE]
+    return Content("\n\n").join(
+        [
+            _table("KEYS", KEY_HELP),
+            _table("COMMANDS", commands),
+            _table("MARKS at the right of your own messages", marks),
+        ]
     )
-    return (
-        f"KEYS\n{keys}\n\nCOMMANDS\n{help_text()}\n\n"
-        f"MARKS at the right of your own messages\n{marks}\n\n"
-        "To copy text with the mouse, hold Shift while selecting (Option on a Mac)."
-    )
+
+
+def _table(title: str, rows: Sequence[tuple[str, str]]) -> Content:
+    """Return a heading and its rows in two columns."""
+    lines = [Content.styled(title, TITLE)]
+    for word, meaning in rows:
+        lines.append(Content.assemble((f"{word:<{WORD_CELLS}}", "bold"), meaning))
+    return Content("\n").join(lines)

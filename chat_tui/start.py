@@ -5,18 +5,27 @@ A crash restores the terminal, says one sentence and names the log.
 
 import asyncio
 import json
+import signal
 import sys
 import traceback
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 from chat_tui.app import ChatApp
 from chat_tui.client import Client, Setup, checked_nick, default_nick
 from chat_tui.control import serving
 from chat_tui.first_run import Answers, FirstRun
+from chat_tui.terminal import Terminal
 from sync.errors import LocalError
 from sync.net import invite
+
+LEAVE_SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+
+DEFAULT_PROFILE: Final = "default"
+"""Says nothing about its owner; every other profile is probably called like its owner."""
 
 
 class CrashableApp(ChatApp):
@@ -94,7 +103,7 @@ def run(setup: Setup, config_file: Path) -> None:
         with suppress(OSError), log.open("a", encoding="utf-8") as file:
             traceback.print_exception(failure, file=file)
         sys.exit(
-            f"Something broke, and the chat had to close: {failure!r}.\n"
+            f"Something broke, and the chat had to close ({_cause(failure)}).\n"
             f"Nothing that was shown as sent is lost. The details are in {log}."
         )
 
@@ -106,17 +115,40 @@ async def _chat(setup: Setup) -> BaseException | None:
         async with asyncio.TaskGroup() as tasks:
             online = Online(client, tasks)
             app = CrashableApp(client, online.start, channel=client.first_channel)
-            await app.run_async()
-            await online.stop()
+            app.driver_class = Terminal
+            with leaving_on_signals(app):
+                await app.run_async()
+                await online.stop()
     finally:
         await client.close()
     return app.failure
 
 
+@contextmanager
+def leaving_on_signals(app: ChatApp | FirstRun) -> Iterator[None]:
+    """Leave as the person would when the system, or a closed terminal, asks for it."""
+    loop = asyncio.get_running_loop()
+    for number in LEAVE_SIGNALS:
+        loop.add_signal_handler(number, app.call_later, app.action_quit)
+    try:
+        yield
+    finally:
+        for number in LEAVE_SIGNALS:
+            loop.remove_signal_handler(number)
+
+
+def _cause(failure: BaseException) -> str:
+    """Return what broke first, out of the groups it came in."""
+    while isinstance(failure, BaseExceptionGroup):
+        failure = failure.exceptions[0]
+    return f"{type(failure).__name__}: {failure}".rstrip(": ")
+
+
 def _first_run(setup: Setup, config_file: Path) -> Setup | None:
     """Ask the three questions; None if the person left."""
-    suggested = Answers(setup.nick or default_nick(), setup.channel or "", setup.data_dir)
-    answers = FirstRun(suggested, _check).run()
+    named = setup.profile if setup.profile != DEFAULT_PROFILE else default_nick()
+    suggested = Answers(setup.nick or named, setup.channel or "", setup.data_dir)
+    answers = asyncio.run(_ask(FirstRun(suggested, _check)))
     if answers is None:
         return None
     if answers.data_dir != setup.data_dir:
@@ -128,6 +160,12 @@ def _first_run(setup: Setup, config_file: Path) -> Setup | None:
         data_dir=answers.data_dir,
         invite=answers.invite or None,
     )
+
+
+async def _ask(questions: FirstRun) -> Answers | None:
+    questions.driver_class = Terminal
+    with leaving_on_signals(questions):
+        return await questions.run_async()
 
 
 def _check(answers: Answers) -> None:

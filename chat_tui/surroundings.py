@@ -54,9 +54,9 @@ class Header(Horizontal):
         yield self._left
         yield self._right
 
-    def show(self, snapshot: Snapshot, info: ChannelInfo | None) -> None:
+    def show(self, snapshot: Snapshot, info: ChannelInfo | None, glyphs: Glyphs) -> None:
         """Bring both parts up to date."""
-        self._left.show(panels.header(snapshot, info))
+        self._left.show(panels.header(snapshot, info, glyphs))
         self._right.show(panels.whoami(snapshot))
 
 
@@ -74,6 +74,7 @@ class StatusLine(Horizontal):
 
     def show(self, sentence: str, trouble: str) -> None:
         """Say what happens; what went wrong comes before it."""
+        self._left.set_class(bool(trouble), "trouble")
         self._left.show(panels.status(sentence, trouble))
 
     def show_chip(self, conversation: Conversation, glyphs: Glyphs) -> None:
@@ -92,6 +93,7 @@ class DebugPane(VerticalScroll, can_focus=False):
     def __init__(self) -> None:
         super().__init__(id="debug")
         self._text = Panel(id="debug-text")
+        self._sections: list[reports.Section] = []
 
     def compose(self) -> ComposeResult:
         """One text for all."""
@@ -99,7 +101,13 @@ class DebugPane(VerticalScroll, can_focus=False):
 
     def show(self, sections: list[reports.Section]) -> None:
         """Show what is buffered, who is here and the last steps."""
-        self._text.show(panels.debug_text(sections, self._text.size.width))
+        self._sections = sections
+        self.on_resize()
+
+    def on_resize(self) -> None:
+        """Wrap for the width there is, which is known only once the drawer is open."""
+        if width := self.scrollable_content_region.width:
+            self._text.show(panels.debug_text(self._sections, width))
 
 
 class Surroundings(Vertical):
@@ -137,12 +145,12 @@ class Surroundings(Vertical):
     def show(self, snapshot: Snapshot, channel: ChannelId | None, trouble: str) -> None:
         """Bring everything up to date that is not a message."""
         info = reports.find(snapshot, channel)
-        self._transcript.tick(snapshot.now)
-        self._header.show(snapshot, info)
+        self._transcript.tick(snapshot.now, alone=info is not None and not info.peers)
+        self._transcript.hint = reports.nothing_yet(info)
+        self._header.show(snapshot, info, self._glyphs)
         self._status.show(reports.what_happens(snapshot, info), trouble)
         self._keys.show(panels.keys(snapshot, channel, self._unread))
-        if self._sidebar.display:
-            self._sidebar.show(panels.sidebar(snapshot, channel, self._unread, self._glyphs))
+        self._sidebar.show(panels.sidebar(snapshot, channel, self._unread, self._glyphs))
         if self._debug.display:
             self._debug.show(reports.debug_sections(snapshot, info))
         self._composer.border_title = panels.addressee(info)
@@ -155,6 +163,15 @@ class Surroundings(Vertical):
             self._status.hide_chip()
         else:
             self._status.show_chip(self._transcript.conversation, self._glyphs)
+
+    def page(self, screens: int) -> None:
+        """Scroll what is in sight by screens, up if negative: the conversation, or the drawer."""
+        if self._debug.display and self.screen.has_class("-narrow"):
+            self._debug.scroll_relative(y=screens * (self._debug.size.height - 1), animate=False)
+        elif screens < 0:
+            self._transcript.page_up()
+        else:
+            self._transcript.page_down()
 
     @property
     def debug_open(self) -> bool:

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final, NamedTuple
 
+from rich.cells import cell_len
+from rich.segment import Segment
 from rich.style import Style
 from textual.cache import LRUCache
 from textual.events import Resize
@@ -24,6 +26,7 @@ from chat_tui.layout import Laid, Shape, estimate, lay_out, with_mark
 from chat_tui.marks import UNICODE, Glyphs, mark_word
 from chat_tui.messages import FollowChanged, NewerWanted, OlderWanted
 from chat_tui.model import Change, Changed, Conversation, Inserted, Removed
+from chat_tui.text import clip_cells
 from sync.machine import MessageId, Nanos
 
 LAID_KEPT: Final = 1024
@@ -71,8 +74,8 @@ class Transcript(ScrollView, can_focus=False):
         scrollbar-background: $background;
         scrollbar-color: $foreground 20%;
     }
-    Transcript > .transcript--time, Transcript > .transcript--rule { color: $foreground 50%; }
-    Transcript > .transcript--settled { color: $foreground 50%; }
+    Transcript > .transcript--time, Transcript > .transcript--rule { color: $foreground 65%; }
+    Transcript > .transcript--settled { color: $foreground 65%; }
     Transcript > .transcript--new, Transcript > .transcript--failed { color: $error; }
     Transcript > .transcript--gap, Transcript > .transcript--unsettled { color: $warning; }
     """
@@ -84,7 +87,8 @@ class Transcript(ScrollView, can_focus=False):
         self.laid_out = 0
         """How many rows were wrapped so far: the measure of the work done."""
         self._glyphs = glyphs
-        self._now = now
+        self._now, self._alone = now, False
+        self._hint: tuple[str, ...] = ()
         self._place: Place | None = None
         self._shape: Shape | None = None
         self._heights = Heights()
@@ -108,11 +112,24 @@ class Transcript(ScrollView, can_focus=False):
         self._resize_rows(changes)
         self._resize_rows(self.conversation.trim(self._shown()))
         self._settle()
+        if not self.conversation.rows:
+            self.refresh()
 
-    def tick(self, now: Nanos) -> None:
-        """Let the words at young marks grow older."""
-        self._now = now
+    def tick(self, now: Nanos, *, alone: bool) -> None:
+        """Let the words at young marks grow older; `alone` is whether nobody is there to hear."""
+        self._now, self._alone = now, alone
         self._paint_differences()
+
+    @property
+    def hint(self) -> tuple[str, ...]:
+        """The lines that stand in the middle while there are no messages."""
+        return self._hint
+
+    @hint.setter
+    def hint(self, lines: tuple[str, ...]) -> None:
+        if lines != self._hint:
+            self._hint = lines
+            self.refresh()
 
     def follow_newest(self) -> None:
         """Go to the newest message in memory and stay with what comes."""
@@ -160,13 +177,24 @@ class Transcript(ScrollView, can_focus=False):
         """Render line `y` of the screen."""
         base = self.rich_style
         if y >= len(self._painted) or self._shape is None:
-            return Strip.blank(self.size.width, base)
+            return self._empty_line(y, base)
         painted = self._painted[y]
         strip = painted.laid.strips[painted.line]
         line = painted.laid.row.line
         if line.own and painted.line == len(painted.laid.strips) - 1:
             strip = with_mark(strip, line.delivery, painted.word, self._shape, self._style)
         return strip.crop_extend(0, self._shape.width, None).apply_style(base)
+
+    def _empty_line(self, y: int, base: Style) -> Strip:
+        """Render a line without a message: nothing, or one of the hint."""
+        width = self.size.width
+        at = y - (self.size.height - len(self._hint)) // 2
+        if self.conversation.rows or self.conversation.has_older or not 0 <= at < len(self._hint):
+            return Strip.blank(width, base)
+        text = clip_cells(self._hint[at], width)
+        left = (width - cell_len(text)) // 2
+        hint = Strip([Segment(" " * left + text, self._style("rule"))])
+        return hint.crop_extend(0, width, None).apply_style(base)
 
     # -- layout -------------------------------------------------------------------------------
 
@@ -309,7 +337,9 @@ class Transcript(ScrollView, can_focus=False):
         index, first = self._heights.at(top)
         while len(visible) < height and index < len(self._heights):
             laid = self._laid(index)
-            word = mark_word(laid.row.line, self._now) if laid.row.line.own else ""
+            word = (
+                mark_word(laid.row.line, self._now, alone=self._alone) if laid.row.line.own else ""
+            )
             last = len(laid.strips) - 1
             visible += [
                 Painted(laid, line, word if line == last else "") for line in range(first, last + 1)

@@ -8,7 +8,15 @@ from storage.profile import ProfileInUseError
 from sync.errors import LocalError
 from sync.machine import ChannelId
 from sync.sds.message import Delivery
-from sync.view import ChannelShown, DeliveryShown, Event, MessageShown, PeerShown, PeerState
+from sync.view import (
+    ChannelShown,
+    DeliveryShown,
+    Event,
+    MessageShown,
+    PeerShown,
+    PeerState,
+    SyncShown,
+)
 from tests.chats import meet, opened, running, setup_of
 
 pytestmark = pytest.mark.net
@@ -66,6 +74,16 @@ class Heard:
         async with asyncio.timeout(WITHIN_S), self._changed:
             await self._changed.wait_for(lambda: bool(found()))
         return found()[-1]
+
+    async def session(self, whys: set[str]) -> SyncShown:
+        def ended() -> list[SyncShown]:
+            return [
+                event for event in self.events if isinstance(event, SyncShown) and event.why in whys
+            ]
+
+        async with asyncio.timeout(WITHIN_S), self._changed:
+            await self._changed.wait_for(lambda: bool(ended()))
+        return ended()[-1]
 
 
 def lobby(client: Client) -> ChannelId:
@@ -186,3 +204,20 @@ async def test_a_profile_is_open_once(tmp_path: Path) -> None:
 def test_a_name_must_be_usable(nick: str) -> None:
     with pytest.raises(LocalError, match="1 to 32"):
         checked_nick(nick)
+
+
+async def test_asking_for_a_comparison_is_answered_by_a_session(tmp_path: Path) -> None:
+    async with (
+        running(tmp_path, "alice", channel="asked") as alice,
+        running(tmp_path, "bob", channel="asked") as bob,
+    ):
+        from_alice = Heard(alice)
+        await meet(alice, bob)
+        await from_alice.session({"new link", "the peer began it"})
+
+        asked = await alice.sync(lobby(alice))
+
+        assert asked == 1
+        session = await from_alice.session({"asked by the person"})
+        assert session.result == "equal"
+        assert session.bytes_out > 0

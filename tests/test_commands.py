@@ -15,7 +15,7 @@ from tests.chats import running
 def test_every_command_of_the_issue_is_there() -> None:
     wanted = (
         "/help /join /create /channel /channels /invite /connect /who /peers /nick /resend "
-        "/missing /buffers /status /whoami /quit"
+        "/missing /buffers /sync /status /whoami /quit"
     )
 
     assert set(wanted.split()) == set(BY_NAME)
@@ -132,6 +132,7 @@ async def test_an_invite_is_shown_for_private_channels_only(tmp_path: Path) -> N
         ("/connect nowhere:x", "Write host:port"),
         ("/resend", "Nothing of yours waits"),
         ("/resend abc", "begins with abc waits"),
+        ("/sync", "Nobody is here to compare with"),
         ("/help nosuch", "Did you mean"),
     ],
 )

@@ -13,12 +13,19 @@ def test_marks_say_their_word_while_young() -> None:
 
     def words(delivery: Delivery) -> tuple[str, str]:
         own = line(0, author="alice", delivery=delivery)
-        return mark_word(own, young), mark_word(own, old)
+        return mark_word(own, young, alone=False), mark_word(own, old, alone=False)
 
     assert words(Delivery.UNACKNOWLEDGED) == ("sent 12 s", "")
     assert words(Delivery.POSSIBLY_ACKNOWLEDGED) == ("maybe received", "")
     assert words(Delivery.ACKNOWLEDGED) == ("", "")
     assert words(Delivery.FAILED) == ("failed", "failed")
+
+
+def test_what_nobody_could_hear_is_never_called_sent() -> None:
+    own = line(0, author="alice", delivery=Delivery.UNACKNOWLEDGED)
+
+    assert mark_word(own, NOON, alone=True) == "waiting"
+    assert mark_word(own, NOON + 2 * MINUTE, alone=True) == "waiting"
 
 
 def test_every_state_has_a_sign_in_both_sets() -> None:

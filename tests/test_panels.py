@@ -19,9 +19,11 @@ def unread(channel: ChannelId) -> int:
 
 
 def test_the_header_names_channel_company_and_agreement() -> None:
-    assert panels.header(snapshot(present("bob")), CALM).plain == "#lobby  1 other here · in sync"
-    assert panels.header(snapshot(), CALM).plain == "#lobby  nobody else here"
-    assert panels.header(snapshot(), None).plain == "no channel"
+    assert panels.header(snapshot(present("bob")), CALM, UNICODE).plain == (
+        "#lobby  1 other here · ● in sync"
+    )
+    assert panels.header(snapshot(), CALM, UNICODE).plain == "#lobby  nobody else here"
+    assert panels.header(snapshot(), None, UNICODE).plain == "no channel"
 
 
 def test_who_we_are_has_the_key_beside_the_name() -> None:
@@ -48,13 +50,27 @@ def test_the_sidebar_lists_channels_and_peers_in_lines_of_its_width() -> None:
     assert lines[2].split() == ["#build", "3"]
     assert [line.split()[-1] for line in lines[5:]] == ["you", "ms", "comparing", "away"]
     assert lines[-1].startswith("○ erin")
-    assert {cell_len(line) for line in lines[5:]} == {panels.SIDEBAR_CELLS - 2}
+    assert {cell_len(line) for line in lines[5:]} == {panels.SIDEBAR_WIDTH}
 
 
 def test_the_sidebar_can_do_with_ascii() -> None:
     shown = panels.sidebar(snapshot(present("bob"), absent("erin")), LOBBY, unread, ASCII)
 
     assert shown.plain.isascii()
+
+
+def test_everybody_met_stands_in_columns() -> None:
+    names = snapshot(absent("erin"), present("bob", rtt=2_000_000))
+
+    me, bob, erin, *hints = panels.people(names, UNICODE).plain.split("\n")
+
+    assert me.startswith("● alice  ")
+    assert me.endswith("  you")
+    assert bob.startswith("● bob    ")
+    assert bob.endswith("here · 192.168.1.31:46021 · 2.0 ms")
+    assert erin.startswith("○ erin   ")
+    assert erin.endswith("away for 4 min")
+    assert any("/connect" in hint for hint in hints)
 
 
 def test_the_keys_name_other_channels_with_unread_messages() -> None:
@@ -85,14 +101,21 @@ def test_markup_in_names_is_just_text() -> None:
 
 def test_the_debug_pane_wraps_rows_and_keeps_empty_sections_short() -> None:
     sections = [
+        reports.Section("Held back", 0, (), "none"),
         reports.Section("Missing", 0, (), "none"),
         reports.Section("Peers", 1, ("bob " * 12,), "nobody yet"),
     ]
 
     lines = panels.debug_text(sections, 30).plain.split("\n")
 
-    assert lines[0] == "Missing  none"
-    assert lines[2] == "Peers  1"
-    assert lines[3].startswith(" bob")
-    assert lines[4].startswith("   bob")
+    assert [line.split() for line in lines[:6]] == [
+        ["PROTOCOL", "Esc", "closes"],
+        [],
+        ["Held", "back", "none"],
+        ["Missing", "none"],
+        [],
+        ["Peers", "1"],
+    ]
+    assert lines[6].startswith(" bob")
+    assert lines[7].startswith("   bob")
     assert max(map(len, lines)) <= 30

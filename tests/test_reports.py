@@ -61,6 +61,22 @@ def test_alone_and_silent_says_what_the_network_does() -> None:
     assert reports.agreement(alone, CALM) == ""
 
 
+def test_who_is_on_the_network_but_not_in_the_channel_is_named_with_the_way_in() -> None:
+    elsewhere = snapshot(present("carol"), present("dave"))
+    private = replace(CALM, open=False)
+
+    assert reports.what_happens(elsewhere, CALM) == (
+        "carol and 1 other can come here with /join #lobby."
+    )
+    assert "/invite" in reports.what_happens(elsewhere, private)
+
+
+def test_an_empty_channel_says_who_will_read() -> None:
+    assert "everybody" in reports.nothing_yet(CALM)[1]
+    assert "/invite" in reports.nothing_yet(replace(CALM, open=False))[1]
+    assert "/join" in reports.nothing_yet(None)[1]
+
+
 def test_all_well_is_said_too() -> None:
     two = snapshot(present("bob"))
 
@@ -82,7 +98,9 @@ def test_comparing_and_missing_are_said_before_all_is_well() -> None:
     assert reports.agreement(comparing, CALM) == "comparing histories"
     assert reports.what_happens(comparing, CALM) == "Comparing histories with bob."
     assert reports.agreement(missing, lacking) == "1 missing"
-    assert reports.what_happens(missing, lacking).startswith("1 earlier message is missing;")
+    assert reports.what_happens(missing, lacking) == (
+        "1 earlier message is missing; 1 held back for it."
+    )
 
 
 def test_without_a_channel_it_says_how_to_get_one() -> None:

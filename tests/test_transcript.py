@@ -256,9 +256,9 @@ async def test_words_at_marks_grow_older_and_vanish() -> None:
     own = line(0, "mine", author="alice")
     async with screen(own) as (app, _):
         young = app.shown()[1]
-        app.transcript.tick(NOON + 12 * SECOND)
+        app.transcript.tick(NOON + 12 * SECOND, alone=False)
         older = app.shown()[1]
-        app.transcript.tick(NOON + MINUTE)
+        app.transcript.tick(NOON + MINUTE, alone=False)
         old = app.shown()[1]
 
     assert young.endswith("sent 0 s  ○")
@@ -303,11 +303,30 @@ async def test_markup_and_escapes_of_peers_are_just_text() -> None:
     assert shown[1].endswith("[red]x[/red] [link=http://a]y")
 
 
+async def test_a_mark_says_waiting_while_nobody_could_have_the_line() -> None:
+    async with screen(line(0, "mine", author="alice")) as (app, _):
+        app.transcript.tick(NOON, alone=True)
+        shown = app.shown()[1]
+
+    assert shown.endswith("waiting  ○")
+
+
+async def test_where_nothing_was_written_yet_a_hint_stands() -> None:
+    async with screen() as (app, _):
+        app.transcript.hint = ("Nothing was written yet.",)
+        empty = app.shown()
+        app.arrive(line(1, "hello"))
+        begun = app.shown()
+
+    assert empty[9].strip() == "Nothing was written yet."
+    assert not any("Nothing" in text for text in begun)
+
+
 async def test_a_gap_has_its_own_line() -> None:
     async with screen(line(1), line(2, "after", after_gap=True)) as (app, _):
         shown = app.shown()
 
-    assert "earlier message is missing" in shown[2]
+    assert "an earlier message could not be found" in shown[2]
     assert shown[3].endswith("after")
 
 

@@ -6,18 +6,15 @@ capped. Nothing announced tells who we are or what we talk about.
 """
 
 import asyncio
+import contextlib
+import ipaddress
+import re
 from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Final
 
-from zeroconf import (
-    InterfaceChoice,
-    IPVersion,
-    NonUniqueNameException,
-    ServiceInfo,
-    ServiceStateChange,
-    Zeroconf,
-)
+import zeroconf
+from zeroconf import IPVersion, ServiceInfo, ServiceStateChange, Zeroconf
 from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZeroconf
 
 from sync.errors import LocalError
@@ -25,12 +22,21 @@ from sync.errors import LocalError
 SERVICE: Final = "_chat-tui._tcp.local."
 TXT_VERSION: Final = b"1"
 
+INSTANCE_SIZE: Final = 8
+"""Random bytes of an instance name, which is their hex: no two are alike, so nobody probes."""
+
+OURS: Final = re.compile(r"([0-9a-f]{16})\." + re.escape(SERVICE))
+"""The one form of a name that is looked up: what else is announced is not from this program."""
+
 NAMES_MAX: Final = 256
-"""Instance names remembered; a flood of them pushes out the oldest, not the links we have."""
+"""Names waiting to be looked up; a flood of them pushes out the oldest, not the links we have."""
 
 RESOLVES_PER_SECOND: Final = 5
 RESOLVE_BURST: Final = 20
 """A room of people appears at once; after that a flood costs five look-ups a second."""
+
+RESOLVES_MAX: Final = 16
+"""Look-ups at once: a forged name is waited for in vain for `RESOLVE_TIMEOUT_MS`."""
 
 RESOLVE_TIMEOUT_MS: Final = 3000
 ADDRESSES_MAX: Final = 4
@@ -38,7 +44,11 @@ ADDRESSES_MAX: Final = 4
 
 
 class Discovery:
-    """Announces one port on some addresses, and reports every other instance it hears of."""
+    """Announces one port on some addresses, and reports every other instance it hears of.
+
+    `instance` is the hex of `INSTANCE_SIZE` random bytes. `on_found(instance, host, port)` is
+    called for each address of each other instance. `spawn` starts a task.
+    """
 
     def __init__(
         self,
@@ -46,16 +56,16 @@ class Discovery:
         on_found: Callable[[str, str, int], None],
         spawn: Callable[[str, Coroutine[Any, Any, None]], object],
     ) -> None:
-        """`on_found(instance, host, port)` is called for each address of each other instance."""
         self.instance = instance
         self._on_found = on_found
         self._spawn = spawn
         self._zeroconf: AsyncZeroconf | None = None
         self._browser: AsyncServiceBrowser | None = None
         self._info: ServiceInfo | None = None
+        self._loopback = False
         self._names: OrderedDict[str, None] = OrderedDict()
-        self._to_resolve: asyncio.Queue[str] = asyncio.Queue(NAMES_MAX)
-        self._budget = float(RESOLVE_BURST)
+        self._named = asyncio.Event()
+        self._places = asyncio.Semaphore(RESOLVES_MAX)
 
     async def start(self, addresses: Sequence[str], port: int) -> None:
         """Listen and announce on `addresses`; returns before the announcement is complete.
@@ -65,15 +75,13 @@ class Discovery:
         """
         await self.stop()
         try:
-            self._zeroconf = AsyncZeroconf(
-                interfaces=list(addresses) or InterfaceChoice.Default,
-                ip_version=IPVersion.V4Only,
-            )
+            self._zeroconf = AsyncZeroconf(interfaces=list(addresses), ip_version=IPVersion.V4Only)
         except OSError as error:
             raise LocalError(
-                f"Looking for people by mDNS does not work here ({error}); "
+                f"Looking for people by mDNS does not work here ({error.strerror}); "
                 "use /connect HOST:PORT to reach somebody by address."
             ) from error
+        self._loopback = any(ipaddress.ip_address(address).is_loopback for address in addresses)
         self._info = ServiceInfo(
             SERVICE,
             f"{self.instance}.{SERVICE}",
@@ -88,38 +96,46 @@ class Discovery:
         self._spawn("announcing", self._announce(self._zeroconf, self._info))
 
     async def resolve_forever(self) -> None:
-        """Look up names as they come, within the budget."""
+        """Look up names within the budget, the newest first: a flood is older than who follows."""
+        clock = asyncio.get_running_loop().time
+        budget, filled_at = float(RESOLVE_BURST), clock()
         while True:
-            name = await self._to_resolve.get()
-            while self._budget < 1:
-                await asyncio.sleep(1 / RESOLVES_PER_SECOND)
-                self._budget += 1
-            self._budget -= 1
-            await self._resolve(name)
-
-    def refill(self, seconds: float) -> None:
-        """Give back budget for the time that passed."""
-        self._budget = min(RESOLVE_BURST, self._budget + seconds * RESOLVES_PER_SECOND)
+            await self._named.wait()
+            await self._places.acquire()
+            budget = min(RESOLVE_BURST, budget + (clock() - filled_at) * RESOLVES_PER_SECOND)
+            filled_at = clock()
+            if budget < 1:
+                await asyncio.sleep((1 - budget) / RESOLVES_PER_SECOND)
+            if self._names:
+                budget -= 1
+                name, _ = self._names.popitem()
+                self._spawn("looking up", self._resolve(name))
+            else:
+                self._named.clear()
+                self._places.release()
 
     async def announce_again(self) -> None:
         """Announce once more: browsers stop asking after 14 s, and miss who was cut off."""
         if self._zeroconf is not None and self._info is not None:
-            await self._zeroconf.async_update_service(self._info)
+            with contextlib.suppress(zeroconf.Error, OSError):  # until the next time
+                await (await self._zeroconf.async_update_service(self._info))
 
     async def stop(self) -> None:
         """Say goodbye and stop listening."""
-        if self._browser is not None:
-            await self._browser.async_cancel()
-        if self._zeroconf is not None:
-            await self._zeroconf.async_close()
+        browser, speaker = self._browser, self._zeroconf
         self._browser = self._zeroconf = self._info = None
+        self._names.clear()
+        with contextlib.suppress(zeroconf.Error, OSError):  # the interface may be gone
+            if browser is not None:
+                await browser.async_cancel()
+        with contextlib.suppress(zeroconf.Error, OSError):
+            if speaker is not None:
+                await speaker.async_close()
 
-    async def _announce(self, zeroconf: AsyncZeroconf, info: ServiceInfo) -> None:
-        """Register, which takes 1.5 s of probing; nobody waits for it."""
-        try:
-            await (await zeroconf.async_register_service(info))
-        except NonUniqueNameException:
-            return  # somebody answers for our random name: a forgery; links do not depend on it
+    async def _announce(self, speaker: AsyncZeroconf, info: ServiceInfo) -> None:
+        """Announce at once: a random name needs no probing, which takes a second."""
+        with contextlib.suppress(zeroconf.Error, OSError):  # stopped meanwhile
+            await (await speaker.async_register_service(info, cooperating_responders=True))
 
     def _on_change(
         self,
@@ -128,25 +144,44 @@ class Discovery:
         name: str,
         state_change: ServiceStateChange,
     ) -> None:
-        del zeroconf, service_type
-        instance = name.removesuffix(f".{SERVICE}")
-        if state_change is ServiceStateChange.Removed or instance == self.instance:
+        del service_type
+        match = OURS.fullmatch(name)
+        if match is None or match[1] == self.instance:
+            return
+        if state_change is ServiceStateChange.Removed:
             return  # whether a peer is gone, its link tells
+        info = AsyncServiceInfo(SERVICE, name)
+        if info.load_from_cache(zeroconf):
+            self._report(match[1], info)  # ours say all at once, so nobody has to be asked
+            return
         self._names[name] = None
         self._names.move_to_end(name)
         if len(self._names) > NAMES_MAX:
             self._names.popitem(last=False)
-        if not self._to_resolve.full():
-            self._to_resolve.put_nowait(name)
+        self._named.set()
 
     async def _resolve(self, name: str) -> None:
-        if self._zeroconf is None:
+        try:
+            if self._zeroconf is None:
+                return
+            info = AsyncServiceInfo(SERVICE, name)
+            if await info.async_request(self._zeroconf.zeroconf, RESOLVE_TIMEOUT_MS):
+                self._report(name.removesuffix(f".{SERVICE}"), info)
+        except (zeroconf.Error, OSError):
+            return  # stopped meanwhile, or a record that nobody can make sense of
+        finally:
+            self._places.release()
+
+    def _report(self, instance: str, info: ServiceInfo) -> None:
+        if not info.port or info.properties.get(b"v") != TXT_VERSION:
             return
-        info = AsyncServiceInfo(SERVICE, name)
-        if not await info.async_request(self._zeroconf.zeroconf, RESOLVE_TIMEOUT_MS):
-            return
-        if info.port is None or info.properties.get(b"v") != TXT_VERSION:
-            return
-        instance = name.removesuffix(f".{SERVICE}")
         for address in info.parsed_addresses(IPVersion.V4Only)[:ADDRESSES_MAX]:
-            self._on_found(instance, address, info.port)
+            if self._is_plausible(address):
+                self._on_found(instance, address, info.port)
+
+    def _is_plausible(self, address: str) -> bool:
+        """Whether a peer may be there: nobody on the network sends us to our own loopback."""
+        ip = ipaddress.ip_address(address)
+        if ip.is_loopback:
+            return self._loopback
+        return not (ip.is_multicast or ip.is_unspecified or ip.is_reserved)

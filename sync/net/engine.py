@@ -1,14 +1,17 @@
 """Turns the runner over a real disk: handle for a slice, commit, then release, in order.
 
 One task turns; everything else only feeds. What a commit refused is undone: its writers are told,
-and the machines begin anew from what the disk holds.
+and the machines begin anew from what the disk holds. Until then nothing is taken from peers, who
+keep it and offer it again; so their links stay alive, and nothing piles up.
 """
 
 import asyncio
 import contextlib
-from typing import Final, Protocol
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Final, Protocol, TypeVar
 
-from sync.errors import RemoteError, StorageError
+from sync.errors import LocalError, RemoteError, StorageError
 from sync.group import values
 from sync.journal import Journal, Loaded
 from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos
@@ -16,11 +19,21 @@ from sync.net.clock import Clock
 from sync.runner import Batch, Runner
 from sync.view import Level, Notice
 
+T = TypeVar("T")
+
 SLICE: Final[Nanos] = 10 * MILLISECOND
 """How long the engine may keep the event loop from the UI."""
 
-COMMIT_RETRY: Final = (1.0, 10.0)
-"""Seconds to wait after a failed commit: the first time, and at most."""
+DISK_RETRY: Final = (1.0, 10.0)
+"""Seconds to wait after the disk refused: the first time, and at most."""
+
+FROM_PEERS: Final = (
+    values.Arrived,
+    values.SessionOffered,
+    values.SessionPayload,
+    values.Transferred,
+)
+"""Inputs that are let go while the disk refuses: reconciliation brings them again."""
 
 
 class Releaser(Protocol):
@@ -55,6 +68,7 @@ class Engine:
         self._releaser = releaser
         self._wake = asyncio.Event()
         self._calm = asyncio.Event()
+        self._ill = False
         self._writes: dict[int, asyncio.Future[MessageId]] = {}
         self._tokens = 0
 
@@ -62,6 +76,8 @@ class Engine:
 
     def feed(self, channel: ChannelId, event: values.Input) -> None:
         """Give an input to a channel's machines."""
+        if self._ill and isinstance(event, FROM_PEERS):
+            return
         self.runner.feed(channel, event)
         self._wake.set()
 
@@ -73,8 +89,10 @@ class Engine:
         """Write a message; returns once it is committed.
 
         Raises:
-            LocalError: the disk refused it, or too much waits already.
+            LocalError: the disk refused it, too much waits already, or it is no channel of ours.
         """
+        if channel not in self.runner.groups:
+            raise LocalError("You are not in that channel: /join it first.")
         self._tokens += 1
         token = self._tokens
         future: asyncio.Future[MessageId] = asyncio.get_running_loop().create_future()
@@ -91,7 +109,7 @@ class Engine:
 
     async def breathe(self) -> None:
         """Return when there is room for more from peers."""
-        if self.runner.crowded:
+        while self.runner.crowded and not self._ill:
             self._calm.clear()
             await self._calm.wait()
 
@@ -106,7 +124,7 @@ class Engine:
 
     async def turn_forever(self) -> None:
         """Handle, commit, release; sleep until the next input or deadline."""
-        wait = COMMIT_RETRY[0]
+        wait = DISK_RETRY[0]
         while True:
             await self._rest()
             batch = self._turn()
@@ -114,11 +132,12 @@ class Engine:
             try:
                 if batch.records:
                     await self._journal.commit(batch.records)
-                await self._release(batch)
-                wait = COMMIT_RETRY[0]
             except StorageError as error:
                 await self._undo(batch, error, wait)
-                wait = min(wait * 2, COMMIT_RETRY[1])
+                wait = min(wait * 2, DISK_RETRY[1])
+            else:
+                await self._release(batch)
+                wait = DISK_RETRY[0] if batch.records else wait
             if not self.runner.crowded:
                 self._calm.set()
             await asyncio.sleep(0)
@@ -127,8 +146,12 @@ class Engine:
         """Handle what waits, for a slice at most."""
         began = self._clock.now()
         batch = self.runner.turn(began, lambda: self._clock.now() - began > SLICE)
-        self.longest_slice = max(self.longest_slice, self._clock.now() - began)
+        self._measure(began)
         return batch
+
+    def _measure(self, began: Nanos) -> None:
+        """Note how long the event loop was kept."""
+        self.longest_slice = max(self.longest_slice, self._clock.now() - began)
 
     async def _rest(self) -> None:
         """Wait for an input or a deadline."""
@@ -154,22 +177,32 @@ class Engine:
 
     async def _undo(self, batch: Batch, error: StorageError, wait: float) -> None:
         """Nothing of `batch` happened: say so, and begin anew from what the disk holds."""
+        self._ill = True
+        self._calm.set()
         self._releaser.notify(Notice(str(error), Level.ERROR))
         for addressed in batch.inputs:
             if isinstance(addressed.event, values.Write):
                 self._fail_write(addressed.event.token, error)
         self._releaser.begin_anew()
+        await asyncio.sleep(wait)
+        states = {
+            channel: await self._patiently(partial(self._journal.restore, channel))
+            for channel in list(self.runner.groups)
+        }
+        self._releaser.begin_anew()  # streams that peers opened meanwhile
+        self.runner.rebuild(states)
+        self._ill = False
+
+    async def _patiently(self, read: Callable[[], Awaitable[T]]) -> T:
+        """Return what `read` reads, however long the disk refuses."""
+        wait = DISK_RETRY[0]
         while True:
-            await asyncio.sleep(wait)
             try:
-                states = {
-                    channel: await self._journal.restore(channel) for channel in self.runner.groups
-                }
-            except StorageError:
-                wait = min(wait * 2, COMMIT_RETRY[1])
-                continue
-            self.runner.rebuild(states)
-            return
+                return await read()
+            except StorageError as error:
+                self._releaser.notify(Notice(str(error), Level.ERROR))
+            await asyncio.sleep(wait)
+            wait = min(wait * 2, DISK_RETRY[1])
 
     def _fail_write(self, token: int, error: Exception) -> None:
         future = self._writes.pop(token, None)
@@ -179,9 +212,11 @@ class Engine:
     async def _release(self, batch: Batch) -> None:
         """Carry out what the commit allows, in order; frames of one turn go out together."""
         loaded = await self._load(batch)
+        began = self._clock.now()
         for release in batch.releases:
             self._releaser.carry_out(release.channel, release.effect, loaded)
         self._releaser.flush()
+        self._measure(began)
 
     async def _load(self, batch: Batch) -> dict[MessageId, Loaded]:
         wanted: dict[ChannelId, list[MessageId]] = {}
@@ -193,5 +228,6 @@ class Engine:
                     pass
         loaded: dict[MessageId, Loaded] = {}
         for channel, ids in wanted.items():
-            loaded |= await self._journal.load(channel, ids)
+            # What is committed must be released: another try, not another history.
+            loaded |= await self._patiently(partial(self._journal.load, channel, ids))
         return loaded

@@ -46,8 +46,7 @@ def encode(invite: Invite) -> str:
         secret=invite.secret,
         profile=invite.profile,
     ).SerializeToString(deterministic=True)
-    code = base64.b32encode(payload + _checksum(payload)).decode().rstrip("=").lower()
-    return PREFIX + code
+    return PREFIX + _base32(payload + _checksum(payload))
 
 
 def decode(code: str) -> Invite:
@@ -68,7 +67,8 @@ def decode(code: str) -> Invite:
         parsed = link_pb2.Invite.FromString(payload)
     except (binascii.Error, ValueError, ProtobufDecodeError):
         raise _damaged() from None
-    if checksum != _checksum(payload):
+    # The last character may carry bits that belong to no byte: they must be those we write.
+    if checksum != _checksum(payload) or _base32(data) != body.lower():
         raise _damaged()
     if parsed.version != VERSION or parsed.profile not in PROFILES:
         raise LocalError("The invite is from a newer version of the program; update this one.")
@@ -105,6 +105,10 @@ def channel_name(name: str) -> str:
             f"A channel's name has 1 to {NAME_MAX} letters, digits, dots or dashes, like #friends."
         )
     return plain
+
+
+def _base32(data: bytes) -> str:
+    return base64.b32encode(data).decode().rstrip("=").lower()
 
 
 def _checksum(payload: bytes) -> bytes:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sync.errors import RemoteError
-from sync.machine import ChannelId, Nanos, PeerId
+from sync.machine import SECOND, ChannelId, Nanos, PeerId
 from sync.net.frames import (
     Frame,
     Goodbye,
@@ -21,6 +21,9 @@ from sync.net.stream import SecureStream
 
 PROTOCOL = "/chat-tui/link/1.0.0"
 """What a dialler opens a link with."""
+
+CONTEST_MAX: Nanos = 3 * SECOND
+"""How long duplicate links may stay undecided; then the silent ones go."""
 
 
 @dataclass(slots=True)
@@ -105,10 +108,20 @@ class Link:
         self.stream.close()
 
 
-def answering(links: Sequence[Link]) -> list[Link]:
-    """Return those links that have answered a ping since the newest of them opened."""
-    newest = max(link.opened_at for link in links)
-    return [link for link in links if link.answered_at > newest]
+def superfluous(links: Sequence[Link], me: PeerId, now: Nanos) -> list[Link]:
+    """Return which of several links to one peer must go: none while that is not clear yet.
+
+    It is clear once all have answered a ping since the newest of them opened; who has not after
+    `CONTEST_MAX` goes. An answer comes after the answers to our proofs, so the link that stays
+    carries all channels by then.
+    """
+    rivals = [link for link in links if not link.stream.closed]
+    newest = max([link.opened_at for link in rivals], default=now)
+    alive = [link for link in rivals if link.answered_at > newest]
+    if not alive or (len(alive) < len(rivals) and now - newest <= CONTEST_MAX):
+        return []
+    chosen = keep(alive, me)
+    return [link for link in rivals if link is not chosen]
 
 
 def keep(links: Sequence[Link], me: PeerId) -> Link:
@@ -118,9 +131,7 @@ def keep(links: Sequence[Link], me: PeerId) -> Link:
     opened may differ between the ends; the handshake hash does not.
     """
     ours_wins = me < links[0].peer
-    return max(
-        links, key=lambda link: (link.dialled == ours_wins, link.stream.handshake_hash)
-    )
+    return max(links, key=lambda link: (link.dialled == ours_wins, link.stream.handshake_hash))
 
 
 async def read_open(stream: SecureStream) -> Open:

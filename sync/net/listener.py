@@ -98,7 +98,7 @@ class Listener:
     async def _meet(
         self, host: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        who = host
+        who, handed_over = host, False
         try:
             with self._stranger(host):
                 async with asyncio.timeout(HANDSHAKE_DEADLINE):
@@ -106,13 +106,15 @@ class Listener:
                     who = stream.peer
                     opened = await read_open(stream)
                     serve = await self._admit(stream, opened)
+            handed_over = True
             await serve()
         except (OwnKeyError, DisconnectedError):
             return  # nobody's fault
         except (RemoteError, TimeoutError) as error:
             self._refused(who, str(error) or "too slow")
         finally:
-            writer.close()
+            if not handed_over:
+                writer.transport.abort()
 
     @contextmanager
     def _stranger(self, host: str) -> Iterator[None]:

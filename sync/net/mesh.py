@@ -1,18 +1,17 @@
-"""Links to everybody: listen, dial, prove channels, ping, redial, settle duplicates.
+"""Links to everybody: dial, prove channels, ping, redial, settle duplicates.
 
 Rules:
 1. A peer is who its handshake proves; an address is only where somebody answered.
-2. Who has not proved an identity gets little room, and none for long.
-3. A silent link is closed and dialled anew, never waited for.
+2. A silent link is closed and dialled anew, never waited for.
+3. Whoever is on the network can make identities: those that share no channel with us give way.
 """
 
 import asyncio
 import contextlib
-import errno
 import statistics
-from collections import Counter
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import Any, Final, Protocol, TypeAlias
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Final, Protocol
 
 from sync.errors import LocalError, RemoteError
 from sync.identity import Identity
@@ -32,32 +31,27 @@ from sync.net.frames import (
     encode,
 )
 from sync.net.handshake import OwnKeyError
-from sync.net.link import PROTOCOL, Link, keep, read_open
-from sync.net.stream import HANDSHAKE_DEADLINE, SecureStream
+from sync.net.link import PROTOCOL, Link, superfluous
+from sync.net.listener import Listener, Serve, Spawn
+from sync.net.stream import DisconnectedError, SecureStream
 
 DEFAULT_PORT: Final = 46021
-PORTS_TRIED: Final = 50
-"""How many ports after the wanted one are tried when it is taken."""
 
-STRANGERS_MAX: Final = 128
-"""Connections that have not proved an identity yet, from everywhere."""
-
-STRANGERS_PER_ADDRESS_MAX: Final = 8
 LINKS_MAX: Final = 256
-"""Links at once; a full mesh of 200 people fits."""
+"""Peers with a link at once; a full mesh of 200 people fits."""
 
 LINKS_PER_PEER_MAX: Final = 4
 """Links to one peer while duplicates are being settled."""
+
+DIALS_MAX: Final = 32
+"""Addresses dialled at once: forged ones take 3 s each and must not hold up the others for long."""
 
 PING_EVERY: Final[Nanos] = 5 * SECOND
 DEAD_AFTER: Final[Nanos] = 14 * SECOND
 """Silence after which a link is dead: three pings, and on the screen within 15 s."""
 
-CONTEST_MAX: Final[Nanos] = 3 * SECOND
-"""How long duplicate links may stay undecided; then the silent ones go."""
-
-Spawn: TypeAlias = Callable[[str, Coroutine[Any, Any, None]], object]
-"""Start a task under the node's care, with a name for its errors."""
+PARTING: Final = 1.0
+"""Seconds that saying goodbye to everybody may take."""
 
 
 class Events(Protocol):
@@ -73,13 +67,13 @@ class Events(Protocol):
         """An SDS message came."""
 
     def renamed(self, peer: PeerId) -> None:
-        """`peer` told its nick."""
+        """`peer` came, told its nick, or went."""
 
     def refused(self, who: str, reason: str) -> None:
         """Somebody sent or did something that it must not."""
 
-    async def offered(self, stream: SecureStream, opened: Open) -> None:
-        """A peer opened a connection for a session; returns when it is over."""
+    async def offered(self, stream: SecureStream, opened: Open) -> Serve:
+        """A peer opens a connection for a session; raises `RemoteError` if it must not."""
 
     async def breathe(self) -> None:
         """Return when there is room for more from peers."""
@@ -107,8 +101,8 @@ class Mesh:
         self._secrets = secrets
         self._events = events
         self._spawn = spawn
-        self._servers: list[asyncio.Server] = []
-        self._strangers: Counter[str] = Counter()
+        self._listener = Listener(identity, self._admit, events.refused, spawn)
+        self._dials = 0
         self._joined: dict[PeerId, frozenset[ChannelId]] = {}
 
     # --- Listening -----------------------------------------------------------------------------
@@ -119,70 +113,38 @@ class Mesh:
         Raises:
             LocalError: no port is free, or an address is gone.
         """
-        await self._stop_listening()
-        first = wanted or self.port or DEFAULT_PORT
-        for port in range(first, min(first + PORTS_TRIED, 65_536)):
-            try:
-                for host in hosts:
-                    self._servers.append(await asyncio.start_server(self._accept, host, port))
-            except OSError as error:
-                await self._stop_listening()
-                if error.errno not in (errno.EADDRINUSE, errno.EACCES):
-                    raise LocalError(f"Cannot listen on {', '.join(hosts)}: {error}.") from error
-                continue
-            self.port = port
-            return port
-        raise LocalError(
-            f"The ports from {first} on are all taken; choose another one with --port."
-        )
+        self.port = await self._listener.listen(hosts, wanted or self.port or DEFAULT_PORT)
+        return self.port
 
-    async def _stop_listening(self) -> None:
-        for server in self._servers:
-            server.close()
-        self._servers.clear()
+    def deafen(self) -> None:
+        """Accept nobody: our addresses are gone."""
+        self._listener.close()
 
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Find out who connects and what for; strangers are few and have little time."""
-        host = (writer.get_extra_info("peername") or ("", 0))[0]
-        if (
-            self._strangers.total() >= STRANGERS_MAX
-            or self._strangers[host] >= STRANGERS_PER_ADDRESS_MAX
-        ):
-            writer.transport.abort()
-            self._events.refused(host, "too many connections at once")
-            return
-        self._strangers[host] += 1
-        try:
-            async with asyncio.timeout(HANDSHAKE_DEADLINE):
-                stream = await SecureStream.accept(reader, writer, self._identity, draw_key)
-                opened = await read_open(stream)
-        except (RemoteError, TimeoutError) as error:
-            writer.transport.abort()
-            if not isinstance(error, OwnKeyError):
-                self._events.refused(host, str(error) or "too slow")
-            return
-        finally:
-            self._strangers[host] -= 1
-            if not self._strangers[host]:
-                del self._strangers[host]
-        if opened.protocol == PROTOCOL:
-            address = (host, opened.listen_port)
+    async def _admit(self, stream: SecureStream, opened: Open) -> Serve:
+        """Take in a peer that dialled us."""
+        if opened.protocol != PROTOCOL:
+            return await self._events.offered(stream, opened)
+        address = (stream.remote_address[0], opened.listen_port)
+        if opened.listen_port:
+            # A claim, which must not hide that somebody else has answered there.
             candidate = self.addresses.add(*address, self._clock.now())
-            self.addresses.answered(candidate, stream.peer, self._clock.now())
-            await self._serve(self._link(stream, address))
-        else:
-            await self._events.offered(stream, opened)
+            if candidate.peer in (None, stream.peer):
+                self.addresses.answered(candidate, stream.peer, self._clock.now())
+        return partial(self._serve, self._link(stream, address))
 
     # --- Dialling ------------------------------------------------------------------------------
 
     def dial_due(self) -> None:
-        """Dial every address whose time has come and whose peer has no link."""
+        """Dial the addresses whose time has come and whose peer has no link."""
         now = self._clock.now()
         for candidate in self.addresses.due(now):
-            if candidate.peer is not None and self.links.get(candidate.peer):
+            if self._dials >= DIALS_MAX:
+                return
+            if candidate.peer is not None and self.link_to(candidate.peer):
                 candidate.next_at = now + 30 * SECOND
                 continue
             candidate.dialling = True
+            self._dials += 1
             self._spawn("dialling", self._dial(candidate))
 
     async def connect(self, host: str, port: int) -> PeerId:
@@ -192,36 +154,43 @@ class Mesh:
             LocalError: nobody of ours answers there.
         """
         candidate = self.addresses.add(host, port, self._clock.now(), named=True)
+        candidate.dialling = True
+        self._dials += 1
         try:
             link = await self._dialled(candidate)
         except RemoteError as error:
-            raise LocalError(f"Nobody answers at {host}:{port} ({error}).") from error
+            raise LocalError(
+                f"Nobody answers at {host}:{port} ({error}). Look whether chat-tui runs there and "
+                "which port its /whoami names; it is tried again from time to time."
+            ) from error
         self._spawn("link", self._serve(link))
         return link.peer
 
     async def _dial(self, candidate: Candidate) -> None:
-        try:
-            link = await self._dialled(candidate)
-        except OwnKeyError:
-            candidate.ourselves = True
-        except RemoteError:
-            self.addresses.failed(candidate, self._clock.now())
-        else:
-            await self._serve(link)
-        finally:
-            candidate.dialling = False
+        with contextlib.suppress(RemoteError):  # `_dialled` has taken note
+            await self._serve(await self._dialled(candidate))
 
     async def _dialled(self, candidate: Candidate) -> Link:
-        stream = await SecureStream.dial(
-            candidate.host,
-            candidate.port,
-            self._identity,
-            draw_key,
-            local_address=self.local_address,
-        )
+        try:
+            stream = await SecureStream.dial(
+                candidate.host,
+                candidate.port,
+                self._identity,
+                draw_key,
+                local_address=self.local_address,
+            )
+        except RemoteError as error:
+            candidate.ourselves = isinstance(error, OwnKeyError)
+            self.addresses.failed(candidate, self._clock.now())
+            raise
+        finally:
+            candidate.dialling = False
+            self._dials -= 1
+        if candidate.peer not in (None, stream.peer):
+            where = f"{candidate.host}:{candidate.port}"
+            self._events.refused(where, f"{stream.peer} answers where {candidate.peer} did before")
         stream.send(encode(Open(PROTOCOL, self.port or 0)))
         self.addresses.answered(candidate, stream.peer, self._clock.now())
-        candidate.dialling = False
         return self._link(stream, (candidate.host, candidate.port))
 
     # --- One link ------------------------------------------------------------------------------
@@ -231,7 +200,7 @@ class Mesh:
 
     async def _serve(self, link: Link) -> None:
         """Read a link until it ends."""
-        if len(self.links.get(link.peer, [])) >= LINKS_PER_PEER_MAX or len(self.links) >= LINKS_MAX:
+        if not self._has_room(link.peer):
             link.close("too many links")
             return
         links = self.links.setdefault(link.peer, [])
@@ -242,26 +211,43 @@ class Mesh:
             each.ping(self._clock.now(), self._clock.wall())
         try:
             while batch := await link.stream.receive_batch():
-                link.heard_at = self._clock.now()
-                if len(links) > 1:
-                    self._settle(links, links)
                 for data in batch:
+                    link.heard_at = self._clock.now()
                     self._on_frame(link, decode(data))
-                await self._events.breathe()
+                    await self._events.breathe()
+        except DisconnectedError:
+            pass  # nobody's fault
         except RemoteError as error:
             self._events.refused(link.peer, str(error))
+        except asyncio.CancelledError:
+            link.close("leaving")
+            raise
         finally:
             self._drop(link)
+
+    def _has_room(self, peer: PeerId) -> bool:
+        """Whether a link to `peer` may be added; one to somebody without our channels may go."""
+        if peer in self.links:
+            return len(self.links[peer]) < LINKS_PER_PEER_MAX
+        if len(self.links) < LINKS_MAX:
+            return True
+        for other in self.links:
+            useless = None if self.shares(other) else self.link_to(other)
+            if useless is not None:
+                useless.close("no channel in common")
+                return True
+        return False
 
     def _on_frame(self, link: Link, frame: Frame) -> None:
         match frame:
             case SdsFrame(channel, payload):
-                if channel in link.membership.shared:
+                if channel in link.shared:
                     self._events.arrived(link.peer, channel, payload)
             case Ping(nonce):
                 link.send(Pong(nonce, self._clock.wall()))
             case Pong():
                 link.ponged(frame, self._clock.now(), self._clock.wall())
+                self._settle(self.links[link.peer])
             case Proof(mac):
                 shared = link.membership.receive(mac)
                 if shared is not None:
@@ -269,8 +255,8 @@ class Mesh:
                         link.send(Proof(shared.answer))
                     self._greet(link, shared.channel)
             case Presence(channel, nick):
-                if channel in link.membership.shared:
-                    link.nicks[channel] = nick
+                if channel in link.shared:
+                    link.nick = nick
                     self._events.renamed(link.peer)
             case Goodbye():
                 link.stream.close()
@@ -288,13 +274,13 @@ class Mesh:
         links.remove(link)
         if not links:
             del self.links[link.peer]
-            self.addresses.lost(link.peer, self._clock.now())
+            now = self._clock.now()
+            self.addresses.lost(link.peer, now - link.opened_at, now)
         self._refresh(link.peer)
 
     def _refresh(self, peer: PeerId) -> None:
         """Tell which channels `peer` has come to share, and which no longer."""
-        links = self.links.get(peer, [])
-        now = frozenset[ChannelId]().union(*(link.membership.shared for link in links))
+        now = frozenset[ChannelId]().union(*(link.shared for link in self.links.get(peer, [])))
         before = self._joined.pop(peer, frozenset())
         if now:
             self._joined[peer] = now
@@ -302,15 +288,12 @@ class Mesh:
             self._events.gone(peer, channel)
         for channel in sorted(now - before):
             self._events.joined(peer, channel)
+        if before or now:
+            self._events.renamed(peer)  # also where the link that told its nick is the one gone
 
-    def _settle(self, links: list[Link], among: list[Link]) -> None:
-        """Close all of `links` but one of `among`, once it is clear which."""
-        chosen = keep(among, self._identity.peer_id)
-        if chosen is None:
-            return
-        for link in links:
-            if link is not chosen:
-                link.close("a second link to the same peer")
+    def _settle(self, links: Sequence[Link]) -> None:
+        for link in superfluous(links, self._identity.peer_id, self._clock.now()):
+            link.close("a second link to the same peer")
 
     # --- All links -----------------------------------------------------------------------------
 
@@ -319,18 +302,30 @@ class Mesh:
         usable = [
             link
             for link in self.links.get(peer, [])
-            if not link.stream.closed and (channel is None or channel in link.membership.shared)
+            if not link.stream.closed and (channel is None or channel in link.shared)
         ]
-        return max(usable, key=lambda link: link.opened_at, default=None)
+        return max(usable, key=lambda link: (bool(link.shared), link.opened_at), default=None)
+
+    def shares(self, peer: PeerId) -> bool:
+        """Return whether `peer` has proved a channel of ours, and is there."""
+        return peer in self._joined
+
+    def nick_of(self, peer: PeerId) -> str | None:
+        """Return what `peer` calls itself; None until it has said so."""
+        told = [link for link in self.links.get(peer, []) if link.nick is not None]
+        return max(told, key=lambda link: link.opened_at).nick if told else None
 
     def clock_offset(self) -> Nanos:
         """Return how far the reference clock is ahead of our wall clock (DESIGN 5).
 
-        It is the median of our own and all peers' wall clocks; ties go to our own.
+        It is the median of our own and all peers' wall clocks; ties go to our own. Only who has
+        proved a channel is asked: identities alone cost nothing.
         """
         offsets = [0]
-        for links in self.links.values():
-            offsets += [link.clock_offset for link in links[:1] if link.clock_offset is not None]
+        for peer in self._joined:
+            link = self.link_to(peer)
+            if link is not None and link.clock_offset is not None:
+                offsets.append(link.clock_offset)
         return min(statistics.median_low(offsets), statistics.median_high(offsets), key=abs)
 
     def broadcast(self, channel: ChannelId, payload: bytes) -> None:
@@ -352,7 +347,7 @@ class Mesh:
         for links in list(self.links.values()):
             for link in list(links):
                 with contextlib.suppress(RemoteError):
-                    await link.stream.drain()
+                    await link.stream.flushed()
 
     def tick(self) -> None:
         """Ping, close what is silent, dial what is due; a few times a second."""
@@ -363,9 +358,7 @@ class Mesh:
                     link.stream.abort()
                 elif now - link.pinged_at >= PING_EVERY:
                     link.ping(now, self._clock.wall())
-            newest = max(link.opened_at for link in links)
-            if len(links) > 1 and now - newest > CONTEST_MAX:
-                self._settle(links, [link for link in links if link.heard_at > newest] or links)
+            self._settle(links)
         self.dial_due()
 
     def join(self, channel: ChannelId, secret: bytes) -> None:
@@ -382,7 +375,7 @@ class Mesh:
         self.nick = nick
         for links in self.links.values():
             for link in links:
-                for channel in link.membership.shared:
+                for channel in link.shared:
                     link.send(Presence(channel, nick))
 
     def hang_up(self, reason: str) -> None:
@@ -394,5 +387,10 @@ class Mesh:
 
     async def stop(self) -> None:
         """Say goodbye to everybody and stop listening."""
-        await self._stop_listening()
+        self._listener.close()
+        links = [link for links in self.links.values() for link in links]
         self.hang_up("leaving")
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(PARTING):
+                for link in links:
+                    await link.stream.wait_closed()

@@ -1,14 +1,14 @@
-"""The live driver: turns the runner over real sockets, a real disk and the real clock.
+"""The live driver: puts engine, mesh, sessions and discovery together, over a real clock.
 
-One task turns; everything else only feeds it. A commit is awaited before anything that depends on
-it is released, and the UI is told by calls that only take note.
+The engine turns; everything else only feeds it. A commit is awaited before anything that depends
+on it is released, and the UI is told by calls that only take note.
 """
 
 import asyncio
 import contextlib
 import random
 from collections.abc import Callable, Coroutine, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from sync.errors import ChatError, LocalError
@@ -19,12 +19,13 @@ from sync.journal import Journal, Loaded, Membership
 from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.net import clock as system
 from sync.net.addresses import Addresses
-from sync.net.discovery import Discovery
+from sync.net.discovery import INSTANCE_SIZE, Discovery
 from sync.net.engine import Engine
 from sync.net.frames import Open
-from sync.net.interfaces import Interface, choose
 from sync.net.link import Link
+from sync.net.listener import Serve
 from sync.net.mesh import Mesh
+from sync.net.online import Online, Options
 from sync.net.roster import Roster
 from sync.net.sessions import SessionStreams
 from sync.net.stream import SecureStream
@@ -40,45 +41,37 @@ from sync.view import (
     SyncShown,
 )
 
+__all__ = ["Node", "Options"]
+
 TICK: Final = 0.25
 """Seconds between looks at pings, redials and the clock."""
 
 JUMP: Final[Nanos] = 10 * SECOND
 """A gap between two ticks, or a step of the wall clock, that means sleep or a set clock."""
 
-ANNOUNCE_EVERY: Final = (20.0, 30.0)
-"""Seconds between announcements, drawn anew each time."""
-
 CLOCK_STEP: Final[Nanos] = 50 * MILLISECOND
 """Changes of the reference clock smaller than this are left alone."""
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """How to be on the network. `interface` None means every ordinary one."""
-
-    interface: str | None = None
-    port: int | None = None
-    discovery: bool = True
-    connect: tuple[tuple[str, int], ...] = ()
+PARTING: Final = 1.0
+"""Seconds that taking back our announcement may take."""
 
 
 class Node:
     """A running participant. `listener` gets every event; it must only take note and return."""
 
-    def __init__(
+    def __init__(  # what a participant is made of; tests bring their own clock
         self,
         identity: Identity,
         journal: Journal,
         options: Options,
         listener: Callable[[Event], None],
         trace: Trace,
+        clock: system.Clock | None = None,
     ) -> None:
         self.identity = identity
-        self.clock = system.Clock()
+        self.clock = clock or system.Clock()
         self.nick = ""
-        self.network = "Not on the network yet."
-        self._options = options
         self._journal = journal
         self._listener = listener
         self._trace = trace
@@ -90,10 +83,11 @@ class Node:
         addresses = Addresses(random.Random(system.draw(32)))  # noqa: S311  # only delays
         self.mesh = Mesh(identity, self.clock, self._secrets, addresses, self, self._spawn)
         self.streams = SessionStreams(identity, self.clock, self, self._spawn)
-        self._discovery = Discovery(system.draw(8).hex(), self._on_found, self._spawn)
-        self._interfaces: list[Interface] = []
+        instance = system.draw(INSTANCE_SIZE).hex()
+        self._discovery = Discovery(instance, self._on_found, self._spawn)
+        self._online = Online(options, self.mesh, self._discovery, self.clock, self.notify)
+        self._roster = Roster(self.mesh)
         self._tasks: asyncio.TaskGroup | None = None
-        self._roster = Roster()
         self._offset: Nanos = 0
 
     # --- Acts ----------------------------------------------------------------------------------
@@ -142,7 +136,7 @@ class Node:
     def dialable(self, peer: PeerId) -> tuple[str, int] | None:
         """Return where `peer` accepts connections, if it is connected."""
         link = self.mesh.link_to(peer)
-        return link.address if link is not None else None
+        return link.address if link is not None and link.address[1] else None
 
     async def drained(self) -> None:
         """Wait until everything that was fed is committed and out with the connected peers."""
@@ -152,52 +146,33 @@ class Node:
     # --- Life ----------------------------------------------------------------------------------
 
     async def run(self, ready: asyncio.Event) -> None:
-        """Be on the network until cancelled; sets `ready` once others can reach us."""
-        try:
-            async with asyncio.TaskGroup() as tasks:
-                self._tasks = tasks
-                tasks.create_task(self._engine.turn_forever(), name="turning")
-                await self._go_online()
-                ready.set()
-                tasks.create_task(self._tick_forever(), name="ticking")
-                tasks.create_task(self._discovery.resolve_forever(), name="resolving")
-                tasks.create_task(self._announce_forever(), name="announcing")
-        finally:
-            self._tasks = None
-            await self.mesh.stop()
-            self.streams.close_all()
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(1):
-                    await self._discovery.stop()
-            self._trace.close()
-
-    async def _go_online(self) -> None:
-        """Listen and announce on the interfaces of now; without any, look again later.
+        """Be on the network until cancelled; sets `ready` once others can reach us.
 
         Raises:
             LocalError: the named interface does not exist, or no port is free.
         """
-        self._interfaces = choose(self._options.interface)
-        hosts = [interface.address for interface in self._interfaces]
-        if not hosts:
-            self.network = (
-                "No network: connect to a Wi-Fi or cable network, or name an address with "
-                "--interface. What you write waits."
-            )
-            return
-        port = await self.mesh.listen(hosts, self.mesh.port or self._options.port)
-        self.streams.port = port
-        local = hosts[0] if self._options.interface is not None else None
-        self.mesh.local_address = self.streams.local_address = local
-        for host, number in self._options.connect:
-            self.mesh.addresses.add(host, number, self.clock.now(), named=True)
-        self.network = f"Looking for people on {', '.join(hosts)}."
-        if self._options.discovery:
+        async with asyncio.TaskGroup() as tasks:
+            self._tasks = tasks
             try:
-                await self._discovery.start(hosts, port)
-            except LocalError as error:
-                self.notify(Notice(str(error), Level.ERROR))
-        self.mesh.dial_due()
+                tasks.create_task(self._engine.turn_forever(), name="turning")
+                await self._online.start()
+                ready.set()
+                tasks.create_task(self._tick_forever(), name="ticking")
+                tasks.create_task(self._discovery.resolve_forever(), name="resolving")
+                tasks.create_task(self._online.announce_forever(self._rng), name="announcing")
+                await asyncio.Event().wait()  # until cancelled
+            finally:
+                self._tasks = None  # nothing new begins
+                await self._leave()
+
+    async def _leave(self) -> None:
+        """Say goodbye to everybody."""
+        await self.mesh.stop()
+        self.streams.close_all()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(PARTING):
+                await self._discovery.stop()
+        self._trace.close()
 
     async def _tick_forever(self) -> None:
         """Pings, redials, the clock, and changes of the network."""
@@ -210,13 +185,14 @@ class Node:
             if now - last > JUMP or abs(now_drift - drift) > JUMP:
                 await self._after_jump(now - last, now_drift - drift)
             elif ticks % 8 == 0:
-                await self._check_interfaces()
+                await self._online.follow()
             last, drift = now, now_drift
-            self._discovery.refill(TICK)
             self.mesh.tick()
+            for shown in self._roster.overdue(now):
+                self._listener(shown)
             self._set_reference_clock()
             if ticks % 4 == 0:
-                self._trace.flush()
+                self._flush_trace()
 
     async def _after_jump(self, gap: Nanos, step: Nanos) -> None:
         """The computer slept, or its clock was set: begin anew with everybody."""
@@ -224,32 +200,7 @@ class Node:
         self.notify(
             Notice(f"The clock jumped by {seconds} s (sleep, or it was set); reconnecting to all.")
         )
-        self.mesh.hang_up("the clock jumped")
-        await self._rejoin_network()
-
-    async def _check_interfaces(self) -> None:
-        """Follow a changed address: listen, announce and dial anew."""
-        try:
-            present = choose(self._options.interface)
-        except LocalError:
-            present = []
-        if present == self._interfaces:
-            return
-        self.notify(Notice("The network changed; reconnecting to everybody."))
-        self.mesh.hang_up("the address changed")
-        await self._rejoin_network()
-
-    async def _rejoin_network(self) -> None:
-        try:
-            await self._go_online()
-        except LocalError as error:
-            self._interfaces = []
-            self.network = str(error)
-
-    async def _announce_forever(self) -> None:
-        while True:
-            await asyncio.sleep(self._rng.uniform(*ANNOUNCE_EVERY))
-            await self._discovery.announce_again()
+        await self._online.begin_anew("the clock jumped")
 
     def _set_reference_clock(self) -> None:
         """Median of our own and all peers' wall clocks; ties go to our own (DESIGN 5)."""
@@ -259,11 +210,17 @@ class Node:
             self._runner.feed_all(values.ReferenceClock(offset))
             self._engine.wake()
 
+    def _flush_trace(self) -> None:
+        try:
+            self._trace.flush()
+        except LocalError as error:
+            self.notify(Notice(str(error), Level.ERROR))
+
     def _spawn(self, name: str, work: Coroutine[Any, Any, None]) -> object:
-        """Run `work` under our care: an error in it is shown, and the rest goes on."""
-        if self._tasks is None:
-            work.close()
-            return None
+        """Run `work` under our care: an error in it is shown, and the rest goes on.
+
+        Returns None, and runs nothing, while we are not on the network.
+        """
 
         async def cared_for() -> None:
             try:
@@ -275,6 +232,9 @@ class Node:
                     Notice(f"An error in {name}: {error!r}. The chat goes on.", Level.ERROR)
                 )
 
+        if self._tasks is None:
+            work.close()
+            return None
         return self._tasks.create_task(cared_for(), name=name)
 
     def _on_found(self, instance: str, host: str, port: int) -> None:
@@ -341,16 +301,14 @@ class Node:
     def joined(self, peer: PeerId, channel: ChannelId) -> None:
         """See `sync.net.mesh.Events`."""
         self.feed(channel, values.PeerJoined(peer))
-        self.renamed(peer)
 
     def gone(self, peer: PeerId, channel: ChannelId) -> None:
         """See `sync.net.mesh.Events`."""
         self.feed(channel, values.PeerGone(peer))
-        self.renamed(peer)
 
     def renamed(self, peer: PeerId) -> None:
         """See `sync.net.mesh.Events`."""
-        shown = self._roster.update(peer, self.mesh.link_to(peer), self.clock.now())
+        shown = self._roster.update(peer, self.clock.now())
         if shown is not None:
             self._listener(shown)
 
@@ -363,12 +321,12 @@ class Node:
         self._roster.refused(who)
         self._trace(self.clock.now(), "refused", Notice(f"{who}: {reason}"), ())
 
-    async def offered(self, stream: SecureStream, opened: Open) -> None:
+    async def offered(self, stream: SecureStream, opened: Open) -> Serve:
         """See `sync.net.mesh.Events`."""
-        await self.streams.offered(stream, opened)
+        return await self.streams.offered(stream, opened)
 
     async def breathe(self) -> None:
-        """Let others run, and wait while too many inputs wait."""
+        """Return when there is room for more from peers."""
         await self._engine.breathe()
 
     def feed(self, channel: ChannelId, event: values.Input) -> None:
@@ -382,6 +340,11 @@ class Node:
     def link_to(self, peer: PeerId, channel: ChannelId) -> Link | None:
         """Return the link to `peer` that carries `channel`."""
         return self.mesh.link_to(peer, channel)
+
+    @property
+    def local_address(self) -> str | None:
+        """Return the address to dial from; None lets the system choose."""
+        return self.mesh.local_address
 
     def secret(self, channel: ChannelId) -> bytes:
         """Return a channel's secret."""
@@ -406,15 +369,15 @@ class Node:
             nick=self.nick,
             now=self.clock.now(),
             port=self.mesh.port,
-            interface=", ".join(interface.address for interface in self._interfaces),
-            network=self.network,
+            interface=", ".join(interface.address for interface in self._online.interfaces),
+            network=self._online.sentence,
             channels=tuple(
                 [
                     channel_info(group, self._runner.memberships[channel])
                     for channel, group in groups.items()
                 ]
             ),
-            peers=self._roster.peers(self.mesh.link_to, syncing),
+            peers=self._roster.peers(syncing),
             trace=self._trace.recent(50),
             longest_block_ns=self._engine.longest_slice,
             refused=dict(self._roster.refusals),

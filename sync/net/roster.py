@@ -1,12 +1,13 @@
 """Who has been here: what the UI knows of each peer, and what each was refused."""
 
 from collections import Counter
-from collections.abc import Callable, Set
+from collections.abc import Set
 from dataclasses import replace
 from typing import Final
 
-from sync.machine import Nanos, PeerId
-from sync.net.link import Link
+from sync.identity import short_fingerprint
+from sync.machine import SECOND, Nanos, PeerId
+from sync.net.mesh import Mesh
 from sync.view import PeerInfo, PeerShown, PeerState
 
 PEERS_MAX: Final = 1024
@@ -15,32 +16,45 @@ PEERS_MAX: Final = 1024
 REFUSED_MAX: Final = 256
 """Names kept in the count of what was refused."""
 
+SILENT_MAX: Final[Nanos] = SECOND
+"""How long a peer may share a channel without a name; then it is shown without one."""
+
 
 class Roster:
     """See the module docstring."""
 
-    def __init__(self) -> None:
+    def __init__(self, mesh: Mesh) -> None:
         self.refusals: Counter[str] = Counter()
+        self._mesh = mesh
         self._peers: dict[PeerId, PeerInfo] = {}
+        self._silent: dict[PeerId, Nanos] = {}
 
     def refused(self, who: str) -> None:
         """Count one bad input of a peer or an address."""
         if who in self.refusals or len(self.refusals) < REFUSED_MAX:
             self.refusals[who] += 1
 
-    def update(self, peer: PeerId, link: Link | None, now: Nanos) -> PeerShown | None:
-        """Look at a peer's link anew; returns what the UI should hear, if anything.
+    def update(self, peer: PeerId, now: Nanos) -> PeerShown | None:
+        """Look at a peer anew; returns what the UI should hear, if anything.
 
-        A peer is up when it shares a channel and has told its nick.
+        A peer is up when it shares a channel and has told its nick, or was silent for too long:
+        nobody listens unseen.
         """
         before = self._peers.get(peer)
-        up = link is not None and bool(link.membership.shared)
-        nick = next(iter(link.nicks.values()), "") if link is not None else ""
-        if (up and not nick) or (before is None and not up):
-            return None  # its presence is on the way, or it is none of ours
+        up = self._mesh.shares(peer)
+        nick = self._mesh.nick_of(peer)
+        if before is None or before.state is PeerState.DOWN:
+            if not up:
+                self._silent.pop(peer, None)
+                return None  # none of ours, or gone before it told its nick
+            if nick is None and now - self._silent.setdefault(peer, now) < SILENT_MAX:
+                return None  # its presence is on the way
+        self._silent.pop(peer, None)
+        known = before.nick if before is not None else short_fingerprint(peer)
+        link = self._mesh.link_to(peer)
         info = PeerInfo(
             peer=peer,
-            nick=nick or (before.nick if before else ""),
+            nick=nick or known,
             state=PeerState.UP if up else PeerState.DOWN,
             address=_printed(link.address) if link else before.address if before else "",
             last_seen_ns=now,
@@ -50,15 +64,19 @@ class Roster:
             return None
         return PeerShown(peer, info.nick, info.state)
 
-    def peers(
-        self, link_to: Callable[[PeerId], Link | None], syncing: Set[PeerId]
-    ) -> tuple[PeerInfo, ...]:
-        """Return everybody, with what their links measure now."""
-        known = self._peers.values()
-        return tuple([self._info(info, link_to(info.peer), syncing) for info in known])
+    def overdue(self, now: Nanos) -> list[PeerShown]:
+        """Return what the UI should hear of those who do not tell their nick."""
+        waiting = [peer for peer, since in self._silent.items() if now - since >= SILENT_MAX]
+        shown = [self.update(peer, now) for peer in waiting]
+        return [each for each in shown if each is not None]
 
-    def _info(self, info: PeerInfo, link: Link | None, syncing: Set[PeerId]) -> PeerInfo:
-        if link is None:
+    def peers(self, syncing: Set[PeerId]) -> tuple[PeerInfo, ...]:
+        """Return everybody, with what their links measure now."""
+        return tuple([self._info(info, syncing) for info in self._peers.values()])
+
+    def _info(self, info: PeerInfo, syncing: Set[PeerId]) -> PeerInfo:
+        link = self._mesh.link_to(info.peer)
+        if link is None or info.state is PeerState.DOWN:
             return info
         return replace(
             info,
@@ -69,6 +87,8 @@ class Roster:
         )
 
     def _remember(self, info: PeerInfo) -> None:
+        if info.state is PeerState.DOWN:
+            self._peers.pop(info.peer, None)  # to the end: who left first stands first
         self._peers[info.peer] = info
         if len(self._peers) > PEERS_MAX:
             gone = [one.peer for one in self._peers.values() if one.state is PeerState.DOWN]

@@ -6,8 +6,10 @@ of a whole history never stands before a line of chat.
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final, Protocol
 
 from sync.errors import RemoteError
@@ -18,8 +20,8 @@ from sync.machine import ChannelId, Nanos, PeerId
 from sync.net.clock import Clock, draw_key
 from sync.net.frames import Open, Proof, encode
 from sync.net.link import Link, read_proof
+from sync.net.listener import Serve, Spawn
 from sync.net.membership import Membership
-from sync.net.mesh import Spawn
 from sync.net.stream import HANDSHAKE_DEADLINE, SecureStream
 from sync.waku.message import RECONCILIATION, TRANSFER, WakuMessage, content_topic, pubsub_topic
 from sync.waku.wire import encode_transfer
@@ -27,11 +29,24 @@ from sync.waku.wire import encode_transfer
 OFFERED_PER_PEER_MAX: Final = 8
 """Session connections of one peer at once; a session needs two of them in each channel."""
 
+OFFERED_MAX: Final = 64
+"""Session connections of all peers at once: identities cost nothing, descriptors do."""
+
+TRAFFIC_MAX: Final = 256
+"""Sessions whose cost is counted at once; more than can run."""
+
 PUSHES_MAX: Final = 4
 """Transfers we serve at once; the others wait for their turn."""
 
+STALL_MAX: Final = 30.0
+"""Seconds without progress after which a transfer is given up, by either end: as long as the
+receiving machine waits."""
+
 PUSH_CHUNK: Final = 256
-"""Messages loaded at once for a transfer: some 200 kB."""
+"""Messages loaded at once for a transfer: some 200 kB, 17 MB if all are of the largest size."""
+
+PUSH_BYTES: Final = 256 * 1024
+"""Bytes sent between two looks at whether the peer takes them."""
 
 
 class Host(Protocol):
@@ -48,6 +63,10 @@ class Host(Protocol):
 
     def link_to(self, peer: PeerId, channel: ChannelId) -> Link | None:
         """Return the link to `peer` that carries `channel`."""
+
+    @property
+    def local_address(self) -> str | None:
+        """Return the address to dial from; None lets the system choose."""
 
     def secret(self, channel: ChannelId) -> bytes:
         """Return the channel's secret."""
@@ -74,8 +93,6 @@ class SessionStreams:
     """See the module docstring."""
 
     def __init__(self, identity: Identity, clock: Clock, host: Host, spawn: Spawn) -> None:
-        self.port = 0
-        self.local_address: str | None = None
         self._identity = identity
         self._clock = clock
         self._host = host
@@ -129,23 +146,22 @@ class SessionStreams:
             self._host.feed(channel, values.SessionOpened(session))
             await self._read_payloads(channel, session, stream)
 
-        reason = await self._with_stream(channel, peer, RECONCILIATION, read)
-        self._streams.pop(session, None)
-        self._host.feed(channel, values.SessionClosed(session, reason))
+        reason = "an error on our side"
+        try:
+            reason = await self._with_stream(channel, peer, RECONCILIATION, read)
+        finally:  # whatever happened, the machine must not wait for this stream
+            self._streams.pop(session, None)
+            self._host.feed(channel, values.SessionClosed(session, reason))
 
     async def _push(self, channel: ChannelId, peer: PeerId, hashes: Sequence[bytes]) -> None:
         """Send messages in chunks; what does not arrive, the next session finds missing."""
-        topic = pubsub_topic(channel)
-        content = content_topic(channel)
 
         async def write(stream: SecureStream) -> None:
             for start in range(0, len(hashes), PUSH_CHUNK):
                 chunk = hashes[start : start + PUSH_CHUNK]
-                for loaded in await self._host.load_by_hash(channel, chunk):
-                    created_ns = loaded.entry.header.created_ns
-                    waku = WakuMessage(loaded.payload, content, created_ns)
-                    stream.send(encode_transfer(waku, topic))
-                await stream.drain()
+                await _transfer(stream, channel, await self._host.load_by_hash(channel, chunk))
+            async with asyncio.timeout(STALL_MAX):
+                await stream.flushed()  # who is slow must not be cut off at the end
 
         async with self._pushes:
             reason = await self._with_stream(channel, peer, TRANSFER, write)
@@ -170,12 +186,12 @@ class SessionStreams:
                 self._identity,
                 draw_key,
                 expect=peer,
-                local_address=self.local_address,
+                local_address=self._host.local_address,
             )
             secrets = {channel: self._host.secret(channel)}
             membership = Membership(stream.role, stream.handshake_hash, secrets)
             [mac] = membership.opening()
-            stream.send_batch([encode(Open(protocol, self.port)), encode(Proof(mac))])
+            stream.send_batch([encode(Open(protocol, 0)), encode(Proof(mac))])
             async with asyncio.timeout(HANDSHAKE_DEADLINE):
                 answer = await read_proof(stream)
             _require(membership, answer)
@@ -190,43 +206,63 @@ class SessionStreams:
 
     # --- Answering -----------------------------------------------------------------------------
 
-    async def offered(self, stream: SecureStream, opened: Open) -> None:
-        """Serve a connection that a peer opened for a session, until it ends."""
-        if self._offered[stream.peer] >= OFFERED_PER_PEER_MAX:
-            stream.close()
-            self._host.refused(stream.peer, "too many sessions at once")
-            return
-        self._offered[stream.peer] += 1
-        try:
-            await self._serve(stream, opened.protocol)
-        except (RemoteError, TimeoutError) as error:
-            self._host.refused(stream.peer, str(error) or "too slow")
-        finally:
-            stream.close()
-            self._offered[stream.peer] -= 1
+    async def offered(self, stream: SecureStream, opened: Open) -> Serve:
+        """Let a peer prove a channel on the connection that it opened for a session.
 
-    async def _serve(self, stream: SecureStream, protocol: str) -> None:
-        if protocol not in (RECONCILIATION, TRANSFER):
-            raise RemoteError(f"it opened the unknown protocol {protocol!r}")
+        Raises:
+            RemoteError: it does not, it speaks no protocol of ours, or has too many sessions.
+        """
+        if opened.protocol not in (RECONCILIATION, TRANSFER):
+            raise RemoteError(f"it opened the unknown protocol {opened.protocol!r}")
         membership = Membership(stream.role, stream.handshake_hash, self._host.secrets())
-        async with asyncio.timeout(HANDSHAKE_DEADLINE):
-            proof = await read_proof(stream)
+        proof = await read_proof(stream)
         shared = membership.receive(proof.mac)
         if shared is None or shared.answer is None:
             raise RemoteError("it does not prove a channel of ours")
+        if (
+            self._offered.total() >= OFFERED_MAX
+            or self._offered[stream.peer] >= OFFERED_PER_PEER_MAX
+        ):
+            raise RemoteError("too many sessions at once")
         stream.send(encode(Proof(shared.answer)))
-        self._note(shared.channel, stream.peer, protocol, stream)
-        if protocol == TRANSFER:
-            await self._read_transfer(shared.channel, stream)
-            return
+        return partial(self._serve, stream, shared.channel, opened.protocol)
+
+    async def _serve(self, stream: SecureStream, channel: ChannelId, protocol: str) -> None:
+        """Serve a connection until it ends."""
+        with self._place(stream.peer):
+            try:
+                self._note(channel, stream.peer, protocol, stream)
+                if protocol == TRANSFER:
+                    await self._read_transfer(channel, stream)
+                else:
+                    await self._answer(channel, stream)
+            finally:
+                stream.close()
+
+    @contextmanager
+    def _place(self, peer: PeerId) -> Iterator[None]:
+        """Hold one of the places for sessions that others opened."""
+        self._offered[peer] += 1
+        try:
+            yield
+        finally:
+            self._offered[peer] -= 1
+            if not self._offered[peer]:
+                del self._offered[peer]
+
+    async def _answer(self, channel: ChannelId, stream: SecureStream) -> None:
         session = self._host.new_session()
         self._streams[session] = stream
-        self._host.feed(shared.channel, values.SessionOffered(session, stream.peer))
+        reason = ""
         try:
-            await self._read_payloads(shared.channel, session, stream)
+            self._host.feed(channel, values.SessionOffered(session, stream.peer))
+            await self._read_payloads(channel, session, stream)
+        except RemoteError as error:
+            reason = str(error)
+            raise
         finally:
             self._streams.pop(session, None)
-            self._host.feed(shared.channel, values.SessionClosed(session))
+            self._host.feed(channel, values.SessionClosed(session, reason))
 
     async def _read_payloads(
         self, channel: ChannelId, session: values.SessionId, stream: SecureStream
@@ -237,20 +273,42 @@ class SessionStreams:
 
     async def _read_transfer(self, channel: ChannelId, stream: SecureStream) -> None:
         try:
-            while batch := await stream.receive_batch():
+            while batch := await self._next_batch(stream):
                 for payload in batch:
                     self._host.feed(channel, values.Transferred(stream.peer, payload))
-                await self._host.breathe()
+                    await self._host.breathe()
         finally:
             self._host.feed(channel, values.TransferEnded(stream.peer))
+
+    async def _next_batch(self, stream: SecureStream) -> list[bytes]:
+        async with asyncio.timeout(STALL_MAX):
+            return await stream.receive_batch()
 
     def _note(self, channel: ChannelId, peer: PeerId, protocol: str, stream: SecureStream) -> None:
         """Count a connection to the session with `peer`, which begins by reconciling."""
         key = (channel, peer)
         if protocol == RECONCILIATION:
             self._traffic[key] = Traffic(self._clock.now())
+            if len(self._traffic) > TRAFFIC_MAX:
+                del self._traffic[next(iter(self._traffic))]
         if key in self._traffic:
             self._traffic[key].streams.append(stream)
+
+
+async def _transfer(stream: SecureStream, channel: ChannelId, messages: Sequence[Loaded]) -> None:
+    """Send messages no faster than the peer takes them."""
+    topic, content = pubsub_topic(channel), content_topic(channel)
+    batch: list[bytes] = []
+    size = 0
+    for position, loaded in enumerate(messages, start=1):
+        waku = WakuMessage(loaded.payload, content, loaded.entry.header.created_ns)
+        batch.append(encode_transfer(waku, topic))
+        size += len(batch[-1])
+        if size >= PUSH_BYTES or position == len(messages):
+            stream.send_batch(batch)
+            batch, size = [], 0
+            async with asyncio.timeout(STALL_MAX):
+                await stream.drain()
 
 
 def _require(membership: Membership, answer: Proof) -> None:

@@ -202,6 +202,15 @@ class SecureStream:
         except OSError as error:
             raise self._failure or DisconnectedError(f"the link to {self.peer} broke") from error
 
+    async def flushed(self) -> None:
+        """Wait until the system has taken everything; who closes after sending much awaits this.
+
+        Raises:
+            RemoteError: the connection has failed.
+        """
+        self._writer.transport.set_write_buffer_limits(high=0)
+        await self.drain()
+
     async def receive(self) -> bytes | None:
         """The next frame, or None when the peer has closed the connection in order.
 

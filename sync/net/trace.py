@@ -6,16 +6,22 @@ channel secret or an invite: none of these is an input of a machine.
 
 import dataclasses
 import json
+import os
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from enum import Enum
 from pathlib import Path
-from typing import IO
+from typing import IO, Final
 
 from sync.errors import LocalError
 from sync.machine import SECOND, Nanos
 
-RECENT_MAX = 200
+FLAGS: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+FOR_OWNER: Final = 0o600
+"""Rights of the file: it holds what everybody wrote."""
+
+RECENT_MAX: Final = 200
 """Lines kept in memory for the debug pane."""
 
 
@@ -30,11 +36,15 @@ class Trace:
         """
         self._recent: deque[tuple[Nanos, str, object, tuple[str, ...]]] = deque(maxlen=RECENT_MAX)
         self._file: IO[str] | None = None
+        self._failure: OSError | None = None
         if path is not None:
             try:
-                self._file = path.open("a", encoding="utf-8")
+                self._file = os.fdopen(os.open(path, FLAGS, FOR_OWNER), "a", encoding="utf-8")
             except OSError as error:
-                raise LocalError(f"The trace cannot be written to {path}: {error}.") from error
+                raise LocalError(
+                    f"The trace cannot be written to {path} ({error.strerror}): name another file "
+                    "with --trace."
+                ) from error
 
     def __call__(self, now: Nanos, machine: str, event: object, effects: Sequence[object]) -> None:
         """Note one step of a machine."""
@@ -47,22 +57,44 @@ class Trace:
                 "input": to_json(event),
                 "effects": [to_json(effect) for effect in effects],
             }
-            self._file.write(json.dumps(step, ensure_ascii=False) + "\n")
+            with self._noting_failure():
+                self._file.write(json.dumps(step, ensure_ascii=False) + "\n")
 
     def recent(self, count: int) -> tuple[str, ...]:
         """Return the last `count` lines in short form, newest last."""
         return tuple([_short(*line) for line in list(self._recent)[-count:]])
 
     def flush(self) -> None:
-        """Hand what is written to the system."""
-        if self._file is not None:
-            self._file.flush()
+        """Hand what is written to the system.
+
+        Raises:
+            LocalError: it could not be written, now or before. The trace has ended; said once.
+        """
+        with self._noting_failure():
+            if self._file is not None:
+                self._file.flush()
+        if self._failure is not None:
+            failure, self._failure = self._failure, None
+            raise LocalError(
+                f"The trace has ended: it cannot be written ({failure.strerror}). Free some space, "
+                "and start again to go on with it."
+            )
 
     def close(self) -> None:
         """Write everything and close the file."""
         if self._file is not None:
-            self._file.close()
-            self._file = None
+            file, self._file = self._file, None
+            with suppress(OSError):  # it was said when it could not be flushed
+                file.close()
+
+    @contextmanager
+    def _noting_failure(self) -> Iterator[None]:
+        """End the trace where the disk refuses: the chat goes on without it."""
+        try:
+            yield
+        except OSError as error:
+            self._failure = error
+            self.close()
 
 
 def to_json(value: object) -> object:

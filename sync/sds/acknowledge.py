@@ -37,6 +37,8 @@ class Outgoing:
     pending: dict[MessageId, Pending] = field(default_factory=dict)
     _heap: list[tuple[Nanos, MessageId]] = field(default_factory=list)
     online: bool = False
+    _heard: tuple[PeerId, bytes] | None = None
+    """Whose filter was read last, and that filter."""
     _paused_until: Nanos = 0
 
     @property
@@ -66,12 +68,19 @@ class Outgoing:
             del self.pending[message_id]
         return named
 
-    def hint(self, received: ReceivedFilter, by: PeerId, now: Nanos) -> list[Pending]:
-        """Note whom a peer's filter may hold; return those whose state changed.
+    def hint(self, bloom_filter: bytes, by: PeerId, now: Nanos) -> list[Pending]:
+        """Note what a peer's filter may hold; return those whose state changed.
 
         A filter only ever gives "possibly" (DESIGN 5, "acknowledged"). A failed message that turns
         up in a filter is possibly acknowledged again, and sent again.
+
+        Raises:
+            DecodeError: the filter tells nothing; see `ReceivedFilter.read`.
         """
+        if self._heard == (by, bloom_filter):
+            return []  # each sync message of a burst repeats it
+        received = ReceivedFilter.read(bloom_filter, self.parameters.bloom)
+        self._heard = (by, bloom_filter)
         changed = []
         for entry in self.pending.values():
             if by in entry.possibly_by or not received.contains_positions(entry.positions):
@@ -116,6 +125,7 @@ class Outgoing:
             entry.attempts = 0
             entry.delivery = Delivery.UNACKNOWLEDGED
             entry.possibly_by.clear()
+            self._heard = None
             self._arm(entry, now)
         return entry
 

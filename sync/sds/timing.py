@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from sync.machine import MILLISECOND, Nanos
 from sync.sds.message import Parameters
 
-AGAIN: tuple[Nanos, Nanos] = (100 * MILLISECOND, 500 * MILLISECOND)
-"""Delay of the next burst while we still owe acknowledgements."""
+AGAIN: tuple[Nanos, Nanos] = (25 * MILLISECOND, 125 * MILLISECOND)
+"""Delay of the next burst while we still owe acknowledgements: some 850 names a second."""
 
 BACKOFF_MAX = 6
 """Doublings of the idle interval counted; 1 s doubled six times is over a minute."""

@@ -70,7 +70,7 @@ class Scenario:
     clocks: tuple[Nanos, ...] = ()
     """How far each node's wall clock is ahead; empty where all are right."""
     within: Nanos = 10 * MINUTE
-    """How long after the last line and trouble the logs may differ, and then marks be missing."""
+    """How long after the last line and trouble logs may differ and marks be missing."""
     parameters: Parameters = LAN
 
 
@@ -142,9 +142,13 @@ def _play(scenario: Scenario, world: World, record: Record) -> Outcome:
         world.run(began + at - world.now)
         act()
     ended = world.now
-    _wait(world, world.converged, scenario.within)
-    converged_at = world.now
-    _wait(world, world.settled, scenario.within)
+    until = ended + scenario.within
+    converged_at = _wait(world, world.converged, until)
+    _wait(world, world.settled, until)
+    while not world.converged() and world.now < until:
+        # Logs that were equal differ again once somebody has committed the last line.
+        converged_at = _wait(world, world.converged, until)
+        _wait(world, world.settled, until)
     if world.converged():
         world.check()
     record.add(str(world.logs()))
@@ -167,10 +171,12 @@ def _play(scenario: Scenario, world: World, record: Record) -> Outcome:
     )
 
 
-def _wait(world: World, condition: Callable[[], bool], within: Nanos) -> None:
-    until = world.now + within
+def _wait(world: World, condition: Callable[[], bool], until: Nanos) -> Nanos:
+    """Let time pass, at least one step, until `condition` holds; returns when it did."""
+    world.run(STEP)
     while not condition() and world.now < until:
         world.run(STEP)
+    return world.now
 
 
 def _acts(scenario: Scenario, world: World) -> list[tuple[Nanos, Callable[[], None]]]:

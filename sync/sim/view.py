@@ -1,0 +1,211 @@
+"""A simulated participant as `sync.view` shows it: no screen can tell it from a live one.
+
+Rule: nothing here changes the world; who shows a view also lets the world's time pass.
+"""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from sync.entry import Entry
+from sync.group.values import (
+    Broadcast,
+    BroadcastStored,
+    Deliver,
+    DeliveryChanged,
+    Effect,
+    Found,
+    Missing,
+    Written,
+)
+from sync.machine import SECOND, ChannelId, MessageId, Nanos, PeerId
+from sync.runner import Release
+from sync.sds.message import Delivery
+from sync.show import channel_info, event_of, line_of
+from sync.sim.disk import Disk
+from sync.sim.world import World
+from sync.view import (
+    ChannelInfo,
+    Event,
+    Line,
+    MessageShown,
+    PeerInfo,
+    PeerState,
+    Position,
+    Snapshot,
+)
+
+TRACE_MAX: Final = 50
+"""Steps of the engine kept for the debug pane, as many as a live node shows."""
+
+NETWORK: Final = "A simulated network: nothing leaves this program."
+
+
+class SimulatedView:
+    """What participant `number` of `world` sees.
+
+    Args:
+        world: every simulated participant, of whom this is one.
+        number: which one.
+        names: what the participants are called, in the order of their numbers.
+    """
+
+    def __init__(self, world: World, number: int, names: Sequence[str]) -> None:
+        self._world, self._node = world, world.nodes[number]
+        self._names = {
+            node.identity.peer_id: name for node, name in zip(world.nodes, names, strict=True)
+        }
+        self._subscribers: list[Callable[[Event], None]] = []
+        self._steps: deque[tuple[Nanos, list[str]]] = deque(maxlen=TRACE_MAX)
+        self._last_seen: dict[PeerId, Nanos] = {}
+        world.listeners.append(self._note)
+
+    @property
+    def history(self) -> "SimulatedHistory":
+        """The messages on the participant's disk."""
+        return SimulatedHistory(self._world.channel, self._node.disk, self._named)
+
+    def subscribe(self, listener: Callable[[Event], None]) -> Callable[[], None]:
+        """Call `listener` with every event from now on; returns the way out."""
+        self._subscribers.append(listener)
+        return lambda: self._subscribers.remove(listener)
+
+    def snapshot(self) -> Snapshot:
+        """Return what is true now, as a live node does; without channels while it is down."""
+        node = self._node
+        self._see_peers()
+        channels: tuple[ChannelInfo, ...] = ()
+        if node.runner is not None:
+            group = node.runner.groups[self._world.channel]
+            channels = (channel_info(group, self._world.membership),)
+        return Snapshot(
+            me=node.identity.peer_id,
+            nick=self._names[node.identity.peer_id],
+            now=self._world.now + node.machine_offset,
+            port=None,
+            interface="",
+            network=NETWORK,
+            channels=channels,
+            peers=self._peers(),
+            trace=tuple([_step(at, effects) for at, effects in self._steps]),
+        )
+
+    def _peers(self) -> tuple[PeerInfo, ...]:
+        """Everybody who was ever connected, in the order of their numbers."""
+        peers: list[PeerInfo] = []
+        for node in self._world.nodes:
+            peer = node.identity.peer_id
+            if peer in self._last_seen:
+                here = node.number in self._node.joined
+                peers.append(
+                    PeerInfo(
+                        peer=peer,
+                        nick=self._names[peer],
+                        state=PeerState.UP if here else PeerState.DOWN,
+                        address="simulated",
+                        last_seen_ns=self._last_seen[peer],
+                        syncing=here and peer in self._syncing(),
+                    )
+                )
+        return tuple(peers)
+
+    def _syncing(self) -> set[PeerId]:
+        runner = self._node.runner
+        return set() if runner is None else set(runner.groups[self._world.channel].sessions.by_peer)
+
+    def _see_peers(self) -> None:
+        now = self._world.now + self._node.machine_offset
+        for number in self._node.joined:
+            self._last_seen[self._world.nodes[number].identity.peer_id] = now
+
+    def _note(self, number: int, release: Release) -> None:
+        """Take note of what a participant lets out; this one's is shown."""
+        if number != self._node.number:
+            return
+        self._see_peers()
+        now = self._world.now
+        if not self._steps or self._steps[-1][0] != now:
+            self._steps.append((now, []))
+        self._steps[-1][1].append(_word(release.effect))
+        event = event_of(release.channel, release.effect, self._node.identity.peer_id, self._load)
+        if isinstance(event, MessageShown):
+            event = MessageShown(self._named(event.line))
+        if event is not None:
+            for subscriber in list(self._subscribers):
+                subscriber(event)
+
+    def _load(self, deliver: Deliver) -> tuple[Entry, Delivery | None]:
+        loaded = self._node.disk.load(deliver.message_id)
+        return loaded.entry, loaded.delivery
+
+    def _named(self, line: Line) -> Line:
+        return replace(line, nick=self._names[line.author])
+
+
+class SimulatedHistory:
+    """`sync.view.History` over `disk`; `named` gives each line its author's name."""
+
+    def __init__(self, channel: ChannelId, disk: Disk, named: Callable[[Line], Line]) -> None:
+        self._channel, self._disk, self._named = channel, disk, named
+
+    async def page(
+        self, channel: ChannelId, *, before: Position | None, limit: int
+    ) -> Sequence[Line]:
+        """See `sync.view.History`."""
+        positions = self._positions(channel)
+        earlier = [one for one in positions if before is None or one < before]
+        return self._lines(earlier[-limit:])
+
+    async def page_after(
+        self, channel: ChannelId, *, after: Position, limit: int
+    ) -> Sequence[Line]:
+        """See `sync.view.History`."""
+        later = [one for one in self._positions(channel) if one > after]
+        return self._lines(later[:limit])
+
+    async def count(self, channel: ChannelId) -> int:
+        """See `sync.view.History`."""
+        return len(self._positions(channel))
+
+    async def search(self, channel: ChannelId, query: str, *, limit: int) -> Sequence[Line]:
+        """Return the newest `limit` lines that have every word of `query`, oldest first."""
+        words = query.casefold().split()
+        lines = self._lines(self._positions(channel))
+        found = [line for line in lines if all(word in line.text.casefold() for word in words)]
+        return found[-limit:]
+
+    def _positions(self, channel: ChannelId) -> list[Position]:
+        return self._disk.log() if channel == self._channel else []
+
+    def _lines(self, positions: Sequence[Position]) -> list[Line]:
+        return [self._line(message_id) for _, message_id in positions]
+
+    def _line(self, message_id: MessageId) -> Line:
+        loaded = self._disk.load(message_id)
+        line = line_of(
+            self._channel,
+            loaded.entry,
+            self._disk.me,
+            loaded.delivery,
+            after_gap=loaded.after_gap,
+        )
+        return self._named(line)
+
+
+def _word(effect: Effect) -> str:
+    """Return an effect in short."""
+    name = type(effect).__name__
+    match effect:
+        case Broadcast(payload):
+            return f"{name} {len(payload)} B"
+        case Written() | Deliver() | DeliveryChanged() | Missing() | Found() | BroadcastStored():
+            return f"{name} {effect.message_id[:6]}"
+        case _:
+            return name
+
+
+def _step(at: Nanos, effects: Sequence[str]) -> str:
+    seconds = at // SECOND % 86_400
+    clock = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+    return f"{clock}.{at // 1_000_000 % 1000:03} {', '.join(effects)}"

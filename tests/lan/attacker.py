@@ -1,0 +1,207 @@
+"""What somebody hostile does on the LAN: run as `python -m tests.lan.attacker DEED ...` on a host.
+
+Each deed prints one JSON object a line: what it saw. Every loop is bounded, and a deed that goes on
+ends with its standard input.
+"""
+
+import asyncio
+import json
+import socket
+import sys
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import asdict
+from typing import Any
+
+from zeroconf import IPVersion, ServiceStateChange, Zeroconf
+from zeroconf._dns import DNSAddress, DNSPointer, DNSRecord, DNSService, DNSText
+from zeroconf._protocol.outgoing import DNSOutgoing
+from zeroconf.asyncio import AsyncServiceBrowser, AsyncZeroconf
+from zeroconf.const import (
+    _CLASS_IN,
+    _CLASS_UNIQUE,
+    _FLAGS_AA,
+    _FLAGS_QR_RESPONSE,
+    _TYPE_A,
+    _TYPE_PTR,
+    _TYPE_SRV,
+    _TYPE_TXT,
+)
+
+from sync.errors import RemoteError
+from sync.net.clock import draw_key
+from sync.net.discovery import SERVICE
+from sync.net.frames import decode
+from sync.net.stream import SecureStream
+from tests.entries import identity
+
+GROUP = ("224.0.0.251", 5353)
+UNIQUE = _CLASS_IN | _CLASS_UNIQUE
+TTL_S = 120
+BROWSE_S = 1.5
+IDLE_MAX_S = 30.0
+PACKETS_PER_SECOND = 250
+SINK_PORT = 46021
+"""The port where the programs listen too: who is sent here finds somebody."""
+
+
+def say(**what: object) -> None:
+    """Print what happened, for the test."""
+    print(json.dumps(what, default=str), flush=True)
+
+
+def packet(*records: DNSRecord) -> bytes:
+    """One multicast answer with these records."""
+    out = DNSOutgoing(_FLAGS_QR_RESPONSE | _FLAGS_AA)
+    for record in records:
+        out.add_answer_at_time(record, 0)
+    [data] = out.packets()
+    return data
+
+
+def pointer(alias: str, ttl: int = TTL_S) -> DNSPointer:
+    return DNSPointer(SERVICE, _TYPE_PTR, _CLASS_IN, ttl, alias, 0.0)
+
+
+def location(instance: str, address: str, port: int) -> list[DNSRecord]:
+    """All that a program says of itself, saying it is at `address`."""
+    name, server = f"{instance}.{SERVICE}", f"{instance}.local."
+    return [
+        pointer(name),
+        DNSService(name, _TYPE_SRV, UNIQUE, TTL_S, 0, 0, port, server, 0.0),
+        DNSText(name, _TYPE_TXT, UNIQUE, TTL_S, b"\x03v=1", 0.0),
+        DNSAddress(server, _TYPE_A, UNIQUE, TTL_S, socket.inet_aton(address), created=0.0),
+    ]
+
+
+def multicast(address: str) -> socket.socket:
+    sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    sender.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, socket.inet_aton(address))
+    sender.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_TTL, 255)
+    # Answers from another port than 5353 are ignored.
+    sender.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    sender.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    sender.bind((address, GROUP[1]))
+    return sender
+
+
+async def end_of_input() -> None:
+    await asyncio.wait_for(asyncio.to_thread(sys.stdin.read), IDLE_MAX_S)
+
+
+async def browsing(address: str, then: Callable[[list[str]], Awaitable[None]]) -> None:
+    """Look at who is announced, and say whom the network then takes for gone."""
+    names: list[str] = []
+
+    def changed(
+        zeroconf: Zeroconf, service_type: str, name: str, state_change: ServiceStateChange
+    ) -> None:
+        del zeroconf, service_type
+        if state_change is ServiceStateChange.Added:
+            names.append(name.removesuffix(f".{SERVICE}"))
+        elif state_change is ServiceStateChange.Removed:
+            say(gone=name.removesuffix(f".{SERVICE}"))
+
+    listening = AsyncZeroconf(interfaces=[address], ip_version=IPVersion.V4Only)
+    browser = AsyncServiceBrowser(listening.zeroconf, SERVICE, handlers=[changed])
+    await asyncio.sleep(BROWSE_S)
+    await then(names)
+    await asyncio.sleep(BROWSE_S)
+    await browser.async_cancel()
+    await listening.async_close()
+
+
+async def goodbye(address: str) -> None:
+    """Take back everybody's announcement."""
+
+    async def send(names: list[str]) -> None:
+        with multicast(address) as sender:
+            for name in names:
+                sender.sendto(packet(pointer(f"{name}.{SERVICE}", ttl=0)), GROUP)
+
+    await browsing(address, send)
+
+
+async def hijack(address: str) -> None:
+    """Say that everybody is here, and show who comes here and what they say."""
+
+    async def meet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            stream = await SecureStream.accept(reader, writer, identity("mallory"), draw_key)
+            say(came=stream.peer)
+            while batch := await stream.receive_batch():
+                for frame in map(decode, batch):
+                    say(kind=type(frame).__name__, frame=asdict(frame))
+        except RemoteError as error:
+            say(left=str(error))
+        finally:
+            writer.close()
+
+    async def send(names: list[str]) -> None:
+        with multicast(address) as sender:
+            for name in names:
+                sender.sendto(packet(*location(name, address, SINK_PORT)), GROUP)
+
+    async with await asyncio.start_server(meet, address, SINK_PORT):
+        await browsing(address, send)
+        say(ready=True)
+        await end_of_input()
+
+
+async def flood(address: str, names: str) -> None:
+    """Announce so many people who are not there, in every form."""
+    with multicast(address) as sender:
+        for number in range(int(names)):
+            instance = f"{number:016x}"
+            packets = (
+                packet(pointer(f"{instance}.{SERVICE}")),
+                packet(*location(instance, f"10.77.0.{100 + number % 100}", 1 + number)),
+                packet(*location(instance, "127.0.0.1", 1 + number)),
+                packet(pointer(f"nobody{number}.")),
+                packet(pointer(f"{number}._other._udp.local.")),
+                packet(pointer(f"{'ü' * 31}\x07.{SERVICE}")),
+            )
+            sender.sendto(packets[number % len(packets)], GROUP)
+            if number == int(names) // 2:
+                say(halfway=True)
+            await asyncio.sleep(1 / PACKETS_PER_SECOND)
+    say(sent=int(names))
+
+
+async def crowd(target: str, port: str, connections: str) -> None:
+    """Connect so many times, say next to nothing, and stay."""
+    writers: list[asyncio.StreamWriter] = []
+    for _ in range(int(connections)):
+        _, writer = await asyncio.open_connection(target, int(port))
+        writer.write(b"\x00")
+        writers.append(writer)
+    say(connected=len(writers))
+    await end_of_input()
+    for writer in writers:
+        writer.transport.abort()
+
+
+async def listen() -> None:
+    """Write down every frame that passes here, and then what of it is text that was asked for."""
+    with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0003)) as tap:
+        tap.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 32 * 1024 * 1024)
+        tap.setblocking(False)
+        captured = bytearray()
+        asyncio.get_running_loop().add_reader(tap, lambda: captured.extend(tap.recv(65_536)))
+        say(ready=True)
+        wanted = await asyncio.wait_for(asyncio.to_thread(sys.stdin.readline), IDLE_MAX_S)
+        asyncio.get_running_loop().remove_reader(tap)
+    folded = bytes(captured).lower()
+    found = [word for word in json.loads(wanted) if word.lower().encode() in folded]
+    say(bytes=len(captured), found=found)
+
+
+DEEDS: dict[str, Callable[..., Coroutine[Any, Any, None]]] = {
+    "goodbye": goodbye,
+    "hijack": hijack,
+    "flood": flood,
+    "crowd": crowd,
+    "listen": listen,
+}
+
+if __name__ == "__main__":
+    asyncio.run(DEEDS[sys.argv[1]](*sys.argv[2:]))

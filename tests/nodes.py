@@ -1,0 +1,280 @@
+"""Builders of what runs on 127.0.0.1: meshes without machines, and whole nodes with a real disk.
+
+Nothing here sleeps for a fixed time: `until` looks at its condition whenever something happened
+anywhere, and gives up after `PATIENCE_S`.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any, TypeVar
+
+from storage.database import Database
+from storage.journal import SqliteJournal
+from storage.members import Members
+from sync.entry import Kind, Text, encode_text
+from sync.errors import RemoteError
+from sync.identity import Identity
+from sync.journal import Membership
+from sync.machine import SECOND, ChannelId, MessageId, Nanos, PeerId
+from sync.net import clock
+from sync.net.addresses import Addresses
+from sync.net.frames import Open
+from sync.net.invite import open_channel
+from sync.net.listener import Serve
+from sync.net.mesh import Mesh
+from sync.net.node import Node, Options
+from sync.net.stream import SecureStream
+from sync.net.trace import Trace
+from sync.view import Event, MessageShown, Notice, PeerShown, PeerState
+from tests.entries import identity
+
+HOST = "127.0.0.1"
+PATIENCE_S = 20.0
+"""After this a condition is taken for false; what is waited for takes milliseconds."""
+
+HEARTBEAT_S = 0.01
+"""How often the meshes tick, and so at least how often a condition is looked at."""
+
+E = TypeVar("E", bound=Event)
+
+
+async def until(holds: Callable[[], object], meaning: str) -> None:
+    """Wait until `holds`; it is looked at after every heartbeat.
+
+    Raises:
+        AssertionError: it did not within `PATIENCE_S`.
+    """
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            while not holds():  # noqa: ASYNC110  # a condition may hold without any event
+                await asyncio.sleep(HEARTBEAT_S)
+    except TimeoutError:
+        raise AssertionError(f"not within {PATIENCE_S:.0f} s: {meaning}") from None
+
+
+def channel_of(name: str) -> tuple[ChannelId, bytes]:
+    """Id and secret of a channel that everybody in the tests can be given."""
+    opened = open_channel(name)
+    return opened.channel, opened.secret
+
+
+class MovableClock(clock.Clock):
+    """The real clock, moved on as a test needs it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._ahead: Nanos = 0
+        self._wall_ahead: Nanos = 0
+
+    def now(self) -> Nanos:
+        return super().now() + self._ahead
+
+    def wall(self) -> Nanos:
+        return super().wall() + self._ahead + self._wall_ahead
+
+    def forward(self, step: Nanos) -> None:
+        """Let time pass."""
+        self._ahead += step
+
+    def set_wall(self, step: Nanos) -> None:
+        """Set the wall clock forward (or back) without time passing."""
+        self._wall_ahead += step
+
+
+# --- A mesh alone ------------------------------------------------------------------------------
+
+
+class Station:
+    """A mesh and a record of what it told; `sync.net.mesh.Events` and the driver in one."""
+
+    def __init__(self, name: str, *channels: str) -> None:
+        self.identity: Identity = identity(name)
+        self.me: PeerId = self.identity.peer_id
+        self.clock = MovableClock()
+        self.secrets = dict(map(channel_of, channels))
+        self.shared: set[tuple[PeerId, ChannelId]] = set()
+        self.ups = 0
+        self.downs = 0
+        self.frames: list[tuple[PeerId, ChannelId, bytes]] = []
+        self.refusals: list[tuple[str, str]] = []
+        self.tasks: list[asyncio.Task[None]] | None = None
+        addresses = Addresses(Random(1))
+        self.mesh = Mesh(self.identity, self.clock, self.secrets, addresses, self, self.spawn)
+        self.mesh.nick = name
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        assert self.mesh.port is not None
+        return self.mesh.port
+
+    def links_to(self, other: "Station") -> int:
+        """How many links there are, open or closing."""
+        return len(self.mesh.links.get(other.me, []))
+
+    def spawn(self, name: str, work: Coroutine[Any, Any, None]) -> object:
+        if self.tasks is None:
+            work.close()
+            return None
+        self.tasks.append(asyncio.create_task(work, name=name))
+        return self.tasks[-1]
+
+    def joined(self, peer: PeerId, channel: ChannelId) -> None:
+        self.ups += 1
+        self.shared.add((peer, channel))
+
+    def gone(self, peer: PeerId, channel: ChannelId) -> None:
+        self.downs += 1
+        self.shared.remove((peer, channel))
+
+    def arrived(self, peer: PeerId, channel: ChannelId, payload: bytes) -> None:
+        self.frames.append((peer, channel, payload))
+
+    def renamed(self, peer: PeerId) -> None:
+        del peer
+
+    def refused(self, who: str, reason: str) -> None:
+        self.refusals.append((who, reason))
+
+    async def offered(self, stream: SecureStream, opened: Open) -> Serve:
+        raise RemoteError(f"no sessions here, for {stream.peer} neither: {opened.protocol}")
+
+    async def breathe(self) -> None:
+        return
+
+
+@asynccontextmanager
+async def stations(*given: Station) -> AsyncIterator[None]:
+    """Run the meshes of `given`, each on a port of its own; an error in any task is raised."""
+    for station in given:
+        station.tasks = [asyncio.create_task(_beat(station))]
+        await station.mesh.listen([HOST], None)
+    try:
+        yield
+    finally:
+        tasks = [task for station in given for task in station.tasks or []]
+        for station in given:
+            station.tasks = None
+        await asyncio.gather(*(station.mesh.stop() for station in given))
+        for task in tasks:
+            task.cancel()
+        for outcome in await asyncio.gather(*tasks, return_exceptions=True):
+            if isinstance(outcome, Exception):
+                raise outcome
+
+
+async def _beat(station: Station) -> None:
+    while True:
+        station.mesh.tick()
+        await asyncio.sleep(HEARTBEAT_S)
+
+
+# --- A whole node ------------------------------------------------------------------------------
+
+
+@dataclass
+class Host:
+    """A running node, its disk, and all that it showed."""
+
+    name: str
+    node: Node
+    database: Database
+    clock: MovableClock
+    events: list[Event] = field(default_factory=list)
+
+    @property
+    def me(self) -> PeerId:
+        """Who it is."""
+        return self.node.identity.peer_id
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        assert self.node.mesh.port is not None
+        return self.node.mesh.port
+
+    def shown(self, kind: type[E]) -> list[E]:
+        """All events of one kind so far."""
+        return [event for event in self.events if isinstance(event, kind)]
+
+    def texts(self) -> list[str]:
+        """The texts of the messages it showed, in the order of showing."""
+        return [event.line.text for event in self.shown(MessageShown)]
+
+    def notices(self) -> str:
+        """All sentences for the person."""
+        return "\n".join(notice.text for notice in self.shown(Notice))
+
+    def states(self, other: "Host") -> list[PeerState]:
+        """What it showed of `other`, in order."""
+        return [event.state for event in self.shown(PeerShown) if event.peer == other.me]
+
+    def is_up(self, other: "Host") -> bool:
+        """Whether it shows `other` as here."""
+        return self.states(other)[-1:] == [PeerState.UP]
+
+    async def join(self, name: str) -> ChannelId:
+        """Take up the channel that is called so; everybody who does is in the same one."""
+        channel, secret = channel_of(name)
+        membership = Membership(channel, name, secret, open=False, profile="lan", joined_ns=SECOND)
+        await Members(self.database).add_channel(membership, clock.draw_log())
+        await self.node.add_channel(membership)
+        return channel
+
+    async def write(self, channel: ChannelId, text: str) -> MessageId:
+        """Write a message; returns once it is committed."""
+        body = encode_text(Text(self.name, text))
+        return await self.node.write(channel, Kind.TEXT, body)
+
+
+@asynccontextmanager
+async def host(
+    tmp_path: Path,
+    name: str,
+    *channels: str,
+    trace: Trace | None = None,
+    options: Options | None = None,
+) -> AsyncIterator[Host]:
+    """A node on the network, on 127.0.0.1 alone, that finds nobody by itself."""
+    options = options or Options(interface=HOST, discovery=False)
+    me = identity(name)
+    database = await Database.open(tmp_path / f"{name}.sqlite")
+    events: list[Event] = []
+    moving = MovableClock()
+    journal = SqliteJournal(database, me.peer_id)
+    node = Node(me, journal, options, events.append, trace or Trace(), moving)
+    node.nick = node.mesh.nick = name
+    running = Host(name, node, database, moving, events)
+    try:
+        for channel in channels:
+            await running.join(channel)
+        ready = asyncio.Event()
+        task = asyncio.create_task(node.run(ready))
+        waiting = asyncio.create_task(ready.wait())
+        try:
+            await asyncio.wait((task, waiting), return_when=asyncio.FIRST_COMPLETED)
+            if task.done():
+                await task
+            yield running
+        finally:
+            waiting.cancel()
+            crashed = task.done()
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            assert not crashed, f"{name} ended by itself: {task}"
+    finally:
+        await database.close()
+
+
+async def meet(one: Host, *others: Host) -> None:
+    """Let `one` dial the others, and wait until all see each other."""
+    for other in others:
+        await one.node.mesh.connect(HOST, other.port)
+    await until(
+        lambda: all(one.is_up(other) and other.is_up(one) for other in others),
+        f"{one.name} and {[other.name for other in others]} see each other",
+    )

@@ -1,0 +1,190 @@
+"""Scenes played by the simulator, for pictures and tests of the screen: the same in every process.
+
+Rule: everything on the screen came about by the engine's own doing; only the network is arranged.
+"""
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from chat_tui.app import ChatApp
+from chat_tui.first_run import Answers, FirstRun
+from chat_tui.simulated import SimulatedChat
+from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND, Nanos
+from sync.sim.network import Link
+from sync.sim.world import EPOCH, World
+from sync.view import Snapshot
+
+NAMES: Final = ("alice", "bob", "carol", "dave")
+ALICE, BOB, CAROL, DAVE = range(4)
+SEED: Final = 8
+"""Gives the four people four colours."""
+
+QUICK: Final = Link(delay=(1 * MILLISECOND, 2 * MILLISECOND))
+SILENT: Final = replace(QUICK, loss=1.0)
+"""Links stay up, and no frame arrives."""
+
+FRIDAY_EVENING: Final[Nanos] = EPOCH + 13 * HOUR + 17 * MINUTE
+"""17:57 UTC."""
+MONDAY_MORNING: Final[Nanos] = FRIDAY_EVENING + 63 * HOUR + 14 * MINUTE
+"""09:11 UTC."""
+
+
+class Scene:
+    """A world of some people, of whom alice is at the screen."""
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+        self.world = World(len(names), SEED, QUICK)
+        self.world.membership = replace(self.world.membership, name="lobby")
+        self.chat = SimulatedChat(self.world, ALICE, names)
+
+    def snapshot(self) -> Snapshot:
+        return self.chat.snapshot()
+
+    def sleep_until(self, when: Nanos) -> None:
+        """Let all computers be off until then: nobody has to simulate a night."""
+        for number in range(len(self.names)):
+            self.world.crash(number)
+        self.world.run(when - self.world.now)
+        for number in range(len(self.names)):
+            self.world.restart(number)
+        self.world.run(6 * SECOND)
+
+    def say(self, who: int, text: str, *, then: Nanos = 20 * SECOND) -> None:
+        """Let somebody write, and time pass."""
+        self.world.write(who, text)
+        self.world.run(then)
+
+    def turn_silent(self) -> None:
+        self.world.network.link = SILENT
+
+    def turn_quick(self) -> None:
+        self.world.network.link = QUICK
+
+    def until_held_back(self) -> None:
+        """Go on until alice holds a message back for an earlier one."""
+        while not self.snapshot().channels[0].waiting:
+            self.world.run(MILLISECOND)
+
+
+def morning() -> Scene:
+    """A conversation with every kind of line, and every mark, at its end."""
+    return _morning(
+        "Доброе утро! Is that on the second floor?", "yes ☕ the one with the big window"
+    )
+
+
+def morning_in_many_scripts() -> Scene:
+    """The same, with signs that are two cells wide; few fonts have them for a picture."""
+    return _morning(
+        "おはよう! 会議室は二階ですか、それとも三階ですか? 新しいプロジェクターはもう届きましたか?",
+        "二階 👍🏽 e\u0301te\u0301 👩‍👩‍👧 the one with the big window",
+    )
+
+
+def _morning(dave_says: str, carol_says: str) -> Scene:
+    scene = Scene(*NAMES)
+    _friday(scene)
+    _monday(scene, dave_says, carol_says)
+    _dave_leaves_a_gap(scene)
+    _trouble(scene)
+    return scene
+
+
+def alone() -> Scene:
+    """Alice alone on the network, with lines that wait for somebody."""
+    scene = Scene("alice")
+    scene.sleep_until(MONDAY_MORNING)
+    scene.say(ALICE, "good morning! is anybody in yet?")
+    scene.say(ALICE, "I put the switch on the table in room 2")
+    return scene
+
+
+def empty() -> Scene:
+    """Alice and bob, before anybody has said anything."""
+    scene = Scene("alice", "bob")
+    scene.sleep_until(MONDAY_MORNING)
+    return scene
+
+
+def _friday(scene: Scene) -> None:
+    scene.sleep_until(FRIDAY_EVENING)
+    scene.say(ALICE, "does anyone still have the long cable?", then=MINUTE)
+    scene.say(BOB, "yes, in the drawer next to the printer", then=MINUTE)
+
+
+def _monday(scene: Scene, dave_says: str, carol_says: str) -> None:
+    scene.sleep_until(MONDAY_MORNING)
+    scene.say(
+        CAROL,
+        "morning! the demo is at three, I moved the projector to room 2, the other one is taken "
+        "all day by the people from the third floor",
+        then=2 * MINUTE,
+    )
+    scene.say(DAVE, dave_says, then=40 * SECOND)
+    scene.say(CAROL, carol_says)
+    scene.say(BOB, "coffee first, then I bring the switch\nand the two long cables", then=MINUTE)
+    scene.say(ALICE, "sure, I'm on my way", then=MINUTE)
+
+
+def _dave_leaves_a_gap(scene: Scene) -> None:
+    """Nobody hears dave's first line, and he is off before anybody can ask him for it."""
+    scene.turn_silent()
+    scene.say(DAVE, "the slides are on the shared drive", then=100 * MILLISECOND)
+    scene.turn_quick()
+    scene.say(DAVE, "so please look at page 7, my laptop is out of power", then=20 * MILLISECOND)
+    scene.world.crash(DAVE)
+    scene.world.run(3 * MINUTE)
+    scene.say(BOB, "dave, which slides?", then=30 * SECOND)
+
+
+def _trouble(scene: Scene) -> None:
+    """Marks of every state at once, and a line that waits for the one before it."""
+    scene.say(ALICE, "page 7 of what?", then=10 * MILLISECOND)
+    scene.say(ALICE, "he is gone", then=10 * MILLISECOND)
+    scene.say(ALICE, "I'll ask him when he is back", then=10 * MILLISECOND)
+    scene.say(BOB, "good", then=10 * MILLISECOND)
+    scene.turn_silent()
+    scene.say(ALICE, "hello? is anybody still reading this?", then=6 * MINUTE)
+    scene.say(BOB, "was there something?", then=SECOND)
+    scene.say(ALICE, "do we need the long one too?", then=8 * SECOND)
+    scene.turn_quick()
+    scene.say(BOB, "we do", then=0)
+    scene.until_held_back()
+
+
+async def no_network() -> None:
+    """A start of the network that has nothing to do."""
+
+
+def screen_of(scene: Scene) -> ChatApp:
+    """Alice's screen, whose cursor does not blink."""
+    app = ChatApp(scene.chat, no_network)
+    app.composer.cursor_blink = False
+    return app
+
+
+def first_run() -> FirstRun:
+    """The questions of the first start."""
+    return FirstRun(Answers("alice", "", Path("/home/alice/.local/share/chat-tui")), lambda _: None)
+
+
+@contextmanager
+def utc() -> Iterator[None]:
+    """Times of day in UTC, whatever the computer's place is."""
+    before = os.environ.get("TZ")
+    os.environ["TZ"] = "UTC"
+    time.tzset()
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["TZ"]
+        else:
+            os.environ["TZ"] = before
+        time.tzset()

@@ -1,0 +1,399 @@
+"""Meshes on 127.0.0.1 with real streams: who is let in, what is heard, what comes back."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+import pytest
+
+from sync.errors import LocalError
+from sync.machine import SECOND, ChannelId
+from sync.net.clock import draw_key
+from sync.net.frames import Frame, Goodbye, Open, Presence, Proof, SdsFrame, decode, encode
+from sync.net.link import PROTOCOL
+from sync.net.listener import STRANGERS_PER_ADDRESS_MAX
+from sync.net.mesh import DEAD_AFTER, LINKS_PER_PEER_MAX, PING_EVERY
+from sync.net.stream import SecureStream
+from tests.entries import identity
+from tests.nodes import HOST, Station, channel_of, stations, until
+
+pytestmark = pytest.mark.net
+
+TEA, TEA_SECRET = channel_of("tea")
+SECRET_PLANS, _ = channel_of("secret-plans")
+
+
+@asynccontextmanager
+async def linked(alice: Station, bob: Station) -> AsyncIterator[None]:
+    """Alice and Bob, with one link that she dialled and over which they share a channel."""
+    async with stations(alice, bob):
+        await alice.mesh.connect(HOST, bob.port)
+        await until(lambda: alice.shared and bob.shared, "the channel is proved")
+        yield
+
+
+@asynccontextmanager
+async def connected(station: Station, name: str = "eve") -> AsyncIterator[SecureStream]:
+    """A connection of our own to a station, which opens as a link."""
+    stream = await SecureStream.dial(HOST, station.port, identity(name), draw_key)
+    stream.send(encode(Open(PROTOCOL, 0)))
+    try:
+        yield stream
+    finally:
+        stream.close()
+        await stream.wait_closed()
+
+
+async def heard(stream: SecureStream) -> list[Frame]:
+    """All that comes over a stream until the other end closes it."""
+    frames: list[Frame] = []
+    while batch := await stream.receive_batch():
+        frames += map(decode, batch)
+    return frames
+
+
+# --- Listening ---------------------------------------------------------------------------------
+
+
+async def test_a_taken_port_leads_to_the_next_free_one() -> None:
+    alice, bob = Station("alice"), Station("bob")
+    async with stations(alice):
+        first = alice.port
+
+        async with stations(bob):
+            again = await bob.mesh.listen([HOST], first)
+
+            assert again > first
+            assert again == bob.port
+
+
+async def test_listening_again_keeps_the_port_and_leaves_no_listener_behind() -> None:
+    alice, bob = Station("alice", "tea"), Station("bob", "tea")
+    async with stations(alice, bob):
+        before = alice.port
+
+        for _ in range(3):
+            await alice.mesh.listen([HOST], None)
+        await bob.mesh.connect(HOST, before)
+
+        assert alice.port == before
+    with pytest.raises(ConnectionRefusedError):
+        await asyncio.open_connection(HOST, before)
+
+
+async def test_a_mesh_whose_addresses_are_gone_accepts_nobody_until_it_listens_again() -> None:
+    alice, bob = Station("alice"), Station("bob")
+    async with stations(alice, bob):
+        alice.mesh.deafen()
+        with pytest.raises(LocalError):
+            await bob.mesh.connect(HOST, alice.port)
+
+        await alice.mesh.listen([HOST], None)
+
+        assert await bob.mesh.connect(HOST, alice.port) == alice.me
+
+
+async def test_an_address_that_is_not_ours_cannot_be_listened_on() -> None:
+    alice = Station("alice")
+
+    with pytest.raises(LocalError, match=r"192\.0\.2\.1"):
+        await alice.mesh.listen(["192.0.2.1"], None)
+
+
+# --- Links -------------------------------------------------------------------------------------
+
+
+async def test_who_dials_each_other_at_once_keeps_one_link_over_which_frames_flow() -> None:
+    alice, bob = Station("alice", "tea"), Station("bob", "tea")
+    async with stations(alice, bob):
+        await asyncio.gather(alice.mesh.connect(HOST, bob.port), bob.mesh.connect(HOST, alice.port))
+        await until(
+            lambda: alice.links_to(bob) == bob.links_to(alice) == 1 and alice.shared and bob.shared,
+            "one link each",
+        )
+        alice.mesh.broadcast(TEA, b"from alice")
+        alice.mesh.flush()
+        bob.mesh.broadcast(TEA, b"from bob")
+        bob.mesh.flush()
+        await until(lambda: alice.frames and bob.frames, "both hear each other")
+
+        assert bob.frames == [(alice.me, TEA, b"from alice")]
+        assert alice.frames == [(bob.me, TEA, b"from bob")]
+        assert alice.mesh.links[bob.me][0].dialled is (alice.me < bob.me)
+        assert (alice.ups, alice.downs, bob.ups, bob.downs) == (1, 0, 1, 0)
+
+
+async def test_a_second_link_of_the_same_direction_replaces_the_first_unseen() -> None:
+    alice, bob = Station("alice", "tea"), Station("bob", "tea")
+    async with linked(alice, bob):
+        await alice.mesh.connect(HOST, bob.port)
+        await until(lambda: alice.links_to(bob) == bob.links_to(alice) == 1, "one link each")
+
+        assert (alice.downs, bob.downs) == (0, 0)
+
+
+async def test_one_peer_gets_no_more_links_than_settling_takes() -> None:
+    bob, eve = Station("bob", "tea"), identity("eve").peer_id
+    async with stations(bob), AsyncExitStack() as closing:
+        for count in range(1, LINKS_PER_PEER_MAX + 1):
+            await closing.enter_async_context(connected(bob))
+            await until(lambda: len(bob.mesh.links.get(eve, [])) == count, "a link")  # noqa: B023
+        one_more = await closing.enter_async_context(connected(bob))
+
+        assert await heard(one_more) == [Goodbye("too many links")]
+        assert len(bob.mesh.links[eve]) == LINKS_PER_PEER_MAX
+
+
+async def test_a_silent_peer_is_dropped_and_dialled_again() -> None:
+    alice, bob = Station("alice", "tea"), Station("bob", "tea")
+    async with linked(alice, bob):
+        silent = alice.mesh.links[bob.me][0]
+
+        alice.clock.forward(DEAD_AFTER + SECOND)
+        await until(lambda: alice.downs == 1, "the silence is noticed")
+        alice.clock.forward(5 * SECOND)
+        await until(lambda: alice.ups == 2, "dialled again")
+
+        assert alice.mesh.links[bob.me][0] is not silent
+        assert bob.shared == {(alice.me, TEA)}
+
+
+async def test_a_peer_that_answers_pings_stays_however_quiet_it_is() -> None:
+    alice, bob = Station("alice", "tea"), Station("bob", "tea")
+    async with linked(alice, bob):
+        link = alice.mesh.links[bob.me][0]
+
+        for _ in range(8):
+            answered = link.answered_at
+            alice.clock.forward(PING_EVERY)
+            await until(lambda: link.answered_at > answered, "a pong")  # noqa: B023
+
+        assert alice.downs == 0
+        assert link.rtt is not None
+        assert link.rtt < SECOND
+
+
+async def test_leaving_shows_at_once_on_the_other_side() -> None:
+    alice, bob = Station("alice", "tea"), Station("bob", "tea")
+    async with stations(bob):
+        async with stations(alice):
+            await alice.mesh.connect(HOST, bob.port)
+            await until(lambda: bob.shared, "the channel is proved")
+        await until(lambda: not bob.shared, "alice is gone")
+
+        assert bob.clock.now() - bob.mesh.addresses.known[HOST, alice.port].heard_at < DEAD_AFTER
+
+
+async def test_who_is_away_is_dialled_ever_more_seldom_and_found_when_back() -> None:
+    alice, bob = Station("alice", "tea"), Station("bob", "tea")
+    async with stations(alice):
+        async with stations(bob):
+            await alice.mesh.connect(HOST, bob.port)
+            await until(lambda: alice.shared, "the channel is proved")
+            port = bob.port
+        candidate = alice.mesh.addresses.known[HOST, port]
+        for failures in range(3):
+            alice.clock.forward(30 * SECOND)
+            await until(lambda: candidate.failures > failures, "dialled in vain")  # noqa: B023
+
+        async with stations(bob):
+            alice.clock.forward(30 * SECOND)
+            await until(lambda: alice.shared, "found again")
+
+
+async def test_a_peer_that_hangs_up_at_once_is_not_dialled_in_a_storm() -> None:
+    alice = Station("alice", "tea")
+    meetings = 0
+
+    async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal meetings
+        meetings += 1
+        stream = await SecureStream.accept(reader, writer, identity("eve"), draw_key)
+        stream.close()
+
+    server = await asyncio.start_server(hang_up, HOST, 0)
+    async with server, stations(alice):
+        port = server.sockets[0].getsockname()[1]
+        candidate = alice.mesh.addresses.add(HOST, port, alice.clock.now())
+        for failures in range(4):
+            await until(lambda: candidate.failures > failures, "hung up")  # noqa: B023
+            assert candidate.next_at - alice.clock.now() > SECOND // 2 << min(failures, 1)
+            alice.clock.forward(candidate.next_at - alice.clock.now())
+
+        assert meetings == 4
+
+
+async def test_dialling_ourselves_is_said_and_not_repeated() -> None:
+    alice = Station("alice")
+    async with stations(alice):
+        with pytest.raises(LocalError, match="ourselves"):
+            await alice.mesh.connect(HOST, alice.port)
+
+        alice.clock.forward(60 * SECOND)
+
+        assert alice.mesh.addresses.due(alice.clock.now()) == []
+        assert alice.refusals == []
+
+
+async def test_another_key_at_a_known_address_is_noticed() -> None:
+    alice, bob, eve = Station("alice", "tea"), Station("bob", "tea"), Station("eve")
+    async with stations(alice):
+        async with stations(bob):
+            await alice.mesh.connect(HOST, bob.port)
+            await until(lambda: alice.shared, "the channel is proved")
+            port = bob.port
+        await until(lambda: not alice.mesh.links, "bob is gone")
+        async with stations(eve):
+            await eve.mesh.listen([HOST], port)
+            await alice.mesh.connect(HOST, port)
+
+            assert [who for who, reason in alice.refusals if bob.me in reason] == [f"{HOST}:{port}"]
+            assert alice.shared == set()
+
+
+# --- Strangers ---------------------------------------------------------------------------------
+
+
+async def test_the_ninth_stranger_from_one_address_is_sent_away_at_once() -> None:
+    bob = Station("bob")
+    async with stations(bob), AsyncExitStack() as closing:
+        readers = []
+        for _ in range(STRANGERS_PER_ADDRESS_MAX + 1):
+            reader, writer = await asyncio.open_connection(HOST, bob.port)
+            closing.callback(writer.close)
+            readers.append(reader)
+        await until(lambda: bob.refusals, "one too many")
+
+        with pytest.raises((ConnectionResetError, asyncio.IncompleteReadError)):
+            await readers[-1].readexactly(1)
+        assert bob.refusals == [(HOST, "too many connections at once")]
+        assert not any(reader.at_eof() for reader in readers[:-1])
+
+
+async def test_strangers_who_leave_make_room() -> None:
+    alice, bob = Station("alice", "tea"), Station("bob", "tea")
+    async with stations(alice, bob):
+        async with AsyncExitStack() as closing:
+            for _ in range(STRANGERS_PER_ADDRESS_MAX):
+                _, writer = await asyncio.open_connection(HOST, bob.port)
+                closing.callback(writer.close)
+        await until(lambda: len(bob.refusals) == STRANGERS_PER_ADDRESS_MAX, "they left")
+
+        assert await alice.mesh.connect(HOST, bob.port) == bob.me
+
+
+async def test_garbage_ends_its_own_connection_only() -> None:
+    alice, bob = Station("alice", "tea"), Station("bob", "tea")
+    async with linked(alice, bob), connected(bob) as stream:
+        stream.send(b"\xff\xff\xff garbage")
+        frames = await heard(stream)
+        await until(lambda: bob.refusals, "the garbage is counted")
+        alice.mesh.broadcast(TEA, b"still here")
+        alice.mesh.flush()
+        await until(lambda: bob.frames, "alice is heard")
+
+        assert bob.refusals[0][0] == identity("eve").peer_id
+        assert not [frame for frame in frames if isinstance(frame, Proof | Presence | SdsFrame)]
+
+
+async def test_a_person_without_the_channel_sees_no_nick_no_proof_and_no_frame() -> None:
+    alice, bob = Station("alice", "tea"), Station("bob", "tea")
+    async with linked(alice, bob), connected(bob) as eve:
+        eve.send(encode(Proof(bytes(32))))
+        eve.send(encode(SdsFrame(TEA, b"forged")))
+        await until(lambda: identity("eve").peer_id in bob.mesh.links, "eve has a link")
+        bob.mesh.rename("robert")
+        bob.mesh.broadcast(TEA, b"for members")
+        bob.mesh.flush()
+        await until(lambda: alice.frames, "members hear it")
+        bob.mesh.hang_up("that is all")
+        frames = await heard(eve)
+
+        assert not [frame for frame in frames if isinstance(frame, Proof | Presence | SdsFrame)]
+        assert bob.frames == []
+        assert {peer for peer, _ in bob.shared} <= {alice.me}
+
+
+async def test_frames_for_a_channel_that_is_not_proved_are_dropped() -> None:
+    alice, bob = Station("alice", "tea"), Station("bob", "tea", "secret-plans")
+    async with linked(alice, bob):
+        link = alice.mesh.links[bob.me][0]
+        link.send(SdsFrame(SECRET_PLANS, b"guessed the id"), SdsFrame(TEA, b"shared"))
+        await until(lambda: bob.frames, "the shared one is heard")
+
+        assert bob.frames == [(alice.me, TEA, b"shared")]
+
+
+# --- Channels and names ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dialler_joins_first", [True, False], ids=["dialler", "listener"])
+async def test_joining_a_channel_later_shares_it_whoever_is_first(
+    dialler_joins_first: bool,
+) -> None:
+    alice, bob = Station("alice"), Station("bob")
+    first, second = (alice, bob) if dialler_joins_first else (bob, alice)
+    plans, secret = channel_of("secret-plans")
+    async with stations(alice, bob):
+        await alice.mesh.connect(HOST, bob.port)
+        await until(lambda: alice.links_to(bob) and bob.links_to(alice), "linked")
+
+        for station in (first, second):
+            station.secrets[plans] = secret
+            station.mesh.join(plans, secret)
+        await until(lambda: alice.shared and bob.shared, "the channel is shared")
+
+        assert alice.shared == {(bob.me, plans)}
+        await until(lambda: alice.mesh.nick_of(bob.me) == "bob", "his nick")
+        await until(lambda: bob.mesh.nick_of(alice.me) == "alice", "her nick")
+
+
+async def test_a_new_name_reaches_the_other() -> None:
+    alice, bob = Station("alice", "tea"), Station("bob", "tea")
+    async with linked(alice, bob):
+        await until(lambda: bob.mesh.nick_of(alice.me) == "alice", "the first name")
+
+        alice.mesh.rename("alicia")
+
+        await until(lambda: bob.mesh.nick_of(alice.me) == "alicia", "the new name")
+
+
+async def test_the_reference_clock_is_the_median_of_those_who_share_a_channel() -> None:
+    alice, bob, carol = (Station(name, "tea") for name in ("alice", "bob", "carol"))
+    eve = Station("eve")
+    for station, seconds in ((bob, 100), (carol, 60), (eve, 10_000)):
+        station.clock.set_wall(seconds * SECOND)
+    async with stations(alice, bob, carol, eve):
+        for station in (bob, carol, eve):
+            await alice.mesh.connect(HOST, station.port)
+        links = alice.mesh.link_to
+        await until(
+            lambda: all((link := links(one.me)) and link.rtt for one in (bob, carol, eve)),
+            "all clocks are known",
+        )
+        await until(lambda: len(alice.shared) == 2, "both share the channel")
+
+        assert abs(alice.mesh.clock_offset() - 60 * SECOND) < SECOND
+
+
+def test_of_two_clocks_our_own_counts() -> None:
+    alice = Station("alice")
+
+    assert alice.mesh.clock_offset() == 0
+
+
+async def test_no_links_are_left_open_for_those_who_only_fill_places(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sync.net.mesh.LINKS_MAX", 3)
+    alice, bob = Station("alice", "tea"), Station("bob", "tea")
+    async with stations(alice, bob), AsyncExitStack() as closing:
+        for number in range(6):
+            await closing.enter_async_context(connected(bob, f"eve {number}"))
+            newest = identity(f"eve {number}").peer_id
+            await until(lambda: newest in bob.mesh.links, "eve has a link")  # noqa: B023
+        await alice.mesh.connect(HOST, bob.port)
+        await until(lambda: bob.shared, "a member gets a place all the same")
+
+        await until(lambda: len(bob.mesh.links) <= 3, "the others gave way")
+        assert bob.shared == {(alice.me, ChannelId(TEA))}
