@@ -132,7 +132,8 @@ class Composer(TextArea):
                 handled = False
         if handled:
             event.stop()
-            event.prevent_default()
+        if handled or event.key.startswith("alt+"):
+            event.prevent_default()  # or Alt+A, a key of the application, would type an a
 
     def on_paste(self, event: Paste) -> None:
         """Insert what was pasted, newlines and all; refuse what no message could hold."""

@@ -20,9 +20,9 @@ COMBINING_MAX: Final = 4
 NICK_CELLS_MAX: Final = 32
 """A longer name would push the text it belongs to off the screen."""
 
-LINES_MAX: Final = 200
-"""Lines shown of one message: the longest text allowed fills 200 lines of 80 cells, so that only
-floods of newlines are cut."""
+LINES_MAX: Final = 300
+"""Lines shown of one message: the longest text allowed fills 270 lines of the 56 cells that a
+terminal of 80 columns leaves for it, so that only floods of newlines are cut."""
 
 NAMELESS: Final = "(no name)"
 

@@ -113,7 +113,7 @@ class Transcript(ScrollView, can_focus=False):
         self._resize_rows(self.conversation.trim(self._shown()))
         self._settle()
         if not self.conversation.rows:
-            self.refresh()
+            self.refresh()  # the hint may stand there only now that the disk is known to have none
 
     def tick(self, now: Nanos, *, alone: bool) -> None:
         """Let the words at young marks grow older; `alone` is whether nobody is there to hear."""
@@ -323,6 +323,9 @@ class Transcript(ScrollView, can_focus=False):
 
     def _paint_differences(self) -> None:
         before, self._painted = self._painted, self._visible_lines()
+        if bool(before) != bool(self._painted):
+            self.refresh()  # the hint comes or goes, wherever it stands
+            return
         lines = max(len(before), len(self._painted))
         different = [y for y in range(lines) if before[y : y + 1] != self._painted[y : y + 1]]
         if different:

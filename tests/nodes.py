@@ -22,9 +22,11 @@ from sync.journal import Membership
 from sync.machine import SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.net import clock
 from sync.net.addresses import Addresses
-from sync.net.frames import Open
+from sync.net.clock import draw_key
+from sync.net.frames import Frame, Open, Proof, decode, encode
 from sync.net.invite import open_channel
 from sync.net.listener import Serve
+from sync.net.membership import Membership as Proofs
 from sync.net.mesh import Mesh
 from sync.net.node import Node, Options
 from sync.net.stream import SecureStream
@@ -278,3 +280,41 @@ async def meet(one: Host, *others: Host) -> None:
         lambda: all(one.is_up(other) and other.is_up(one) for other in others),
         f"{one.name} and {[other.name for other in others]} see each other",
     )
+
+
+# --- One channel, and who is not in it ---------------------------------------------------------
+
+TEA, TEA_SECRET = channel_of("tea")
+
+
+@asynccontextmanager
+async def session(to: Host, protocol: str, secret: bytes) -> AsyncIterator[SecureStream]:
+    """Eve's connection for a session with `to`, with her proof of a channel sent."""
+    stream = await SecureStream.dial(HOST, to.port, identity("eve"), draw_key)
+    proofs = Proofs(stream.role, stream.handshake_hash, {TEA: secret})
+    stream.send_batch([encode(Open(protocol, 0)), *map(encode, map(Proof, proofs.opening()))])
+    try:
+        yield stream
+    finally:
+        stream.close()
+        await stream.wait_closed()
+
+
+async def next_frame(stream: SecureStream) -> Frame:
+    """The next frame on a stream; `EOFError` when there is none."""
+    async with asyncio.timeout(PATIENCE_S):
+        data = await stream.receive()
+    if data is None:
+        raise EOFError
+    return decode(data)
+
+
+def texts(count: int, size: int = 0, filler: str = ".") -> list[str]:
+    """Numbered lines, filled up to `size` characters."""
+    return [f"line {number}".ljust(size, filler) for number in range(count)]
+
+
+async def write_all(writer: Host, lines: list[str]) -> None:
+    """Write many lines, a few hundred at a time, as a person's queue allows."""
+    for start in range(0, len(lines), 500):
+        await asyncio.gather(*(writer.write(TEA, line) for line in lines[start : start + 500]))

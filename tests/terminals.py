@@ -82,9 +82,7 @@ class Terminal:
     async def process(self) -> int:
         """The id of the program, the shell's only child."""
         shell = (await self._tmux("display-message", "-p", "-t", "chat", "#{pane_pid}")).strip()
-        children = Path(f"/proc/{shell}/task/{shell}/children").read_text().split()
-        assert len(children) == 1, children
-        return int(children[0])
+        return child_of(shell)
 
     async def until(
         self, wanted: str | Callable[[str], bool], *, within_s: float = WITHIN_S
@@ -150,6 +148,12 @@ class Terminal:
         assert client.stdout is not None
         async for _ in client.stdout:
             self._changed.set()
+
+
+def child_of(process: str) -> int:
+    """The one process that `process` started and waits for."""
+    [child] = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    return int(child)
 
 
 async def ended(process: int, *, within_s: float) -> None:

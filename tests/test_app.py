@@ -11,6 +11,7 @@ from textual.pilot import Pilot
 from chat_tui.app import ChatApp
 from chat_tui.client import Client
 from chat_tui.screens import TextScreen
+from chat_tui.start import Online
 from sync.errors import LocalError
 from sync.machine import ChannelId
 from sync.sds.message import Delivery
@@ -27,12 +28,13 @@ async def screen(
     client: Client, size: tuple[int, int] = (80, 24)
 ) -> AsyncIterator[tuple[ChatApp, Pilot[None]]]:
     """Somebody's screen, once it is on the network."""
-    ready = asyncio.Event()
-    app = ChatApp(client, lambda: client.run(ready), channel=client.first_channel)
-    async with app.run_test(size=size, notifications=True) as pilot:
-        async with asyncio.timeout(SOON_S):
-            await ready.wait()
-        yield app, pilot
+    async with asyncio.TaskGroup() as tasks:
+        online = Online(client, tasks)
+        app = ChatApp(client, online.start, channel=client.first_channel)
+        async with app.run_test(size=size, notifications=True) as pilot:
+            await until(pilot, lambda: client.snapshot().port is not None)
+            yield app, pilot
+        await online.stop()
 
 
 async def until(pilot: Pilot[None], true: Callable[[], bool]) -> None:
@@ -209,6 +211,31 @@ async def test_quitting_and_what_ctrl_c_says(tmp_path: Path) -> None:
         await until(pilot, lambda: "Ctrl+Q quits. Nothing" in shown(app))
         await pilot.press("ctrl+q")
         await until(pilot, lambda: not app.is_running)
+
+
+async def test_what_is_submitted_right_before_quitting_is_written(tmp_path: Path) -> None:
+    async with opened(tmp_path, "alice") as alice:
+        async with screen(alice) as (_, pilot):
+            await pilot.press("h", "i", "enter", "ctrl+q")
+
+        assert await alice.history.count(lobby(alice)) == 1
+
+
+async def test_without_a_network_a_line_stays_in_the_input_with_the_reason(tmp_path: Path) -> None:
+    async def fails() -> None:
+        raise LocalError("There is no such interface. Name another one.")
+
+    async with opened(tmp_path, "alice") as alice:
+        app = ChatApp(alice, fails)
+        async with app.run_test(size=(80, 24)) as pilot:
+            await type_in(pilot, "hello")
+            await until(pilot, lambda: "There is no such interface" in shown(app))
+            await until(pilot, lambda: app.composer.text == "hello")
+            app.composer.text = ""
+            await type_in(pilot, "/status")
+            await until(pilot, lambda: isinstance(app.screen, TextScreen))
+
+        assert await alice.history.count(lobby(alice)) == 0
 
 
 async def test_slash_quit_leaves(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 from textual.app import App, ComposeResult
-from textual.events import Paste
+from textual.events import Key, Paste
 from textual.pilot import Pilot
 
 from chat_tui.composer import PASTE_MAX, Composer, InputHistory, completions
@@ -51,6 +51,15 @@ async def test_an_empty_input_sends_nothing() -> None:
         await pilot.press("enter", "space", "enter")
 
         assert app.sent == []
+
+
+async def test_a_letter_with_alt_is_no_text() -> None:
+    """Terminals send Escape and the letter; Textual makes a printable key of it."""
+    async with desk() as (app, pilot):
+        app.post_message(Key("alt+a", "a"))
+        await pilot.press("b")
+
+        assert app.composer.text == "b"
 
 
 @pytest.mark.parametrize("key", ["ctrl+j", "shift+enter", "alt+enter"])

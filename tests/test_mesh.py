@@ -361,7 +361,7 @@ async def test_a_new_name_reaches_the_other() -> None:
 async def test_the_reference_clock_is_the_median_of_those_who_share_a_channel() -> None:
     alice, bob, carol = (Station(name, "tea") for name in ("alice", "bob", "carol"))
     eve = Station("eve")
-    for station, seconds in ((bob, 100), (carol, 60), (eve, 10_000)):
+    for station, seconds in ((bob, 100), (carol, 60), (eve, -10_000)):
         station.clock.set_wall(seconds * SECOND)
     async with stations(alice, bob, carol, eve):
         for station in (bob, carol, eve):

@@ -3,7 +3,7 @@
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Coroutine
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,40 +12,33 @@ import pytest
 from sync.errors import LocalError, RemoteError, StorageError
 from sync.identity import short_fingerprint
 from sync.machine import MINUTE, SECOND
-from sync.net.clock import draw, draw_key
+from sync.net.clock import draw
 from sync.net.discovery import Discovery
-from sync.net.frames import Frame, Open, Proof, decode, encode
 from sync.net.link import PROTOCOL
-from sync.net.listener import STRANGERS_PER_ADDRESS_MAX
-from sync.net.membership import Membership
 from sync.net.mesh import DEAD_AFTER
 from sync.net.node import Options
 from sync.net.roster import SILENT_MAX
-from sync.net.sessions import OFFERED_PER_PEER_MAX
 from sync.net.stream import SecureStream
-from sync.view import MessageShown, PeerShown, PeerState, SyncShown
-from sync.waku.message import RECONCILIATION, TRANSFER, WakuMessage, content_topic, pubsub_topic
-from sync.waku.wire import encode_transfer
+from sync.view import MessageShown, PeerShown, PeerState
+from sync.waku.message import RECONCILIATION
 from tests.entries import identity
-from tests.nodes import HOST, PATIENCE_S, Host, channel_of, host, meet, until
+from tests.nodes import (
+    HOST,
+    TEA,
+    TEA_SECRET,
+    Host,
+    channel_of,
+    host,
+    meet,
+    next_frame,
+    session,
+    texts,
+    until,
+)
 
 pytestmark = pytest.mark.net
 
-TEA, TEA_SECRET = channel_of("tea")
 EVE = identity("eve").peer_id
-
-
-@asynccontextmanager
-async def session(to: Host, protocol: str, secret: bytes) -> AsyncIterator[SecureStream]:
-    """Eve's connection for a session with `to`, with her proof of a channel sent."""
-    stream = await SecureStream.dial(HOST, to.port, identity("eve"), draw_key)
-    membership = Membership(stream.role, stream.handshake_hash, {TEA: secret})
-    stream.send_batch([encode(Open(protocol, 0)), *map(encode, map(Proof, membership.opening()))])
-    try:
-        yield stream
-    finally:
-        stream.close()
-        await stream.wait_closed()
 
 
 @asynccontextmanager
@@ -66,25 +59,6 @@ async def link_of_eve(to: Host) -> AsyncIterator[SecureStream]:
     """Eve's link to `to`: she proves the channel, and says nothing else."""
     async with session(to, PROTOCOL, TEA_SECRET) as stream:
         yield stream
-
-
-async def next_frame(stream: SecureStream) -> Frame:
-    """The next frame on a stream; `EOFError` when there is none."""
-    async with asyncio.timeout(PATIENCE_S):
-        data = await stream.receive()
-    if data is None:
-        raise EOFError
-    return decode(data)
-
-
-def texts(count: int, size: int = 0, filler: str = ".") -> list[str]:
-    return [f"line {number}".ljust(size, filler) for number in range(count)]
-
-
-async def write_all(writer: Host, lines: list[str]) -> None:
-    """Write many lines, a few hundred at a time, as a person's queue allows."""
-    for start in range(0, len(lines), 500):
-        await asyncio.gather(*(writer.write(TEA, line) for line in lines[start : start + 500]))
 
 
 # --- Meeting -----------------------------------------------------------------------------------
@@ -190,7 +164,6 @@ async def test_who_leaves_leaves_no_task_and_no_socket_behind(tmp_path: Path) ->
         host(tmp_path, "bob", "tea", options=options) as bob,
     ):
         await until(lambda: alice.is_up(bob) and bob.is_up(alice), "found by mDNS")
-        first = len(descriptors())
         for jumps in range(1, 4):
             alice.clock.forward(MINUTE)
             await until(
@@ -199,7 +172,6 @@ async def test_who_leaves_leaves_no_task_and_no_socket_behind(tmp_path: Path) ->
             )
         await alice.write(TEA, "all here?")
         await until(lambda: "all here?" in bob.texts(), "bob reads it")
-        await until(lambda: len(descriptors()) <= first, "what was opened anew is closed")
 
     assert asyncio.all_tasks() == tasks
     assert descriptors() == sockets
@@ -295,12 +267,17 @@ async def test_what_a_full_disk_refuses_is_said_to_its_writer_and_did_not_happen
         assert [event.line.message_id for event in bob.shown(MessageShown)] == [first]
 
 
-async def test_who_cannot_store_keeps_its_links_and_catches_up_later(tmp_path: Path) -> None:
+async def test_who_cannot_store_keeps_its_links_and_catches_up_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sync.runner.CROWDED", 4)
+    monkeypatch.setattr("sync.runner.QUEUE_MAX", 60)  # so that what piles up breaks a link
     async with host(tmp_path, "alice", "tea") as alice, host(tmp_path, "bob", "tea") as bob:
         await meet(alice, bob)
-        lines = texts(40, 3_000)
+        lines = texts(100, 3_000)
         async with full_disk(bob):
-            await write_all(alice, lines)
+            for line in lines:
+                await alice.write(TEA, line)
             await until(lambda: "free some space" in bob.notices(), "bob's disk is full")
             stored = await bob.database.read(
                 lambda db: int(db.execute("SELECT count(*) FROM messages").fetchone()[0])
@@ -310,135 +287,3 @@ async def test_who_cannot_store_keeps_its_links_and_catches_up_later(tmp_path: P
         await until(lambda: sorted(bob.texts()) == sorted(lines), "bob catches up")
 
         assert bob.states(alice) == alice.states(bob) == [PeerState.UP]
-
-
-# --- Sessions ----------------------------------------------------------------------------------
-
-
-async def test_who_comes_late_gets_three_thousand_messages(tmp_path: Path) -> None:
-    lines = texts(3_000)
-    async with host(tmp_path, "alice", "tea") as alice:
-        await write_all(alice, lines)
-        async with host(tmp_path, "bob", "tea") as bob:
-            await meet(alice, bob)
-            await until(lambda: len(bob.texts()) == len(lines), "bob has everything")
-            await until(lambda: alice.shown(SyncShown) and bob.shown(SyncShown), "both are done")
-
-            ordered = sorted(bob.shown(MessageShown), key=lambda event: event.line.position)
-            assert [event.line.text for event in ordered] == [
-                event.line.text
-                for event in sorted(alice.shown(MessageShown), key=lambda one: one.line.position)
-            ]
-            assert sum(event.got for event in bob.shown(SyncShown)) == len(lines)
-            assert bob.shown(SyncShown)[-1].bytes_in > len(lines) * 100
-            assert bob.shown(SyncShown)[-1].elapsed_ns > 0
-            assert 0 < bob.node.snapshot().longest_block_ns < SECOND
-
-
-async def test_a_transfer_that_is_cut_is_repeated_until_all_is_there(tmp_path: Path) -> None:
-    lines = texts(1_000, 500)
-    async with host(tmp_path, "alice", "tea") as alice:
-        await write_all(alice, lines)
-        async with host(tmp_path, "bob", "tea") as bob:
-            await meet(alice, bob)
-            await until(bob.texts, "the transfer runs")
-            for traffic in list(bob.node.streams._traffic.values()):
-                for stream in traffic.streams:
-                    stream.abort()
-            await until(lambda: len(bob.texts()) == len(lines), "bob has everything")
-            await until(lambda: bob.shown(SyncShown)[-1].result == "reconciled", "and says so")
-
-            results = [event.result for event in bob.shown(SyncShown)]
-            assert any("incomplete" in result for result in results), results
-
-
-async def test_large_messages_are_transferred_however_many_there_are(tmp_path: Path) -> None:
-    lines = texts(200, 14_000, "\N{MUSICAL SYMBOL G CLEF}")
-    async with host(tmp_path, "alice", "tea") as alice:
-        await write_all(alice, lines)
-        async with host(tmp_path, "bob", "tea") as bob:
-            await meet(alice, bob)
-            await until(lambda: len(bob.texts()) == len(lines), "bob has everything")
-
-            assert [event.result for event in bob.shown(SyncShown)] == ["reconciled"]
-
-
-async def test_a_crowded_engine_slows_peers_down_and_loses_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sync.runner.CROWDED", 4)
-    lines = texts(300)
-    async with host(tmp_path, "alice", "tea") as alice:
-        await write_all(alice, lines)
-        async with host(tmp_path, "bob", "tea") as bob:
-            await meet(alice, bob)
-            live = [f"live {line}" for line in lines]
-            await write_all(alice, live)
-            await until(lambda: len(bob.texts()) == 2 * len(lines), "bob has everything")
-
-            assert sorted(bob.texts()) == sorted([*lines, *live])
-            assert bob.states(alice) == [PeerState.UP]
-
-
-async def test_a_session_of_an_unknown_protocol_is_refused(tmp_path: Path) -> None:
-    async with host(tmp_path, "bob", "tea") as bob, session(bob, "/sync/9", TEA_SECRET) as eve:
-        with pytest.raises((RemoteError, EOFError)):
-            await next_frame(eve)
-
-        assert bob.node.snapshot().refused == {EVE: 1}
-
-
-async def test_a_session_that_proves_no_channel_of_ours_gets_no_answer(tmp_path: Path) -> None:
-    async with host(tmp_path, "bob", "tea") as bob, session(bob, TRANSFER, bytes(32)) as eve:
-        with pytest.raises((RemoteError, EOFError)):
-            await next_frame(eve)
-
-        assert bob.node.snapshot().refused == {EVE: 1}
-
-
-async def test_one_peer_gets_no_more_than_its_share_of_sessions(tmp_path: Path) -> None:
-    async with host(tmp_path, "bob", "tea") as bob, AsyncExitStack() as closing:
-        for _ in range(OFFERED_PER_PEER_MAX):
-            stream = await closing.enter_async_context(session(bob, TRANSFER, TEA_SECRET))
-            assert isinstance(await next_frame(stream), Proof)
-        one_more = await closing.enter_async_context(session(bob, TRANSFER, TEA_SECRET))
-        with pytest.raises((RemoteError, EOFError)):
-            await next_frame(one_more)
-
-        assert bob.node.snapshot().refused == {EVE: 1}
-    assert bob.node.streams._offered == {}
-
-
-async def test_who_proves_no_channel_stays_a_stranger_whatever_its_key(tmp_path: Path) -> None:
-    async with host(tmp_path, "bob", "tea") as bob, AsyncExitStack() as closing:
-        for number in range(STRANGERS_PER_ADDRESS_MAX):
-            key = identity(f"eve {number}")
-            stream = await SecureStream.dial(HOST, bob.port, key, draw_key)
-            closing.callback(stream.abort)
-            stream.send(encode(Open(TRANSFER, 0)))
-        reader, writer = await asyncio.open_connection(HOST, bob.port)
-        closing.callback(writer.close)
-
-        with pytest.raises((ConnectionResetError, asyncio.IncompleteReadError)):
-            await reader.readexactly(1)
-        assert bob.node.snapshot().refused == {HOST: 1}
-
-
-async def test_a_message_pushed_outside_a_session_is_not_taken(tmp_path: Path) -> None:
-    async with host(tmp_path, "alice", "tea") as alice, host(tmp_path, "bob", "tea") as bob:
-        await alice.write(TEA, "stored")
-        [loaded] = await alice.node.load_by_hash(TEA, await hashes(alice))
-        waku = WakuMessage(loaded.payload, content_topic(TEA), loaded.entry.header.created_ns)
-        async with session(bob, TRANSFER, TEA_SECRET) as eve:
-            await next_frame(eve)
-            eve.send(encode_transfer(waku, pubsub_topic(TEA)))
-            await until(lambda: bob.node.snapshot().refused, "it is refused")
-
-        assert bob.texts() == []
-
-
-async def hashes(of: Host) -> list[bytes]:
-    rows = await of.database.read(
-        lambda db: db.execute("SELECT waku_hash FROM messages").fetchall()
-    )
-    return [digest for (digest,) in rows]

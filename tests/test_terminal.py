@@ -8,6 +8,7 @@ import socket
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,15 @@ def free_port() -> int:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
+
+
+def limited(limit: str, command: Sequence[str]) -> list[str]:
+    """The command under a limit of the shell."""
+    return ["sh", "-c", f'{limit}; exec "$@"', "sh", *command]
+
+
+def lacks(text: str, screen: str) -> bool:
+    return text not in screen
 
 
 @asynccontextmanager
@@ -136,13 +146,27 @@ async def test_the_chat_follows_the_size_of_the_terminal(tmp_path: Path) -> None
         await alice.type("still here")
         narrow = await alice.until("alice  still here")
         await alice.resize(50, 12)
-        await alice.until("Please enlarge the window to 60 columns and 16 lines.")
+        await alice.until("Please enlarge the window")
         await alice.resize(80, 24)
         again = await alice.until("alice  still here")
 
     assert "CHANNELS" in wide
     assert max(map(len, narrow.splitlines())) <= 70
     assert "Please enlarge" not in again
+
+
+async def test_alt_keys_act_and_type_nothing(tmp_path: Path) -> None:
+    async with chatting(tmp_path, "alice") as alice:
+        for key, shown in (("M-h", "COMMANDS"), ("M-p", "Held back"), ("M-n", "Nobody yet")):
+            await alice.press(key)
+            await alice.until(shown)
+            await alice.press("Escape")
+            await alice.until(partial(lacks, shown))
+        await alice.press("M-a")
+        await alice.press("x")
+        typed = await alice.until("│ x")
+
+    assert "Nothing was written" in typed
 
 
 async def test_quitting_leaves_the_terminal_as_it_was(tmp_path: Path) -> None:
@@ -247,27 +271,41 @@ async def test_closing_the_terminal_ends_the_chat_and_loses_nothing(tmp_path: Pa
         await alice.until("alice  before the end")
 
 
-async def test_a_history_damaged_under_it_is_a_sentence_and_the_line_is_not_lost(
-    tmp_path: Path,
-) -> None:
-    async with chatting(tmp_path, "alice", size=(100, 30)) as alice:
-        for file in (tmp_path / "data" / "alice").glob("chat.db*"):
-            if file.suffix != ".db-shm":
-                with file.open("r+b") as damaged:
-                    damaged.write(b"\xff" * file.stat().st_size)
-        await alice.type("where does this go?")
-        screen = await alice.until("is damaged")
-        left = await leave(alice)
+async def test_a_full_disk_is_a_sentence_and_the_line_stays_in_the_input(tmp_path: Path) -> None:
+    async with chatting(tmp_path, "alice") as alice:
+        await leave(alice)
+    command = limited("ulimit -f 160", chat(tmp_path / "data", "alice"))
+    async with Terminal(tmp_path / "full", command) as terminal:
+        await terminal.until(READY)
+        screen = ""
+        while "disk" not in screen:
+            await terminal.paste("as long as a message may be " * 530)
+            await terminal.until("│ as long as")
+            await terminal.press("Enter")
+            screen = await terminal.until(lambda text: READY in text or "disk" in text)
+        left = await leave(terminal)
 
-    assert "│ where does this go?" in screen
+    assert "may be" in screen.splitlines()[-4]
     assert "EXIT 0" in left
+
+
+async def test_a_damaged_history_is_a_sentence(tmp_path: Path) -> None:
+    async with chatting(tmp_path, "alice") as alice:
+        await leave(alice)
+    (tmp_path / "data" / "alice" / "chat.db").write_bytes(b"no database " * 1000)
+    async with Terminal(tmp_path / "damaged", chat(tmp_path / "data", "alice")) as terminal:
+        screen = await terminal.until("EXIT 1")
+        mode = await terminal.mode()
+
+    assert "chat.db" in screen
+    assert "Traceback" not in screen
+    assert mode == LEFT_CLEAN
 
 
 async def test_a_crash_restores_the_terminal_and_names_the_log(tmp_path: Path) -> None:
     async with chatting(tmp_path, "alice") as alice:
         await leave(alice)
-    starved = 'ulimit -n 11; exec "$@"'
-    command = ["sh", "-c", starved, "sh", *chat(tmp_path / "data", "alice")]
+    command = limited("ulimit -n 11", chat(tmp_path / "data", "alice"))
     log = tmp_path / "data" / "alice" / "chat.log"
     async with Terminal(tmp_path / "starved", command, size=(200, 24)) as terminal:
         screen = await terminal.until("EXIT 1")

@@ -66,6 +66,11 @@ class Screen(App[None]):
             self.transcript.apply(held.arrive(each))
 
 
+def painted(app: Screen) -> list[str]:
+    """What a terminal would show, which is older than `shown` where painting was forgotten."""
+    return [strip.text for strip in app.screen._compositor.render_strips()]
+
+
 @asynccontextmanager
 async def screen(
     *lines: Line, size: tuple[int, int] = (80, 20)
@@ -312,13 +317,16 @@ async def test_a_mark_says_waiting_while_nobody_could_have_the_line() -> None:
 
 
 async def test_where_nothing_was_written_yet_a_hint_stands() -> None:
-    async with screen() as (app, _):
+    async with screen() as (app, pilot):
         app.transcript.hint = ("Nothing was written yet.",)
-        empty = app.shown()
+        await pilot.pause()
+        empty = painted(app)
         app.arrive(line(1, "hello"))
-        begun = app.shown()
+        await pilot.pause()
+        begun = painted(app)
 
     assert empty[9].strip() == "Nothing was written yet."
+    assert begun[1].strip().endswith("bob  hello")
     assert not any("Nothing" in text for text in begun)
 
 

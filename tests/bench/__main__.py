@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from tests.bench import bench_chat
+from tests.bench import bench_chat, bench_transcript
 from tests.bench.report import Result, progress
 
 Benchmark: TypeAlias = Callable[[Path], Iterator[Result]]
@@ -18,6 +18,8 @@ BENCHMARKS: Final[dict[str, Benchmark]] = {
         bench_chat.plain_latency,
         bench_chat.plain_rate,
         bench_chat.plain_latency_at_rate,
+        bench_chat.screen_latency,
+        bench_transcript.transcript,
     )
 }
 

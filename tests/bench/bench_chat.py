@@ -3,12 +3,14 @@
 import asyncio
 import contextlib
 import json
+import os
 import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from storage.profile import Profile
 from tests.bench.programs import Program, Programs
 from tests.bench.report import Params, Result, at_least, at_most, progress, quantile
 from tests.entries import Author
@@ -26,6 +28,17 @@ PAUSE_S: Final = 0.01
 
 PLAIN_P50_MS: Final = 5.0
 PLAIN_P99_MS: Final = 10.0
+
+TYPED: Final = 100
+TYPED_WARM_UP: Final = 5
+REST_S: Final = 0.12
+"""Longer than the rest between two paints: what is measured is one line among people."""
+
+SCREENS_MEET_S: Final = 2.0
+"""From the first screen to both being on the network and connected."""
+
+SCREEN_P50_MS: Final = 15.0
+SCREEN_P99_MS: Final = 30.0
 
 SUSTAINED: Final = 20_000
 """Ten seconds at the rate that is aimed for."""
@@ -111,6 +124,54 @@ def plain_latency_at_rate(place: Path) -> Iterator[Result]:
     yield Result("plain_latency_at_rate_p50", quantile(took_ms, 0.5), "ms", params=params)
     p99 = quantile(took_ms, 0.99)
     yield at_most("plain_latency_at_rate_p99", p99, "ms", STEADY_P99_MS, params)
+
+
+def screen_latency(place: Path) -> Iterator[Result]:
+    """From alice's Enter to the line on bob's screen: two full-screen chats in terminals."""
+    commit = commit_ms(place)
+    with Programs() as programs:
+        alice, bob = _screen_pair(programs, place)
+        progress(f"{TYPED} lines typed ...")
+        took_ms = [
+            _typed_line(programs, alice, bob, f"typed{number}end") * 1000
+            for number in range(-TYPED_WARM_UP, TYPED)
+        ][TYPED_WARM_UP:]
+    params: Params = {"lines": TYPED, "commit_p50_ms": round(commit, 3)}
+    for name, share, aim in (("p50", 0.5, SCREEN_P50_MS), ("p99", 0.99, SCREEN_P99_MS)):
+        goal = aim + 2 * commit
+        yield at_most(f"screen_latency_{name}", quantile(took_ms, share), "ms", goal, params)
+
+
+def _typed_line(programs: Programs, alice: Program, bob: Program, text: str) -> float:
+    """Seconds from Enter to the line on the other screen; both are at rest before and after."""
+    since = alice.chunk_count
+    programs.feed(alice, text.encode())
+    programs.wait_for(alice, text[-1:].encode(), since=since, within_s=ARRIVE_WITHIN_S)
+    programs.run(REST_S)
+    since = bob.chunk_count
+    began = time.perf_counter()
+    programs.feed(alice, b"\r")
+    painted = programs.wait_for(bob, text.encode(), since=since, within_s=ARRIVE_WITHIN_S)
+    programs.run(REST_S)
+    return painted - began
+
+
+def _screen_pair(programs: Programs, place: Path) -> tuple[Program, Program]:
+    """Start alice and bob with their screens, and wait until a line of hers reaches his."""
+    port = free_port()
+    started = []
+    for name, options in (("alice", ()), ("bob", ("--connect", f"127.0.0.1:{port}"))):
+        Profile.open(place / name, name, os.urandom).close()  # so that nothing is asked first
+        person = Person(name, place / name)
+        own = str(port if name == "alice" else free_port())
+        where = ("--name", name, "--interface", "127.0.0.1", "--port", own, "--no-discovery")
+        started.append(programs.start_in_terminal(person.command("chat", *where, *options)))
+        programs.wait_for(started[-1], b"lobby", since=0, within_s=START_WITHIN_S)
+    alice, bob = started
+    programs.run(SCREENS_MEET_S)
+    programs.feed(alice, b"hello\r")
+    programs.wait_for(bob, b"hello", since=0, within_s=START_WITHIN_S)
+    return alice, bob
 
 
 def plain_pair(programs: Programs, place: Path) -> tuple[Program, Program]:

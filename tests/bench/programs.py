@@ -24,6 +24,9 @@ from tests.processes import ROOT
 READ_SIZE: Final = 256 * 1024
 LEAVE_WITHIN_S: Final = 10.0
 
+TAIL: Final = 2_000
+"""Bytes of output shown when something goes wrong."""
+
 TERMINAL: Final = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
 COLUMNS: Final = 120
 ROWS: Final = 40
@@ -150,7 +153,7 @@ class Programs:
                     return chunk.at
             since = program.chunk_count
             left = deadline - time.perf_counter()
-            assert left > 0, f"not within {within_s} s: {text!r}; last came {printed[-2000:]!r}"
+            assert left > 0, f"not within {within_s} s: {text!r}; last came {printed[-TAIL:]!r}"
             self._turn(left)
 
     def run(self, seconds: float) -> None:
@@ -201,5 +204,5 @@ class Programs:
         at = time.perf_counter()
         if not data:
             code = program.process.wait(LEAVE_WITHIN_S)
-            raise AssertionError(f"a program ended with {code}: {program.output[-2000:]!r}")
+            raise AssertionError(f"a program ended with {code}: {program.output[-TAIL:].decode(errors='replace')}")
         program.chunks.append(Chunk(at, data))

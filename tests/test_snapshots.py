@@ -1,0 +1,74 @@
+"""What the screens look like, down to the cell. Look at a difference before `--snapshot-update`."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from textual.app import App
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from tests import scenes
+from tests.screenshots import DIRECTORY, NARROW, PICTURES, WIDE, svg_of
+
+SnapCompare = Callable[..., bool]
+
+
+@pytest.fixture(autouse=True)
+def _in_utc() -> Iterator[None]:
+    with scenes.utc():
+        yield
+
+
+def morning() -> App[Any]:
+    return scenes.screen_of(scenes.morning_in_many_scripts())
+
+
+async def hold_the_cursor(pilot: Pilot[Any]) -> None:
+    """Stop the cursors of input fields from blinking."""
+    for field in pilot.app.query(Input):
+        field.cursor_blink = False
+
+
+@pytest.mark.parametrize("size", [NARROW, WIDE], ids=["narrow", "wide"])
+def test_main_screen(snap_compare: SnapCompare, size: tuple[int, int]) -> None:
+    assert snap_compare(morning(), terminal_size=size)
+
+
+@pytest.mark.parametrize("size", [NARROW, WIDE], ids=["narrow", "wide"])
+def test_protocol_drawer(snap_compare: SnapCompare, size: tuple[int, int]) -> None:
+    assert snap_compare(morning(), terminal_size=size, press=["f2"])
+
+
+def test_reading_further_up(snap_compare: SnapCompare) -> None:
+    assert snap_compare(morning(), terminal_size=NARROW, press=["pageup"])
+
+
+def test_help(snap_compare: SnapCompare) -> None:
+    assert snap_compare(morning(), terminal_size=WIDE, press=["f1"])
+
+
+def test_peers(snap_compare: SnapCompare) -> None:
+    assert snap_compare(morning(), terminal_size=NARROW, press=["f3"])
+
+
+def test_first_run(snap_compare: SnapCompare) -> None:
+    assert snap_compare(scenes.first_run(), terminal_size=NARROW, run_before=hold_the_cursor)
+
+
+def test_nothing_written_yet(snap_compare: SnapCompare) -> None:
+    assert snap_compare(scenes.screen_of(scenes.empty()), terminal_size=NARROW)
+
+
+def test_what_went_wrong_is_said_whole_above_the_input(snap_compare: SnapCompare) -> None:
+    app = scenes.screen_of(scenes.empty())
+
+    assert snap_compare(app, terminal_size=NARROW, press=[*"/jion", "enter"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PICTURES)
+async def test_the_pictures_in_the_repository_are_current(name: str) -> None:
+    committed = (DIRECTORY / f"{name}.svg").read_text(encoding="utf-8")
+
+    assert await svg_of(PICTURES[name]) == committed, "make screenshots draws them anew"
