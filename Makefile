@@ -2,11 +2,12 @@
 
 VENV := .venv
 BIN := $(VENV)/bin
-PYTHON ?= $(shell command -v python3.13 || command -v python3.12 || command -v python3.11 || command -v python3)
+# The first of these that runs and is new enough; another one: make chat PYTHON=/path/to/python3
+CANDIDATES := python3 python3.14 python3.13 python3.12 python3.11
+NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
+PYTHON ?= $(shell for python in $(CANDIDATES); do \
+	"$$python" -c '$(NEW_ENOUGH)' 2> /dev/null && echo "$$python" && break; done)
 ARGS ?=
-PACKAGES := chat_tui sync storage proto
-# Tests that start processes share two cores with what they start: a few at a time is enough.
-export PYTHONHASHSEED ?= 0
 
 .PHONY: help setup chat test test-full check fix proto demo bench screenshots clean
 
@@ -14,8 +15,7 @@ help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
 $(VENV)/.chat: pyproject.toml
-	@test -n "$(PYTHON)" || { echo "Python is missing: install Python 3.11 or newer (Debian: apt install python3 python3-venv)."; exit 1; }
-	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "This needs Python 3.11 or newer; $(PYTHON) is older. Point to another one with PYTHON=/path/to/python3."; exit 1; }
+	@test -n "$(PYTHON)" || { echo "This needs Python 3.11 or newer: install it (Debian: apt install python3 python3-venv), or point to one with PYTHON=/path/to/python3."; exit 1; }
 	@"$(PYTHON)" -c 'import venv, ensurepip' 2>/dev/null || { echo "Python's venv module is missing: install it (Debian: apt install python3-venv)."; exit 1; }
 	@test -x $(BIN)/python || { echo "Making the environment in $(VENV) ..."; "$(PYTHON)" -m venv $(VENV); }
 	@echo "Installing what the chat needs (a minute, the first time) ..."
