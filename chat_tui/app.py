@@ -24,18 +24,16 @@ from chat_tui.feed import Feed, Pace
 from chat_tui.inputs import Inputs
 from chat_tui.layout import THEME
 from chat_tui.marks import UNICODE, Glyphs
-from chat_tui.messages import NewerWanted, NewestWanted, OlderWanted, Submitted
+from chat_tui.messages import NewerWanted, NewestWanted, OlderWanted, Refused, Submitted
 from chat_tui.pager import Pager
 from chat_tui.screens import TextScreen, full_help
 from chat_tui.surroundings import Surroundings
-from chat_tui.text import clean_text
 from chat_tui.transcript import Transcript
 from sync.errors import LocalError
 from sync.machine import ChannelId
 from sync.view import Event, Level, Notice
 
 TICK_S: Final = 1.0
-NOTICE_S: Final = 8.0
 
 QUIT_WITHIN_S: Final = 2.0
 """How long leaving waits for what was submitted before; then it goes without."""
@@ -88,7 +86,6 @@ class ChatApp(App[None]):
         self._commands = Commands(chat)
         self._channel = channel
         self._feed = Feed(snapshot.me, snapshot.nick)
-        self._trouble = ""
         self._pace = Pace(self._paint, self.call_next, self.set_timer)
         self._inputs = Inputs(self._command, self._answer)
         self._unsubscribe: Callable[[], None] = lambda: None
@@ -103,12 +100,16 @@ class ChatApp(App[None]):
         yield self._around
         yield Static("Please enlarge the window to 60 columns and 16 lines.", id="enlarge")
 
+    async def read_history(self) -> None:
+        """Read the newest lines; before the start, so that the first paint has them."""
+        if self._channel is not None and self.transcript.conversation.first is None:
+            await self._load(OlderWanted(self.transcript.conversation))
+
     async def on_mount(self) -> None:
         """Paint the newest lines of history, then bring the network up."""
         self._unsubscribe = self._chat.subscribe(self._note)
         self.composer.focus()
-        if self._channel is not None:
-            await self._load(OlderWanted(self.transcript.conversation))
+        await self.read_history()
         self._tick()
         self.set_interval(TICK_S, self._tick)
         self.run_worker(self._inputs.work(), group="inputs")
@@ -142,12 +143,7 @@ class ChatApp(App[None]):
             self._around.show_chip()
 
     def _say(self, notice: Notice) -> None:
-        """Show what went wrong above the input, where it stays; what is just news, for a while."""
-        if notice.level is Level.ERROR:
-            self._trouble = clean_text(notice.text)
-            self._tick()
-        else:
-            self.notify(clean_text(notice.text), timeout=NOTICE_S, markup=False)
+        self._around.status.say(notice)
 
     async def _run_network(self) -> None:
         try:
@@ -165,7 +161,7 @@ class ChatApp(App[None]):
         self._inputs.put(message.text)
 
     async def _command(self, text: str) -> Result:
-        self._trouble = ""
+        self._around.status.be_quiet()
         return await self._commands.run(text, self._channel)
 
     def _answer(self, text: str, result: Result) -> None:
@@ -185,6 +181,10 @@ class ChatApp(App[None]):
         elif result.ok and result.text:
             self._say(Notice(result.text))
         self._tick()
+
+    @on(Refused)
+    def _refuse(self, message: Refused) -> None:
+        self._say(Notice(message.text, Level.ERROR))
 
     @on(OlderWanted)
     @on(NewerWanted)
@@ -250,8 +250,7 @@ class ChatApp(App[None]):
     def action_close(self) -> None:
         """Close what is open, and forget what went wrong."""
         self._around.debug_open = False
-        self._trouble = ""
-        self._tick()
+        self._around.status.be_quiet()
 
     def action_help(self) -> None:
         """Show keys, commands and marks."""
@@ -269,8 +268,9 @@ class ChatApp(App[None]):
 
     def action_help_quit(self) -> None:
         """Explain how to leave; Ctrl+C must not lose what is being written."""
-        self.notify("Ctrl+Q quits. Nothing is lost: what nobody has yet goes out next time.")
+        text = "Ctrl+Q quits. Nothing is lost: what nobody has yet goes out next time."
+        self._say(Notice(text))
 
     def _tick(self) -> None:
         """Bring everything up to date that is not a message."""
-        self._around.show(self._chat.snapshot(), self._channel, self._trouble)
+        self._around.show(self._chat.snapshot(), self._channel)

@@ -11,7 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.events import Key, Paste
 from textual.widgets import TextArea
 
-from chat_tui.messages import NewestWanted, Submitted
+from chat_tui.messages import NewestWanted, Refused, Submitted
 
 NEWLINE_KEYS: Final = frozenset({"ctrl+j", "shift+enter", "alt+enter", "ctrl+enter", "shift+\r"})
 """The last is what terminals with modifyOtherKeys make of Shift+Enter."""
@@ -140,11 +140,11 @@ class Composer(TextArea):
         event.prevent_default()
         event.stop()
         if len(event.text) > PASTE_MAX:
-            self.notify(
+            text = (
                 f"That is {len(event.text):,} characters, more than can be sent at once. "
-                "Nothing was pasted; copy less of it.",
-                severity="error",
+                "Nothing was pasted; copy less of it."
             )
+            self.post_message(Refused(text))
             return
         self.insert(event.text.replace("\r\n", "\n").replace("\r", "\n"))
 
@@ -159,7 +159,7 @@ class Composer(TextArea):
             return
         self._history.add(text)
         self._fill("")
-        self.post_message(Submitted(text))
+        self.app.post_message(Submitted(text))  # bubbling would let the next paint overtake it
 
     def _complete(self, step: int) -> None:
         """Replace the last word by the next candidate; pressed again, by the one after it."""

@@ -44,5 +44,12 @@ class Submitted(Message):
 
 
 @dataclass
+class Refused(Message):
+    """Something the person did was refused; `text` says why, and what to do."""
+
+    text: str
+
+
+@dataclass
 class NewestWanted(Message):
     """The person pressed End with nothing written."""

@@ -11,10 +11,10 @@ from textual.content import Content
 
 from chat_tui import reports
 from chat_tui.marks import Glyphs
-from chat_tui.text import clean_nick, clip_cells, count, milliseconds, wrap
+from chat_tui.text import clean_nick, clean_text, clip_cells, count, milliseconds, wrap
 from sync.identity import short_fingerprint
 from sync.machine import ChannelId, PeerId
-from sync.view import ChannelInfo, PeerInfo, PeerState, Snapshot
+from sync.view import ChannelInfo, Level, Notice, PeerInfo, PeerState, Snapshot
 
 SIDEBAR_CELLS: Final = 24
 """Wide enough for most names with their state; the same in `app.tcss`."""
@@ -67,9 +67,12 @@ def whoami(snapshot: Snapshot) -> Content:
     )
 
 
-def status(sentence: str, trouble: str) -> Content:
-    """Return what happens and what comes next; what went wrong comes before it."""
-    return Content.styled(trouble, "bold $error") if trouble else Content.styled(sentence, DIM)
+def status(sentence: str, said: Notice | None) -> Content:
+    """Return what happens and what comes next; a notice comes before it."""
+    if said is None:
+        return Content.styled(sentence, DIM)
+    style = "bold $error" if said.level is Level.ERROR else GOOD
+    return Content.styled(clean_text(said.text), style)
 
 
 def chip(below: int, above: int, glyphs: Glyphs) -> Content:

@@ -34,7 +34,7 @@ KEY_HELP: Final = (
 )
 
 MARK_HELP: Final = {
-    Delivery.UNACKNOWLEDGED: "safe on your disk and sent; nobody has confirmed it yet",
+    Delivery.UNACKNOWLEDGED: "safe on your disk; sent, or waiting for somebody to appear",
     Delivery.POSSIBLY_ACKNOWLEDGED: "somebody probably has it",
     Delivery.ACKNOWLEDGED: "somebody has it for certain",
     Delivery.FAILED: "sent several times without an answer; /resend tries again",
@@ -64,8 +64,8 @@ class TextScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         """The text in a frame, and how to leave."""
         with VerticalScroll(id="text-frame", can_focus=False) as frame:
-            frame.border_title = self._title
-            frame.border_subtitle = "Esc closes"
+            frame.border_title = f" {self._title} "
+            frame.border_subtitle = " Esc closes "
             yield Panel(id="text")
 
     def on_mount(self) -> None:

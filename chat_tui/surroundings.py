@@ -4,6 +4,8 @@ Each panel is one cheap widget that is painted again only when its content diffe
 """
 
 from collections.abc import Callable
+from functools import partial
+from typing import Final
 
 from textual import on
 from textual.app import ComposeResult
@@ -18,7 +20,10 @@ from chat_tui.messages import FollowChanged
 from chat_tui.model import Conversation
 from chat_tui.transcript import Transcript
 from sync.machine import ChannelId
-from sync.view import ChannelInfo, Snapshot
+from sync.view import ChannelInfo, Level, Notice, Snapshot
+
+NOTICE_S: Final = 8.0
+"""Seconds that news stands above the input: enough to read two lines twice."""
 
 
 class Panel(Static):
@@ -66,16 +71,38 @@ class StatusLine(Horizontal):
     def __init__(self) -> None:
         super().__init__()
         self._left, self._right = Panel(id="status"), Panel(id="chip")
+        self._sentence = ""
+        self._said: Notice | None = None
 
     def compose(self) -> ComposeResult:
         """Left and right part."""
         yield self._left
         yield self._right
 
-    def show(self, sentence: str, trouble: str) -> None:
-        """Say what happens; what went wrong comes before it."""
-        self._left.set_class(bool(trouble), "trouble")
-        self._left.show(panels.status(sentence, trouble))
+    def show(self, sentence: str) -> None:
+        """Say what happens, unless there is a notice to read."""
+        self._sentence = sentence
+        self._draw()
+
+    def say(self, notice: Notice) -> None:
+        """Say it here, where it hides nothing: what is just news, for a while."""
+        self._said = notice
+        self._draw()
+        if notice.level is Level.INFO:
+            self.set_timer(NOTICE_S, partial(self._unsay, notice))
+
+    def be_quiet(self) -> None:
+        """Say no more of any notice."""
+        self._said = None
+        self._draw()
+
+    def _unsay(self, notice: Notice) -> None:
+        if self._said is notice:
+            self.be_quiet()
+
+    def _draw(self) -> None:
+        self._left.set_class(self._said is not None, "notice")
+        self._left.show(panels.status(self._sentence, self._said))
 
     def show_chip(self, conversation: Conversation, glyphs: Glyphs) -> None:
         """Count what came while somebody reads further up."""
@@ -126,7 +153,7 @@ class Surroundings(Vertical):
         super().__init__()
         self._transcript, self._composer = transcript, composer
         self._unread, self._glyphs = unread, glyphs
-        self._header, self._status = Header(), StatusLine()
+        self._header, self.status = Header(), StatusLine()
         self._sidebar, self._keys = Panel(id="sidebar"), Panel(id="keys")
         self._debug = DebugPane()
 
@@ -137,18 +164,18 @@ class Surroundings(Vertical):
             yield self._sidebar
             with Vertical(id="middle"):
                 yield self._transcript
-                yield self._status
+                yield self.status
                 yield self._composer
             yield self._debug
         yield self._keys
 
-    def show(self, snapshot: Snapshot, channel: ChannelId | None, trouble: str) -> None:
+    def show(self, snapshot: Snapshot, channel: ChannelId | None) -> None:
         """Bring everything up to date that is not a message."""
         info = reports.find(snapshot, channel)
         self._transcript.tick(snapshot.now, alone=info is not None and not info.peers)
         self._transcript.hint = reports.nothing_yet(info)
         self._header.show(snapshot, info, self._glyphs)
-        self._status.show(reports.what_happens(snapshot, info), trouble)
+        self.status.show(reports.what_happens(snapshot, info))
         self._keys.show(panels.keys(snapshot, channel, self._unread))
         self._sidebar.show(panels.sidebar(snapshot, channel, self._unread, self._glyphs))
         if self._debug.display:
@@ -160,9 +187,9 @@ class Surroundings(Vertical):
     def show_chip(self) -> None:
         """Count what came below, while somebody reads further up."""
         if self._transcript.follow:
-            self._status.hide_chip()
+            self.status.hide_chip()
         else:
-            self._status.show_chip(self._transcript.conversation, self._glyphs)
+            self.status.show_chip(self._transcript.conversation, self._glyphs)
 
     def page(self, screens: int) -> None:
         """Scroll what is in sight by screens, up if negative: the conversation, or the drawer."""

@@ -11,6 +11,7 @@ import shlex
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Self
 
 from tests.processes import ROOT
@@ -23,18 +24,16 @@ class Terminal:
     """`command` in a terminal of `columns` x `lines`, from entry to exit.
 
     The shell around it prints `EXIT` and the status when the program has ended, and stays.
-    `directory` holds the server's socket and nothing else of it.
     """
 
     def __init__(
         self,
-        directory: Path,
         command: Sequence[str],
         *,
         size: tuple[int, int] = (80, 24),
         environment: Mapping[str, str] | None = None,
     ) -> None:
-        self._socket = directory / "tmux"
+        self._directory = TemporaryDirectory(prefix="tmux-")
         self._size = size
         self._environment = {"TZ": "UTC", "LC_ALL": "C.UTF-8", **(environment or {})}
         self._command = f"{shlex.join(command)}; echo EXIT $?; exec cat"
@@ -43,7 +42,6 @@ class Terminal:
         self._watching: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
-        self._socket.parent.mkdir(parents=True, exist_ok=True)
         columns, lines = self._size
         settings = [f"-e{name}={value}" for name, value in self._environment.items()]
         start = ["new-session", "-d", "-s", "chat", "-x", str(columns), "-y", str(lines)]
@@ -65,6 +63,7 @@ class Terminal:
         assert self._watching is not None
         await self._client.wait()
         await self._watching
+        self._directory.cleanup()
 
     async def screen(self) -> str:
         """What is on the screen now."""
@@ -128,7 +127,7 @@ class Terminal:
         await self._tmux("kill-session", "-t", "chat")
 
     def _words(self, *arguments: str) -> list[str]:
-        return ["tmux", "-u", "-f", "/dev/null", "-S", str(self._socket), *arguments]
+        return ["tmux", "-u", "-f", "/dev/null", "-S", f"{self._directory.name}/socket", *arguments]
 
     async def _tmux(self, *arguments: str) -> str:
         code, stdout, stderr = await self._tmux_whatever(*arguments)

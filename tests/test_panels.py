@@ -7,7 +7,7 @@ from rich.cells import cell_len
 from chat_tui import panels, reports
 from chat_tui.marks import ASCII, UNICODE
 from sync.machine import ChannelId
-from sync.view import PeerInfo, PeerState
+from sync.view import Level, Notice, PeerInfo, PeerState
 from tests.conversations import LOBBY, peer
 from tests.test_reports import CALM, absent, present, snapshot
 
@@ -87,8 +87,10 @@ def test_the_chip_counts_below_and_above() -> None:
 
 
 def test_trouble_is_said_instead_of_what_happens() -> None:
-    assert panels.status("All is well.", "").plain == "All is well."
-    assert panels.status("All is well.", "The disk is full.").plain == "The disk is full."
+    trouble = Notice("The disk is full.\x1b[2J", Level.ERROR)
+
+    assert panels.status("All is well.", None).plain == "All is well."
+    assert panels.status("All is well.", trouble).plain == "The disk is full."
 
 
 def test_markup_in_names_is_just_text() -> None:

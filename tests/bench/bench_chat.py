@@ -75,7 +75,8 @@ def plain_latency(place: Path) -> Iterator[Result]:
             _one_line(programs, alice, bob, f"single {number} ends") * 1000
             for number in range(-WARM_UP, SINGLE)
         ][WARM_UP:]
-    params: Params = {"lines": SINGLE, "commit_p50_ms": round(commit, 3)}
+        others = programs.others
+    params: Params = {"lines": SINGLE, "commit_p50_ms": round(commit, 3), "others": others}
     for name, share, aim in (("p50", 0.5, PLAIN_P50_MS), ("p99", 0.99, PLAIN_P99_MS)):
         goal = aim + 2 * commit
         yield at_most(f"plain_latency_{name}", quantile(took_ms, share), "ms", goal, params)
@@ -102,7 +103,8 @@ def plain_rate(place: Path) -> Iterator[Result]:
         programs.feed(alice, "".join(f"{text}\n" for text in texts).encode())
         times = _arrivals(programs, bob, texts, within_s=SUSTAINED / RATE_AIM * 10)
         rate = SUSTAINED / (max(times) - began)
-    yield at_least("plain_rate", rate, "messages/s", RATE_AIM, {"lines": SUSTAINED})
+        params: Params = {"lines": SUSTAINED, "others": programs.others}
+    yield at_least("plain_rate", rate, "messages/s", RATE_AIM, params)
 
 
 def plain_latency_at_rate(place: Path) -> Iterator[Result]:
@@ -119,8 +121,8 @@ def plain_latency_at_rate(place: Path) -> Iterator[Result]:
             programs.run(at - time.perf_counter())
             programs.feed(alice, f"{text}\n".encode())
         times = _arrivals(programs, bob, texts, within_s=ARRIVE_WITHIN_S)
-    took_ms = [(time_ - at) * 1000 for time_, at in zip(times, due, strict=True)]
-    params: Params = {"rate": STEADY_RATE, "seconds": STEADY_S}
+        params: Params = {"rate": STEADY_RATE, "seconds": STEADY_S, "others": programs.others}
+    took_ms = [(arrived - at) * 1000 for arrived, at in zip(times, due, strict=True)]
     yield Result("plain_latency_at_rate_p50", quantile(took_ms, 0.5), "ms", params=params)
     p99 = quantile(took_ms, 0.99)
     yield at_most("plain_latency_at_rate_p99", p99, "ms", STEADY_P99_MS, params)
@@ -136,7 +138,8 @@ def screen_latency(place: Path) -> Iterator[Result]:
             _typed_line(programs, alice, bob, f"typed{number}end") * 1000
             for number in range(-TYPED_WARM_UP, TYPED)
         ][TYPED_WARM_UP:]
-    params: Params = {"lines": TYPED, "commit_p50_ms": round(commit, 3)}
+        others = programs.others
+    params: Params = {"lines": TYPED, "commit_p50_ms": round(commit, 3), "others": others}
     for name, share, aim in (("p50", 0.5, SCREEN_P50_MS), ("p99", 0.99, SCREEN_P99_MS)):
         goal = aim + 2 * commit
         yield at_most(f"screen_latency_{name}", quantile(took_ms, share), "ms", goal, params)
@@ -185,9 +188,7 @@ def plain_pair(programs: Programs, place: Path) -> tuple[Program, Program]:
     return alice, bob
 
 
-def _start_plain(
-    programs: Programs, place: Path, name: str, port: int, *options: str
-) -> Program:
+def _start_plain(programs: Programs, place: Path, name: str, port: int, *options: str) -> Program:
     person = Person(name, place / name, "127.0.0.1", port)
     program = programs.start_piped(person.plain("--no-discovery", *options))
     programs.wait_for(program, b'"event": "ready"', since=0, within_s=START_WITHIN_S)

@@ -29,10 +29,11 @@ NEWEST: Final = "the very newest one"
 START_WITHIN_S: Final = 30.0
 RUN_WITHIN_S: Final = 60.0
 
-WORDS: Final = (
+PHRASE: Final = (
     "switch cable projector the a of room three can you bring it please https://lan.example/notes "
     "東京 会議 こんにちは 🙂 👍🏽 naïve façade maybe tomorrow morning demo is at nine"
-).split()
+)
+WORDS: Final = PHRASE.split()
 LENGTHS: Final = ((0.55, 1, 6), (0.37, 7, 25), (0.08, 40, 110))
 """Share of messages, and how many words they have: short, medium and long ones."""
 

@@ -73,7 +73,7 @@ class MeasuredApp(ChatApp):
     CSS_PATH = str(Path(inspect.getfile(ChatApp)).with_name("app.tcss"))
     mounted_at = 0.0
 
-    def on_mount(self) -> None:
+    async def on_mount(self) -> None:
         """Textual calls this before the same of `ChatApp`, which reads and shows history."""
         self.mounted_at = time.process_time()
 

@@ -10,13 +10,13 @@ import fcntl
 import os
 import pty
 import selectors
-import signal
 import struct
 import subprocess
 import termios
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final, Self
 
 from tests.processes import ROOT
@@ -64,11 +64,10 @@ class Program:
         return len(self.chunks)
 
     @property
-    def cpu_s(self) -> float:
-        """Seconds of processor time it has used, of all its threads; steps of a clock tick."""
-        with open(f"/proc/{self.process.pid}/stat", encoding="ascii") as file:  # noqa: PTH123
-            fields = file.read().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    def cpu_ticks(self) -> int:
+        """Clock ticks of processor time that all its threads have used."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return int(fields[11]) + int(fields[12])
 
     def lines(self) -> list[tuple[float, bytes]]:
         """Each whole line it has printed, and when its end came."""
@@ -86,6 +85,8 @@ class Programs:
     def __init__(self) -> None:
         self._selector = selectors.DefaultSelector()
         self._running: list[Program] = []
+        self._began = _machine_ticks()
+        self._own_s = time.process_time()
 
     def __enter__(self) -> Self:
         return self
@@ -171,10 +172,16 @@ class Programs:
             if events & selectors.EVENT_READ:
                 self._pull(program)
 
-    def end(self, program: Program) -> None:
-        """Ask a program to leave, and see it do so."""
-        program.process.send_signal(signal.SIGTERM)
-        program.process.wait(LEAVE_WITHIN_S)
+    @property
+    def others(self) -> float:
+        """Share of the machine, 0 to 1, that neither we nor these programs have used so far.
+
+        What others, or other guests of a shared computer, take from it makes every figure worse.
+        """
+        busy, total = (now - then for now, then in zip(_machine_ticks(), self._began, strict=True))
+        own = (time.process_time() - self._own_s) * os.sysconf("SC_CLK_TCK")
+        ours = own + sum(program.cpu_ticks for program in self._running)
+        return round(max(0.0, busy - ours) / total, 2)
 
     def _watch(self, program: Program) -> Program:
         os.set_blocking(program.sink, False)
@@ -204,5 +211,13 @@ class Programs:
         at = time.perf_counter()
         if not data:
             code = program.process.wait(LEAVE_WITHIN_S)
-            raise AssertionError(f"a program ended with {code}: {program.output[-TAIL:].decode(errors='replace')}")
+            last = program.output[-TAIL:].decode(errors="replace")
+            raise AssertionError(f"a program ended with {code}: {last}")
         program.chunks.append(Chunk(at, data))
+
+
+def _machine_ticks() -> tuple[int, int]:
+    """Clock ticks that all processors were busy or taken from us, and all there were."""
+    ticks = [int(field) for field in Path("/proc/stat").read_text().split("\n")[0].split()[1:9]]
+    idle, waiting = ticks[3:5]
+    return sum(ticks) - idle - waiting, sum(ticks)
