@@ -94,6 +94,7 @@ class Transcript(ScrollView, can_focus=False):
         self._heights = Heights()
         self._cache: LRUCache[tuple[MessageId, int], Laid] = LRUCache(LAID_KEPT)
         self._painted: list[Painted] = []
+        self._base = Style.null()
         conversation.look()
 
     # -- what the application says ------------------------------------------------------------
@@ -173,9 +174,14 @@ class Transcript(ScrollView, can_focus=False):
         if self._shape is not None:
             self._settle()
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Render some lines; what all of them stand on is worked out once, for it costs as much."""
+        self._base = self.rich_style
+        return super().render_lines(crop)
+
     def render_line(self, y: int) -> Strip:
         """Render line `y` of the screen."""
-        base = self.rich_style
+        base = self._base
         if y >= len(self._painted) or self._shape is None:
             return self._empty_line(y, base)
         painted = self._painted[y]

@@ -19,6 +19,9 @@ SESSIONS_MAX = 4
 LACKING_AFTER: Nanos = 3 * SECOND // 2
 """How long we wait for what is missing to come by itself before we reconcile."""
 
+AGAIN_AFTER: Nanos = SECOND
+"""How long after a second link to a peer we reconcile: two who dial each other at once, settle."""
+
 RETRY_FIRST: Nanos = 2 * SECOND
 RETRY_MAX: Nanos = 60 * SECOND
 
@@ -115,10 +118,11 @@ class Manager:
         """See `sync.machine`."""
         match event:
             case Joined(channel, peer):
-                known = (channel, peer) in self._linked
+                again = (channel, peer) in self._linked
                 self._linked.add((channel, peer))
-                if self._me < peer and not known:
-                    self._wish(channel, peer, Wish(now, NEW_LINK))
+                if self._me < peer:
+                    at = now + AGAIN_AFTER if again else now
+                    self._wish(channel, peer, Wish(at, NEW_LINK))
             case Left(channel, peer):
                 self._linked.discard((channel, peer))
                 self._wishes.pop((channel, peer), None)

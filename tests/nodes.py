@@ -167,6 +167,12 @@ async def stations(*given: Station) -> AsyncIterator[None]:
         for outcome in await asyncio.gather(*tasks, return_exceptions=True):
             if isinstance(outcome, Exception):
                 raise outcome
+        await until(lambda: not _meeting(), "what was accepted last is closed")
+
+
+def _meeting() -> list[asyncio.Task[Any]]:
+    """Tasks of the event loop itself, which hand us what it accepted."""
+    return [task for task in asyncio.all_tasks() if "accept_connection" in repr(task.get_coro())]
 
 
 async def _beat(station: Station) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from sync.machine import SECOND, ChannelId, Nanos, PeerId, Tick
 from sync.manager import (
+    AGAIN_AFTER,
     ASKED,
     LACKING_AFTER,
     MISSING,
@@ -55,6 +56,18 @@ def starts(made: Manager, until: Nanos) -> list[tuple[Nanos, Start]]:
 
 def whom(started: Sequence[Start]) -> list[PeerId]:
     return [start.peer for start in started]
+
+
+def test_another_link_to_a_peer_is_reconciled_over_too() -> None:
+    made = manager(PEERS[0])
+
+    at_once = made.handle(Joined(LOBBY, PEERS[0]), NOW)
+    later = starts(made, NOW + AGAIN_AFTER)
+
+    assert at_once == []
+    assert [(at, start.peer, start.why) for at, start in later] == [
+        (NOW + AGAIN_AFTER, PEERS[0], NEW_LINK)
+    ]
 
 
 def test_on_a_new_link_the_smaller_key_begins() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from sync.errors import RemoteError
 from sync.group import values
-from sync.group.sessions import OFFERED
+from sync.group.sessions import OFFERED, STALE_AFTER
 from sync.machine import SECOND, Nanos
 from sync.waku.message import WakuMessage, content_topic, deterministic_hash, pubsub_topic
 from sync.waku.reconcile import INACTIVITY_MAX
@@ -188,6 +188,22 @@ def test_a_session_that_could_not_be_opened_ends_and_says_why() -> None:
 
     assert isinstance(ended, values.SessionEnded)
     assert ended.result == "interrupted: no answer"
+
+
+def test_a_silent_session_does_not_outlive_a_new_link_to_its_peer() -> None:
+    both = different()
+    number = both.number()
+    both.one.tell(values.StartSession(number, both.other.peer_id, "test"))
+    both.one.tell(values.SessionOpened(number))
+
+    at_once = both.one.tell(values.PeerJoined(both.other.peer_id), NOW + STALE_AFTER - 1)
+    later = both.one.tell(values.PeerJoined(both.other.peer_id), NOW + STALE_AFTER)
+
+    assert only(values.SessionEnded, at_once) == []
+    [ended] = only(values.SessionEnded, later)
+    assert "new link" in ended.result
+    assert only(values.CloseSession, later) == [values.CloseSession(number)]
+    assert not both.one.group.sessions.by_peer
 
 
 def test_a_session_with_a_silent_peer_ends_in_time() -> None:

@@ -10,7 +10,7 @@ from sync.errors import LocalError
 from sync.group import values
 from sync.machine import SECOND, PeerId, Tick
 from sync.net import invite
-from sync.net.trace import RECENT_MAX, Trace, to_json
+from sync.net.trace import RECENT_MAX, SEED_SIZE, Trace, to_json
 from sync.sds.message import Delivery
 from sync.view import Level, Notice
 from tests.nodes import channel_of, host, meet, until
@@ -127,3 +127,6 @@ async def test_the_trace_of_two_people_in_a_private_channel_holds_no_secret(
     for text in written:
         assert b"meet at noon".hex() in text
         assert all("input" in json.loads(line) for line in text.splitlines())
+        first = json.loads(text.splitlines()[0])
+        assert first["input"]["is"] == "Began"
+        assert len(bytes.fromhex(first["input"]["seed"]["hex"])) == SEED_SIZE

@@ -81,8 +81,9 @@ class Group:
             case Tick():
                 effects = [*self._unpark(), *self._sds(Tick()), *self._sessions(Tick())]
             case values.PeerJoined(peer):
+                effects = self._sessions(event)
                 self.peers.add(peer)
-                effects = self._sds(sds.Connected(len(self.peers)))
+                effects += self._sds(sds.Connected(len(self.peers)))
             case values.PeerGone(peer):
                 self.peers.discard(peer)
                 effects = [*self._sds(sds.Connected(len(self.peers))), *self._sessions(event)]

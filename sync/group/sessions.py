@@ -13,6 +13,7 @@ from sync.group.values import (
     CloseSession,
     OpenSession,
     PeerGone,
+    PeerJoined,
     Push,
     Refused,
     SendPayload,
@@ -26,7 +27,7 @@ from sync.group.values import (
     TransferEnded,
     Transferred,
 )
-from sync.machine import ChannelId, Nanos, PeerId, Tick
+from sync.machine import SECOND, ChannelId, Nanos, PeerId, Tick
 from sync.ranges import OrderedSet
 from sync.waku import reconcile, transfer
 from sync.waku.message import WakuMessage, shard, sync_id
@@ -34,6 +35,10 @@ from sync.waku.wire import decode_ranges, decode_transfer, encode_ranges
 
 OFFERED = "the peer began it"
 CONVERGED = {reconcile.Result.EQUAL.value, reconcile.Result.RECONCILED.value}
+
+
+STALE_AFTER: Nanos = SECOND
+"""Silence after which a session does not outlive a new link; on one LAN an answer takes less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +58,7 @@ Input: TypeAlias = (
     | SessionClosed
     | Transferred
     | TransferEnded
+    | PeerJoined
     | PeerGone
     | Tick
 )
@@ -69,6 +75,8 @@ class Session:
     peer: PeerId
     why: str
     transfer: transfer.Transfer
+    heard_at: Nanos
+    """When the peer's part in it last came."""
     reconciliation: reconcile.Reconciliation | None = None
     finished: reconcile.Finished | None = None
     need: int = 0
@@ -93,7 +101,7 @@ class Sessions:
         """See `sync.machine`. Garbage on a stream ends its session, with the reason shown."""
         match event:
             case StartSession(number, peer, why):
-                return self._on_start(number, peer, why)
+                return self._on_start(number, peer, why, now)
             case SessionOffered(number, peer):
                 return self._on_offered(number, peer, now)
             case SessionOpened(number):
@@ -106,6 +114,8 @@ class Sessions:
                 return self._on_transferred(peer, payload, now)
             case TransferEnded(peer):
                 return self._transfer(peer, transfer.RemoteFinished(), now)
+            case PeerJoined(peer):
+                return self._on_linked_again(peer, now)
             case PeerGone(peer):
                 session = self.by_peer.get(peer)
                 return self._end(session, "interrupted: the peer is gone") if session else []
@@ -121,8 +131,8 @@ class Sessions:
 
     # --- Beginning -----------------------------------------------------------------------------
 
-    def _on_start(self, number: SessionId, peer: PeerId, why: str) -> list[Effect]:
-        session = Session(number, peer, why, transfer.Transfer())
+    def _on_start(self, number: SessionId, peer: PeerId, why: str, now: Nanos) -> list[Effect]:
+        session = Session(number, peer, why, transfer.Transfer(), now)
         if peer in self.by_peer:
             return [_ended(session, "put off: another session with this peer runs")]
         self.by_peer[peer] = session
@@ -143,10 +153,17 @@ class Sessions:
             if running.why != OFFERED and self._me < peer:
                 return [CloseSession(number)]
             effects += self._end(running, "put off: the peer began one too")
-        session = Session(number, peer, OFFERED, transfer.Transfer())
+        session = Session(number, peer, OFFERED, transfer.Transfer(), now)
         session.reconciliation = self._reconciliation(reconcile.Role.RESPONDER, now)
         self.by_peer[peer] = session
         return effects
+
+    def _on_linked_again(self, peer: PeerId, now: Nanos) -> list[Effect]:
+        """The peer made a new link: a session that has been silent is on a network that is gone."""
+        session = self.by_peer.get(peer)
+        if session is None or now - session.heard_at < STALE_AFTER:
+            return []
+        return self._end(session, "interrupted: the peer came back over a new link")
 
     def _reconciliation(self, role: reconcile.Role, now: Nanos) -> reconcile.Reconciliation:
         return reconcile.Reconciliation(role, self._items.frozen(), self._shards, now)
@@ -157,6 +174,7 @@ class Sessions:
         session = self._numbered(number)
         if session is None or session.reconciliation is None:
             return [CloseSession(number)]
+        session.heard_at = now
         try:
             ranges = decode_ranges(payload)
             return self._reconcile(session, reconcile.PayloadReceived(ranges), now)
@@ -209,8 +227,10 @@ class Sessions:
             RemoteError: malformed, or no session with this peer.
         """
         waku, topic = decode_transfer(payload)
-        if peer not in self.by_peer:
+        session = self.by_peer.get(peer)
+        if session is None:
             return [Refused(peer, "a transferred message outside a session")]
+        session.heard_at = now
         item = Accepted(peer, waku, topic)
         arrived = transfer.Arrived(sync_id(topic, waku), item, len(payload))
         return self._transfer(peer, arrived, now)

@@ -264,8 +264,16 @@ class Mesh:
                 raise RemoteError("a link is opened once")
 
     def _greet(self, link: Link, channel: ChannelId) -> None:
+        """Both ends have proved `channel` on `link`.
+
+        That is told also where another link to the peer carries it: what was sent on that one may
+        be lost, if the network has changed under it.
+        """
         link.send(Presence(channel, self.nick))
+        carried = channel in self._joined.get(link.peer, frozenset())
         self._refresh(link.peer)
+        if carried:
+            self._events.joined(link.peer, channel)
 
     def _drop(self, link: Link) -> None:
         """Close a link; where it was the last one of its peer, dial again soon."""

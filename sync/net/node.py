@@ -29,7 +29,7 @@ from sync.net.online import Online, Options
 from sync.net.roster import Roster
 from sync.net.sessions import SessionStreams
 from sync.net.stream import SecureStream
-from sync.net.trace import Trace
+from sync.net.trace import SEED_SIZE, Began, Trace
 from sync.runner import Runner
 from sync.sds.wire import decode, encode
 from sync.show import channel_info, event_of
@@ -76,7 +76,9 @@ class Node:
         self._listener = listener
         self._trace = trace
         self._secrets: dict[ChannelId, bytes] = {}
-        self._rng = random.Random(system.draw(32))  # noqa: S311  # decides delays, not secrets
+        seed = system.draw(SEED_SIZE)
+        trace(self.clock.now(), "runner", Began(identity.peer_id, seed), ())
+        self._rng = random.Random(seed)  # noqa: S311  # decides delays, not secrets
         author = Author(identity.peer_id, identity.sign, verify, system.draw_log)
         self._runner = Runner(author, self._rng, trace)
         self._engine = Engine(self._runner, journal, self.clock, self)

@@ -1,6 +1,7 @@
 """The trace: every input of every machine with its effects, one JSON object a line.
 
-It carries every sealed entry, so a replay needs neither key nor database, and never a key, a
+A run begins with `Began`: whose it is, and the seed of its dice; then come the channels' states. It
+carries every sealed entry, so a replay needs neither key nor database, and never a key, a
 channel secret or an invite: none of these is an input of a machine.
 """
 
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from sync.errors import LocalError
-from sync.machine import SECOND, Nanos
+from sync.machine import SECOND, Nanos, PeerId
 
 FLAGS: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT
 FOR_OWNER: Final = 0o600
@@ -23,6 +24,18 @@ FOR_OWNER: Final = 0o600
 
 RECENT_MAX: Final = 200
 """Lines kept in memory for the debug pane."""
+
+
+SEED_SIZE: Final = 32
+"""Bytes of the seed of a run's dice, which decide delays and nothing secret."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Began:
+    """The first step of a run."""
+
+    participant: PeerId
+    seed: bytes
 
 
 class Trace:

@@ -1,7 +1,13 @@
-"""Run the benchmarks, or those that are named: `python -m tests.bench [NAME ...]`."""
+"""Run the benchmarks, or those that are named: `python -m tests.bench [NAME ...]`.
+
+Of a benchmark that others on this computer disturb, the least disturbed of a few runs counts:
+`others` among its parameters says what share of the machine they took. The exit code is 0 whether
+goals are met or not.
+"""
 
 import argparse
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -23,6 +29,13 @@ BENCHMARKS: Final[dict[str, Benchmark]] = {
     )
 }
 
+CALM: Final = 0.05
+"""What others may take of the machine without spoiling a run."""
+
+RUNS_MAX: Final = 3
+REPEAT_WITHIN_S: Final = 90.0
+"""No run is repeated later than this after the start: all of it ends within three minutes."""
+
 
 def main() -> None:
     """Measure, and print each figure as soon as it is known."""
@@ -32,11 +45,27 @@ def main() -> None:
     names = parser.parse_args().names or list(BENCHMARKS)
     if unknown := [name for name in names if name not in BENCHMARKS]:
         parser.error(f"no such benchmark: {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}")
+    repeat_until = time.perf_counter() + REPEAT_WITHIN_S
     for name in names:
+        for result in _least_disturbed(name, repeat_until):
+            print(result.to_json(), flush=True)
+
+
+def _least_disturbed(name: str, repeat_until: float) -> list[Result]:
+    """Run a benchmark until one run is calm, the third is over, or it is too late for another."""
+    runs: list[list[Result]] = []
+    while len(runs) < RUNS_MAX:
         progress(f"{name} ...")
         with tempfile.TemporaryDirectory(prefix="chat-tui-bench-") as place:
-            for result in BENCHMARKS[name](Path(place)):
-                print(result.to_json(), flush=True)
+            runs.append(list(BENCHMARKS[name](Path(place))))
+        if _disturbance(runs[-1]) <= CALM or time.perf_counter() > repeat_until:
+            break
+    return min(runs, key=_disturbance)
+
+
+def _disturbance(results: list[Result]) -> float:
+    """What others took during a run; nothing, where processor time is measured and not time."""
+    return max(float(result.params.get("others", 0.0)) for result in results)
 
 
 if __name__ == "__main__":

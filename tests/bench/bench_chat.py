@@ -29,7 +29,7 @@ PAUSE_S: Final = 0.01
 PLAIN_P50_MS: Final = 5.0
 PLAIN_P99_MS: Final = 10.0
 
-TYPED: Final = 100
+TYPED: Final = 60
 TYPED_WARM_UP: Final = 5
 REST_S: Final = 0.12
 """Longer than the rest between two paints: what is measured is one line among people."""
