@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -284,9 +285,29 @@ async def _followed(
         await client.close()
 
 
+def check_roots(packages: Sequence[str] = ("chat_tui", "sync", "storage", "proto")) -> None:
+    """Make sure that our packages are ours: their names are short, and others use them too.
+
+    Raises:
+        LocalError: they come from different places.
+    """
+    roots = {}
+    for package in packages:
+        spec = find_spec(package)
+        origin = spec.origin if spec is not None else None
+        roots[package] = str(Path(origin).parent.parent) if origin else "nowhere"
+    if len(set(roots.values())) > 1:
+        places = ", ".join(f"{package} from {root}" for package, root in roots.items())
+        raise LocalError(
+            f"Another program's packages are in the way ({places}); install chat-tui into an "
+            "environment of its own, as `make chat` does."
+        )
+
+
 def main() -> None:
     """Run the command line; an error of ours is one sentence, not a traceback."""
     try:
+        check_roots()
         cli(prog_name=PROGRAM, standalone_mode=False)
     except click.exceptions.Abort:
         sys.exit(130)

@@ -5,6 +5,7 @@ import pytest
 from click.testing import CliRunner
 
 from chat_tui import main
+from sync.errors import LocalError
 
 COMMANDS = ["chat", "plain", "send", "tail", "status", "doctor", "sim"]
 
@@ -74,6 +75,13 @@ def test_a_damaged_memory_of_the_place_means_the_usual_one(
     main.config_file().write_text("not json")
 
     assert main.default_data_dir() == usual
+
+
+def test_packages_of_another_program_are_noticed() -> None:
+    main.check_roots()
+
+    with pytest.raises(LocalError, match="json from"):
+        main.check_roots(("chat_tui", "json"))
 
 
 def test_status_of_no_profile_says_so(tmp_path: Path) -> None:
