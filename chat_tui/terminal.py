@@ -4,11 +4,15 @@ A failed write would end Textual's writer thread; the queue before it would fill
 whole program, engine and all, would wait for room for ever, with the profile locked.
 """
 
+import select
 from contextlib import suppress
-from typing import IO, Any, cast
+from typing import IO, Any, Final, cast
 
 from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
+
+LOOK_S: Final = 1.0
+"""Seconds between looks at whether the terminal is there."""
 
 
 class Outlet:
@@ -47,6 +51,21 @@ class Terminal(LinuxDriver):
         super().__init__(app, debug=debug, mouse=mouse, size=size)
         assert self._file is not None
         self._file = cast("Any", Outlet(self._file))
+
+    def start_application_mode(self) -> None:
+        """Begin, and look once a second whether the terminal is still there.
+
+        A terminal that is closed without a signal reads as empty for ever, which keeps Textual's
+        input thread busy.
+        """
+        super().start_application_mode()  # type: ignore[no-untyped-call]  # Textual leaves it untyped
+        self._app.set_interval(LOOK_S, self._leave_if_gone)
+
+    async def _leave_if_gone(self) -> None:
+        poller = select.poll()
+        poller.register(self.fileno, 0)
+        if poller.poll(0):  # only a hang-up or an error is reported unasked
+            await self._app.action_quit()
 
     def run_input_thread(self) -> None:
         """Read keys until the terminal has no more: then leave, as the person would."""

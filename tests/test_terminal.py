@@ -1,5 +1,6 @@
 """The program in real terminals, as a person meets it."""
 
+import asyncio
 import os
 import re
 import shutil
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.chats import opened
 from tests.processes import run
 from tests.terminals import Terminal, ended
 
@@ -323,3 +325,27 @@ async def test_a_crash_restores_the_terminal_and_names_the_log(tmp_path: Path) -
     assert "Traceback" not in screen
     assert "Traceback" in log.read_text()
     assert mode == LEFT_CLEAN
+
+
+async def test_a_terminal_that_goes_without_a_signal_ends_the_chat(tmp_path: Path) -> None:
+    ours, theirs = os.openpty()
+    words = ["chat", "--profile", "alice", "--data-dir", str(tmp_path), "--no-discovery"]
+    async with opened(tmp_path, "alice"):
+        pass
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "chat_tui", *words, "--interface", "127.0.0.1",
+        stdin=theirs, stdout=theirs, stderr=theirs,
+        env={**os.environ, "TERM": "xterm-256color"},
+    )  # fmt: skip
+    try:
+        os.close(theirs)
+        shown = b""
+        while b"Enter sends" not in shown:
+            shown += await asyncio.to_thread(os.read, ours, 65_536)
+        os.close(ours)
+
+        async with asyncio.timeout(10):
+            assert await process.wait() == 0
+    finally:
+        if process.returncode is None:
+            process.kill()

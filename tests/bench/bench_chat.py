@@ -29,7 +29,7 @@ PAUSE_S: Final = 0.01
 PLAIN_P50_MS: Final = 5.0
 PLAIN_P99_MS: Final = 10.0
 
-TYPED: Final = 60
+TYPED: Final = 100
 TYPED_WARM_UP: Final = 5
 REST_S: Final = 0.12
 """Longer than the rest between two paints: what is measured is one line among people."""
@@ -129,10 +129,14 @@ def plain_latency_at_rate(place: Path) -> Iterator[Result]:
 
 
 def screen_latency(place: Path) -> Iterator[Result]:
-    """From alice's Enter to the line on bob's screen: two full-screen chats in terminals."""
+    """From alice's Enter to the line on bob's screen: two full-screen chats in terminals.
+
+    Each has a processor of its own.
+    """
     commit = commit_ms(place)
     with Programs() as programs:
         alice, bob = _screen_pair(programs, place)
+        programs.pin()
         progress(f"{TYPED} lines typed ...")
         took_ms = [
             _typed_line(programs, alice, bob, f"typed{number}end") * 1000

@@ -128,6 +128,17 @@ class Programs:
         os.close(theirs)
         return self._watch(Program(process, ours, os.dup(ours)))
 
+    def pin(self) -> None:
+        """Give each program a processor of its own, as far as there are enough.
+
+        Two people have two computers; on one, the kernel may let a program that has work to do
+        wait for the other one to be done with its screen.
+        """
+        cores = sorted(os.sched_getaffinity(0))
+        for number, program in enumerate(self._running):
+            for thread in Path(f"/proc/{program.process.pid}/task").iterdir():
+                os.sched_setaffinity(int(thread.name), {cores[number % len(cores)]})
+
     def feed(self, program: Program, data: bytes) -> None:
         """Type `data`; what the program does not take yet it gets while we wait."""
         program.unfed += data
