@@ -66,6 +66,8 @@ class ChatApp(App[None]):
         Binding("alt+a", "next_active", "Next channel"),
         Binding("alt+up", "channel(-1)"),
         Binding("alt+down", "channel(1)"),
+        Binding("alt+pageup", "page_debug(-1)"),
+        Binding("alt+pagedown", "page_debug(1)"),
     ]
 
     def __init__(
@@ -246,6 +248,10 @@ class ChatApp(App[None]):
     def action_open_debug(self) -> None:
         """Open the protocol's drawer."""
         self._around.debug_open = True
+
+    def action_page_debug(self, screens: int) -> None:
+        """Scroll the protocol's drawer by screens, up if negative."""
+        self._around.page_debug(screens)
 
     def action_close(self) -> None:
         """Close what is open, and forget what went wrong."""

@@ -226,7 +226,10 @@ class Client:
 
     async def resend(self, channel: ChannelId, message_id: MessageId) -> None:
         """See `chat_tui.chat.Chat`."""
-        self._node.send_again(channel, message_id)
+        if self._node.is_set_aside(channel, message_id):
+            await self._node.write_anew(channel, message_id)
+        else:
+            self._node.send_again(channel, message_id)
 
     async def join(self, name_or_code: str) -> ChannelId:
         """See `chat_tui.chat.Chat`."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final, TypeAlias
 
-from chat_tui import reports
+from chat_tui import protocol, reports
 from chat_tui.chat import Chat
 from sync.errors import LocalError
 from sync.machine import ChannelId, MessageId
@@ -181,7 +181,7 @@ class Commands:
 
     async def missing(self, _rest: str, channel: ChannelId | None) -> Result:
         """Show what waits for what."""
-        text = reports.missing(self._chat.snapshot(), self._channel(channel))
+        text = protocol.as_text(self._chat.snapshot(), self._channel(channel))
         return Result(text=text, action="open_debug")
 
     async def sync(self, _rest: str, channel: ChannelId | None) -> Result:
@@ -215,10 +215,15 @@ def _required(rest: str, usage: str) -> str:
 def _to_resend(info: ChannelInfo, prefix: str) -> MessageId:
     """Return the unacknowledged message meant; a failed one before one that is still tried.
 
+    Or one that was set aside because our clock was wrong: that is written anew.
+
     Raises:
         LocalError: there is none, or the prefix fits several.
     """
     fitting = [outgoing for outgoing in info.outgoing if outgoing.message_id.startswith(prefix)]
+    aside = [message_id for message_id in info.parked_own if message_id.startswith(prefix)]
+    if aside and (not fitting or (prefix and len(aside) == 1)):
+        return aside[0]
     if not fitting:
         what = f"No message of yours that begins with {prefix}" if prefix else "Nothing of yours"
         raise LocalError(f"{what} waits for an acknowledgement here; /missing lists what does.")

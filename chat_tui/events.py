@@ -20,6 +20,7 @@ from sync.view import (
     PeerShown,
     Snapshot,
     SyncShown,
+    WithdrawnShown,
 )
 
 Json: TypeAlias = dict[str, Any]
@@ -62,6 +63,8 @@ def to_json(event: Event, name: Name) -> Json | None:
                 "id": message_id,
                 "named_by": named_by,
             }
+        case WithdrawnShown(channel, message_ids):
+            return {"event": "withdrawn", "channel": name(channel), "ids": list(message_ids)}
         case PeerShown(peer, nick, state):
             return {"event": "peer", "participant": peer, "nick": nick, "state": state.value}
         case SyncShown():

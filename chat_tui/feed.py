@@ -9,7 +9,7 @@ from typing import Final
 
 from chat_tui.model import Change, Conversation
 from sync.machine import ChannelId, PeerId
-from sync.view import DeliveryShown, Event, MessageShown, Notice
+from sync.view import DeliveryShown, Event, MessageShown, Notice, WithdrawnShown
 
 PAINT_EVERY_S: Final = 0.1
 """A person sees no more paints than ten a second; a slow terminal line is spared them."""
@@ -28,7 +28,7 @@ class News:
     around: bool = False
     """Whether anything but messages changed: peers, channels, sessions."""
     flooded: bool = False
-    """Whether so much came that the conversations were emptied, to be read from disk."""
+    """Whether the conversation that is shown was emptied, to be read from the disk."""
 
 
 class Feed:
@@ -75,6 +75,9 @@ class Feed:
                 case DeliveryShown(channel, message_id, delivery):
                     changes = self.conversation(channel).settle(message_id, delivery)
                     self._changed(channel, changes, shown, news)
+                case WithdrawnShown(channel):
+                    self._changed(channel, self.conversation(channel).restart(), shown, news)
+                    news.flooded = news.flooded or channel == shown
                 case Notice():
                     news.notices.append(event)
                 case _:

@@ -28,6 +28,13 @@ PROGRAM: Final = "chat-tui"
 SEND_WAIT: Final = 10.0
 """Seconds `send` waits for the acknowledgement: a start, a discovery and a sync message."""
 
+PAINTS_PER_S: Final = "200"
+"""Textual would let a paint wait for 1/60 to 1/30 s after the last one, be that a blinking cursor.
+
+For a line that arrives, that is longer than all the rest of its way; and what arrives is painted
+ten times a second at most anyway (`chat_tui.feed`).
+"""
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -220,8 +227,13 @@ def status(*, as_json: bool, **options: Any) -> None:
         return
     click.echo(f"{reply['nick']}: {reply['network']}" if reply["running"] else "Not running.")
     for one in reply["channels"]:
-        waiting = f", {one['outgoing_count']} not acknowledged" if one["outgoing_count"] else ""
-        click.echo(f"{one['channel']}: {one['messages']} messages{waiting}")
+        counts = (
+            (one["outgoing_count"], "not acknowledged"),
+            (one["missing_count"], "missing"),
+            (one["lost"], "lost"),
+        )
+        words = [f"{one['messages']} messages", *(f"{n} {what}" for n, what in counts if n)]
+        click.echo(f"{one['channel']}: {', '.join(words)}")
 
 
 @cli.command()
@@ -234,23 +246,88 @@ def doctor(**options: Any) -> None:
     sys.exit(asyncio.run(tests.run(setup_of(options), click.echo)))
 
 
+PERCENT: Final = click.FloatRange(0, 90)
+NOT_NEGATIVE: Final = click.FloatRange(0)
+
+
+def simulation_options(command: F) -> F:
+    """Add the options that say what is simulated."""
+    options: list[tuple[str, dict[str, Any]]] = [
+        ("--peers", {"default": 5, "type": click.IntRange(2, 5000), "help": "How many people."}),
+        (
+            "--messages",
+            {"default": 60, "type": click.IntRange(1, 100_000), "help": "Lines, of all together."},
+        ),
+        ("--loss", {"default": 10.0, "type": PERCENT, "help": "% of frames, for each receiver."}),
+        ("--delay", {"default": 25.0, "type": NOT_NEGATIVE, "help": "Milliseconds, one way."}),
+        ("--jitter", {"default": 20.0, "type": NOT_NEGATIVE, "help": "Milliseconds, + or -."}),
+        ("--duplicate", {"default": 5.0, "type": PERCENT, "help": "% of frames that come twice."}),
+        (
+            "--reorder",
+            {"default": 5.0, "type": PERCENT, "help": "% of frames that come 2 s late, overtaken."},
+        ),
+        (
+            "--partition",
+            {
+                "default": 5.0,
+                "type": NOT_NEGATIVE,
+                "help": "Seconds that one half cannot reach the other; 0 for none.",
+            },
+        ),
+        (
+            "--crash",
+            {
+                "default": 1,
+                "type": click.IntRange(0, 1000),
+                "help": "How often somebody loses power, and starts again 3 s later.",
+            },
+        ),
+        (
+            "--duration",
+            {
+                "default": 600.0,
+                "type": click.FloatRange(1),
+                "help": "Seconds after the last line and trouble in which all must have converged.",
+            },
+        ),
+        (
+            "--every",
+            {"default": 500.0, "type": NOT_NEGATIVE, "help": "Milliseconds from line to line."},
+        ),
+        ("--seed", {"default": 7, "type": int, "help": "The first run's seed."}),
+        ("--seeds", {"default": 5, "type": click.IntRange(1), "help": "How many runs."}),
+        (
+            "--profile",
+            {"default": "lan", "type": click.Choice(["lan", "waku"]), "help": "SDS parameters."},
+        ),
+        (
+            "--reconcile/--no-reconcile",
+            {"default": False, "help": "Whether peers also compare what they hold (Waku Sync)."},
+        ),
+    ]
+    for name, how in reversed(options):
+        command = click.option(name, show_default=True, **how)(command)
+    return command
+
+
 @cli.command()
-@click.option("--peers", default=5, show_default=True, type=click.IntRange(2, 1000))
-@click.option("--messages", default=30, show_default=True, type=click.IntRange(1, 100_000))
-@click.option("--loss", default=20.0, show_default=True, type=click.FloatRange(0, 90), help="%.")
-@click.option("--partition", default=5.0, show_default=True, help="Seconds; 0 for none.")
-@click.option("--seed", default=7, show_default=True, help="The first run's seed.")
-@click.option("--seeds", "runs", default=5, show_default=True, help="How many runs.")
-@click.option("--profile", default="lan", show_default=True, type=click.Choice(["lan", "waku"]))
-def sim(**options: Any) -> None:
+@simulation_options
+@click.option(
+    "--mesh/--broadcast",
+    default=None,
+    help="Links between every two, or one broadcast to all.  [default: links up to 24 peers]",
+)
+@click.option("--json", "json_lines", is_flag=True, help="One JSON object a run.")
+def sim(*, json_lines: bool, **options: Any) -> None:
     """Simulate people on a bad network, with real engines and a virtual clock.
 
     Every run asserts the promises of the chat: one order everywhere, nothing lost that was shown
-    as sent, nothing before what it depends on, honest marks. Exit 1 if one does not hold.
+    as sent, nothing before what it depends on, honest marks. Exit 1 if one does not hold, or if
+    somebody still lacks a line at the end.
     """
     from chat_tui.simulate import Request, simulate
 
-    sys.exit(simulate(Request(**options), click.echo))
+    sys.exit(simulate(Request(**options), click.echo, json_lines=json_lines))
 
 
 async def _collected(setup: "Setup", request: "Json", *, online: bool = True) -> Sequence["Json"]:
@@ -306,6 +383,7 @@ def check_roots(packages: Sequence[str] = ("chat_tui", "sync", "storage", "proto
 
 def main() -> None:
     """Run the command line; an error of ours is one sentence, not a traceback."""
+    os.environ.setdefault("TEXTUAL_FPS", PAINTS_PER_S)  # Textual reads it when it is imported
     try:
         check_roots()
         cli(prog_name=PROGRAM, standalone_mode=False)

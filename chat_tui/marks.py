@@ -1,6 +1,7 @@
 """The signs and words for how sure we are that somebody has our message, and a few other signs."""
 
 from dataclasses import dataclass
+from math import ceil
 from typing import Final
 
 from chat_tui.text import span
@@ -24,6 +25,8 @@ class Glyphs:
     busy: str
     below: str
     above: str
+    full: str
+    empty: str
 
 
 UNICODE: Final = Glyphs(
@@ -40,6 +43,8 @@ UNICODE: Final = Glyphs(
     busy="◐",
     below="↓",
     above="↑",
+    full="▰",
+    empty="▱",
 )
 ASCII: Final = Glyphs(
     marks={
@@ -55,7 +60,18 @@ ASCII: Final = Glyphs(
     busy="~",
     below="v",
     above="^",
+    full="#",
+    empty=".",
 )
+
+BAR_CELLS: Final = 5
+
+
+def bar(share: float, glyphs: Glyphs) -> str:
+    """Return a part of 1 as a row of signs; whatever is left shows as one at least."""
+    full = min(max(ceil(share * BAR_CELLS), 0), BAR_CELLS)
+    return glyphs.full * full + glyphs.empty * (BAR_CELLS - full)
+
 
 WORDS: Final = {
     Delivery.UNACKNOWLEDGED: "sent",

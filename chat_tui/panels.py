@@ -10,10 +10,12 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from chat_tui import reports
-from chat_tui.marks import Glyphs
-from chat_tui.text import clean_nick, clean_text, clip_cells, count, milliseconds, wrap
+from chat_tui.marks import Glyphs, bar
+from chat_tui.protocol import Row, Section
+from chat_tui.text import clean_nick, clean_text, clip_cells, count, milliseconds, span, wrap
 from sync.identity import short_fingerprint
 from sync.machine import ChannelId, PeerId
+from sync.sds.message import Delivery
 from sync.view import ChannelInfo, Level, Notice, PeerInfo, PeerState, Snapshot
 
 SIDEBAR_CELLS: Final = 24
@@ -28,10 +30,14 @@ ROW_CELLS: Final = 132
 ROW_WRAP_MIN: Final = 20
 """Cells to wrap rows at before the pane has its size."""
 
+SPAN_CELLS: Final = 5
+"""Of a time that is left, as `9 min`: what stands behind it must not move each second."""
+
 DIM: Final = "$foreground 75%"
 TITLE: Final = "bold $secondary"
 GOOD: Final = "$success"
 BUSY: Final = "$warning"
+BAD: Final = "$error"
 
 KEYS: Final = (("F1", "Help"), ("F2", "Protocol"), ("F3", "Peers"), ("Ctrl+Q", "Quit"))
 NEXT_CHANNEL: Final = ("Alt+A", "Next channel")
@@ -173,25 +179,47 @@ def _row(left: Content, right: Content, width: int) -> Content:
     return left.pad_right(room - left.cell_length) + right
 
 
-def debug_text(sections: list[reports.Section], width: int) -> Content:
-    """Return the debug pane in lines of `width` cells: each section's title, then its rows.
+def debug_lines(sections: list[Section], width: int, glyphs: Glyphs) -> list[Content]:
+    """Return the debug pane as lines of `width` cells: each section's title, then its rows.
 
-    A section without rows is one line, close to others like it.
+    A section without rows is as long as with one: what is below does not move for the first.
     """
     width -= 1  # to the scroll bar
     lines = [_row(Content.styled("PROTOCOL", TITLE), Content.styled("Esc closes", DIM), width)]
-    apart = True
     for section in sections:
-        title = Content.styled(section.title, "bold")
-        if apart or section.rows:
-            lines.append(Content(""))
-        apart = bool(section.rows)
-        if not section.rows:
-            lines.append(_row(title, Content.styled(section.none, DIM), width))
-            continue
         total = Content.styled(f"{section.total:,}" if section.total else "", f"bold {BUSY}")
-        lines.append(_row(title, total, width))
+        lines += [Content(""), _row(Content.styled(section.title, "bold"), total, width)]
+        if section.note:
+            lines.append(Content.styled(f" {section.note}", DIM))
+        if not section.rows:
+            lines.append(Content.styled(f" {section.none}", DIM))
+        marked = any(row.mark is not None for row in section.rows)
         for row in section.rows:
-            first, *more = wrap(clip_cells(row, ROW_CELLS), max(ROW_WRAP_MIN, width - 3))
-            lines += [Content(f" {first}"), *(Content(f"   {line}") for line in more)]
-    return Content("\n").join(lines)
+            lines += _debug_row(row, width, glyphs, marked=marked)
+    return lines
+
+
+def _debug_row(row: Row, width: int, glyphs: Glyphs, *, marked: bool) -> list[Content]:
+    """Return the lines of a row; what moves in it keeps its place, whatever the time left is."""
+    signs: list[tuple[str, str]] = []
+    if row.subject:
+        signs.append((row.subject, DIM))
+    if marked:
+        signs.append((" ", "") if row.mark is None else (glyphs.marks[row.mark], _tone(row.mark)))
+    if row.share is not None:
+        signs.append((bar(row.share, glyphs), BUSY))
+    if row.left is not None:
+        signs.append((f"{row.when} {span(row.left):<{SPAN_CELLS}} ·", ""))
+    head = "".join(f"{text} " for text, _ in signs)
+    lines = wrap(clip_cells(f"{head}{row.text}", ROW_CELLS), max(ROW_WRAP_MIN, width - 3))
+    first = Content(f" {lines[0]}")
+    start = 1
+    for text, style in signs:
+        first = first.stylize(style, start, start + len(text))
+        start += len(text) + 1
+    return [first, *(Content(f"   {line}") for line in lines[1:])]
+
+
+def _tone(delivery: Delivery) -> str:
+    """Return the colour of a mark: the same as beside the message."""
+    return {Delivery.ACKNOWLEDGED: DIM, Delivery.FAILED: BAD}.get(delivery, BUSY)

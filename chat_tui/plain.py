@@ -18,6 +18,7 @@ from sync.sds.message import Delivery
 from sync.view import (
     DeliveryShown,
     Event,
+    FoundShown,
     Line,
     MessageShown,
     MissingShown,
@@ -129,6 +130,8 @@ class TextFace:
                 self._print(f"* {clean_nick(nick)} {here}.")
             case MissingShown():
                 self._print("* An earlier message is missing; asking for it.")
+            case FoundShown(_, _, True):
+                self._print("* An earlier message could not be found; /sync looks for it again.")
             case Notice(text):
                 self._print(f"* {text}")
             case _:

@@ -4,35 +4,17 @@ The screen, the line mode and the /commands all say it with these words.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
-from chat_tui.marks import WORDS
-from chat_tui.text import clean_nick, clean_text, clip_cells, count, milliseconds, span
+from chat_tui.text import clean_nick, clean_text, count, milliseconds, span
 from sync.identity import fingerprint, short_fingerprint
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
-from sync.view import ChannelInfo, OutgoingInfo, PeerInfo, PeerState, Snapshot, WaitingInfo
+from sync.view import ChannelInfo, PeerInfo, PeerState, Snapshot
 
 ID_SHOWN: Final = 6
 """Characters of a message id on the screen: enough to tell a buffer's rows apart."""
 
-REFUSED_SHOWN: Final = 5
-"""Rows of the worst senders of bad input."""
-
 IN_SYNC: Final = "in sync"
-
-IDLE_STEP: Final = "Tick → nothing"
-"""How a step ends that did nothing; between them the others would not be found."""
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """One part of the debug pane; `none` is said when it has no rows."""
-
-    title: str
-    total: int
-    rows: tuple[str, ...]
-    none: str
 
 
 def find(snapshot: Snapshot, channel: ChannelId | None) -> ChannelInfo | None:
@@ -71,11 +53,14 @@ def others_here(snapshot: Snapshot, info: ChannelInfo) -> str:
 def agreement(snapshot: Snapshot, info: ChannelInfo) -> str:
     """Return how far our history and the others' agree; empty when nobody is here."""
     here = peers_of(snapshot, info)
-    if any(peer.syncing for peer in here):
-        return "comparing histories"
-    if info.missing:
-        return f"{len(info.missing):,} missing"
-    return IN_SYNC if here else ""
+    words: list[str] = []
+    if info.missing_count:
+        words.append(f"{info.missing_count:,} missing")
+    elif any(peer.syncing for peer in here):
+        words.append("comparing histories")
+    if info.lost:
+        words.append(f"{info.lost:,} lost")
+    return ", ".join(words) or (IN_SYNC if here else "")
 
 
 def what_happens(snapshot: Snapshot, info: ChannelInfo | None) -> str:
@@ -87,27 +72,51 @@ def what_happens(snapshot: Snapshot, info: ChannelInfo | None) -> str:
         waits = "waits and goes" if info.outgoing_count == 1 else "wait and go"
         messages = count(info.outgoing_count, "message")
         return f"Nobody here; {messages} {waits} out when someone appears."
-    if info.missing:
-        verb = "is" if len(info.missing) == 1 else "are"
-        held = f"{info.waiting_count:,} held back for it"
-        if info.waiting:
-            give_up_at = min(waiting.give_up_at for waiting in info.waiting)
-            held += f", {span(give_up_at - snapshot.now)} at most"
-        missing = count(len(info.missing), "earlier message")
-        return f"{missing} {verb} missing; {held}."
+    if info.missing_count:
+        return _about_missing(snapshot, info)
     syncing = [clean_nick(peer.nick) for peer in here if peer.syncing]
     if syncing:
         return f"Comparing histories with {', '.join(syncing)}."
     if here and info.outgoing_count:
         return f"{count(info.outgoing_count, 'message')} sent, not yet known to be received."
     if here:
-        verb = "is" if len(here) == 1 else "are"
-        return (
-            "Everything you sent was received."
-            if info.messages
-            else f"{_names(here)} {verb} here and will read what you write."
-        )
+        return _all_well(here, info)
     return _elsewhere(snapshot, info) or clean_text(snapshot.network)
+
+
+def _about_missing(snapshot: Snapshot, info: ChannelInfo) -> str:
+    """Return what is missing, when it is asked for next, and how long others wait for it."""
+    verb = "is" if info.missing_count == 1 else "are"
+    words = f"{count(info.missing_count, 'earlier message')} {verb} missing, "
+    words += _asking(snapshot, info)
+    if info.waiting_count:
+        words += f"; {info.waiting_count:,} held back"
+    if info.waiting:
+        give_up_at = min(waiting.give_up_at for waiting in info.waiting)
+        words += f", {span(give_up_at - snapshot.now)} at most"
+    return f"{words}."
+
+
+def _asking(snapshot: Snapshot, info: ChannelInfo) -> str:
+    """Return when peers are asked for what is missing: its lowest T_req."""
+    if not peers_of(snapshot, info):
+        return "and nobody is here to ask"
+    if info.repair is None or not info.repair.requests:
+        return "looking for it" if info.missing_count == 1 else "looking for them"
+    request = min(info.repair.requests, key=lambda request: request.t_req)
+    left = request.t_req - snapshot.now
+    when = "now" if left <= 0 else f"in {span(left)}"
+    return f"asking {'again' if request.asked else 'peers'} {when}"
+
+
+def _all_well(here: Sequence[PeerInfo], info: ChannelInfo) -> str:
+    if not info.messages:
+        verb = "is" if len(here) == 1 else "are"
+        return f"{_names(here)} {verb} here and will read what you write."
+    if info.lost:
+        lost = f"{count(info.lost, 'earlier message')} {'is' if info.lost == 1 else 'are'} lost"
+        return f"Everything you sent was received; {lost} (/sync looks again)."
+    return "Everything you sent was received."
 
 
 def _names(peers: Sequence[PeerInfo]) -> str:
@@ -217,95 +226,9 @@ def status(snapshot: Snapshot, info: ChannelInfo | None) -> str:
     return "\n".join(dict.fromkeys(line for line in lines if line))
 
 
-def buffers(snapshot: Snapshot, info: ChannelInfo) -> list[Section]:
-    """Return the channel's buffers: what waits for what, and until when."""
-    now = snapshot.now
-    return [
-        Section(
-            "Held back for earlier messages",
-            info.waiting_count,
-            tuple(_waiting_row(snapshot, waiting) for waiting in info.waiting),
-            "none",
-        ),
-        Section(
-            "Missing",
-            len(info.missing),
-            tuple(short_id(message_id) for message_id in info.missing),
-            "none",
-        ),
-        Section(
-            "Not yet acknowledged",
-            info.outgoing_count,
-            tuple(_outgoing_row(outgoing, now) for outgoing in info.outgoing),
-            "none, all was received",
-        ),
-    ]
-
-
-def missing(snapshot: Snapshot, info: ChannelInfo) -> str:
-    """Return the buffers as text."""
-    lines: list[str] = []
-    for section in buffers(snapshot, info):
-        lines.append(f"{section.title}: {f'{section.total:,}' if section.rows else section.none}")
-        lines += [f"  {row}" for row in section.rows]
-    if info.lost:
-        lines.append(f"Given up as lost: {info.lost:,}; each place is marked in the chat.")
-    if info.parked:
-        lines.append(f"Put aside because their claimed time is too far ahead: {info.parked:,}")
-    return "\n".join(lines)
-
-
-def debug_sections(snapshot: Snapshot, info: ChannelInfo | None) -> list[Section]:
-    """Return all parts of the debug pane."""
-    sections: list[Section] = []
-    if info is not None:
-        sections += buffers(snapshot, info)
-        sections.append(Section("Filter and clocks", 0, tuple(_engine_rows(snapshot, info)), ""))
-    peers = tuple(peer_row(snapshot, peer) for peer in snapshot.peers)
-    sections.append(Section("Peers", len(peers), peers, "nobody yet"))
-    if snapshot.refused:
-        worst = sorted(snapshot.refused.items(), key=lambda item: -item[1])[:REFUSED_SHOWN]
-        rows = tuple(f"{clip_cells(clean_text(who), 24)}: {times:,}" for who, times in worst)
-        sections.append(Section("Bad input refused", sum(snapshot.refused.values()), rows, ""))
-    steps = [line for line in reversed(snapshot.trace) if not line.endswith(IDLE_STEP)]
-    trace = tuple(clean_text(line) for line in steps)
-    sections.append(Section("Last steps, newest first", 0, trace, "nothing happened yet"))
-    return sections
-
-
 def short_id(message_id: MessageId) -> str:
     """Return the beginning of a message id."""
     return clean_text(message_id)[:ID_SHOWN]
-
-
-def _engine_rows(snapshot: Snapshot, info: ChannelInfo) -> list[str]:
-    rows: list[str] = []
-    if info.bloom is not None:
-        bloom = info.bloom
-        rows.append(
-            f"{bloom.count:,} of {bloom.capacity:,} ids, {bloom.fill:.0%} of {bloom.bits:,} bits"
-        )
-        rows.append(f"chance of a false “maybe”: {bloom.false_positives:.2%}")
-    if info.next_sync_at is not None:
-        rows.append(f"next sync message in {span(info.next_sync_at - snapshot.now)}")
-    if snapshot.longest_block_ns:
-        rows.append(f"longest wait of the screen: {milliseconds(snapshot.longest_block_ns)}")
-    return rows
-
-
-def _waiting_row(snapshot: Snapshot, waiting: WaitingInfo) -> str:
-    unmet = ", ".join(short_id(message_id) for message_id in waiting.unmet)
-    author = name_of(snapshot, waiting.author)
-    left = span(waiting.give_up_at - snapshot.now)
-    return f"{short_id(waiting.message_id)} {author} needs {unmet}; shown anyway in {left}"
-
-
-def _outgoing_row(outgoing: OutgoingInfo, now: Nanos) -> str:
-    again = ""
-    if outgoing.resend_at is not None:
-        again = f", again in {span(outgoing.resend_at - now)}"
-    tries = count(outgoing.attempts, "try", "tries")
-    return f"{short_id(outgoing.message_id)} {WORDS[outgoing.delivery]}{again}, {tries}"
 
 
 def _since(now: Nanos, then: Nanos | None) -> str:

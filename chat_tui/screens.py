@@ -27,6 +27,7 @@ KEY_HELP: Final = (
     ("Alt+A", "next channel with new messages"),
     ("Alt+Up, Alt+Down", "channel above or below"),
     ("F2 or Alt+P", "what the protocol does"),
+    ("Alt+PgUp, Alt+PgDn", "read further up and down there"),
     ("F3 or Alt+N", "who is here"),
     ("Esc", "close what is open"),
     ("Ctrl+Q", "quit"),
@@ -40,6 +41,15 @@ MARK_HELP: Final = {
     Delivery.FAILED: "sent several times without an answer; /resend tries again",
 }
 
+
+PROTOCOL_HELP: Final = (
+    ("Waiting for parents", "came before what it builds on; shown in order, or after a gap"),
+    ("To request (T_req)", "each waits another time, so that one asks for all"),
+    ("To answer (T_resp)", "each waits another time, so that one answers for all"),
+    ("Unacknowledged", "nobody has named it yet; it is sent again, ever more slowly"),
+    ("Filter", "which ids we have, in few bits: sure of no, wrong at times with yes"),
+    ("named it, sent it", "proof that somebody has a message; a filter says only maybe"),
+)
 
 WORD_CELLS: Final = 22
 """Of the left column of the help: the longest command and how it is used."""
@@ -82,7 +92,7 @@ class TextScreen(ModalScreen[None]):
 
 
 def full_help(glyphs: Glyphs) -> Content:
-    """Return keys, commands and marks, each with its meaning."""
+    """Return keys, commands, marks and the protocol's words, each with its meaning."""
     marks = [(f"{glyphs.marks[state]} {WORDS[state]}", text) for state, text in MARK_HELP.items()]
     commands = [(f"{command.names[0]} {command.usage}", command.help) for command in TABLE]
     return Content("\n\n").join(
@@ -90,6 +100,7 @@ def full_help(glyphs: Glyphs) -> Content:
             _table("KEYS", KEY_HELP),
             _table("COMMANDS", commands),
             _table("MARKS at the right of your own messages", marks),
+            _table("PROTOCOL, the words of its pane", PROTOCOL_HELP),
         ]
     )
 

@@ -1,80 +1,199 @@
-"""`chat-tui sim`: real engines on a virtual clock and a bad network; a line a run."""
+"""`chat-tui sim`: real engines on a virtual clock and a bad network, and what came of each run."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+import json
+import random
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from typing import Final
 
 from rich.console import Console
-from rich.progress import track
+from rich.progress import Progress, TaskID
 
-from sync.machine import SECOND
+from chat_tui.outcome import as_json, as_text
+from sync.machine import MILLISECOND, SECOND, Nanos
 from sync.sds.message import PROFILES
 from sync.sim.network import Link
-from sync.sim.scenario import Outcome, Partition, Scenario, run
+from sync.sim.scenario import Crash, Outcome, Partition, Scenario, Trouble, run
 
-PARTITION_AT = 2 * SECOND
-"""Late enough that something is written before the cut, early enough that most comes after."""
+CRASH_LASTS: Final[Nanos] = 3 * SECOND
+"""From a crash to the start after it."""
+
+PATIENCE_S: Final = 2.0
+"""Seconds of computing before a bar shows how far it is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What the command line asks for; `loss` in percent, `partition` in seconds."""
+    """What the command line asks for; each field is the option of its name, in its unit.
+
+    `loss`, `duplicate` and `reorder` are percent of the frames to each receiver; `delay`, `jitter`
+    and `every` milliseconds; `partition` and `duration` seconds.
+    """
 
     peers: int
     messages: int
     loss: float
+    delay: float
+    jitter: float
+    duplicate: float
+    reorder: float
     partition: float
+    crash: int
+    duration: float
+    every: float
     seed: int
-    runs: int
+    seeds: int
     profile: str
+    reconcile: bool
+    mesh: bool | None
 
-
-def scenarios(request: Request) -> list[Scenario]:
-    """Return one scenario a run, with seeds that follow each other."""
-    link = Link(loss=request.loss / 100, duplicate=0.05, reorder=0.05)
-    lasts = int(request.partition * SECOND)
-    troubles = (Partition(PARTITION_AT, lasts, request.peers // 2),) if lasts else ()
-    return [
-        Scenario(
-            peers=request.peers,
-            messages=request.messages,
+    def scenario(self, seed: int) -> Scenario:
+        """Return the run of `seed`."""
+        link = Link(
+            loss=self.loss / 100,
+            delay=(
+                max(0, int((self.delay - self.jitter) * MILLISECOND)),
+                int((self.delay + self.jitter) * MILLISECOND),
+            ),
+            duplicate=self.duplicate / 100,
+            reorder=self.reorder / 100,
+        )
+        return Scenario(
+            peers=self.peers,
+            messages=self.messages,
             link=link,
             seed=seed,
-            troubles=troubles,
-            parameters=PROFILES[request.profile],
+            every=int(self.every * MILLISECOND),
+            troubles=self._troubles(seed),
+            within=int(self.duration * SECOND),
+            parameters=PROFILES[self.profile],
+            reconcile=self.reconcile,
+            mesh=self.mesh,
         )
-        for seed in range(request.seed, request.seed + request.runs)
-    ]
+
+    def command(self, seed: int) -> str:
+        """Return the command that runs `seed` alone, exactly as it ran here."""
+        words = ["chat-tui sim"]
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name == "reconcile":
+                words.append("--reconcile" if value else "--no-reconcile")
+            elif field.name == "mesh":
+                words += [] if value is None else ["--mesh" if value else "--broadcast"]
+            elif field.name not in {"seed", "seeds"}:
+                words.append(f"--{field.name} {value}")
+        return " ".join([*words, f"--seed {seed}", "--seeds 1"])
+
+    def _troubles(self, seed: int) -> tuple[Trouble, ...]:
+        """A cut through the middle, and power cuts of drawn peers, while lines are written."""
+        rng = random.Random(seed)  # noqa: S311  # a seeded run, not a secret
+        writing = int(self.messages * self.every * MILLISECOND)
+        troubles: list[Trouble] = []
+        if self.partition:
+            lasts = int(self.partition * SECOND)
+            troubles.append(Partition(writing // 3, lasts, self.peers // 2))
+        for number in range(self.crash):
+            at = int(rng.random() * writing)
+            node = rng.randrange(self.peers)
+            troubles.append(Crash(at, CRASH_LASTS, node, in_commit=number % 2 == 1))
+        return tuple(troubles)
 
 
-def simulate(request: Request, echo: Callable[[str], object]) -> int:
+def simulate(request: Request, echo: Callable[[str], object], *, json_lines: bool) -> int:
     """Run everything asked for; returns 0 if every run converged and every invariant held."""
-    failed = 0
-    asked: Iterable[Scenario] = scenarios(request)
-    if request.runs > 1:
-        console = Console(stderr=True)
-        asked = track(asked, "Simulating", console=console, transient=True)
-    for scenario in asked:
+    failed: list[int] = []
+    done = 0
+    with _Bar(request.seeds) as bar:
         try:
-            outcome = run(scenario)
-        except AssertionError as error:
-            failed += 1
-            echo(f"seed {scenario.seed}: broken: {error}")
-            continue
-        failed += not outcome.converged
-        echo(f"seed {scenario.seed}: {sentence(outcome)}")
-    if failed:
-        echo(f"{failed} of {request.runs} runs failed; the same --seed replays each exactly.")
+            for seed in range(request.seed, request.seed + request.seeds):
+                result = _result(request, seed, bar.show)
+                done += 1
+                if not result.good:
+                    failed.append(seed)
+                with bar.hidden():
+                    echo(result.line if json_lines else result.text)
+        finally:  # after an interruption too
+            with bar.hidden():
+                if not json_lines:
+                    echo(_summary(request, done, failed))
     return 1 if failed else 0
 
 
-def sentence(outcome: Outcome) -> str:
-    """Return what came of one run."""
-    if not outcome.converged:
-        return f"not converged; {outcome.written} lines written, {outcome.deliveries} shown"
-    return (
-        f"same log everywhere {outcome.seconds_to_converge:.1f} s after the last line; "
-        f"{outcome.written} lines, shown {outcome.deliveries} times, {outcome.gaps} after a gap, "
-        f"all received after {outcome.seconds_to_settle:.1f} s; "
-        f"{outcome.frames} frames, {outcome.frame_bytes / 1000:.0f} kB, "
-        f"{outcome.sessions} session ends, {outcome.session_bytes / 1000:.0f} kB"
-    )
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """What came of one run, as text and as JSON."""
+
+    good: bool
+    text: str
+    line: str
+
+
+def _result(request: Request, seed: int, tell: Callable[[float], None]) -> _Result:
+    began = time.process_time()
+    outcome: Outcome | None = None
+    broken = ""
+    try:
+        outcome = run(request.scenario(seed), tell)
+    except AssertionError as error:
+        broken = str(error.__cause__ or error)
+    cpu_s = time.process_time() - began
+    good = outcome is not None and outcome.converged
+    text = as_text(seed, outcome, broken, cpu_s)
+    if not good:
+        text += f"\n  replay     {request.command(seed)}"
+    replay = {"replay": request.command(seed)}
+    return _Result(good, text, json.dumps(as_json(seed, outcome, broken, cpu_s) | replay))
+
+
+def _summary(request: Request, done: int, failed: list[int]) -> str:
+    stopped = "" if done == request.seeds else f"; stopped before the other {request.seeds - done}"
+    if failed:
+        seeds = ", ".join(str(seed) for seed in failed)
+        return f"{len(failed)} of {done} runs failed: seed {seeds}{stopped}"
+    return f"{done} of {done} runs converged, and every invariant held{stopped}"
+
+
+class _Bar:
+    """How far the runs are, on stderr, once they have taken a while."""
+
+    def __init__(self, runs: int) -> None:
+        self._runs = runs
+        self._done = 0.0
+        self._progress = Progress(
+            console=Console(stderr=True),
+            transient=True,
+            redirect_stdout=False,  # results go to stdout, which may be a file
+        )
+        self._task: TaskID | None = None
+        self._began = time.process_time()
+
+    def __enter__(self) -> "_Bar":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._task is not None:
+            self._progress.stop()
+
+    def show(self, share: float) -> None:
+        """`share` of the current run is over; 1 ends it."""
+        total = self._done + share
+        if share >= 1:
+            self._done += 1
+        if self._task is None:
+            if time.process_time() - self._began < PATIENCE_S:
+                return
+            self._task = self._progress.add_task("Simulating", total=self._runs)
+            self._progress.start()
+        self._progress.update(self._task, completed=total)
+
+    @contextmanager
+    def hidden(self) -> Iterator[None]:
+        """Take it off the screen while something is printed."""
+        if self._task is None:
+            yield
+            return
+        self._progress.stop()
+        yield
+        self._progress.start()

@@ -7,6 +7,7 @@ from sync.errors import LocalError
 from sync.group.values import SendAgain, Written
 from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos
 from sync.runner import Release, Runner
+from sync.show import text_of
 from sync.sim.view import SimulatedView
 from sync.sim.world import World
 from sync.view import Event, History, Snapshot
@@ -69,6 +70,10 @@ class SimulatedChat:
             LocalError: it does not wait for anything.
         """
         runner = self._runner(channel)
+        node = self._world.nodes[self._number]
+        if message_id in runner.groups[channel].parked.of(node.identity.peer_id):
+            await self.write(channel, text_of(node.disk.load(message_id).entry).text)
+            return
         if message_id not in runner.groups[channel].sds.outgoing.pending:
             raise LocalError("That message is not waiting: it was received, or is not yours.")
         runner.feed(channel, SendAgain(message_id))

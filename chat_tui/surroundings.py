@@ -9,12 +9,13 @@ from typing import Final
 
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Static
 
-from chat_tui import panels, reports
+from chat_tui import panels, protocol, reports
 from chat_tui.composer import Composer
+from chat_tui.debug_pane import DebugPane
 from chat_tui.marks import Glyphs
 from chat_tui.messages import FollowChanged
 from chat_tui.model import Conversation
@@ -114,29 +115,6 @@ class StatusLine(Horizontal):
         self._right.show(Content(""))
 
 
-class DebugPane(VerticalScroll, can_focus=False):
-    """The drawer with the protocol's buffers."""
-
-    def __init__(self) -> None:
-        super().__init__(id="debug")
-        self._text = Panel(id="debug-text")
-        self._sections: list[reports.Section] = []
-
-    def compose(self) -> ComposeResult:
-        """One text for all."""
-        yield self._text
-
-    def show(self, sections: list[reports.Section]) -> None:
-        """Show what is buffered, who is here and the last steps."""
-        self._sections = sections
-        self.on_resize()
-
-    def on_resize(self) -> None:
-        """Wrap for the width there is, which is known only once the drawer is open."""
-        if width := self.scrollable_content_region.width:
-            self._text.show(panels.debug_text(self._sections, width))
-
-
 class Surroundings(Vertical):
     """The whole screen: `transcript` and `composer` with everything that stands around them.
 
@@ -155,7 +133,7 @@ class Surroundings(Vertical):
         self._unread, self._glyphs = unread, glyphs
         self._header, self.status = Header(), StatusLine()
         self._sidebar, self._keys = Panel(id="sidebar"), Panel(id="keys")
-        self._debug = DebugPane()
+        self._debug = DebugPane(glyphs)
 
     def compose(self) -> ComposeResult:
         """Header; channels, conversation and debug pane; keys."""
@@ -179,7 +157,7 @@ class Surroundings(Vertical):
         self._keys.show(panels.keys(snapshot, channel, self._unread))
         self._sidebar.show(panels.sidebar(snapshot, channel, self._unread, self._glyphs))
         if self._debug.display:
-            self._debug.show(reports.debug_sections(snapshot, info))
+            self._debug.show(protocol.debug_sections(snapshot, info))
         self._composer.border_title = panels.addressee(info)
         self.show_chip()
 
@@ -194,11 +172,15 @@ class Surroundings(Vertical):
     def page(self, screens: int) -> None:
         """Scroll what is in sight by screens, up if negative: the conversation, or the drawer."""
         if self._debug.display and self.screen.has_class("-narrow"):
-            self._debug.scroll_relative(y=screens * (self._debug.size.height - 1), animate=False)
+            self.page_debug(screens)
         elif screens < 0:
             self._transcript.page_up()
         else:
             self._transcript.page_down()
+
+    def page_debug(self, screens: int) -> None:
+        """Scroll the drawer by screens, up if negative."""
+        self._debug.page(screens)
 
     @property
     def debug_open(self) -> bool:

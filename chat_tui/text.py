@@ -189,3 +189,8 @@ def milliseconds(length: Nanos) -> str:
 def count(number: int, one: str, many: str | None = None) -> str:
     """Return `number` with its noun, as `1 message` or `3 messages`."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def times(number: int) -> str:
+    """Return how often, as `once`, `twice` or `3 times`."""
+    return {1: "once", 2: "twice"}.get(number, f"{number:,} times")

@@ -22,6 +22,7 @@ from storage.columns import (
 from storage.database import Database, Row, execute_for_rows
 from sync.entry import Kind, decode_text, open_content
 from sync.errors import DecodeError, StorageError
+from sync.group.records import GAPS_MAX, stamped_row
 from sync.group.values import (
     ChannelState,
     Outline,
@@ -82,6 +83,10 @@ UNNAMED_TIPS: Final = """
 HELD_BACK: Final = """
     SELECT message_id, author, lamport, created_ns, waku_hash, payload FROM held_back
     WHERE channel = ? AND status = ? ORDER BY number
+"""
+GAPS: Final = """
+    SELECT message_id, author, lamport, created_ns, waku_hash, payload FROM delivered
+    WHERE channel = ? AND after_gap ORDER BY lamport DESC, message_id DESC LIMIT ?
 """
 FORKS: Final = """
     SELECT author, log, seq, message_id FROM messages
@@ -290,7 +295,7 @@ def _restore(channel: bytes, me: PeerId, db: sqlite3.Connection) -> ChannelState
     (own_log,) = joined
     author = bytes.fromhex(me)
     (newest_own,) = db.execute(
-        "SELECT max(created_ns) FROM messages WHERE channel = ? AND author = ?", (channel, author)
+        "SELECT max(created_ns) FROM unparked WHERE channel = ? AND author = ?", (channel, author)
     ).fetchone()
     log = db.execute(
         "SELECT lamport, message_id FROM delivered WHERE channel = ? ORDER BY lamport, message_id",
@@ -302,14 +307,16 @@ def _restore(channel: bytes, me: PeerId, db: sqlite3.Connection) -> ChannelState
         (channel,),
     )
     outgoing = db.execute(
-        "SELECT message_id, delivery, attempts FROM unacknowledged WHERE channel = ? "
-        "ORDER BY lamport, message_id",
-        (channel,),
+        "SELECT message_id, delivery, attempts FROM unacknowledged "
+        "WHERE channel = ? AND status != ? ORDER BY lamport, message_id",
+        (channel, STATUS[Status.PARKED]),
     )
     return ChannelState(
         log_number=to_u64(own_log),
-        log=tuple([(to_u64(lamport), message_id(stored)) for lamport, stored in log]),
-        sync_ids=tuple([(to_u64(created_ns), waku_hash) for created_ns, waku_hash in sync_ids]),
+        log=b"".join([stamped_row(to_u64(lamport), stored) for lamport, stored in log]),
+        sync_ids=b"".join(
+            [stamped_row(to_u64(created_ns), waku_hash) for created_ns, waku_hash in sync_ids]
+        ),
         own_log=_own_log(channel, author, own_log, db),
         own_created_ns=0 if newest_own is None else to_u64(newest_own),
         tips=_tips(channel, db),
@@ -321,6 +328,7 @@ def _restore(channel: bytes, me: PeerId, db: sqlite3.Connection) -> ChannelState
         ),
         waiting=_held_back(channel, Status.WAITING, db),
         parked=_held_back(channel, Status.PARKED, db),
+        gaps=_gaps(channel, db),
     )
 
 
@@ -346,6 +354,11 @@ def _tips(channel: bytes, db: sqlite3.Connection) -> tuple[Outline, ...]:
     unnamed = db.execute(UNNAMED_TIPS, (channel, TIPS_MAX)).fetchall()
     outlines = {_outline(*row) for row in newest + unnamed}
     return tuple(sorted(outlines, key=lambda tip: (tip.lamport, tip.message_id))[-TIPS_MAX:])
+
+
+def _gaps(channel: bytes, db: sqlite3.Connection) -> tuple[Outline, ...]:
+    rows = db.execute(GAPS, (channel, GAPS_MAX)).fetchall()
+    return tuple([_outline(*found) for found in reversed(rows)])
 
 
 def _held_back(channel: bytes, status: Status, db: sqlite3.Connection) -> tuple[Outline, ...]:

@@ -84,5 +84,10 @@ CREATE TABLE peers (
 ) STRICT, WITHOUT ROWID;
 """
 
-MIGRATIONS: Final[tuple[str, ...]] = (FIRST,)
+GAPS: Final = """
+CREATE INDEX messages_after_gap ON messages (channel, lamport, message_id)
+    WHERE status = 0 AND after_gap;
+"""
+
+MIGRATIONS: Final[tuple[str, ...]] = (FIRST, GAPS)
 """Step n, counted from 1, brings a database from version n - 1 to n."""

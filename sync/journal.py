@@ -7,7 +7,7 @@ from typing import Protocol
 from sync.entry import Entry
 from sync.group.values import ChannelState, Record
 from sync.machine import ChannelId, MessageId, Nanos
-from sync.sds.message import Delivery
+from sync.sds.message import Delivery, HistoryEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,3 +53,18 @@ class Journal(Protocol):
 
     async def restore(self, channel: ChannelId) -> ChannelState:
         """Return what the channel's machines need; a new channel has an empty state."""
+
+
+class Retriever(Protocol):
+    """Where missing messages can be fetched besides the channel itself and the peers' histories.
+
+    A Store node, an archive (SDS, "Periodic Incoming Buffer Sweep"). The manager's reconciliation
+    with a peer needs none.
+    """
+
+    def retrieve(self, channel: ChannelId, wanted: Sequence[HistoryEntry]) -> None:
+        """Begin to fetch these, by their retrieval hints, and return at once.
+
+        What is found goes in as `values.Retrieved`, and is checked like everything else. It is
+        asked for again, ever later, while it does not come.
+        """

@@ -26,6 +26,8 @@ RETRY_FIRST: Nanos = 2 * SECOND
 RETRY_MAX: Nanos = 60 * SECOND
 
 PROTOCOL = "waku"
+PROTOCOLS = (PROTOCOL,)
+"""All there are. Without any, what a channel repairs by itself must do: nobody is asked."""
 
 NEW_LINK = "new link"
 MISSING = "messages are missing"
@@ -106,9 +108,12 @@ class Wish:
 class Manager:
     """The one table of sessions, wanted and running."""
 
-    def __init__(self, me: PeerId, rng: random.Random) -> None:
+    def __init__(
+        self, me: PeerId, rng: random.Random, protocols: Sequence[str] = PROTOCOLS
+    ) -> None:
         self._me = me
         self._rng = rng
+        self._protocols = protocols
         self._linked: set[tuple[ChannelId, PeerId]] = set()
         self._running: dict[tuple[ChannelId, PeerId], Wish] = {}
         self._wishes: dict[tuple[ChannelId, PeerId], Wish] = {}
@@ -116,6 +121,8 @@ class Manager:
 
     def handle(self, event: Input, now: Nanos) -> Sequence[Start]:
         """See `sync.machine`."""
+        if not self._protocols:
+            return ()
         match event:
             case Joined(channel, peer):
                 again = (channel, peer) in self._linked
@@ -149,7 +156,7 @@ class Manager:
 
     def deadline(self) -> Nanos | None:
         """When the next session may start; none while all places are taken."""
-        if len(self._running) >= SESSIONS_MAX:
+        if not self._wishes or len(self._running) >= SESSIONS_MAX:
             return None
         return min((wish.at for wish in self._wishes.values()), default=None)
 

@@ -7,18 +7,19 @@ releases nothing.
 """
 
 import random
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias, get_args
+from typing import Final, NamedTuple, TypeAlias, get_args
 
 from sync import manager as managing
+from sync.buckets import Buckets
 from sync.errors import LocalError, RemoteError
 from sync.group import values
 from sync.group.group import Author, Group
 from sync.journal import Membership
 from sync.machine import ChannelId, Nanos, PeerId, Tick
-from sync.sds.message import PROFILES
+from sync.sds.message import PROFILES, Parameters
 
 QUEUE_MAX = 20_000
 """Inputs that may wait. Drivers stop reading from peers well before (`crowded`)."""
@@ -29,7 +30,21 @@ CROWDED = 2_000
 BATCH_MAX = 512
 """Inputs handled before a commit; at 0.3 ms each the screen would wait 150 ms."""
 
-RECORDS: tuple[type, ...] = get_args(values.Record)
+RECORDS: Final = frozenset(get_args(values.Record))
+
+FOR_THE_MANAGER: Final = frozenset({values.Lacking, values.SessionEnded})
+"""Effects that the manager hears of."""
+
+LINKS: Final = frozenset({values.PeerJoined, values.PeerGone})
+"""Inputs that the manager hears of."""
+
+FAIR_FROM = 64
+"""Waiting inputs from which on peers are kept to their rate: without a backlog nobody waits."""
+
+PER_SECOND = 20.0
+BURST = 100.0
+"""Frames of one peer that are taken in their turn while there is a backlog. Those beyond wait until
+nobody else's are left: a flood slows down its sender, and is lost neither."""
 
 SURVIVORS = (
     values.Write,
@@ -38,22 +53,21 @@ SURVIVORS = (
     values.Arrived,
     values.PeerJoined,
     values.PeerGone,
+    values.Audience,
 )
 
 Trace: TypeAlias = Callable[[Nanos, str, object, Sequence[object]], None]
 """(now, machine, input, effects): one line of a trace."""
 
 
-@dataclass(frozen=True, slots=True)
-class Addressed:
+class Addressed(NamedTuple):
     """An input and the channel it is for."""
 
     channel: ChannelId
     event: values.Input
 
 
-@dataclass(frozen=True, slots=True)
-class Release:
+class Release(NamedTuple):
     """An effect that may happen now, and the channel it is of."""
 
     channel: ChannelId
@@ -71,34 +85,63 @@ class Failure:
 
 @dataclass(slots=True)
 class Batch:
-    """What one turn did: commit `records` together, then carry out `releases`."""
+    """What one turn did: commit `records` together, then carry out `releases`.
+
+    With `begin_anew` a channel must then be made anew from the disk, before the next turn.
+    """
 
     inputs: list[Addressed] = field(default_factory=list)
     records: list[values.Record] = field(default_factory=list)
     releases: list[Release] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
+    begin_anew: bool = False
 
 
 class Runner:
-    """All channels of one node."""
+    """All channels of one node.
 
-    def __init__(self, author: Author, rng: random.Random, trace: Trace | None = None) -> None:
+    Args:
+        author: whose node it is.
+        rng: decides delays and choices.
+        trace: is told every step.
+        profiles: the parameters of channels by name.
+        protocols: by which the manager may reconcile; none in tests of what SDS does alone.
+    """
+
+    def __init__(
+        self,
+        author: Author,
+        rng: random.Random,
+        trace: Trace | None = None,
+        profiles: Mapping[str, Parameters] = PROFILES,
+        protocols: Sequence[str] = managing.PROTOCOLS,
+    ) -> None:
         self.groups: dict[ChannelId, Group] = {}
         self.memberships: dict[ChannelId, Membership] = {}
-        self.manager = managing.Manager(author.me, rng)
+        self.manager = managing.Manager(author.me, rng, protocols)
         self._author = author
         self._rng = rng
         self._trace = trace
         self._queue: deque[Addressed] = deque()
+        self._put_off: deque[Addressed] = deque()
+        """Frames of peers that sent more than their share, in order."""
+        self._putting_off: Counter[PeerId] = Counter()
+        self._shares = Buckets(PER_SECOND, BURST)
         self._rebuilt: list[ChannelId] = []
         self._sessions = 0
         self._offset: Nanos = 0
+        self._profiles = profiles
+        self._due: Nanos | None = None
+        self._due_known = False
+        """Whether `_due` is the deadline: it only changes when a machine handles something."""
 
     def add_channel(self, membership: Membership, state: values.ChannelState) -> None:
         """Take a channel into the house, with what the disk holds of it."""
         channel = membership.channel
         self.memberships[channel] = membership
-        self.groups[channel] = Group(self._author, channel, PROFILES[membership.profile], self._rng)
+        parameters = self._profiles[membership.profile]
+        self.groups[channel] = Group(self._author, channel, parameters, self._rng)
+        self._due_known = False
         self._queue.appendleft(Addressed(channel, values.Restored(state)))
         if self._offset:
             self._queue.append(Addressed(channel, values.ReferenceClock(self._offset)))
@@ -109,7 +152,7 @@ class Runner:
         Raises:
             LocalError: the queue is full; whoever feeds must wait until it is not `crowded`.
         """
-        if len(self._queue) >= QUEUE_MAX:
+        if self.waiting >= QUEUE_MAX:
             raise LocalError("Too much at once: wait a moment, then go on.")
         self._queue.append(Addressed(channel, event))
 
@@ -123,17 +166,17 @@ class Runner:
     @property
     def waiting(self) -> int:
         """How many inputs wait to be handled."""
-        return len(self._queue)
+        return len(self._queue) + len(self._put_off)
 
     @property
     def crowded(self) -> bool:
         """Whether drivers should stop reading from peers for now."""
-        return len(self._queue) >= CROWDED
+        return self.waiting >= CROWDED
 
     @property
     def busy(self) -> bool:
         """Whether inputs wait to be handled."""
-        return bool(self._queue)
+        return bool(self._queue or self._put_off)
 
     def new_session(self) -> values.SessionId:
         """Return a fresh session number."""
@@ -146,41 +189,78 @@ class Runner:
 
     def deadline(self) -> Nanos | None:
         """When `turn` is next needed; None when nothing waits on time."""
-        times = [group.deadline() for group in self.groups.values()]
-        times.append(self.manager.deadline())
-        return min((time for time in times if time is not None), default=None)
+        if not self._due_known:
+            due = self.manager.deadline()
+            for group in self.groups.values():
+                time = group.deadline()
+                if time is not None and (due is None or time < due):
+                    due = time
+            self._due, self._due_known = due, True
+        return self._due
 
-    def turn(self, now: Nanos, enough: Callable[[], bool] = lambda: False) -> Batch:
+    def turn(self, now: Nanos, enough: Callable[[], bool] | None = None) -> Batch:
         """Handle what waits: due ticks first, then inputs in order, until `enough` or 512."""
         batch = Batch()
-        for channel in self._rebuilt:
-            self._manage(managing.Rebuilt(channel), now)
-        self._rebuilt.clear()
-        self._tick(now, batch)
-        while self._queue and len(batch.inputs) < BATCH_MAX:
-            self._handle(self._queue.popleft(), now, batch)
-            if enough():
+        if self._rebuilt:
+            for channel in self._rebuilt:
+                self._manage(managing.Rebuilt(channel), now)
+            self._rebuilt.clear()
+        due = self.deadline()
+        if due is not None and due <= now:
+            self._tick(now, batch)
+        while self.busy and len(batch.inputs) < BATCH_MAX:
+            self._handle(self._next(now), now, batch)
+            if batch.begin_anew or (enough is not None and enough()):
                 break
         return batch
 
     def rebuild(self, states: Mapping[ChannelId, values.ChannelState]) -> None:
-        """After a failed commit: begin anew from what the disk holds, with the peers of now.
+        """Begin anew from what the disk holds, with the peers of now.
+
+        After a failed commit, or one of a batch with `begin_anew`.
 
         The driver must have cut all session streams: the machines no longer know of them.
         """
         waiting = [
             addressed
-            for addressed in self._queue
+            for addressed in (*self._queue, *self._put_off)
             if addressed.channel not in states or _survives(addressed.event)
         ]
         self._queue.clear()
+        self._put_off.clear()
+        self._putting_off.clear()
         for channel, state in states.items():
-            peers = sorted(self.groups[channel].peers)
+            peers, audience = sorted(self.groups[channel].peers), self.groups[channel].audience
             self._rebuilt.append(channel)
             self.add_channel(self.memberships[channel], state)
             for peer in peers:
                 self._queue.append(Addressed(channel, values.PeerJoined(peer)))
+            if audience:
+                self._queue.append(Addressed(channel, values.Audience(audience)))
         self._queue.extend(waiting)
+
+    def _next(self, now: Nanos) -> Addressed:
+        """Take the next input; a frame beyond its peer's share only where there is no other."""
+        while self._queue:
+            addressed = self._queue.popleft()
+            event = addressed.event
+            if type(event) is not values.Arrived or not self._is_beyond_share(event.peer, now):
+                return addressed
+            self._putting_off[event.peer] += 1
+            self._put_off.append(addressed)
+        addressed = self._put_off.popleft()
+        assert isinstance(addressed.event, values.Arrived)
+        peer = addressed.event.peer
+        self._putting_off[peer] -= 1
+        if not self._putting_off[peer]:
+            del self._putting_off[peer]
+        return addressed
+
+    def _is_beyond_share(self, peer: PeerId, now: Nanos) -> bool:
+        """Whether a frame of `peer` must wait: too many came, or others of it wait already."""
+        if peer in self._putting_off:
+            return True
+        return len(self._queue) >= FAIR_FROM and not self._shares.take(peer, now)
 
     def _tick(self, now: Nanos, batch: Batch) -> None:
         for channel, group in self.groups.items():
@@ -192,11 +272,12 @@ class Runner:
             self._manage(Tick(), now)
 
     def _handle(self, addressed: Addressed, now: Nanos, batch: Batch) -> None:
-        channel, event = addressed.channel, addressed.event
+        channel, event = addressed
         batch.inputs.append(addressed)
         group = self.groups.get(channel)
         if group is None:
             return  # left since
+        self._due_known = False
         try:
             effects = group.handle(event, now)
         except (LocalError, RemoteError) as error:
@@ -204,12 +285,20 @@ class Runner:
             return
         if self._trace is not None:
             self._trace(now, channel, event, effects)
+        managed = []
         for effect in effects:
-            if isinstance(effect, RECORDS):
+            kind = type(effect)
+            if kind in RECORDS:
                 batch.records.append(effect)  # type: ignore[arg-type]  # RECORDS are the Records
-            else:
-                batch.releases.append(Release(channel, effect))
-        self._tell_manager(channel, event, effects, now)
+                continue
+            if kind is values.BeginAnew:
+                batch.begin_anew = True
+                continue
+            batch.releases.append(Release(channel, effect))
+            if kind in FOR_THE_MANAGER:
+                managed.append(effect)
+        if managed or type(event) in LINKS:
+            self._tell_manager(channel, event, managed, now)
 
     def _tell_manager(
         self,
@@ -230,6 +319,7 @@ class Runner:
                 self._manage(ended, now)
 
     def _manage(self, event: managing.Input, now: Nanos) -> None:
+        self._due_known = False
         starts = self.manager.handle(event, now)
         if self._trace is not None:
             self._trace(now, "manager", event, starts)

@@ -7,27 +7,37 @@ from sync.errors import DecodeError
 from sync.group import values
 from sync.group.group import Group
 from sync.journal import Membership
-from sync.machine import ChannelId, PeerId
+from sync.machine import ChannelId, Nanos, PeerId
 from sync.manager import PROTOCOL
+from sync.sds.channel import Channel
+from sync.sds.evidence import Evidence
 from sync.sds.message import Delivery
 from sync.view import (
+    AnswerInfo,
     BloomInfo,
     ChannelInfo,
     DeliveryShown,
     Event,
     FoundShown,
+    HoldersInfo,
     Level,
     Line,
     MessageShown,
     MissingShown,
     Notice,
     OutgoingInfo,
+    RepairInfo,
+    RequestInfo,
     SyncShown,
     WaitingInfo,
+    WithdrawnShown,
 )
 
 ROWS_MAX = 100
 """Rows of each buffer in a snapshot: what fits no screen is counted."""
+
+HOLDERS_ROWS = 20
+"""Newest messages a snapshot says the holders of."""
 
 UNKNOWN_KIND = "(a kind of message this version does not know)"
 
@@ -84,6 +94,8 @@ def event_of(
             return MissingShown(channel, message_id, named_by)
         case values.Found(message_id, lost):
             return FoundShown(channel, message_id, lost)
+        case values.Withdrawn(message_ids):
+            return WithdrawnShown(channel, message_ids)
         case values.SessionEnded():
             return SyncShown(
                 channel=channel,
@@ -102,7 +114,7 @@ def event_of(
             return None
 
 
-def channel_info(group: Group, membership: Membership) -> ChannelInfo:
+def channel_info(group: Group, membership: Membership, now: Nanos) -> ChannelInfo:
     """Return what the channel list and the debug pane show of a channel."""
     sds = group.sds
     incoming, outgoing = sds.incoming, sds.outgoing
@@ -114,11 +126,19 @@ def channel_info(group: Group, membership: Membership) -> ChannelInfo:
         profile=membership.profile,
         messages=len(sds.log.order),
         missing=tuple(missing[:ROWS_MAX]),
+        missing_count=len(missing),
         lost=len(incoming.lost),
         parked=len(group.parked),
+        parked_own=tuple(group.parked.of(sds.me)[:ROWS_MAX]),
         outgoing=tuple(
             [
-                OutgoingInfo(one.message_id, one.delivery, one.attempts, one.resend_at)
+                OutgoingInfo(
+                    one.message_id,
+                    one.delivery,
+                    one.attempts,
+                    one.resend_at,
+                    tuple(sorted(one.possibly_by)),
+                )
                 for one in list(outgoing.pending.values())[:ROWS_MAX]
             ]
         ),
@@ -144,5 +164,51 @@ def channel_info(group: Group, membership: Membership) -> ChannelInfo:
             fill=sds.filter.fill,
             false_positives=sds.filter.false_positive_rate,
         ),
+        repair=repair_info(sds, now),
+        holders=tuple(
+            [
+                HoldersInfo(
+                    message_id,
+                    own=holders.get(sds.me) is Evidence.WROTE,
+                    holders=tuple(holders.items()),
+                )
+                for message_id, holders in sds.holders.newest(HOLDERS_ROWS)
+            ]
+        ),
         peers=tuple(sorted(group.peers)),
+    )
+
+
+def repair_info(sds: Channel, now: Nanos) -> RepairInfo:
+    """Return what SDS-R is about to do."""
+    repairs, missing = sds.repairs, sds.incoming.missing
+    window = repairs.window(now)
+    requests = sorted(repairs.asking.requests.values(), key=lambda request: request.t_req)
+    answers = sorted(repairs.answering.answers.values(), key=lambda answer: answer.t_resp)
+    return RepairInfo(
+        participants=repairs.participants.count(now, repairs.connected),
+        groups=window.groups,
+        t_min=window.t_min,
+        t_max=window.t_max,
+        requests=tuple(
+            [
+                RequestInfo(
+                    request.entry.message_id,
+                    missing[request.entry.message_id].named_by,
+                    request.namer,
+                    request.t_req,
+                    request.asked,
+                    len(missing[request.entry.message_id].waiters),
+                )
+                for request in requests[:ROWS_MAX]
+            ]
+        ),
+        requests_count=len(repairs.asking),
+        answers=tuple(
+            [
+                AnswerInfo(answer.message_id, answer.requester, answer.t_resp)
+                for answer in answers[:ROWS_MAX]
+            ]
+        ),
+        answers_count=len(repairs.answering.answers),
     )

@@ -10,6 +10,7 @@ from enum import Enum
 from typing import Protocol, TypeAlias
 
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
+from sync.sds.evidence import Evidence
 from sync.sds.message import Delivery
 
 Position: TypeAlias = tuple[int, MessageId]
@@ -80,6 +81,14 @@ class FoundShown:
 
 
 @dataclass(frozen=True, slots=True)
+class WithdrawnShown:
+    """Messages that were shown are set aside until their time, which is far ahead."""
+
+    channel: ChannelId
+    message_ids: tuple[MessageId, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class PeerShown:
     """A peer came, went, or changed its name."""
 
@@ -134,6 +143,7 @@ Event: TypeAlias = (
     | DeliveryShown
     | MissingShown
     | FoundShown
+    | WithdrawnShown
     | PeerShown
     | SyncShown
     | ChannelShown
@@ -143,12 +153,17 @@ Event: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class OutgoingInfo:
-    """An own message that nobody has surely received: its state and next resend."""
+    """An own message that nobody has surely received: its state and next resend.
+
+    `attempts` counts how often it was sent again; `possibly_by`: whose filters may hold it.
+    """
 
     message_id: MessageId
     delivery: Delivery
     attempts: int
     resend_at: Nanos | None
+    """None while nobody is connected, and once it has failed."""
+    possibly_by: tuple[PeerId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +174,54 @@ class WaitingInfo:
     author: PeerId
     unmet: tuple[MessageId, ...]
     give_up_at: Nanos
+
+
+@dataclass(frozen=True, slots=True)
+class RequestInfo:
+    """A missing message, and when we ask for it (SDS-R, outgoing repair request buffer).
+
+    `namer` named it in message `named_by`; in a sync message, if both are the same. `asked` counts
+    how often we asked or heard somebody ask; `waiters` those held back for it.
+    """
+
+    message_id: MessageId
+    named_by: str
+    namer: PeerId
+    t_req: Nanos
+    asked: int
+    waiters: int
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerInfo:
+    """A message somebody asked for, and when we answer (SDS-R, incoming repair request buffer)."""
+
+    message_id: MessageId
+    requester: PeerId
+    t_resp: Nanos
+
+
+@dataclass(frozen=True, slots=True)
+class RepairInfo:
+    """SDS-R in a channel: its buffers, and the times of a group of this size. Cut to 100 rows."""
+
+    participants: int
+    groups: int
+    t_min: Nanos
+    t_max: Nanos
+    requests: tuple[RequestInfo, ...] = ()
+    requests_count: int = 0
+    answers: tuple[AnswerInfo, ...] = ()
+    answers_count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class HoldersInfo:
+    """Who has a message, and how we know; `own` if we wrote it."""
+
+    message_id: MessageId
+    own: bool
+    holders: tuple[tuple[PeerId, Evidence], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,14 +247,20 @@ class ChannelInfo:
     profile: str
     messages: int
     missing: tuple[MessageId, ...] = ()
+    missing_count: int = 0
     lost: int = 0
     parked: int = 0
+    parked_own: tuple[MessageId, ...] = ()
+    """Those of them that we wrote, while our clock was wrong; each can be sent anew."""
     outgoing: tuple[OutgoingInfo, ...] = ()
     outgoing_count: int = 0
     waiting: tuple[WaitingInfo, ...] = ()
     waiting_count: int = 0
     next_sync_at: Nanos | None = None
     bloom: BloomInfo | None = None
+    repair: RepairInfo | None = None
+    holders: tuple[HoldersInfo, ...] = ()
+    """The newest messages, newest first."""
     peers: tuple[PeerId, ...] = ()
     """Peers whose link proved this channel."""
 

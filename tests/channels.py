@@ -82,10 +82,11 @@ def only(kind: type[EffectT], effects: Sequence[Effect]) -> list[EffectT]:
     return [effect for effect in effects if isinstance(effect, kind)]
 
 
-def advance(one: Channel, until: Nanos) -> list[tuple[Nanos, Effect]]:
-    """Tick at every deadline up to `until`; returns when what happened."""
+def advance(one: Channel, until: Nanos, since: Nanos = 0) -> list[tuple[Nanos, Effect]]:
+    """Tick at every deadline from `since` up to `until`; returns when what happened."""
     happened: list[tuple[Nanos, Effect]] = []
     while (due := one.deadline()) is not None and due <= until:
+        due = max(due, since)
         happened += [(due, effect) for effect in one.handle(Tick(), due)]
     return happened
 

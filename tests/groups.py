@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from sync.entry import Kind, Text, encode_text
@@ -103,4 +103,4 @@ def arrived(message: Message, link: PeerId) -> values.Arrived:
 
 
 def with_content(sent: values.StoredMessage, content: bytes) -> Message:
-    return replace(sds_of(sent), content=content)
+    return sds_of(sent)._replace(content=content)

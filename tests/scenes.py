@@ -5,7 +5,7 @@ Rule: everything on the screen came about by the engine's own doing; only the ne
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -13,11 +13,12 @@ from typing import Final
 
 from chat_tui.app import ChatApp
 from chat_tui.first_run import Answers, FirstRun
+from chat_tui.marks import UNICODE, Glyphs
 from chat_tui.simulated import SimulatedChat
 from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND, Nanos
 from sync.sim.network import Link
-from sync.sim.world import EPOCH, World
-from sync.view import Snapshot
+from sync.sim.world import EPOCH, Terms, World
+from sync.view import ChannelInfo, Snapshot
 
 NAMES: Final = ("alice", "bob", "carol", "dave")
 ALICE, BOB, CAROL, DAVE = range(4)
@@ -34,12 +35,19 @@ MONDAY_MORNING: Final[Nanos] = FRIDAY_EVENING + 63 * HOUR + 14 * MINUTE
 """09:11 UTC."""
 
 
+LIVE: Final = Terms()
+"""What live chats have agreed on."""
+
+LONG: Final[Nanos] = 10 * MINUTE
+"""Within which everything in a scene comes about."""
+
+
 class Scene:
     """A world of some people, of whom alice is at the screen."""
 
-    def __init__(self, *names: str) -> None:
+    def __init__(self, *names: str, terms: Terms = LIVE) -> None:
         self.names = names
-        self.world = World(len(names), SEED, QUICK)
+        self.world = World(len(names), SEED, QUICK, terms)
         self.world.membership = replace(self.world.membership, name="lobby")
         self.chat = SimulatedChat(self.world, ALICE, names)
 
@@ -66,10 +74,12 @@ class Scene:
     def turn_quick(self) -> None:
         self.world.network.link = QUICK
 
-    def until_held_back(self) -> None:
-        """Go on until alice holds a message back for an earlier one."""
-        while not self.snapshot().channels[0].waiting:
-            self.world.run(MILLISECOND)
+    def until(self, true: Callable[[ChannelInfo], object], step: Nanos = MILLISECOND) -> None:
+        """Go on until something is true of alice's channel."""
+        end = self.world.now + LONG
+        while not true(self.snapshot().channels[0]):
+            assert self.world.now < end, "the scene does not come about"
+            self.world.run(step)
 
 
 def morning() -> Scene:
@@ -102,6 +112,29 @@ def alone() -> Scene:
     scene.sleep_until(MONDAY_MORNING)
     scene.say(ALICE, "good morning! is anybody in yet?")
     scene.say(ALICE, "I put the switch on the table in room 2")
+    return scene
+
+
+def repairing() -> Scene:
+    """Alice lacks a message and asks for it; dave lacks another, and she plans to answer him.
+
+    Nobody compares histories, which would repair both at once.
+    """
+    scene = Scene(*NAMES, terms=Terms(reconcile=False))
+    scene.sleep_until(MONDAY_MORNING)
+    scene.say(ALICE, "who brings the cake?")
+    scene.say(BOB, "my sister bakes one, with cherries")
+    scene.world.crash(DAVE)
+    scene.say(BOB, "she needs a lift at two, I am off to the meeting now")
+    scene.world.crash(BOB)
+    scene.world.restart(DAVE)
+    scene.turn_silent()
+    scene.say(CAROL, "I can drive", then=50 * MILLISECOND)
+    scene.turn_quick()
+    scene.say(CAROL, "the blue car is mine, and now I am off too", then=50 * MILLISECOND)
+    scene.world.crash(CAROL)
+    scene.until(lambda info: info.repair is not None and info.repair.answers)
+    scene.say(ALICE, "fine, see you all at two", then=1500 * MILLISECOND)
     return scene
 
 
@@ -150,21 +183,23 @@ def _trouble(scene: Scene) -> None:
     scene.say(ALICE, "I'll ask him when he is back", then=10 * MILLISECOND)
     scene.say(BOB, "good", then=10 * MILLISECOND)
     scene.turn_silent()
+    scene.until(lambda info: info.lost, step=SECOND)
     scene.say(ALICE, "hello? is anybody still reading this?", then=6 * MINUTE)
-    scene.say(BOB, "was there something?", then=SECOND)
     scene.say(ALICE, "do we need the long one too?", then=8 * SECOND)
+    scene.say(BOB, "was there something?", then=100 * MILLISECOND)
     scene.turn_quick()
     scene.say(BOB, "we do", then=0)
-    scene.until_held_back()
+    scene.until(lambda info: info.waiting)
+    scene.world.run(20 * MILLISECOND)
 
 
 async def no_network() -> None:
     """A start of the network that has nothing to do."""
 
 
-def screen_of(scene: Scene) -> ChatApp:
+def screen_of(scene: Scene, *, glyphs: Glyphs = UNICODE) -> ChatApp:
     """Alice's screen, whose cursor does not blink."""
-    app = ChatApp(scene.chat, no_network)
+    app = ChatApp(scene.chat, no_network, glyphs=glyphs)
     app.composer.cursor_blink = False
     return app
 

@@ -35,6 +35,10 @@ def morning() -> App[Any]:
     return scenes.screen_of(scenes.morning())
 
 
+def repairing() -> App[Any]:
+    return scenes.screen_of(scenes.repairing())
+
+
 def waiting() -> App[Any]:
     return scenes.screen_of(scenes.alone())
 
@@ -45,6 +49,8 @@ PICTURES: Final = {
     "main_wide": Picture(morning, WIDE),
     "debug_narrow": Picture(morning, NARROW, ("f2",)),
     "debug_wide": Picture(morning, WIDE, ("f2",)),
+    "repair_narrow": Picture(repairing, NARROW, ("f2",)),
+    "repair_wide": Picture(repairing, WIDE, ("f2",)),
     "peers": Picture(morning, NARROW, ("f3",)),
     "help": Picture(morning, WIDE, ("f1",)),
     "first_run": Picture(scenes.first_run, NARROW),

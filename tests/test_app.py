@@ -188,8 +188,8 @@ async def test_an_active_channel_is_named_and_jumped_to(tmp_path: Path) -> None:
     [
         ("f1", "COMMANDS"),
         ("alt+h", "COMMANDS"),
-        ("f2", "Held back"),
-        ("alt+p", "Held back"),
+        ("f2", "Waiting for parents"),
+        ("alt+p", "Waiting for parents"),
         ("f3", "Nobody yet"),
         ("alt+n", "Nobody yet"),
     ],
@@ -265,7 +265,7 @@ async def test_the_drawer_stands_beside_the_chat_only_where_there_is_room(
 ) -> None:
     async with opened(tmp_path, "alice") as alice, screen(alice, (width, 30)) as (app, pilot):
         await pilot.press("f2")
-        await until(pilot, lambda: "Held back" in shown(app))
+        await until(pilot, lambda: "Waiting for parents" in shown(app))
 
         assert ("to #lobby" in shown(app)) == beside
         assert ("CHANNELS" in shown(app)) == (width >= 120)

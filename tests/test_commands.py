@@ -168,7 +168,7 @@ async def test_a_message_nobody_has_is_sent_again_by_its_id(tmp_path: Path) -> N
         waiting = await run("/missing", lobby)
 
     assert (named.ok, unnamed.ok) == (True, True)
-    assert f"  {message_id[:6]} sent" in waiting.text
+    assert f"  {message_id[:6]} waiting" in waiting.text
     assert waiting.action == "open_debug"
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from storage import database
 from storage.database import Database, execute_for_rows
-from storage.migrations import FIRST, MIGRATIONS
+from storage.migrations import MIGRATIONS
 from sync.errors import StorageError
 from sync.group.values import Status, StoreMessage
 from tests.entries import CHANNEL, Author
@@ -103,7 +103,7 @@ async def test_steps_are_done_once_and_in_order(
 ) -> None:
     path = tmp_path / "chat.db"
     await (await Database.open(path)).close()
-    steps = (FIRST, "CREATE TABLE second (x);", "ALTER TABLE second RENAME TO third;")
+    steps = (*MIGRATIONS, "CREATE TABLE second (x);", "ALTER TABLE second RENAME TO third;")
     monkeypatch.setattr(database, "MIGRATIONS", steps)
 
     for _ in range(2):
@@ -118,14 +118,14 @@ async def test_a_step_that_fails_leaves_nothing_of_itself(
 ) -> None:
     path = tmp_path / "chat.db"
     bad = "CREATE TABLE second (x); INSERT INTO nowhere VALUES (1);"
-    monkeypatch.setattr(database, "MIGRATIONS", (FIRST, bad))
+    monkeypatch.setattr(database, "MIGRATIONS", (*MIGRATIONS, bad))
 
     with pytest.raises(StorageError, match="nowhere"):
         await Database.open(path)
     monkeypatch.undo()
 
     again = await Database.open(path)
-    assert await again.read(lambda db: value(db, "PRAGMA user_version")) == 1
+    assert await again.read(lambda db: value(db, "PRAGMA user_version")) == len(MIGRATIONS)
     await again.close()
     assert "second" not in tables(path)
 

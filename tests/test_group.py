@@ -62,7 +62,6 @@ def test_a_hole_in_an_authors_log_is_looked_for_and_not_waited_for() -> None:
     assert only(values.Missing, effects) == [
         values.Missing(absent.entry.message_id, sent.entry.message_id)
     ]
-    assert only(values.Lacking, effects) == [values.Lacking(1, (bob.peer_id,))]
     assert only(values.Found, filled) == [values.Found(absent.entry.message_id, lost=False)]
     assert only(values.Lacking, filled) == [values.Lacking(0, (bob.peer_id,))]
 
@@ -105,7 +104,7 @@ def test_a_start_brings_back_log_buffers_and_clock() -> None:
 
     after = alice.group
     assert after is not before
-    assert after.sds.log.order == before.sds.log.order
+    assert list(after.sds.log.order) == list(before.sds.log.order)
     assert after.sds.log.tips == before.sds.log.tips
     assert after.sds.filter.to_bytes() == before.sds.filter.to_bytes()
     assert after.sds.lamport == before.sds.lamport

@@ -20,6 +20,7 @@ from sync.group.values import (
 from sync.machine import ChannelId, MessageId
 from sync.sds.message import Delivery
 from tests.entries import CHANNEL, Author
+from tests.rows import log_of, stamped
 from tests.stores import OWN_LOG, delivered, ids, membership, opened, outline, restored
 
 ROOT = Path(__file__).parent.parent
@@ -105,10 +106,11 @@ async def test_every_kind_of_record_is_in_the_state_after_reopening(tmp_path: Pa
     known = [mine, again, done, hers]
     in_order = sorted((m.entry.header.lamport, m.entry.message_id) for m in known)
     assert before == after
-    assert after.log == tuple(in_order)
-    assert after.sync_ids == tuple(
-        sorted((m.entry.header.created_ns, m.waku_hash) for m in [*known, held])
+    assert log_of(after.log) == in_order
+    assert stamped(after.sync_ids) == sorted(
+        (m.entry.header.created_ns, m.waku_hash) for m in [*known, held]
     )
+    assert after.gaps == (outline(hers),)
     assert after.own_log == tuple(ids([mine, again, done]))
     assert after.own_created_ns == done.entry.header.created_ns
     assert after.outgoing == (
@@ -172,8 +174,8 @@ async def test_numbers_up_to_64_bits_keep_their_value_and_order(tmp_path: Path) 
         loaded = await store.journal.load(CHANNEL, ids(messages))
 
     assert state.log_number == U64_MAX
-    assert [lamport for lamport, _ in state.log] == sorted(numbers)
-    assert [created_ns for created_ns, _ in state.sync_ids] == sorted(numbers)
+    assert [lamport for lamport, _ in stamped(state.log)] == sorted(numbers)
+    assert [created_ns for created_ns, _ in stamped(state.sync_ids)] == sorted(numbers)
     assert [line.created_ns for line in page] == sorted(numbers)
     assert [loaded[one].entry.header.log for one in ids(messages)] == numbers
 

@@ -1,7 +1,7 @@
 """Marks: a sign and a word for every state."""
 
 from chat_tui import marks
-from chat_tui.marks import mark_word
+from chat_tui.marks import bar, mark_word
 from sync.machine import MINUTE, SECOND
 from sync.sds.message import Delivery
 from tests.conversations import NOON, line
@@ -33,3 +33,17 @@ def test_every_state_has_a_sign_in_both_sets() -> None:
         assert set(glyphs.marks) == set(Delivery) == set(marks.WORDS)
         assert len(set(glyphs.marks.values())) == len(Delivery)
     assert all(mark.isascii() for mark in marks.ASCII.marks.values())
+
+
+def test_a_bar_is_empty_only_when_nothing_is_left() -> None:
+    shares = (0.0, 0.01, 0.2, 0.21, 1.0, 1.5)
+
+    assert [bar(share, marks.UNICODE) for share in shares] == [
+        "▱▱▱▱▱",
+        "▰▱▱▱▱",
+        "▰▱▱▱▱",
+        "▰▰▱▱▱",
+        "▰▰▰▰▰",
+        "▰▰▰▰▰",
+    ]
+    assert bar(0.5, marks.ASCII) == "###.."

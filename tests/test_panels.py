@@ -4,9 +4,11 @@ from dataclasses import replace
 
 from rich.cells import cell_len
 
-from chat_tui import panels, reports
-from chat_tui.marks import ASCII, UNICODE
-from sync.machine import ChannelId
+from chat_tui import panels
+from chat_tui.marks import ASCII, UNICODE, Glyphs
+from chat_tui.protocol import Row, Section
+from sync.machine import SECOND, ChannelId
+from sync.sds.message import Delivery
 from sync.view import Level, Notice, PeerInfo, PeerState
 from tests.conversations import LOBBY, peer
 from tests.test_reports import CALM, absent, present, snapshot
@@ -101,23 +103,59 @@ def test_markup_in_names_is_just_text() -> None:
     assert "[red]b[/]" in shown.plain
 
 
-def test_the_debug_pane_wraps_rows_and_keeps_empty_sections_short() -> None:
+def test_the_header_says_what_is_missing_and_what_is_lost() -> None:
+    info = replace(CALM, missing_count=2, lost=1)
+
+    assert panels.header(snapshot(present("bob")), info, UNICODE).plain == (
+        "#lobby  1 other here · ◐ 2 missing, 1 lost"
+    )
+
+
+def lines_of(section: Section, width: int = 30, glyphs: Glyphs = UNICODE) -> list[str]:
+    """The lines of one section, without the title of the pane."""
+    lines = panels.debug_lines([section], width, glyphs)
+    assert max(line.cell_length for line in lines) < width
+    return [line.plain.rstrip() for line in lines[2:]]
+
+
+def test_the_debug_pane_wraps_rows_and_says_what_is_not_there() -> None:
     sections = [
-        reports.Section("Held back", 0, (), "none"),
-        reports.Section("Missing", 0, (), "none"),
-        reports.Section("Peers", 1, ("bob " * 12,), "nobody yet"),
+        Section("Held back", 0, (), "none"),
+        Section("Peers", 1, (Row("bob " * 12),), "nobody yet", note="all of them"),
     ]
 
-    lines = panels.debug_text(sections, 30).plain.split("\n")
+    lines = [line.plain for line in panels.debug_lines(sections, 30, UNICODE)]
 
-    assert [line.split() for line in lines[:6]] == [
+    assert [line.split() for line in lines[:7]] == [
         ["PROTOCOL", "Esc", "closes"],
         [],
-        ["Held", "back", "none"],
-        ["Missing", "none"],
+        ["Held", "back"],
+        ["none"],
         [],
         ["Peers", "1"],
+        ["all", "of", "them"],
     ]
-    assert lines[6].startswith(" bob")
-    assert lines[7].startswith("   bob")
+    assert lines[7].startswith(" bob")
+    assert lines[8].startswith("   bob")
     assert max(map(len, lines)) <= 30
+
+
+def test_a_row_has_its_message_its_sign_and_its_time_at_fixed_places() -> None:
+    def row(mark: Delivery | None, seconds: int) -> Row:
+        return Row("sent", "e07a11", mark=mark, when="again in", left=seconds * SECOND)
+
+    rows = (row(Delivery.UNACKNOWLEDGED, 8), row(Delivery.FAILED, 12), row(None, 119))
+
+    assert lines_of(Section("Unacknowledged", 3, rows, "none"), 40)[1:] == [
+        " e07a11 ○ again in 8 s   · sent",
+        " e07a11 ✗ again in 12 s  · sent",
+        " e07a11   again in 1 min · sent",
+    ]
+
+
+def test_a_bar_stands_before_the_time_in_either_set_of_signs() -> None:
+    row = Row("named by bob", "51b07d", share=0.5, when="asks in", left=3 * SECOND)
+    section = Section("To request", 1, (row,), "none")
+
+    assert lines_of(section, 46)[1] == " 51b07d ▰▰▰▱▱ asks in 3 s   · named by bob"
+    assert lines_of(section, 46, ASCII)[1] == " 51b07d ###.. asks in 3 s   · named by bob"

@@ -119,3 +119,79 @@ def test_old_stamps_are_let_in() -> None:
     alice.hear(sent)
 
     assert alice.shown() == [sent.entry.message_id]
+
+
+# --- Our own clock was wrong ---------------------------------------------------------------------
+
+
+def ahead_of(member: Member, peers: int, *, by: int = 10 * MINUTE) -> list[values.StoredMessage]:
+    """What `member` wrote with a clock that was `by` ahead, alone; then `peers` are there."""
+    member.tell(values.ReferenceClock(by))
+    written = [member.write(text) for text in ("one", "two")]
+    member.join(*(Author(f"peer {number}").peer_id for number in range(peers)))
+    return written
+
+
+def test_what_was_written_with_a_clock_ahead_is_set_aside_and_told_once_others_show_it() -> None:
+    alice = Member("alice")
+    before = alice.write("before")
+    written = ahead_of(alice, peers=2)
+    log = alice.disk.log_number
+
+    effects = alice.tell(values.ReferenceClock(0))
+
+    ids = tuple(one.entry.message_id for one in written)
+    assert only(values.Withdrawn, effects) == [values.Withdrawn(ids)]
+    assert "2 messages" in only(values.Warned, effects)[0].text
+    assert effects[-1] == values.BeginAnew()
+    assert alice.shown() == [before.entry.message_id]
+    assert alice.disk.log_number != log
+
+
+def test_after_that_we_go_on_in_a_new_log_with_the_right_time() -> None:
+    alice = Member("alice")
+    alice.write("before")
+    ahead_of(alice, peers=2)
+    alice.tell(values.ReferenceClock(0))
+    alice.start()
+
+    header = alice.write("again").entry.header
+
+    assert (header.log, header.seq, header.backlink) == (alice.disk.log_number, 1, None)
+    assert header.created_ns == NOW + 1
+    assert header.lamport == NOW_MS + 1
+    assert not only(values.Broadcast, alice.advance(NOW + SECOND))
+    assert len(alice.group.parked.of(alice.peer_id)) == 2
+
+
+@pytest.mark.parametrize("peers", [0, 1])
+def test_one_peer_alone_does_not_judge_whose_clock_is_right(peers: int) -> None:
+    alice = Member("alice")
+    ahead_of(alice, peers=peers)
+
+    effects = alice.tell(values.ReferenceClock(0))
+
+    assert only(values.Withdrawn, effects) == []
+    assert len(alice.shown()) == 2
+
+
+def test_what_is_less_than_five_minutes_ahead_stays() -> None:
+    alice = Member("alice")
+    ahead_of(alice, peers=2, by=CLOCK_AHEAD_MAX - SECOND)
+
+    effects = alice.tell(values.ReferenceClock(0))
+
+    assert only(values.Withdrawn, effects) == []
+
+
+def test_a_message_set_aside_is_missed_by_nobody() -> None:
+    alice, bob, carol = Member("alice"), Author("bob"), Author("carol")
+    alice.join(bob.peer_id, carol.peer_id)
+    ahead = bob.write("ahead", lamport=NOW_MS + 2 * AHEAD_MS)
+    alice.hear(ahead)
+
+    effects = alice.hear(carol.write("builds on it", after=[ahead], lamport=NOW_MS))
+
+    assert only(values.Missing, effects) == []
+    assert [one.after_gap for one in only(values.Deliver, effects)] == [True]
+    assert not alice.group.sds.repairs.asking.requests

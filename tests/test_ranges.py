@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from sync.ranges import HASH_BYTES, ORIGIN, ZERO_HASH, OrderedSet, SyncId, rungs, shortened
+from tests.rows import sync_rows
 
 END = SyncId(2**64 - 1, b"\xff" * HASH_BYTES)
 
@@ -66,6 +67,11 @@ class OrderedSetMachine(RuleBasedStateMachine):
         self.ordered.extend(items)
 
         self.plain = sorted({*self.plain, *items})
+
+    @rule()
+    def begin_anew_from_its_rows(self) -> None:
+        self.ordered = OrderedSet()
+        self.ordered.restore(sync_rows((item.timestamp, item.hash) for item in self.plain))
 
     @rule()
     def freeze(self) -> None:

@@ -6,11 +6,12 @@ from chat_tui import reports
 from sync.machine import MINUTE, SECOND, MessageId, Nanos, PeerId
 from sync.sds.message import Delivery
 from sync.view import (
-    BloomInfo,
     ChannelInfo,
     OutgoingInfo,
     PeerInfo,
     PeerState,
+    RepairInfo,
+    RequestInfo,
     Snapshot,
     WaitingInfo,
 )
@@ -32,8 +33,28 @@ def snapshot(*peers: PeerInfo, info: ChannelInfo = CALM) -> Snapshot:
     return Snapshot(peer("alice"), "alice", NOON, 46021, "eth0", NETWORK, (info,), peers)
 
 
+def ident(beginning: str) -> MessageId:
+    return MessageId(beginning.ljust(64, "0"))
+
+
+def lacking(*, asked: int = 0, count: int = 1) -> ChannelInfo:
+    """Bob's 9c41e2 is here, and is held back for 51b07d and others."""
+    request = RequestInfo(
+        ident("51b07d"), ident("9c41e2"), peer("bob"), NOON + 4 * SECOND, asked, waiters=1
+    )
+    held = WaitingInfo(ident("9c41e2"), peer("bob"), (ident("51b07d"),), NOON + MINUTE)
+    return replace(
+        CALM,
+        missing=(ident("51b07d"),),
+        missing_count=count,
+        waiting=(held,),
+        waiting_count=1,
+        repair=RepairInfo(5, 1, SECOND, 6 * SECOND, (request,), count),
+    )
+
+
 def waiting(count: int) -> ChannelInfo:
-    outgoing = OutgoingInfo(MessageId("e07a11" + "0" * 58), Delivery.UNACKNOWLEDGED, 1, NOON)
+    outgoing = OutgoingInfo(ident("e07a11"), Delivery.UNACKNOWLEDGED, 1, NOON)
     return replace(CALM, outgoing=(outgoing,), outgoing_count=count)
 
 
@@ -90,16 +111,49 @@ def test_a_peer_counts_only_in_the_channels_it_proved() -> None:
     assert reports.agreement(two, CALM) == "in sync"
 
 
-def test_comparing_and_missing_are_said_before_all_is_well() -> None:
-    lacking = replace(CALM, missing=(MessageId("51b07d" + "0" * 58),), waiting_count=1)
+def test_comparing_is_said_before_all_is_well() -> None:
     comparing = snapshot(present("bob", syncing=True))
-    missing = snapshot(present("bob"), info=lacking)
 
     assert reports.agreement(comparing, CALM) == "comparing histories"
     assert reports.what_happens(comparing, CALM) == "Comparing histories with bob."
-    assert reports.agreement(missing, lacking) == "1 missing"
-    assert reports.what_happens(missing, lacking) == (
-        "1 earlier message is missing; 1 held back for it."
+
+
+def test_what_is_missing_is_said_with_the_time_of_the_next_asking() -> None:
+    first, again = lacking(asked=0), lacking(asked=2, count=1_200)
+
+    assert reports.agreement(snapshot(present("bob", syncing=True)), first) == "1 missing"
+    assert reports.what_happens(snapshot(present("bob")), first) == (
+        "1 earlier message is missing, asking peers in 4 s; 1 held back, 1 min at most."
+    )
+    assert reports.agreement(snapshot(present("bob")), again) == "1,200 missing"
+    assert reports.what_happens(snapshot(present("bob")), again).startswith(
+        "1,200 earlier messages are missing, asking again in 4 s; "
+    )
+
+
+def test_what_is_due_is_asked_for_now_and_not_at_all_while_nobody_is_here() -> None:
+    due = replace(snapshot(present("bob")), now=NOON + 5 * SECOND)
+
+    assert "asking peers now" in reports.what_happens(due, lacking())
+    assert "and nobody is here to ask" in reports.what_happens(snapshot(), lacking())
+
+
+def test_what_stands_in_line_to_be_asked_for_is_looked_for_too() -> None:
+    unarmed = replace(lacking(count=2), repair=None)
+
+    assert "missing, looking for them;" in reports.what_happens(snapshot(present("bob")), unarmed)
+
+
+def test_what_is_lost_is_said_whatever_else_there_is_to_say() -> None:
+    lost = replace(CALM, lost=1)
+    comparing = snapshot(present("bob", syncing=True))
+
+    assert reports.agreement(snapshot(present("bob")), lost) == "1 lost"
+    assert reports.agreement(snapshot(), lost) == "1 lost"
+    assert reports.agreement(comparing, lost) == "comparing histories, 1 lost"
+    assert reports.agreement(comparing, replace(lacking(), lost=2)) == "1 missing, 2 lost"
+    assert reports.what_happens(snapshot(present("bob")), lost) == (
+        "Everything you sent was received; 1 earlier message is lost (/sync looks again)."
     )
 
 
@@ -123,50 +177,6 @@ def test_peers_here_come_first_each_with_a_word() -> None:
 
 def test_nobody_yet_is_never_a_blank() -> None:
     assert reports.who(snapshot()) == f"Nobody yet. {NETWORK}"
-
-
-def test_the_buffers_say_what_waits_for_what() -> None:
-    held = WaitingInfo(
-        MessageId("9c41e2" + "0" * 58),
-        peer("bob"),
-        (MessageId("51b07d" + "0" * 58),),
-        NOON + MINUTE,
-    )
-    outgoing = OutgoingInfo(
-        MessageId("e07a11" + "0" * 58), Delivery.POSSIBLY_ACKNOWLEDGED, 2, NOON + 8 * SECOND
-    )
-    info = replace(
-        CALM,
-        waiting=(held,),
-        waiting_count=1,
-        outgoing=(outgoing,),
-        outgoing_count=1,
-        lost=2,
-        bloom=BloomInfo(412, 1000, 9585, 7, 0.24, 0.001),
-    )
-
-    text = reports.missing(snapshot(present("bob")), info)
-
-    assert "  9c41e2 bob needs 51b07d; shown anyway in 1 min" in text
-    assert "  e07a11 maybe received, again in 8 s, 2 tries" in text
-    assert "Missing: none" in text
-    assert "Given up as lost: 2" in text
-
-
-def test_the_debug_pane_adds_filter_peers_refusals_and_steps() -> None:
-    info = replace(CALM, bloom=BloomInfo(412, 1000, 9585, 7, 0.24, 0.001))
-    busy = replace(
-        snapshot(present("bob"), info=info),
-        refused={"192.168.1.9": 3},
-        trace=("09:16 in MSG", "09:16 out \x1b[2JSYNC"),
-    )
-
-    sections = {section.title: section for section in reports.debug_sections(busy, info)}
-
-    assert sections["Filter and clocks"].rows[0].startswith("412 of 1,000 ids, 24% of 9,585 bits")
-    assert sections["Peers"].total == 1
-    assert sections["Bad input refused"].rows == ("192.168.1.9: 3",)
-    assert sections["Last steps, newest first"].rows[0] == "09:16 out SYNC"
 
 
 def test_names_of_peers_are_cleaned_everywhere() -> None:

@@ -12,7 +12,7 @@ from sync.group.group import Author
 from sync.identity import verify
 from sync.journal import Membership
 from sync.machine import SECOND
-from sync.runner import BATCH_MAX, CROWDED, QUEUE_MAX, Batch, Runner
+from sync.runner import BATCH_MAX, BURST, CROWDED, FAIR_FROM, QUEUE_MAX, Batch, Runner
 from sync.sds.message import Delivery
 from sync.sim.disk import Disk
 from tests.entries import CHANNEL
@@ -168,7 +168,7 @@ def test_machines_made_anew_equal_those_before_what_failed() -> None:
 
     after = alice.runner.groups[CHANNEL].sds
     assert alice.runner.groups[CHANNEL] is not before
-    assert (after.log.order, after.log.tips, after.lamport) == (order, tips, lamport)
+    assert (list(after.log.order), after.log.tips, after.lamport) == (order, tips, lamport)
     assert (after.filter.to_bytes(), after.incoming.waiting) == (bloom, waiting)
 
 
@@ -279,3 +279,56 @@ def test_nothing_is_due_in_an_empty_house() -> None:
 
     assert runner.deadline() is None
     assert runner.turn(NOW) == Batch()
+
+
+# --- A flood -------------------------------------------------------------------------------------
+
+
+def flooded(driver: Driver, count: int) -> tuple[list[values.StoredMessage], values.StoredMessage]:
+    """`count` frames of mallory wait, and behind them one of carol."""
+    mallory, carol = Writer("mallory"), Writer("carol")
+    flood = [mallory.write(f"line {number}") for number in range(count)]
+    honest = carol.write("hello")
+    for sent in (*flood, honest):
+        author = sent.entry.header.author
+        driver.runner.feed(CHANNEL, values.Arrived(author, sent.payload))
+    return flood, honest
+
+
+def test_a_flood_of_valid_messages_does_not_make_the_others_wait() -> None:
+    alice = Driver()
+    flood, honest = flooded(alice, FAIR_FROM + 2 * int(BURST))
+
+    first = alice.turn()
+
+    shown = [one.message_id for one in alice.released if isinstance(one, values.Deliver)]
+    place = shown.index(honest.entry.message_id)
+    assert place == int(BURST), "only the burst that everybody may send comes before"
+    assert len(first.inputs) == len(flood) + 1, "and nothing is lost"
+    assert shown[:place] + shown[place + 1 :] == [one.entry.message_id for one in flood]
+
+
+def test_without_a_backlog_nobody_is_put_off() -> None:
+    alice = Driver()
+    flood, honest = flooded(alice, FAIR_FROM - 1)
+
+    alice.turn()
+
+    shown = [one.message_id for one in alice.released if isinstance(one, values.Deliver)]
+    assert shown == [one.entry.message_id for one in (*flood, honest)]
+
+
+def test_what_was_put_off_counts_as_waiting_and_survives_a_failed_commit() -> None:
+    alice = Driver()
+    count = BATCH_MAX + 2 * int(BURST)
+    flooded(alice, count)
+    alice.disk.full = True
+
+    alice.turn()
+    waiting = alice.runner.waiting
+    alice.disk.full = False
+    while alice.runner.busy:
+        alice.turn()
+
+    assert waiting >= count + 1 - BATCH_MAX
+    assert len(alice.disk.log()) == count + 1 - BATCH_MAX

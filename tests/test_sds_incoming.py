@@ -3,12 +3,16 @@
 import pytest
 
 from sync.machine import SECOND
+from sync.sds.asking import REQUESTS_PER_NAMER_MAX
 from sync.sds.events import Delivered, Found, Held, Missing, Seek
 from sync.sds.incoming import (
     LOST_MAX,
     MISSING_MAX,
+    MISSING_PER_NAMER_MAX,
     STALE_MAX,
+    WAITING_MAX,
     WAITING_PER_SENDER_MAX,
+    Content,
     Incoming,
 )
 from sync.sds.message import LAN
@@ -25,7 +29,7 @@ from tests.channels import (
     sync_message,
 )
 
-LOST = LAN.lost_after
+GAP, LOST = LAN.gap_after, LAN.lost_after
 
 
 def test_a_message_waits_for_all_of_its_dependencies() -> None:
@@ -91,12 +95,15 @@ def test_a_message_whose_dependencies_stay_away_is_delivered_after_a_gap() -> No
     alice = channel("alice", peers=0)
     hear(alice, message("two", after=named("one")))
 
-    before = advance(alice, NOW + LOST - 1)
-    after = [effect for _, effect in advance(alice, NOW + LOST)]
+    before = advance(alice, NOW + GAP - 1)
+    gap = [effect for _, effect in advance(alice, NOW + GAP)]
+    meanwhile = advance(alice, NOW + LOST - 1)
+    lost = [effect for _, effect in advance(alice, NOW + LOST)]
 
     assert before == []
-    assert Found(message_id("one"), lost=True) in after
-    assert Delivered(message_id("two"), after_gap=True) in after
+    assert gap == [Delivered(message_id("two"), after_gap=True)]
+    assert meanwhile == []
+    assert lost == [Found(message_id("one"), lost=True)]
     assert not alice.incoming.waiting
     assert not alice.incoming.missing
 
@@ -106,7 +113,7 @@ def test_what_follows_a_message_after_a_gap_follows_no_gap_itself() -> None:
     hear(alice, message("two", after=named("one")))
     hear(alice, message("three", after=named("two"), lamport=1001), NOW + SECOND)
 
-    effects = [effect for _, effect in advance(alice, NOW + LOST)]
+    effects = [effect for _, effect in advance(alice, NOW + GAP)]
 
     assert only(Delivered, effects) == [
         Delivered(message_id("two"), after_gap=True),
@@ -134,6 +141,7 @@ def test_an_id_is_looked_for_as_long_as_somebody_waits_for_it() -> None:
     hear(alice, message("three", after=named("one")), NOW + LOST - SECOND)
     advance(alice, NOW + LOST)
 
+    assert message_id("one") in alice.incoming.missing
     effects = hear(alice, message("one"), NOW + LOST + SECOND)
 
     assert message_id("three") not in alice.incoming.waiting
@@ -146,11 +154,11 @@ def test_an_id_is_looked_for_as_long_as_somebody_waits_for_it() -> None:
 def test_who_waits_for_a_waiting_message_is_freed_with_it() -> None:
     alice = channel("alice", peers=0)
     hear(alice, message("three", after=named("two"), lamport=1002))
-    hear(alice, message("two", after=named("one"), lamport=1001), NOW + LOST - 2)
-    hear(alice, message("four", after=named("two"), lamport=1003), NOW + LOST - 1)
-    advance(alice, NOW + LOST)
+    hear(alice, message("two", after=named("one"), lamport=1001), NOW + GAP - 2)
+    hear(alice, message("four", after=named("two"), lamport=1003), NOW + GAP - 1)
+    advance(alice, NOW + GAP)
 
-    effects = hear(alice, message("one"), NOW + LOST + SECOND)
+    effects = hear(alice, message("one"), NOW + GAP + SECOND)
 
     assert [one.message_id for one in only(Delivered, effects)] == [
         message_id("one"),
@@ -165,7 +173,7 @@ def test_a_hole_is_looked_for_and_nothing_waits_for_it() -> None:
     alice = channel("alice", peers=0)
     hear(alice, message("five"))
 
-    effects = alice.handle(Seek(named("four"), message_id("five")), NOW)
+    effects = alice.handle(Seek(named("four"), message_id("five"), peer("bob")), NOW)
     later = [effect for _, effect in advance(alice, NOW + LOST)]
 
     assert effects == [Missing(message_id("four"), message_id("five"))]
@@ -188,9 +196,23 @@ def test_an_author_with_too_many_waiting_gets_the_oldest_delivered_after_a_gap()
 
 def test_names_of_what_never_existed_fill_no_more_than_their_share() -> None:
     alice = channel("alice")
-    for number in range(MISSING_MAX // 16 + 10):
+    for number in range(MISSING_PER_NAMER_MAX // 16 + 10):
         bogus = named(*(f"never {number}/{index}" for index in range(16)))
         hear(alice, sync_message("mallory", bogus))
+
+    full = len(alice.incoming.missing)
+    effects = hear(alice, message("honest", sender="carol", after=named("other")))
+
+    assert full == MISSING_PER_NAMER_MAX
+    assert Held(message_id("honest")) in effects
+    assert Missing(message_id("other"), message_id("honest")) in effects
+
+
+def test_all_names_together_fill_no_more_than_the_table() -> None:
+    alice = channel("alice")
+    for number in range(MISSING_MAX // 16 + 10):
+        bogus = named(*(f"never {number}/{index}" for index in range(16)))
+        hear(alice, sync_message(f"mallory {number % 9}", bogus))
 
     full = len(alice.incoming.missing)
     effects = hear(alice, message("honest", sender="carol", after=named("other")))
@@ -204,7 +226,7 @@ def test_when_the_table_is_full_a_message_still_waits_for_what_was_looked_for_be
     hear(alice, sync_message("bob", named("wanted")))
     for number in range(MISSING_MAX // 16):
         bogus = named(*(f"never {number}/{index}" for index in range(16)))
-        hear(alice, sync_message("mallory", bogus))
+        hear(alice, sync_message(f"mallory {number % 9}", bogus))
 
     held = hear(alice, message("two", after=named("wanted", "too much")))
     freed = hear(alice, message("wanted"))
@@ -214,24 +236,27 @@ def test_when_the_table_is_full_a_message_still_waits_for_what_was_looked_for_be
 
 
 def test_a_flood_of_messages_that_wait_for_nothing_real_stays_bounded() -> None:
-    buffer = Incoming(LOST)
     flood = 20_000
     alice = channel("alice")
-    alice.incoming = buffer
+    buffer, asking = alice.incoming, alice.repairs.asking
 
     for number in range(flood):
         hear(alice, message(f"m{number}", after=named(f"never {number}"), lamport=number))
+    hear(alice, message("honest", sender="carol", after=named("other")))
 
     kept = len(buffer.waiting) + len(buffer.missing)
-    assert len(buffer.waiting) == WAITING_PER_SENDER_MAX
-    assert len(buffer.missing) <= MISSING_MAX
+    assert len(buffer.waiting) == WAITING_PER_SENDER_MAX + 1
+    assert len(buffer.missing) == MISSING_PER_NAMER_MAX + 1
     assert len(buffer._heap) <= 2 * kept + STALE_MAX
+    assert len(asking.requests) == REQUESTS_PER_NAMER_MAX + 1
+    assert message_id("other") in asking.requests
 
 
 def test_lost_ids_are_remembered_up_to_a_limit() -> None:
     alice = channel("alice", peers=0)
     for number in range(LOST_MAX // 16 + 5):
-        hear(alice, sync_message("bob", named(*(f"{number}/{index}" for index in range(16)))))
+        unknown = named(*(f"{number}/{index}" for index in range(16)))
+        hear(alice, sync_message(f"peer {number % 2}", unknown))
 
     advance(alice, NOW + LOST)
 
@@ -245,8 +270,43 @@ def test_deliveries_after_a_gap_come_in_the_order_of_the_log(count: int) -> None
     for number in reversed(range(count)):
         hear(alice, message(f"m{number}", after=named(f"never {number}"), lamport=number))
 
-    effects = [effect for _, effect in advance(alice, NOW + LOST)]
+    effects = [effect for _, effect in advance(alice, NOW + GAP)]
 
     assert [one.message_id for one in only(Delivered, effects)] == [
         message_id(f"m{number}") for number in range(count)
     ]
+
+
+def test_a_lost_message_that_is_named_again_is_asked_for_again_without_news_or_waiting() -> None:
+    alice = channel("alice", peers=0)
+    hear(alice, sync_message("bob", named("one")))
+    advance(alice, NOW + LOST)
+    lost = dict(alice.incoming.lost)
+
+    effects = hear(alice, message("two", after=named("one"), lamport=1001), NOW + LOST)
+    asked = list(alice.repairs.asking.requests)
+    again = [effect for _, effect in advance(alice, NOW + 3 * LOST)]
+
+    assert list(lost) == [message_id("one")]
+    assert effects == [Delivered(message_id("two"), after_gap=True)]
+    assert asked == [message_id("one")]
+    assert only(Found, again) == [], "given up again, and no news"
+    assert not alice.repairs.asking.requests
+    assert hear(alice, message("one"), NOW + 4 * LOST)[-1] == Found(message_id("one"), lost=False)
+
+
+@pytest.mark.parametrize("beyond", [0, 1])
+def test_so_many_messages_wait_whoever_wrote_them_and_no_more(beyond: int) -> None:
+    buffer = Incoming()
+    never = message_id("never")
+    buffer.seek([never], "named by", peer("bob"), NOW)
+    waiting = [
+        Content(message_id(f"m{number}"), peer(f"author {number % 1000}"), number, (), None)
+        for number in range(WAITING_MAX + beyond)
+    ]
+
+    evicted = [buffer.hold(content, {never}, NOW) for content in waiting]
+
+    assert len(buffer.waiting) == WAITING_MAX
+    assert [one for one in evicted if one is not None] == waiting[:beyond]
+    assert buffer.arrived(never) == waiting[beyond:]

@@ -10,11 +10,13 @@ from sync.bloom import RollingBloomFilter
 from sync.machine import SECOND, MessageId, Tick
 from sync.sds.events import (
     Admit,
+    Answer,
     Connected,
     Delivered,
     DeliveryChanged,
     Effect,
     Found,
+    HeardCopy,
     Held,
     Missing,
     Rebroadcast,
@@ -64,6 +66,8 @@ class OneChannel(RuleBasedStateMachine):
                 case Found(message_id, lost):
                     assert lost or message_id in self.delivered
                     self.missing.discard(message_id)
+                case Answer(message_id):
+                    assert message_id in self.here
                 case Rebroadcast(message_id):
                     assert message_id in self.mine - self.acknowledged
                 case _:
@@ -129,6 +133,28 @@ class OneChannel(RuleBasedStateMachine):
 
         assert self.mine & {entry.message_id for entry in naming} <= self.acknowledged
 
+    @rule(data=st.data(), who=st.sampled_from(OTHERS))
+    def somebody_asks(self, data: st.DataObject, who: str) -> None:
+        """For what alice has, for what she asks for herself, and for what she never heard of."""
+        request = self.some(data, 3)
+        sent = sync_message(who)._replace(repair_request=request)
+
+        self.apply(self.alice.handle(received(sent), self.now))
+
+        asking = self.alice.repairs.asking
+        for entry in request:
+            if (own := asking.requests.get(entry.message_id)) is not None:
+                assert own.t_req > self.now, "we leave it to who asked"
+
+    @precondition(lambda self: self.here)
+    @rule(data=st.data())
+    def somebody_answers(self, data: st.DataObject) -> None:
+        message_id = data.draw(st.sampled_from(sorted(self.here)))
+
+        self.apply(self.alice.handle(HeardCopy(message_id, peer("carol")), self.now))
+
+        assert message_id not in self.alice.repairs.answering.answers
+
     @rule(peers=st.integers(0, 3))
     def peers_come_and_go(self, peers: int) -> None:
         self.apply(self.alice.handle(Connected(peers), self.now))
@@ -153,8 +179,9 @@ class OneChannel(RuleBasedStateMachine):
     @invariant()
     def the_log_is_what_was_delivered_in_its_order(self) -> None:
         order = [(self.written[id_].lamport, id_) for id_ in self.delivered]
-        assert self.alice.log.order == sorted(order, key=lambda key: (key[0] or 0, key[1]))
-        assert self.alice.log.known == set(self.delivered)
+        assert list(self.alice.log.order) == sorted(order, key=lambda key: (key[0] or 0, key[1]))
+        assert all(id_ in self.alice.log.order for id_ in self.delivered)
+        assert not any(id_ in self.alice.log.order for id_ in self.written.keys() - self.delivered)
 
     @invariant()
     def what_waits_waits_for_something_and_nothing_else_waits(self) -> None:
@@ -167,12 +194,25 @@ class OneChannel(RuleBasedStateMachine):
     def what_waits_for_whom_is_known_from_both_sides(self) -> None:
         incoming = self.alice.incoming
         for message_id, held in incoming.waiting.items():
-            assert held.unmet == self.parents(message_id) - set(self.delivered)
-            assert all(message_id in incoming.missing[unmet].waiters for unmet in held.unmet)
+            unmet = self.parents(message_id) - set(self.delivered)
+            assert held.unmet <= unmet
+            assert all(id_ in incoming.lost for id_ in unmet - held.unmet), "not waited for twice"
+            assert all(message_id in incoming.missing[id_].waiters for id_ in held.unmet)
         assert all(
             waiter in incoming.waiting for sought in incoming.missing.values()
             for waiter in sought.waiters
         )  # fmt: skip
+
+    @invariant()
+    def whatever_is_absent_and_looked_for_is_asked_for_and_nothing_else_is(self) -> None:
+        absent = {id_ for id_ in self.alice.incoming.missing if id_ not in self.here}
+        asking = self.alice.repairs.asking
+        assert set(asking.requests) == absent
+        assert all(request.asked >= 0 for request in asking.requests.values())
+
+    @invariant()
+    def what_is_answered_is_here(self) -> None:
+        assert set(self.alice.repairs.answering.answers) <= self.here
 
     @invariant()
     def own_messages_are_acknowledged_or_wait(self) -> None:

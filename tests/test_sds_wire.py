@@ -2,7 +2,6 @@
 
 import base64
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +18,15 @@ from sync.sds.message import (
     HINT_MAX,
     HISTORY_MAX,
     ID_MAX,
+    LAN_LIMITS,
     REPAIR_MAX,
+    WAKU_LIMITS,
     HistoryEntry,
     Kind,
+    Limits,
     Message,
 )
-from sync.sds.wire import ENVELOPE_MAX, decode, encode, encode_canonical
+from sync.sds.wire import decode, encode, encode_canonical
 
 VECTORS: list[dict[str, Any]] = json.loads(
     (Path(__file__).parent / "vectors" / "sds.json").read_text(encoding="utf-8")
@@ -129,24 +131,24 @@ def entries(count: int) -> tuple[HistoryEntry, ...]:
     ("most", "too_many"),
     [
         (
-            replace(WHOLE, causal_history=entries(HISTORY_MAX)),
-            replace(WHOLE, causal_history=entries(HISTORY_MAX + 1)),
+            WHOLE._replace(causal_history=entries(HISTORY_MAX)),
+            WHOLE._replace(causal_history=entries(HISTORY_MAX + 1)),
         ),
         (
-            replace(WHOLE, repair_request=entries(REPAIR_MAX)),
-            replace(WHOLE, repair_request=entries(REPAIR_MAX + 1)),
+            WHOLE._replace(repair_request=entries(REPAIR_MAX)),
+            WHOLE._replace(repair_request=entries(REPAIR_MAX + 1)),
         ),
         (
-            replace(WHOLE, sender_id=PeerId("x" * ID_MAX)),
-            replace(WHOLE, sender_id=PeerId("x" * (ID_MAX + 1))),
+            WHOLE._replace(sender_id=PeerId("x" * ID_MAX)),
+            WHOLE._replace(sender_id=PeerId("x" * (ID_MAX + 1))),
         ),
         (
-            replace(WHOLE, message_id=MessageId("x" * ID_MAX)),
-            replace(WHOLE, message_id=MessageId("x" * (ID_MAX + 1))),
+            WHOLE._replace(message_id=MessageId("x" * ID_MAX)),
+            WHOLE._replace(message_id=MessageId("x" * (ID_MAX + 1))),
         ),
         (
-            replace(WHOLE, channel_id=ChannelId("x" * ID_MAX)),
-            replace(WHOLE, channel_id=ChannelId("x" * (ID_MAX + 1))),
+            WHOLE._replace(channel_id=ChannelId("x" * ID_MAX)),
+            WHOLE._replace(channel_id=ChannelId("x" * (ID_MAX + 1))),
         ),
     ],
     ids=["history", "repair request", "sender id", "message id", "channel id"],
@@ -173,38 +175,60 @@ def test_as_much_as_the_limit_is_read_and_one_more_is_not(most: Message, too_man
     ids=["message id", "hint", "sender"],
 )
 def test_what_a_history_names_is_bounded(longest: HistoryEntry, too_long: HistoryEntry) -> None:
-    most = replace(WHOLE, causal_history=(longest,))
+    most = WHOLE._replace(causal_history=(longest,))
 
     assert decode(encode(most)) == most
     with pytest.raises(DecodeError):
-        decode(encode(replace(WHOLE, causal_history=(too_long,))))
+        decode(encode(WHOLE._replace(causal_history=(too_long,))))
     with pytest.raises(DecodeError):
-        decode(encode(replace(WHOLE, repair_request=(too_long,))))
+        decode(encode(WHOLE._replace(repair_request=(too_long,))))
 
 
 def test_content_has_64_kib_at_most() -> None:
-    largest = replace(WHOLE, content=b"x" * CONTENT_MAX)
+    largest = WHOLE._replace(content=b"x" * CONTENT_MAX)
 
     assert decode(encode(largest)) == largest
     with pytest.raises(DecodeError, match="65537"):
-        decode(encode(replace(WHOLE, content=b"x" * (CONTENT_MAX + 1))))
+        decode(encode(WHOLE._replace(content=b"x" * (CONTENT_MAX + 1))))
+
+
+@pytest.mark.parametrize("limits", [LAN_LIMITS, WAKU_LIMITS], ids=["lan", "waku"])
+def test_a_channel_says_how_long_a_history_may_be(limits: Limits) -> None:
+    longest = WHOLE._replace(causal_history=entries(limits.history))
+    too_long = WHOLE._replace(causal_history=entries(limits.history + 1))
+
+    assert decode(encode(longest), limits) == longest
+    with pytest.raises(DecodeError, match=f"{limits.history + 1} history"):
+        decode(encode(too_long), limits)
+
+
+@pytest.mark.parametrize("limits", [LAN_LIMITS, WAKU_LIMITS], ids=["lan", "waku"])
+def test_a_frame_may_be_as_long_as_the_limit_and_no_longer(limits: Limits) -> None:
+    around = len(encode(WHOLE._replace(content=b"x" * CONTENT_MAX, bloom_filter=b"y" * 20_000)))
+    room = CONTENT_MAX + limits.envelope - around
+    filled = WHOLE._replace(content=b"x" * CONTENT_MAX, bloom_filter=b"y" * (20_000 + room))
+    longer = filled._replace(bloom_filter=b"y" * (20_001 + room))
+
+    assert len(encode(filled)) == CONTENT_MAX + limits.envelope
+    assert decode(encode(filled), limits) == filled
+    with pytest.raises(DecodeError, match="over the limit"):
+        decode(encode(longer), limits)
 
 
 def test_the_largest_honest_message_of_the_larger_profile_fits_the_envelope() -> None:
-    largest = replace(
-        WHOLE,
-        causal_history=tuple(entry(number) for number in range(HISTORY_MAX)),
-        repair_request=tuple(entry(number) for number in range(REPAIR_MAX)),
+    largest = WHOLE._replace(
+        causal_history=entries(WAKU_LIMITS.history),
+        repair_request=entries(REPAIR_MAX),
         bloom_filter=b"\xff" * WAKU.size_bytes,
         content=b"x" * CONTENT_MAX,
     )
 
-    assert decode(encode(largest)) == largest
+    assert decode(encode(largest), WAKU_LIMITS) == largest
 
 
 def test_a_payload_over_all_limits_is_refused_before_it_is_parsed() -> None:
     with pytest.raises(DecodeError, match="over the limit"):
-        decode(b"\xff" * (CONTENT_MAX + ENVELOPE_MAX + 1))
+        decode(b"\xff" * (CONTENT_MAX + LAN_LIMITS.envelope + 1))
 
 
 def test_a_mebibyte_of_empty_history_entries_is_refused() -> None:

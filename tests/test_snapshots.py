@@ -8,6 +8,7 @@ from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import Input
 
+from chat_tui.marks import ASCII
 from tests import scenes
 from tests.screenshots import DIRECTORY, NARROW, PICTURES, WIDE, svg_of
 
@@ -38,6 +39,19 @@ def test_main_screen(snap_compare: SnapCompare, size: tuple[int, int]) -> None:
 @pytest.mark.parametrize("size", [NARROW, WIDE], ids=["narrow", "wide"])
 def test_protocol_drawer(snap_compare: SnapCompare, size: tuple[int, int]) -> None:
     assert snap_compare(morning(), terminal_size=size, press=["f2"])
+
+
+@pytest.mark.parametrize("size", [NARROW, WIDE], ids=["narrow", "wide"])
+def test_asking_and_answering_count_down(snap_compare: SnapCompare, size: tuple[int, int]) -> None:
+    app = scenes.screen_of(scenes.repairing())
+
+    assert snap_compare(app, terminal_size=size, press=["f2"])
+
+
+def test_the_protocol_in_ascii(snap_compare: SnapCompare) -> None:
+    app = scenes.screen_of(scenes.repairing(), glyphs=ASCII)
+
+    assert snap_compare(app, terminal_size=WIDE, press=["f2"])
 
 
 def test_reading_further_up(snap_compare: SnapCompare) -> None:

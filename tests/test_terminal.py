@@ -159,7 +159,11 @@ async def test_the_chat_follows_the_size_of_the_terminal(tmp_path: Path) -> None
 
 async def test_alt_keys_act_and_type_nothing(tmp_path: Path) -> None:
     async with chatting(tmp_path, "alice") as alice:
-        for key, shown in (("M-h", "COMMANDS"), ("M-p", "Held back"), ("M-n", "Nobody yet")):
+        for key, shown in (
+            ("M-h", "COMMANDS"),
+            ("M-p", "Waiting for parents"),
+            ("M-n", "Nobody yet"),
+        ):
             await alice.press(key)
             await alice.until(shown)
             await alice.press("Escape")

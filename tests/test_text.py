@@ -130,3 +130,12 @@ def test_counts_agree_with_their_noun() -> None:
     assert text.count(1, "message") == "1 message"
     assert text.count(3, "message") == "3 messages"
     assert text.count(2, "person", "people") == "2 people"
+
+
+def test_how_often_is_said_as_people_say_it() -> None:
+    assert [text.times(number) for number in (1, 2, 3, 1_200)] == [
+        "once",
+        "twice",
+        "3 times",
+        "1,200 times",
+    ]

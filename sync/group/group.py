@@ -17,8 +17,8 @@ from sync.errors import RemoteError
 from sync.group import sessions, values
 from sync.group.author_log import AuthorLog
 from sync.group.ingest import Gate, Verify, outline_of
-from sync.group.parked import Parked, admitted_from
-from sync.machine import ChannelId, MessageId, Nanos, PeerId, Tick
+from sync.group.parked import CLOCK_AHEAD_MAX, Parked, admitted_from
+from sync.machine import MILLISECOND, ChannelId, MessageId, Nanos, PeerId, Tick
 from sync.ranges import OrderedSet, SyncId
 from sync.sds import events as sds
 from sync.sds.channel import Channel
@@ -37,6 +37,15 @@ AHEAD = (
     "This computer's clock was ahead of the others'; they see what you write once their clocks get "
     "there. Set the clock right."
 )
+WITHDRAWN = (
+    "This computer's clock was wrong: {count} messages carry times that are far ahead, and are set "
+    "aside everywhere until then. /resend sends yours anew, one at a time."
+)
+
+TOO_MANY_AHEAD = "too many messages stamped in the future"
+
+JUDGES = 2
+"""Peers whose clocks must agree that ours was wrong, before we take anything back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +56,8 @@ class Author:
     sign: Callable[[bytes], bytes]
     verify: Verify
     draw_log: Callable[[], int]
+    gate_of: Callable[[ChannelId], Gate] | None = None
+    """Makes the gate of a channel; without it each group has one of its own, as live nodes do."""
 
 
 class Group:
@@ -60,15 +71,17 @@ class Group:
         self.items = OrderedSet()
         self.sessions = sessions.Sessions(author.me, channel, self.items)
         self.peers: set[PeerId] = set()
+        self.audience = 0
+        """How many others a broadcast reaches, as `values.Audience` told."""
         self.parked = Parked()
         self._author = author
-        self._gate = Gate.of(channel, author.verify)
+        self._gate = (author.gate_of or self._new_gate)(channel)
         self._own_log = AuthorLog(0)
         self._own_created_ns: Nanos = 0
         self._offset: Nanos = 0
         self._now: Nanos = 0
         self._sealed: values.StoredMessage | None = None
-        self._lacked = 0
+        self._lacked = False
 
     def handle(self, event: values.Input, now: Nanos) -> Sequence[values.Effect]:
         """See `sync.machine`."""
@@ -76,6 +89,8 @@ class Group:
         match event:
             case values.Arrived(peer, payload):
                 effects = self._on_arrived(peer, payload)
+            case values.Retrieved(payload):
+                effects = self._on_arrived(None, payload)
             case values.Write():
                 effects = self._on_write(event)
             case Tick():
@@ -87,9 +102,13 @@ class Group:
             case values.PeerGone(peer):
                 self.peers.discard(peer)
                 effects = [*self._sds(sds.Connected(len(self.peers))), *self._sessions(event)]
+            case values.Audience(peers):
+                self.audience = peers
+                effects = self._sds(sds.Connected(peers))
             case values.ReferenceClock(offset_ns):
                 self._offset = offset_ns
                 effects = [*self._sds(sds.ReferenceClock(offset_ns)), *self._unpark()]
+                effects += self._withdraw()
             case values.WriteEphemeral(content):
                 effects = self._sds(sds.SendEphemeral(content))
             case values.SendAgain(message_id):
@@ -98,7 +117,7 @@ class Group:
                 effects = self._on_restored(state)
             case _:
                 effects = self._sessions(event)
-        return [*effects, *self._lacking(effects)]
+        return [*effects, *self._lacking()]
 
     def deadline(self) -> Nanos | None:
         """When SDS, a session or a parked entry next needs a tick."""
@@ -106,6 +125,9 @@ class Group:
         due = None if parked is None else parked - self._offset
         times = (self.sds.deadline(), self.sessions.deadline(), due)
         return min((time for time in times if time is not None), default=None)
+
+    def _new_gate(self, channel: ChannelId) -> Gate:
+        return Gate.of(channel, self._author.verify)
 
     # --- Our own messages ----------------------------------------------------------------------
 
@@ -154,7 +176,8 @@ class Group:
 
     # --- What comes in -------------------------------------------------------------------------
 
-    def _on_arrived(self, peer: PeerId, payload: bytes) -> list[values.Effect]:
+    def _on_arrived(self, peer: PeerId | None, payload: bytes) -> list[values.Effect]:
+        """Take in a frame from a peer's link, or what a retriever fetched, which has none."""
         message = self._gate.read(payload)
         from_author = message.sender_id == peer
         if message.kind is not Kind.CONTENT:
@@ -162,11 +185,21 @@ class Group:
                 raise RemoteError("a sync or ephemeral message in another's name")
             return self._sds(sds.Received(message, None, from_author=True))
         if self._holds(message.message_id):
-            if not from_author or message.message_id in self.parked:
+            if message.message_id in self.parked:
                 return []
             self._gate.check_copy(message)
+            if not from_author:
+                return self._sds(sds.HeardCopy(message.message_id, peer))
             return self._sds(sds.Received(message, None, from_author=True))
+        if self._is_beyond(message):  # before the signature, which costs most
+            return [values.Refused(message.sender_id, TOO_MANY_AHEAD)]
         return self._accept(message, self._gate.check(message), from_author=from_author)
+
+    def _is_beyond(self, message: Message) -> bool:
+        """Whether a message is from the future, as are too many others of its author here."""
+        return self.parked.full(message.sender_id) and self._is_ahead(
+            self._gate.check_copy(message).header
+        )
 
     def _sessions(self, event: sessions.Input) -> list[values.Effect]:
         """Feed the sessions; what one wants and got takes the way of every other message."""
@@ -209,11 +242,13 @@ class Group:
         backlink = stored.entry.header.backlink
         if backlink is None or self._holds(backlink):
             return []
-        return self._sds(sds.Seek((HistoryEntry(backlink),), stored.entry.message_id))
+        author = stored.entry.header.author
+        named = HistoryEntry(backlink, None, author)
+        return self._sds(sds.Seek((named,), stored.entry.message_id, author))
 
     def _holds(self, message_id: MessageId) -> bool:
         return (
-            message_id in self.sds.log.known
+            message_id in self.sds.log.order
             or message_id in self.sds.incoming.waiting
             or message_id in self.parked
         )
@@ -238,9 +273,10 @@ class Group:
         """Keep aside an entry from the future; the bound is per author."""
         author = stored.entry.header.author
         if self.parked.full(author):
-            return [values.Refused(author, "too many messages stamped in the future")]
+            return [values.Refused(author, TOO_MANY_AHEAD)]
         self.parked.add(outline_of(stored))
         return [
+            *self._sds(sds.SetAside(stored.entry.message_id)),
             values.StoreMessage(stored, values.Status.PARKED, delivery=delivery),
             values.Warned(PARKED),
         ]
@@ -258,16 +294,39 @@ class Group:
             ]
         return effects
 
+    def _withdraw(self) -> list[values.Effect]:
+        """Take back what carries times that turn out to be far ahead (DESIGN 5, "clocks").
+
+        Left where it is, it would be the base of all that we write from now on, and everybody else
+        would set that aside. So we go on in a new log, from what is on the disk.
+        """
+        reference = self._now + self._offset
+        if len(self.peers) < JUDGES and self.audience < JUDGES:
+            return []
+        ahead = self.sds.log.order.above((reference + CLOCK_AHEAD_MAX) // MILLISECOND)
+        if not ahead:
+            return []
+        self._own_log = AuthorLog(self._author.draw_log())
+        parked = values.Status.PARKED
+        return [
+            *[values.SetStatus(self.channel, id_, parked, after_gap=False) for id_ in ahead],
+            values.SetLog(self.channel, self._own_log.number),
+            values.Withdrawn(tuple(ahead)),
+            values.Warned(WITHDRAWN.format(count=len(ahead))),
+            values.BeginAnew(),
+        ]
+
     # --- Start, and what we lack ---------------------------------------------------------------
 
     def _on_restored(self, state: values.ChannelState) -> list[values.Effect]:
         self._own_log = AuthorLog(state.log_number, state.own_log)
         self._own_created_ns = state.own_created_ns
-        self.items.extend(SyncId(created_ns, digest) for created_ns, digest in state.sync_ids)
+        self.items.restore(state.sync_ids)
         for outline in state.parked:
             self.parked.add(outline)
+            self._sds(sds.SetAside(outline.message_id))
         restored = sds.Restored(
-            order=state.log,
+            log=state.log,
             tips=tuple([_content(outline) for outline in state.tips]),
             outgoing=tuple(
                 [
@@ -276,17 +335,16 @@ class Group:
                 ]
             ),
             waiting=tuple([_content(outline) for outline in state.waiting]),
+            gaps=tuple([_content(outline) for outline in state.gaps]),
         )
         return self._sds(restored)
 
-    def _lacking(self, effects: Sequence[values.Effect]) -> list[values.Effect]:
-        """Tell the manager when we begin or cease to lack what others named."""
-        lacked = len(self.sds.incoming.missing)
-        begun = any(isinstance(effect, values.Missing) for effect in effects)
-        if not begun and (lacked == 0) == (self._lacked == 0):
-            return []
+    def _lacking(self) -> list[values.Effect]:
+        """Tell the manager when we cease to lack what others named."""
+        lacked = bool(self.sds.incoming.missing)
+        ceased = self._lacked and not lacked
         self._lacked = lacked
-        return [values.Lacking(lacked, tuple(sorted(self.peers)))]
+        return [values.Lacking(0, tuple(sorted(self.peers)))] if ceased else []
 
     # --- SDS's effects, as ours ----------------------------------------------------------------
 
@@ -332,6 +390,12 @@ class Group:
                     values.SetDelivery(self.channel, message_id, state, attempts),
                     values.BroadcastStored(message_id, bloom_filter),
                 ]
+            case sds.Answer(message_id):
+                return [values.BroadcastStored(message_id, None)]
+            case sds.Retrieve(wanted):
+                lacked = len(self.sds.incoming.missing)
+                peers = tuple(sorted(self.peers))
+                return [values.Retrieve(wanted), values.Lacking(lacked, peers)]
             case sds.DeliveryChanged(message_id, state, attempts):
                 return [
                     values.SetDelivery(self.channel, message_id, state, attempts),

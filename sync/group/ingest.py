@@ -7,7 +7,7 @@ arrival changes no verdict.
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 from sync.entry import Entry, open_content
 from sync.errors import RemoteError
@@ -39,7 +39,7 @@ class Gate:
     verify: Verify
 
     @classmethod
-    def of(cls, channel: ChannelId, verify: Verify) -> "Gate":
+    def of(cls, channel: ChannelId, verify: Verify) -> Self:
         """Return the gate of `channel`."""
         return cls(channel, pubsub_topic(channel), content_topic(channel), verify)
 
@@ -63,6 +63,8 @@ class Gate:
             raise RemoteError("a message of another channel came in this one")
         if not all(_is_id(entry.message_id) for entry in message.causal_history):
             raise RemoteError("the causal history names something that is no message id")
+        if not all(_is_id(entry.message_id) for entry in message.repair_request):
+            raise RemoteError("the repair request names something that is no message id")
         return message
 
     def check(self, message: Message) -> StoredMessage:

@@ -32,6 +32,10 @@ class Parked:
     def __contains__(self, message_id: MessageId) -> bool:
         return message_id in self._outlines
 
+    def of(self, author: PeerId) -> list[MessageId]:
+        """Return what `author` has here."""
+        return [one.message_id for one in self._outlines.values() if one.sender_id == author]
+
     def full(self, author: PeerId) -> bool:
         """Whether `author` has as many here as one may have."""
         return self._by_author[author] >= PARKED_PER_AUTHOR_MAX

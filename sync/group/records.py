@@ -2,11 +2,14 @@
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from sync.entry import Entry
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.sds.message import Delivery, HistoryEntry
+
+GAPS_MAX: Final = 100
+"""Gaps looked for again after a start; older ones are left to reconciliation."""
 
 
 class Status(Enum):
@@ -94,15 +97,21 @@ class OwnState:
     attempts: int
 
 
+def stamped_row(stamp: int, digest: bytes) -> bytes:
+    """Return a row of `ChannelState.log` or `ChannelState.sync_ids`: a million are 40 MB."""
+    return stamp.to_bytes(8, "big") + digest
+
+
 @dataclass(frozen=True, slots=True)
 class ChannelState:
     """Everything a channel's machines need after a start; made from committed rows alone."""
 
     log_number: int
-    log: tuple[tuple[int, MessageId], ...] = ()
-    """(lamport, message id) of every delivered message, ascending."""
-    sync_ids: tuple[tuple[Nanos, bytes], ...] = ()
-    """(created_ns, Waku hash) of every stored message but the parked ones, ascending."""
+    log: bytes = b""
+    """Every delivered message, ascending, 40 bytes each: lamport, big-endian, and message id."""
+    sync_ids: bytes = b""
+    """Every stored message but the parked ones, ascending, 40 bytes each: created_ns, big-endian,
+    and Waku hash."""
     own_log: tuple[MessageId, ...] = ()
     """Ids of our current log by sequence number, from 1 on."""
     own_created_ns: Nanos = 0
@@ -112,3 +121,5 @@ class ChannelState:
     outgoing: tuple[OwnState, ...] = ()
     waiting: tuple[Outline, ...] = ()
     parked: tuple[Outline, ...] = ()
+    gaps: tuple[Outline, ...] = ()
+    """The newest messages delivered after a gap; at most `GAPS_MAX`, newest last."""

@@ -17,7 +17,7 @@ from sync.group.records import (
     StoreMessage,
 )
 from sync.machine import MessageId, Nanos, PeerId, Tick
-from sync.sds.message import Delivery
+from sync.sds.message import Delivery, HistoryEntry
 
 __all__ = [  # what is only passed on
     "ChannelState",
@@ -92,6 +92,13 @@ class PeerGone:
 
 
 @dataclass(frozen=True, slots=True)
+class Audience:
+    """A broadcast reaches `peers` others; told where the transport has no links of its own."""
+
+    peers: int
+
+
+@dataclass(frozen=True, slots=True)
 class ReferenceClock:
     """The reference clock is now `offset_ns` ahead of the machine's clock."""
 
@@ -147,6 +154,13 @@ class Transferred:
 
 
 @dataclass(frozen=True, slots=True)
+class Retrieved:
+    """What `Retrieve` asked for: an SDS message as it was stored elsewhere."""
+
+    payload: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class TransferEnded:
     """The transfer stream of `peer` ended."""
 
@@ -161,6 +175,7 @@ Input: TypeAlias = (
     | Arrived
     | PeerJoined
     | PeerGone
+    | Audience
     | ReferenceClock
     | StartSession
     | SessionOffered
@@ -169,6 +184,7 @@ Input: TypeAlias = (
     | SessionClosed
     | Transferred
     | TransferEnded
+    | Retrieved
     | Tick
 )
 
@@ -185,10 +201,13 @@ class Broadcast:
 
 @dataclass(frozen=True, slots=True)
 class BroadcastStored:
-    """Load an own message, give it the filter of now, and send it to every peer."""
+    """Load a message and send it to every peer.
+
+    An own one goes out again with the filter of now; an answer to a repair request as it is.
+    """
 
     message_id: MessageId
-    bloom_filter: bytes
+    bloom_filter: bytes | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,6 +284,18 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
+class Withdrawn:
+    """Messages that were shown are set aside until their time: our clock was wrong."""
+
+    message_ids: tuple[MessageId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BeginAnew:
+    """Once this is committed, make the channel's machines anew from the disk."""
+
+
+@dataclass(frozen=True, slots=True)
 class EphemeralArrived:
     """A short-lived message of `peer`."""
 
@@ -273,8 +304,21 @@ class EphemeralArrived:
 
 
 @dataclass(frozen=True, slots=True)
+class Retrieve:
+    """Fetch what is missing elsewhere, by its hints, which are Waku hashes.
+
+    See `sync.journal.Retriever`. What is fetched comes in as `Retrieved`.
+    """
+
+    wanted: tuple[HistoryEntry, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Lacking:
-    """We lack `count` messages that peers named; `peers` may have them."""
+    """Asking in the channel has not brought `count` messages; `peers` may have them.
+
+    0: nothing is missing any more.
+    """
 
     count: int
     peers: tuple[PeerId, ...]
@@ -323,7 +367,10 @@ Effect: TypeAlias = (
     | DeliveryChanged
     | Missing
     | Found
+    | Withdrawn
+    | BeginAnew
     | EphemeralArrived
+    | Retrieve
     | Lacking
     | SessionEnded
     | Refused

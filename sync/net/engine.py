@@ -137,6 +137,8 @@ class Engine:
                 wait = min(wait * 2, DISK_RETRY[1])
             else:
                 await self._release(batch)
+                if batch.begin_anew:
+                    await self._rebuild()
                 wait = DISK_RETRY[0] if batch.records else wait
             if not self.runner.crowded:
                 self._calm.set()
@@ -185,11 +187,16 @@ class Engine:
                 self._fail_write(addressed.event.token, error)
         self._releaser.begin_anew()
         await asyncio.sleep(wait)
+        await self._rebuild()
+
+    async def _rebuild(self) -> None:
+        """Make all machines anew from what the disk holds; meanwhile, take nothing from peers."""
+        self._ill = True
         states = {
             channel: await self._patiently(partial(self._journal.restore, channel))
             for channel in list(self.runner.groups)
         }
-        self._releaser.begin_anew()  # streams that peers opened meanwhile
+        self._releaser.begin_anew()  # also streams that peers opened meanwhile
         self.runner.rebuild(states)
         self._ill = False
 

@@ -15,7 +15,7 @@ from sync.errors import ChatError, LocalError
 from sync.group import values
 from sync.group.group import Author
 from sync.identity import Identity, verify
-from sync.journal import Journal, Loaded, Membership
+from sync.journal import Journal, Loaded, Membership, Retriever
 from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.net import clock as system
 from sync.net.addresses import Addresses
@@ -74,6 +74,8 @@ class Node:
         self.nick = ""
         self._journal = journal
         self._listener = listener
+        self.retriever: Retriever | None = None
+        """Where else missing messages may be fetched; reconciliation with peers needs none."""
         self._trace = trace
         self._secrets: dict[ChannelId, bytes] = {}
         seed = system.draw(SEED_SIZE)
@@ -124,6 +126,20 @@ class Node:
         if message_id not in group.sds.outgoing.pending:
             raise LocalError("That message is not waiting: it was received, or is not yours.")
         self.feed(channel, values.SendAgain(message_id))
+
+    def is_set_aside(self, channel: ChannelId, message_id: MessageId) -> bool:
+        """Whether a message is ours and waits for its time, which is far ahead."""
+        return message_id in self._runner.groups[channel].parked.of(self.identity.peer_id)
+
+    async def write_anew(self, channel: ChannelId, message_id: MessageId) -> MessageId:
+        """Write again, as a message of now, what was stamped with a wrong clock.
+
+        Raises:
+            LocalError: as `write`.
+        """
+        loaded = await self._journal.load(channel, [message_id])
+        entry = loaded[message_id].entry
+        return await self.write(channel, entry.header.kind, entry.body)
 
     def ask_sync(self, channel: ChannelId, peer: PeerId) -> None:
         """Reconcile with a peer now."""
@@ -255,9 +271,14 @@ class Node:
         match effect:
             case values.Broadcast(payload):
                 self.mesh.broadcast(channel, payload)
+            case values.BroadcastStored(message_id, None):
+                self.mesh.broadcast(channel, loaded[message_id].payload)
             case values.BroadcastStored(message_id, bloom_filter):
                 message = decode(loaded[message_id].payload)
-                self.mesh.broadcast(channel, encode(replace(message, bloom_filter=bloom_filter)))
+                self.mesh.broadcast(channel, encode(message._replace(bloom_filter=bloom_filter)))
+            case values.Retrieve(wanted):
+                if self.retriever is not None:
+                    self.retriever.retrieve(channel, wanted)
             case values.OpenSession(session, peer):
                 self.streams.open(channel, session, peer)
             case values.SendPayload(session, payload):
@@ -375,7 +396,7 @@ class Node:
             network=self._online.sentence,
             channels=tuple(
                 [
-                    channel_info(group, self._runner.memberships[channel])
+                    channel_info(group, self._runner.memberships[channel], self.clock.now())
                     for channel, group in groups.items()
                 ]
             ),

@@ -117,6 +117,9 @@ def to_json(value: object) -> object:
             field.name: to_json(getattr(value, field.name)) for field in dataclasses.fields(value)
         }
         return {"is": type(value).__name__, **fields}
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        fields = {name: to_json(item) for name, item in value._asdict().items()}
+        return {"is": type(value).__name__, **fields}
     if isinstance(value, bytes):
         return {"hex": value.hex()}
     if isinstance(value, Enum):

@@ -1,24 +1,78 @@
-"""SDS, Scalable Data Sync: reliable causal delivery over an unreliable broadcast.
+"""SDS, Scalable Data Sync: reliable causal delivery over an unreliable broadcast; SDS-R repairs it.
 
-Where each section of the specification is:
+Where each section of the two specifications is, and which `tests/test_sds_*.py` prove it. Every
+single rule, with its function and its test, is in `tests/sds_map.md`.
 
-| section | function |
-|---|---|
-| Wire protocol | `message.Message`, `wire.encode`, `wire.decode` |
-| Participant state | `channel.Channel`, `history.Log`, `acknowledge.Outgoing`, `incoming` |
-| Send Message | `channel.Channel._on_send`, `history.Log.content_history` |
-| Receive Message | `channel.Channel._on_received`, `channel.Channel._admit`, `incoming.Incoming` |
-| Deliver Message | `channel.Channel._deliver` |
-| Resolve Conflicts | `history.Log.insert` |
-| Review ACK Status | `channel.Channel._review_acks`, `acknowledge.Outgoing` |
-| Periodic Incoming Buffer Sweep | `channel.Channel._sweep_incoming`, `incoming.Incoming.give_up` |
-| Periodic Outgoing Buffer Sweep | `channel.Channel._sweep_outgoing`, `acknowledge.Outgoing.sweep` |
-| Periodic Sync Message | `timing.SyncTimer`, `history.Log.sync_history` |
-| Ephemeral Messages | `events.SendEphemeral`, `events.EphemeralArrived` |
+| SDS | function | tests |
+|---|---|---|
+| Design Assumptions | `Broadcast`, `Retrieve` | scenarios, repair_bounds |
+| Wire protocol | `wire.encode`, `wire.decode`, `Message.kind` | wire, channel |
+| Participant state | `Channel`, `Outgoing`, `Incoming`, `OrderedLog` | channel, log |
+| Protocol Steps | `Channel.handle` | stateful |
+| Send Message | `Channel._next_lamport`, `Log.content_history`, `Outgoing.add` | channel |
+| Receive Message | `Channel._admit`, `Channel._unknown`, `Incoming.hold` | channel, incoming |
+| Deliver Message | `Channel._deliver`, `OrderedLog.insert` | channel, log |
+| Resolve Conflicts | `OrderedLog.insert` | log |
+| Review ACK Status | `Outgoing.acknowledge`, `Outgoing.hint`, `Probes.hits` | acknowledge |
+| Periodic Incoming Buffer Sweep | `Incoming.arrived`, `Incoming.give_up` | incoming, repair_bounds |
+| Periodic Outgoing Buffer Sweep | `Outgoing.sweep`, `Channel._sweep_outgoing` | acknowledge |
+| Periodic Sync Message | `SyncTimer`, `Channel._sync_if_due`, `Log.sync_history` | timing, channel |
+| Ephemeral Messages | `SendEphemeral`, `EphemeralArrived` | channel |
 
-Deviations, with their reasons in DECISIONS.md: `lamport_timestamp` is uint64 and milliseconds; a
-filter never acknowledges; sync messages name up to 16 messages, those owed an acknowledgement first
-or else the newest, and are accepted only on their sender's own link; a message is delivered after a
-gap when its dependencies stay away. SDS-R, the repair extension, is not built yet: what is missing
-is fetched by Waku Sync.
+| SDS-R | function | tests |
+|---|---|---|
+| Protobuf Schema Modifications | `HistoryEntry.sender_id`, `Message.repair_request` | wire |
+| Additional Participant State | `Asking`, `Answering`, `Answer` | asking, answering |
+| Global Configuration | `Window.of`, `repair.response_groups`, `Participants.count` | repair |
+| Calculate T_req | `Window.request_delay` | repair |
+| Calculate T_resp | `Window.response_delay` | repair, answering |
+| Determine Response Group Membership | `repair.is_in_response_group` | repair, answering |
+| When SENDING a Message | `Repairs.ask`, `Asking.ask` | repairs, asking |
+| When RECEIVING a Message | `Asking.want`, `Asking.heard`, `Answering.requested` | repairs |
+| Outgoing Repair Request Buffer Sweep | `SyncTimer.ask_at`, `Channel.deadline` | repairs |
+| Incoming Repair Request Buffer Sweep | `Answering.due`, `Repairs.answer` | repairs, answering |
+| Periodic Sync Messages with SDS-R | `SyncTimer.ask_at`, `Channel._sync_if_due` | repairs |
+| Hash Function | `repair.digest` | repair |
+| Participant ID Format | `repair.digest`, `Window.response_delay` | repair |
+| Memory Management | `asking.REQUESTS_MAX`, `answering.ANSWERS_MAX` | asking, answering |
+| Edge Cases to Handle | `Channel._unknown`, `Incoming.give_up` | repairs, repair_bounds |
+| Typo to Fix | D19 | |
+| Testing Scenarios | `Repairs` | scenarios, repair_bounds |
+| Modified State from Base SDS | `Repairs`, `Log.insert` | stateful, channel |
+| Unchanged from Base SDS | `Channel._next_lamport`, `OrderedLog.insert` | channel, stateful |
+| Performance Recommendations | `IdTable.find`, `Asking.deadline`, `Asking._back_off` | asking, log |
+| Security Assumptions | `Answering.requested`, `sync.buckets.Buckets.take` | answering, repairs |
+
+How we read them and where we differ; the reasons at length are in DECISIONS.md:
+
+- D1 `lamport_timestamp` is a uint64 of milliseconds: an int32 cannot hold the time since the epoch.
+- D2 Filters never acknowledge, however many hold a message: false positives coincide.
+- D3 A sync message names up to 16 messages, first those whose authors do not know yet that we have
+  them. It is accepted only on its sender's own link, and nothing of it is kept.
+- D4 Where dependencies stay away a message is delivered after a gap, and marked so. What is given
+  up as lost is taken in whenever it comes, and asked for again whenever somebody names it.
+- D5 A T_req beyond now + T_max is no reason to forget a request: it is one that was made and waits
+  to be made again, ever later. It is dropped when the message comes or is given up.
+- D6 Answers come from the whole history, on the disk: who was away for a day lacks what is older
+  than T_max. Nothing is cached, so nothing is kept only for those likely to answer.
+- D7 Nothing is evicted from a full buffer: the oldest request is the next to be made. A new one
+  waits in line for its turn; an answer beyond the limit is not planned, its requester asks again.
+- D8 A request that somebody else makes is not forgotten but made later, in case the answer is lost.
+- D9 An answer carries neither the filter nor the request its message once had: both are outdated.
+- D10 The hash is the first 8 bytes of SHA-256, as the guide recommends and `@waku/sds` does.
+- D11 There are `n div 128` response groups and at least one (guide), not one more (later text).
+- D12 They are halved for a message each time it is requested again after T_max: its only holder may
+  be outside of the group.
+- D13 A message that waits for its dependencies is on our disk and is given to whoever requests it.
+- D14 Who is in a response group is worked out each time: two SHA-256 take 2 us.
+- D15 A message is answered once in T_max, and a requester causes so many answers a second at most.
+- D16 Filters and requests count only on the link of who made them: anything else may be forged, and
+  an old copy says nothing of today.
+- D17 Every participant id is hashed to an integer, as in `@waku/sds`; ours are hexadecimal keys.
+- D18 Nothing is swept every few seconds: heaps and an index tell when, to the nanosecond.
+- D19 The misprint is in a text that is not ours.
+- D20 A message stamped in the future is kept aside: it counts as received when its time has come.
+- D21 Every conversation is a channel with an id of its own.
+- D22 T_min and T_max are the guide's in the `waku` profile. On a LAN they are 1 s and 6 s, and
+  T_max grows with those who may answer.
 """

@@ -4,9 +4,9 @@ import heapq
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from sync.bloom import ReceivedFilter
 from sync.machine import MILLISECOND, MessageId, Nanos, PeerId
 from sync.sds.message import Delivery, HistoryEntry, Parameters
+from sync.sds.probes import Probes
 
 RESEND_BURST = 64
 """Messages sent again at one tick; a backlog of thousands must not stall the live chat."""
@@ -20,8 +20,6 @@ class Pending:
     """One own message nobody has surely received."""
 
     message_id: MessageId
-    positions: tuple[int, ...]
-    """Its bits in a filter, computed once."""
     delivery: Delivery = Delivery.UNACKNOWLEDGED
     attempts: int = 0
     resend_at: Nanos | None = None
@@ -29,22 +27,24 @@ class Pending:
     possibly_by: set[PeerId] = field(default_factory=set)
 
 
-@dataclass(slots=True)
 class Outgoing:
     """Own messages by id until they are acknowledged, and a heap of when to send them again."""
 
-    parameters: Parameters
-    pending: dict[MessageId, Pending] = field(default_factory=dict)
-    _heap: list[tuple[Nanos, MessageId]] = field(default_factory=list)
-    online: bool = False
-    _heard: tuple[PeerId, bytes] | None = None
-    """Whose filter was read last, and that filter."""
-    _paused_until: Nanos = 0
+    def __init__(self, parameters: Parameters) -> None:
+        self.parameters = parameters
+        self.pending: dict[MessageId, Pending] = {}
+        self.online = False
+        self._probes = Probes(parameters.bloom)
+        self._heap: list[tuple[Nanos, MessageId]] = []
+        self._failed = 0
+        self._heard: tuple[PeerId, bytes] | None = None
+        """Whose filter was read last, and that filter."""
+        self._paused_until: Nanos = 0
 
     @property
     def awaiting(self) -> bool:
         """Whether any message waits for an acknowledgement and was not given up."""
-        return any(entry.delivery is not Delivery.FAILED for entry in self.pending.values())
+        return len(self.pending) > self._failed
 
     def add(
         self,
@@ -54,22 +54,30 @@ class Outgoing:
         attempts: int = 0,
     ) -> None:
         """Put an own message into the buffer."""
-        positions = self.parameters.bloom.positions(message_id)
-        entry = Pending(message_id, tuple(positions), delivery, attempts)
+        entry = Pending(message_id, delivery, attempts)
         self.pending[message_id] = entry
+        self._failed += delivery is Delivery.FAILED
+        self._probes.add(message_id)
+        self._heard = None
         self._arm(entry, now)
 
     def acknowledge(self, history: Iterable[HistoryEntry]) -> list[MessageId]:
         """Remove what another author's causal history names, and return it: names are proof."""
         if not self.pending:
             return []
-        named = [entry.message_id for entry in history if entry.message_id in self.pending]
-        for message_id in named:
-            del self.pending[message_id]
+        named = []
+        for entry in history:
+            settled = self.pending.pop(entry.message_id, None)
+            if settled is not None:
+                self._failed -= settled.delivery is Delivery.FAILED
+                self._probes.remove(entry.message_id)
+                named.append(entry.message_id)
         return named
 
-    def hint(self, bloom_filter: bytes, by: PeerId, now: Nanos) -> list[Pending]:
-        """Note what a peer's filter may hold; return those whose state changed.
+    def hint(
+        self, bloom_filter: bytes, by: PeerId, now: Nanos
+    ) -> tuple[list[MessageId], list[Pending]]:
+        """Note what a peer's filter may hold; return that, and those whose state changed.
 
         A filter only ever gives "possibly" (DESIGN 5, "acknowledged"). A failed message that turns
         up in a filter is possibly acknowledged again, and sent again.
@@ -77,20 +85,19 @@ class Outgoing:
         Raises:
             DecodeError: the filter tells nothing; see `ReceivedFilter.read`.
         """
-        if self._heard == (by, bloom_filter):
-            return []  # each sync message of a burst repeats it
-        received = ReceivedFilter.read(bloom_filter, self.parameters.bloom)
+        if not self.pending or self._heard == (by, bloom_filter):
+            return [], []  # each sync message of a burst repeats it
+        hits = self._probes.hits(bloom_filter, by)
         self._heard = (by, bloom_filter)
         changed = []
-        for entry in self.pending.values():
-            if by in entry.possibly_by or not received.contains_positions(entry.positions):
-                continue
+        for entry in map(self.pending.__getitem__, hits):
             entry.possibly_by.add(by)
             if entry.delivery is not Delivery.POSSIBLY_ACKNOWLEDGED:
+                self._failed -= entry.delivery is Delivery.FAILED
                 entry.delivery = Delivery.POSSIBLY_ACKNOWLEDGED
                 self._arm(entry, now)
                 changed.append(entry)
-        return changed
+        return hits, changed
 
     def sweep(self, now: Nanos) -> tuple[list[Pending], list[Pending]]:
         """Return what to send again now, and what has failed ("Periodic Outgoing Buffer Sweep")."""
@@ -110,6 +117,7 @@ class Outgoing:
             elif entry.delivery is Delivery.UNACKNOWLEDGED:
                 entry.delivery = Delivery.FAILED
                 entry.resend_at = None
+                self._failed += 1
                 failed.append(entry)
             else:
                 self._arm(entry, now)  # possibly acknowledged: slowly, for ever
@@ -122,9 +130,11 @@ class Outgoing:
         """Begin anew with a message the person asked to send again; None if it is not here."""
         entry = self.pending.get(message_id)
         if entry is not None:
+            self._failed -= entry.delivery is Delivery.FAILED
             entry.attempts = 0
             entry.delivery = Delivery.UNACKNOWLEDGED
             entry.possibly_by.clear()
+            self._probes.forget(message_id)
             self._heard = None
             self._arm(entry, now)
         return entry

@@ -1,4 +1,4 @@
-"""One SDS channel: send, receive, deliver in causal order, know who has what.
+"""One SDS channel: send, receive, deliver in causal order, know who has what, repair what is lost.
 
 Content is opaque here. `seal` turns a Lamport timestamp, a causal history and a body into a message
 id and content, so the same machine talks to clients whose messages are not our entries.
@@ -11,7 +11,6 @@ Rules:
 """
 
 import random
-from collections.abc import Iterable
 from typing import assert_never
 
 from sync.bloom import RollingBloomFilter
@@ -28,6 +27,7 @@ from sync.sds.events import (
     EphemeralArrived,
     FilterIgnored,
     Found,
+    HeardCopy,
     Held,
     Input,
     Missing,
@@ -40,16 +40,21 @@ from sync.sds.events import (
     Send,
     SendAgain,
     SendEphemeral,
+    SetAside,
 )
+from sync.sds.evidence import Evidence, Holders
 from sync.sds.history import Log
 from sync.sds.incoming import Content, Incoming
-from sync.sds.message import Delivery, HistoryEntry, Kind, Message, Parameters
+from sync.sds.message import HISTORY_MAX, Delivery, HistoryEntry, Message, Parameters
+from sync.sds.repairs import Repairs
 from sync.sds.timing import SyncTimer
 
 SYNC_BURST = 4
 """Sync messages sent at one tick when we owe hundreds of acknowledgements: 64 names.
 
 Whoever reads them is busy with them for 5 ms; with four times as many, live lines wait for that."""
+
+History = tuple[HistoryEntry, ...]
 
 
 class Channel:
@@ -70,7 +75,11 @@ class Channel:
         self.log = Log(me)
         self.filter = RollingBloomFilter(parameters.bloom)
         self.outgoing = Outgoing(parameters)
-        self.incoming = Incoming(parameters.lost_after)
+        self.incoming = Incoming()
+        self.repairs = Repairs(me, parameters)
+        self.holders = Holders()
+        self.aside: set[MessageId] = set()
+        """What is here and waits for its time, outside of this machine, whose limits bound it."""
         self._seal = seal
         self._rng = rng
         self._offset: Nanos = 0
@@ -85,10 +94,14 @@ class Channel:
                 return self._on_send(body, now)
             case Tick():
                 return self._on_tick(now)
+            case HeardCopy(message_id, sender):
+                return self._on_heard_copy(message_id, sender)
+            case SetAside(message_id):
+                return self._on_set_aside(message_id, now)
             case Admit(content):
                 return self._on_admit(content, now)
-            case Seek(history, message_id):
-                return self._seek(history, message_id, now)
+            case Seek(history, message_id, author):
+                return self._seek(self._unknown(history, message_id), message_id, author, now)
             case Connected(peers):
                 return self._on_connected(peers, now)
             case ReferenceClock(offset_ns):
@@ -104,14 +117,21 @@ class Channel:
                 assert_never(event)
 
     def deadline(self) -> Nanos | None:
-        """When a resend, a sync message or giving up is next due."""
-        times = (self.incoming.deadline(), self.outgoing.deadline(), self.next_sync_at)
-        return min((time for time in times if time is not None), default=None)
+        """When a resend, a sync message, an answer or giving up is next due."""
+        times = (
+            self.incoming.deadline(),
+            self.outgoing.deadline(),
+            self._timer.next_at,
+            self._timer.ask_at(self.repairs.asking.deadline()),
+            self.repairs.answering.deadline(),
+        )
+        return min([time for time in times if time is not None], default=None)
 
     @property
     def next_sync_at(self) -> Nanos | None:
         """When the next sync message is due, if nobody speaks before."""
-        return self._timer.next_at
+        times = (self._timer.next_at, self._timer.ask_at(self.repairs.asking.deadline()))
+        return min([time for time in times if time is not None], default=None)
 
     # --- Send Message --------------------------------------------------------------------------
 
@@ -120,99 +140,136 @@ class Channel:
         history = self.log.content_history(self.parameters.history_size)
         sealed = self._seal(lamport, history, body)
         self.lamport = lamport
-        bloom_filter = self.filter.to_bytes()
-        self._append(Content(sealed.message_id, self.me, lamport, history, sealed.retrieval_hint))
+        request = self.repairs.ask(now)
+        message = Message(
+            self.me,
+            sealed.message_id,
+            self.channel_id,
+            lamport,
+            history,
+            self.filter.to_bytes(),
+            request,
+            sealed.content,
+        )
+        entry = HistoryEntry(sealed.message_id, sealed.retrieval_hint, self.me)
+        self.log.insert(lamport, entry, history)
         self.filter.insert(sealed.message_id)
         self.outgoing.add(sealed.message_id, now)
-        self._spoke(history, now)
-        message = Message(
-            sender_id=self.me,
-            message_id=sealed.message_id,
-            channel_id=self.channel_id,
-            lamport=lamport,
-            causal_history=history,
-            bloom_filter=bloom_filter,
-            content=sealed.content,
-        )
-        return [Delivered(sealed.message_id, after_gap=False), Broadcast(message)]
+        self._spoke(sealed.message_id, history, now)
+        return [
+            Delivered(sealed.message_id, after_gap=False),
+            Broadcast(message),
+            *self.repairs.retrieve(request),
+        ]
 
     def _next_lamport(self, now: Nanos) -> int:
         """Epoch milliseconds of the reference clock, and always above what we have seen."""
         return max((now + self._offset) // MILLISECOND, self.lamport + 1)
 
     def _message(
-        self, lamport: int | None, history: tuple[HistoryEntry, ...], content: bytes
+        self, lamport: int | None, history: History, content: bytes, request: History = ()
     ) -> Message:
         """A message that nobody keeps: its id is random."""
         return Message(
-            sender_id=self.me,
-            message_id=MessageId(self._rng.randbytes(32).hex()),
-            channel_id=self.channel_id,
-            lamport=lamport,
-            causal_history=history,
-            bloom_filter=None if lamport is None else self.filter.to_bytes(),
-            content=content,
+            self.me,
+            MessageId(self._rng.randbytes(32).hex()),
+            self.channel_id,
+            lamport,
+            history,
+            None if lamport is None else self.filter.to_bytes(),
+            request,
+            content,
         )
 
     # --- Receive Message -----------------------------------------------------------------------
 
     def _on_received(self, event: Received, now: Nanos) -> list[Effect]:
         message = event.message
-        if message.kind is Kind.EPHEMERAL:
-            return [EphemeralArrived(message.sender_id, message.content)]
+        sender, message_id, history = message.sender_id, message.message_id, message.causal_history
+        if message.lamport is None:
+            return [EphemeralArrived(sender, message.content)]
         effects = self._review_acks(event, now)
         self._heard(event, now)
-        if message.kind is Kind.SYNC:
-            return [*effects, *self._seek(message.causal_history, message.sender_id, now)]
-        assert message.lamport is not None
-        content = Content(
-            message.message_id,
-            message.sender_id,
-            message.lamport,
-            message.causal_history,
-            event.hint,
-            direct=event.from_author,
-        )
-        if message.message_id in self.log.known:
+        if not message.content:
+            return effects + self._seek(self._unknown(history, sender), sender, sender, now)
+        if message_id in self.log.order:
+            self.repairs.answering.heard(message_id)
             self._owe_again(event, now)
             return effects
-        if message.message_id in self.incoming.waiting:
+        if message_id in self.incoming.waiting:
+            self.repairs.answering.heard(message_id)
             return effects
-        return [*effects, *self._admit(content, now)]
+        content = Content(
+            message_id, sender, message.lamport, history, event.hint, direct=event.from_author
+        )
+        return effects + self._admit(content, now)
+
+    def _on_heard_copy(self, message_id: MessageId, sender: PeerId | None) -> list[Effect]:
+        self.repairs.answering.heard(message_id)
+        if sender is not None:
+            self.holders.note(message_id, sender, Evidence.SENT)
+        return []
+
+    def _on_set_aside(self, message_id: MessageId, now: Nanos) -> list[Effect]:
+        self.aside.add(message_id)
+        self.repairs.came(message_id, now)
+        return []
 
     def _on_admit(self, content: Content, now: Nanos) -> list[Effect]:
         """Take in a message received before; only now does what it names count."""
-        acknowledged = self._acknowledge(content.causal_history, content.sender_id)
-        return [*acknowledged, *self._admit(content, now)]
+        self.aside.discard(content.message_id)
+        by, history = content.sender_id, content.causal_history
+        acknowledged = self._acknowledge(content.message_id, history, by)
+        return acknowledged + self._admit(content, now)
 
     def _admit(self, content: Content, now: Nanos) -> list[Effect]:
         """Deliver a new message, or hold it back ("Receive Message", last paragraph)."""
         self.filter.insert(content.message_id)
-        missing = self._seek(content.causal_history, content.message_id, now)
-        unmet = self._unmet(content) & self.incoming.missing.keys()
-        if not unmet:  # nothing is missing, or so much that we look for no more
-            return [*missing, *self._deliver([content], now)]
+        self.repairs.came(content.message_id, now)
+        unknown = self._unknown(content.causal_history, content.message_id)
+        if not unknown:
+            return self._deliver([content], now)
+        missing = self._seek(unknown, content.message_id, content.sender_id, now)
+        unmet = self.incoming.awaitable(unknown)
+        if not unmet:  # so much is missing that we look for no more
+            return missing + self._deliver([content], now)
         effects: list[Effect] = [Held(content.message_id), *missing]
-        evicted = self.incoming.hold(content, unmet, now)
+        until = now + self.repairs.window(now).gap_after
+        evicted = self.incoming.hold(content, unmet, until)
         if evicted is not None:
             effects += self._deliver([evicted], now)
         return effects
 
-    def _unmet(self, content: Content) -> set[MessageId]:
-        return {entry.message_id for entry in content.causal_history} - self.log.known
+    def _unknown(self, history: History, named_by: str) -> dict[MessageId, HistoryEntry]:
+        """Return what is named there and not in the log; a message does not wait for itself."""
+        known = self.log.order
+        return {
+            entry.message_id: entry
+            for entry in history
+            if entry.message_id not in known and entry.message_id != named_by
+        }
 
-    def _seek(self, history: Iterable[HistoryEntry], named_by: str, now: Nanos) -> list[Effect]:
-        """Look for what is named there and neither here nor waiting; bounded.
+    def _seek(
+        self, unknown: dict[MessageId, HistoryEntry], named_by: str, namer: PeerId, now: Nanos
+    ) -> list[Effect]:
+        """Look for what is named and not in the log; bounded.
 
-        What waits here is missing too for whoever depends on it, but is no news to the person.
+        What waits here is missing too for whoever depends on it, but is no news to the person, and
+        nobody is asked for it.
         """
-        unknown = [entry.message_id for entry in history if entry.message_id not in self.log.known]
+        if self.aside:
+            unknown = {id_: entry for id_, entry in unknown.items() if id_ not in self.aside}
         if not unknown:
             return []
-        fresh = self.incoming.seek(unknown, named_by, now)
+        incoming = self.incoming
+        until = now + self.repairs.window(now).lost_after
+        fresh = incoming.seek(unknown, named_by, namer, until)
         if fresh:
             self._timer.wake(now)
-        return [Missing(id_, named_by) for id_ in fresh if id_ not in self.incoming.waiting]
+        absent = [id_ for id_ in unknown if id_ in incoming.missing and id_ not in incoming.waiting]
+        self.repairs.want([unknown[id_] for id_ in absent], namer, now)
+        news = [id_ for id_ in fresh if id_ not in incoming.waiting and id_ not in incoming.lost]
+        return [Missing(id_, named_by) for id_ in news]
 
     def _deliver(self, ready: list[Content], now: Nanos) -> list[Effect]:
         """Put messages into the log, and then every message that waited only for them.
@@ -220,26 +277,24 @@ class Channel:
         One whose dependencies are still unmet follows a gap, and is marked so.
         """
         effects: list[Effect] = []
+        incoming = self.incoming
         queue = list(ready)
         for content in queue:
+            message_id, sender = content.message_id, content.sender_id
             self.lamport = max(self.lamport, content.lamport)
-            after_gap = bool(self._unmet(content))
-            self._append(content)
-            effects.append(Delivered(content.message_id, after_gap))
-            named = content.message_id in self.incoming.missing
-            queue += self.incoming.arrived(content.message_id)
-            if named or content.message_id in self.incoming.lost:
-                self.incoming.lost.pop(content.message_id, None)
-                effects.append(Found(content.message_id, lost=False))
+            after_gap = bool(self._unknown(content.causal_history, message_id))
+            entry = HistoryEntry(message_id, content.retrieval_hint, sender)
+            self.log.insert(content.lamport, entry, content.causal_history)
+            if content.direct and sender != self.me:
+                self.log.owe(entry)
+            effects.append(Delivered(message_id, after_gap))
+            if message_id in incoming.missing or message_id in incoming.lost:
+                queue += incoming.arrived(message_id)
+                incoming.lost.pop(message_id, None)
+                effects.append(Found(message_id, lost=False))
         self._owe_soon(now)
         self._timer.wake(now)
         return effects
-
-    def _append(self, content: Content) -> None:
-        entry = HistoryEntry(content.message_id, content.retrieval_hint, content.sender_id)
-        self.log.insert(content.lamport, entry, content.causal_history)
-        if content.direct and content.sender_id != self.me:
-            self.log.owe(entry)
 
     def _owe_again(self, event: Received, now: Nanos) -> None:
         """Its author sends it again, so it does not know that we have it."""
@@ -254,41 +309,57 @@ class Channel:
 
     # --- Review ACK Status ---------------------------------------------------------------------
 
-    def _acknowledge(self, history: tuple[HistoryEntry, ...], by: PeerId) -> list[Effect]:
+    def _acknowledge(
+        self, message_id: MessageId | None, history: History, by: PeerId
+    ) -> list[Effect]:
         """Settle our messages that `by` names; our own naming proves nothing."""
         self.log.named(history, by)
-        if by == self.me:
+        self.holders.told(by, message_id, history)
+        if by == self.me or not self.outgoing.pending:
             return []
         named = self.outgoing.acknowledge(history)
         return [DeliveryChanged(message_id, Delivery.ACKNOWLEDGED, 0) for message_id in named]
 
     def _review_acks(self, event: Received, now: Nanos) -> list[Effect]:
         message = event.message
-        effects = self._acknowledge(message.causal_history, message.sender_id)
-        if not event.from_author or message.bloom_filter is None or message.sender_id == self.me:
+        by = message.sender_id
+        written = message.message_id if message.content else None
+        effects = self._acknowledge(written, message.causal_history, by)
+        if not self.outgoing.pending or not event.from_author or by == self.me:
+            return effects
+        if message.bloom_filter is None:
             return effects
         try:
-            hinted = self.outgoing.hint(message.bloom_filter, message.sender_id, now)
+            hits, changed = self.outgoing.hint(message.bloom_filter, by, now)
         except DecodeError as error:
-            return [*effects, FilterIgnored(message.sender_id, str(error))]
-        effects += [
+            return [*effects, FilterIgnored(by, str(error))]
+        for message_id in hits:
+            self.holders.note(message_id, by, Evidence.FILTER)
+        return effects + [
             DeliveryChanged(pending.message_id, pending.delivery, pending.attempts)
-            for pending in hinted
+            for pending in changed
         ]
-        return effects
 
     # --- Sweeps and sync messages --------------------------------------------------------------
 
     def _on_tick(self, now: Nanos) -> list[Effect]:
-        return [*self._sweep_incoming(now), *self._sweep_outgoing(now), *self._sync_if_due(now)]
+        return [
+            *self._sweep_incoming(now),
+            *self._sweep_outgoing(now),
+            *self.repairs.answer(now),
+            *self._sync_if_due(now),
+        ]
 
     def _sweep_incoming(self, now: Nanos) -> list[Effect]:
         """Give up on what did not come ("Periodic Incoming Buffer Sweep")."""
-        overdue, lost = self.incoming.give_up(now)
-        effects: list[Effect] = [Found(message_id, lost=True) for message_id in lost]
+        overdue, given_up = self.incoming.give_up(now)
+        effects: list[Effect] = []
+        for message_id, again in given_up:
+            self.repairs.came(message_id, now)
+            if not again:
+                effects.append(Found(message_id, lost=True))
         for content in sorted(overdue, key=_place):
-            if content.message_id not in self.log.known:
-                effects += self._deliver([content], now)
+            effects += self._deliver([content], now)
         return effects
 
     def _sweep_outgoing(self, now: Nanos) -> list[Effect]:
@@ -307,37 +378,71 @@ class Channel:
         return effects
 
     def _sync_if_due(self, now: Nanos) -> list[Effect]:
-        """Send sync messages ("Periodic Sync Message"); none while the log is empty."""
+        """Send sync messages ("Periodic Sync Message"); with an empty log, only to ask."""
+        effects: list[Effect] = []
         due = self.next_sync_at
         if due is None or due > now:
-            return []
-        effects: list[Effect] = []
+            return effects
+        ask_at = self._timer.ask_at(self.repairs.asking.deadline())
+        asks = ask_at is not None and ask_at <= now
         for _ in range(SYNC_BURST):
             history = self.log.sync_history(self.parameters.history_size)
-            if not history:
+            request = self.repairs.ask(now) if asks else ()
+            if not history and not request:
                 break
             self.lamport = self._next_lamport(now)
-            effects.append(Broadcast(self._message(self.lamport, history, b"")))
+            effects.append(Broadcast(self._message(self.lamport, history, b"", request)))
+            effects += self.repairs.retrieve(request)
             self.log.named(history, self.me)
+            self.holders.told(self.me, None, history)
+            asks = False
             if not self.log.owed:
                 break
+        if effects and ask_at is not None and ask_at <= now:
+            self._timer.asked(now)
         self._timer.tire(now)
-        self._spoke((), now)
+        self._settle()
+        self._restart_idle(now)
         if self.log.owed:
             self._timer.owe_more(now)
         return effects
 
-    def _spoke(self, history: Iterable[HistoryEntry], now: Nanos) -> None:
-        """We sent something: what it names is owed no more, and the idle countdown starts anew."""
+    def _spoke(self, message_id: MessageId, history: History, now: Nanos) -> None:
+        """We wrote: what that names is owed no more, and the idle countdown starts anew."""
         self.log.named(history, self.me)
+        self.holders.told(self.me, message_id, history)
         self._settle()
         self._restart_idle(now)
 
     def _heard(self, event: Received, now: Nanos) -> None:
-        """Somebody spoke: whoever only wanted to keep the channel alive waits again."""
+        """Somebody spoke: whoever only wanted to keep the channel alive waits again.
+
+        A request is heard only from its sender; and one who asks does not keep others from asking.
+        """
+        message = event.message
         self._settle()
-        if event.from_author and not event.message.repair_request:
+        if not event.from_author:  # an old message that others hand on says nothing of today
+            return
+        self.repairs.participants.saw(message.sender_id, now)
+        requested = {entry.message_id: entry for entry in message.repair_request}
+        for message_id, entry in requested.items():
+            self.repairs.requested(entry, message.sender_id, now, held=self._holds(message_id))
+        if not message.repair_request and self._tells_what_we_would(message):
             self._restart_idle(now)
+
+    def _tells_what_we_would(self, message: Message) -> bool:
+        """Whether our next sync message is superfluous; one that names less than it is not enough.
+
+        Otherwise a few who speak often, and know little, would keep all others silent.
+        """
+        if message.content or len(self.log.tips) > HISTORY_MAX:
+            return True
+        named = {entry.message_id for entry in message.causal_history}
+        return named.issuperset(self.log.tips)
+
+    def _holds(self, message_id: MessageId) -> bool:
+        """Whether we can give it to others: it is on our disk, delivered or held back."""
+        return message_id in self.log.order or message_id in self.incoming.waiting
 
     def _settle(self) -> None:
         if not self.log.owed:
@@ -354,8 +459,9 @@ class Channel:
     def _on_connected(self, peers: int, now: Nanos) -> list[Effect]:
         if not self._timer.peers:
             self._timer.settled()  # what we owed meanwhile is told in its time, not at once
+            self._timer.peers = peers
             self._owe_soon(now)
-        self._timer.peers = peers
+        self._timer.peers = self.repairs.connected = peers
         self._timer.wake(now)
         self.outgoing.connected(now, online=peers > 0)
         return []
@@ -371,15 +477,14 @@ class Channel:
 
     def _on_restored(self, event: Restored, now: Nanos) -> list[Effect]:
         """Take up where the disk left off; what we owed, its authors will ask for by resending."""
-        assert not self.log.order, "restored twice"
-        self.log.order.extend(event.order)
-        self.log.known.update(message_id for _, message_id in event.order)
-        self.lamport = event.order[-1][0] if event.order else 0
-        for _, message_id in event.order[-self.parameters.bloom.capacity :]:
+        self.log.order.restore(event.log)
+        self.lamport = max(self.log.order.last[0], 0)
+        for message_id in self.log.order.newest(self.parameters.bloom.capacity):
             self.filter.insert(message_id)
         named = {parent.message_id for tip in event.tips for parent in tip.causal_history}
         for tip in event.tips:
             entry = HistoryEntry(tip.message_id, tip.retrieval_hint, tip.sender_id)
+            self.holders.told(tip.sender_id, tip.message_id, tip.causal_history)
             if tip.message_id in named:
                 self.log.restore_newest(tip.lamport, entry)
             else:
@@ -387,8 +492,11 @@ class Channel:
         for own in event.outgoing:
             self.outgoing.add(own.message_id, now, own.delivery, own.attempts)
         effects: list[Effect] = []
+        for content in event.gaps:
+            unknown = self._unknown(content.causal_history, content.message_id)
+            effects += self._seek(unknown, content.message_id, content.sender_id, now)
         for content in sorted(event.waiting, key=_place):
-            if content.message_id not in self.log.known:
+            if content.message_id not in self.log.order:
                 effects += self._admit(content, now)
         return effects
 

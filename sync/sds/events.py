@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from sync.machine import MessageId, Nanos, PeerId, Tick
 from sync.sds.incoming import Content
@@ -43,8 +43,7 @@ class SendAgain:
     message_id: MessageId
 
 
-@dataclass(frozen=True, slots=True)
-class Received:
+class Received(NamedTuple):
     """Input: a message, checked by the caller. `hint` is its own retrieval hint.
 
     `from_author`: it came straight from its sender, so its filter counts, and a sync message.
@@ -56,6 +55,22 @@ class Received:
 
 
 @dataclass(frozen=True, slots=True)
+class HeardCopy:
+    """Input: somebody else than its author sent a message that we have: an answer was given."""
+
+    message_id: MessageId
+    sender: PeerId | None
+    """None where no peer sent it to us: a retriever fetched it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetAside:
+    """Input: a message is here, but may not take its place yet: nobody is asked for it."""
+
+    message_id: MessageId
+
+
+@dataclass(frozen=True, slots=True)
 class Admit:
     """Input: a message that was kept aside takes its place now."""
 
@@ -64,10 +79,14 @@ class Admit:
 
 @dataclass(frozen=True, slots=True)
 class Seek:
-    """Input: `message_id` is here and names `history` in another way; look, but do not wait."""
+    """Input: `message_id` is here and names `history` in another way; look, but do not wait.
+
+    `author` wrote it.
+    """
 
     history: tuple[HistoryEntry, ...]
     message_id: MessageId
+    author: PeerId
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,15 +114,21 @@ class RestoredOwn:
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """Input: the state on disk. `order` is ascending.
+    """Input: the state on disk.
 
-    `tips` are the delivered messages that none names and the newest `history_size`, oldest first.
+    Attributes:
+        log: every delivered message, ascending, in the rows that `OrderedLog.restore` reads.
+        tips: the delivered messages that none names and the newest `history_size`, oldest first.
+        outgoing: own messages without an acknowledgement.
+        waiting: messages held back.
+        gaps: newest messages that were delivered after a gap: what they lack is looked for again.
     """
 
-    order: tuple[tuple[int, MessageId], ...]
+    log: bytes
     tips: tuple[Content, ...]
     outgoing: tuple[RestoredOwn, ...]
     waiting: tuple[Content, ...]
+    gaps: tuple[Content, ...] = ()
 
 
 Input: TypeAlias = (
@@ -111,6 +136,8 @@ Input: TypeAlias = (
     | SendEphemeral
     | SendAgain
     | Received
+    | HeardCopy
+    | SetAside
     | Admit
     | Seek
     | Connected
@@ -135,6 +162,20 @@ class Rebroadcast:
     bloom_filter: bytes
     attempts: int
     delivery: Delivery
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Send a message of the history to everybody, as it was stored: somebody asked for it."""
+
+    message_id: MessageId
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieve:
+    """Fetch these elsewhere, by their hints: to ask in the channel was in vain, or takes long."""
+
+    wanted: tuple[HistoryEntry, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +237,8 @@ class FilterIgnored:
 Effect: TypeAlias = (
     Broadcast
     | Rebroadcast
+    | Answer
+    | Retrieve
     | Delivered
     | Held
     | Missing

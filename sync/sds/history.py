@@ -7,6 +7,7 @@ from heapq import nlargest
 from itertools import islice
 
 from sync.machine import MessageId, PeerId
+from sync.sds.log import OrderedLog
 from sync.sds.message import HISTORY_MAX, HistoryEntry
 
 TIPS_MAX = 64
@@ -20,28 +21,24 @@ OWED_MAX = 100_000
 class Log:
     """Delivered message ids in (lamport, message id) order, and who has named them.
 
-    `tips` are messages that no message names: what our next message builds on. `owed` are messages
-    of others that no other author has named: what our next sync message acknowledges.
+    `order` holds them all. `tips` are messages that no message names: what our next message builds
+    on. `owed` are messages of others that no other author has named: what our next sync message
+    acknowledges.
     """
 
     me: PeerId
-    order: list[tuple[int, MessageId]] = field(default_factory=list)
-    known: set[MessageId] = field(default_factory=set)
+    order: OrderedLog = field(default_factory=OrderedLog)
     tips: dict[MessageId, tuple[int, HistoryEntry]] = field(default_factory=dict)
     owed: dict[MessageId, HistoryEntry] = field(default_factory=dict)
-    _newest: list[tuple[int, MessageId, HistoryEntry]] = field(default_factory=list)
+    _newest: list[tuple[int, HistoryEntry]] = field(default_factory=list)
+    """(lamport, entry) as in `tips`; an entry begins with its id, so this is the log's order."""
 
     def insert(self, lamport: int, entry: HistoryEntry, history: Iterable[HistoryEntry]) -> None:
         """Add a delivered message at its place ("Resolve Conflicts"); `history` is what it names.
 
         Whoever wrote those knows from it that its author has them, if they ever meet.
         """
-        key = (lamport, entry.message_id)
-        if not self.order or key > self.order[-1]:
-            self.order.append(key)
-        else:
-            insort(self.order, key)
-        self.known.add(entry.message_id)
+        self.order.insert(lamport, entry.message_id)
         for parent in history:
             self.tips.pop(parent.message_id, None)
         if entry.sender_id is not None:
@@ -68,14 +65,13 @@ class Log:
 
     def content_history(self, size: int) -> tuple[HistoryEntry, ...]:
         """Return the newest tips, then the newest messages, up to `size`, oldest first."""
-        chosen = nlargest(size, self.tips.items(), key=lambda tip: (tip[1][0], tip[0]))
-        entries = {id_: (lamport, entry) for id_, (lamport, entry) in chosen}
-        for lamport, message_id, entry in reversed(self._newest):
-            if len(entries) >= size:
+        tips = self.tips.values()
+        chosen = set(nlargest(size, tips) if len(tips) > size else tips)
+        for place in reversed(self._newest):
+            if len(chosen) >= size:
                 break
-            entries.setdefault(message_id, (lamport, entry))
-        ordered = sorted(entries.items(), key=lambda item: (item[1][0], item[0]))
-        return tuple([entry for _, (_, entry) in ordered])
+            chosen.add(place)
+        return tuple([entry for _, entry in sorted(chosen)])
 
     def sync_history(self, size: int) -> tuple[HistoryEntry, ...]:
         """Return what we owe, oldest first, and what a content message would name; at most 16.
@@ -87,7 +83,7 @@ class Log:
         room = HISTORY_MAX - len(regular)
         entries = {entry.message_id: entry for entry in islice(self.owed.values(), room)}
         if not entries:
-            others = [entry for _, _, entry in self._newest if entry not in regular]
+            others = [entry for _, entry in self._newest if entry not in regular]
             entries = {entry.message_id: entry for entry in others[-room:]}
         entries.update((entry.message_id, entry) for entry in regular)
         return tuple(entries.values())
@@ -108,8 +104,9 @@ class Log:
 
     def _remember(self, lamport: int, entry: HistoryEntry) -> None:
         newest = self._newest
-        key = (lamport, entry.message_id, entry)
-        if len(newest) == HISTORY_MAX and key[:2] < newest[0][:2]:
-            return
-        insort(newest, key, key=lambda item: item[:2])
-        del newest[:-HISTORY_MAX]
+        item = (lamport, entry)
+        if len(newest) == HISTORY_MAX:
+            if item < newest[0]:
+                return
+            del newest[0]
+        insort(newest, item)

@@ -7,6 +7,7 @@ Each missing id knows who waits for it, so an arrival frees its waiters without 
 import heapq
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from sync.machine import MessageId, Nanos, PeerId
 from sync.sds.message import HistoryEntry
@@ -14,8 +15,14 @@ from sync.sds.message import HistoryEntry
 WAITING_PER_SENDER_MAX = 1000
 """Messages of one author that may wait; beyond it the oldest is delivered after a gap."""
 
+WAITING_MAX = 16_000
+"""Messages that may wait, whoever wrote them: some 16 MB. A member may invent authors."""
+
 MISSING_MAX = 4096
-"""Missing ids looked for at once; a member who names ids that never existed fills no more."""
+"""Missing ids looked for at once."""
+
+MISSING_PER_NAMER_MAX = 1000
+"""Of them named by one author: who names ids that never existed leaves room for the others."""
 
 LOST_MAX = 1000
 """Lost ids remembered, so that a late arrival is announced; the oldest are forgotten."""
@@ -24,9 +31,11 @@ STALE_MAX = 1024
 """Entries of the heap that stand for nothing any more, before it is made anew."""
 
 
-@dataclass(frozen=True, slots=True)
-class Content:
-    """A content message without its content: what the rules look at."""
+class Content(NamedTuple):
+    """A content message without its content: what the rules look at.
+
+    `direct`: it may have come from its author, who then wants to hear that we have it.
+    """
 
     message_id: MessageId
     sender_id: PeerId
@@ -34,7 +43,6 @@ class Content:
     causal_history: tuple[HistoryEntry, ...]
     retrieval_hint: bytes | None
     direct: bool = True
-    """Whether it may have come from its author, who then wants to hear that we have it."""
 
 
 @dataclass(slots=True)
@@ -48,10 +56,16 @@ class Waiting:
 
 @dataclass(slots=True)
 class Sought:
-    """A missing message: who named it, who waits for it, and when we stop looking."""
+    """A missing message: who named it, who waits for it, and when we stop looking.
+
+    `again`: it was lost already, and somebody named it anew. It is looked for, and no news; nobody
+    waits for it.
+    """
 
     named_by: str
+    namer: PeerId
     give_up_at: Nanos
+    again: bool
     waiters: dict[MessageId, None] = field(default_factory=dict)
 
 
@@ -62,46 +76,71 @@ class Incoming:
     A message may be both `waiting` and `missing`: it is here, and others wait for its delivery.
     """
 
-    lost_after: Nanos
     waiting: dict[MessageId, Waiting] = field(default_factory=dict)
     missing: dict[MessageId, Sought] = field(default_factory=dict)
     lost: dict[MessageId, None] = field(default_factory=dict)
     _by_sender: dict[PeerId, dict[MessageId, None]] = field(default_factory=dict)
+    _by_namer: dict[PeerId, int] = field(default_factory=dict)
     _heap: list[tuple[Nanos, MessageId]] = field(default_factory=list)
 
-    def seek(self, message_ids: Iterable[MessageId], named_by: str, now: Nanos) -> list[MessageId]:
-        """Look for these, as far as there is room; returns those not looked for before."""
+    def seek(
+        self, message_ids: Iterable[MessageId], named_by: str, namer: PeerId, until: Nanos
+    ) -> list[MessageId]:
+        """Look for these, as far as there is room; returns those not looked for before.
+
+        Args:
+            message_ids: what is missing.
+            named_by: the message that names them, or the sender of a sync message.
+            namer: who wrote that.
+            until: when we stop looking.
+        """
         fresh = []
         for message_id in message_ids:
-            if message_id in self.missing or len(self.missing) >= MISSING_MAX:
+            of_namer = self._by_namer.get(namer, 0)
+            if (
+                message_id in self.missing
+                or len(self.missing) >= MISSING_MAX
+                or of_namer >= MISSING_PER_NAMER_MAX
+            ):
                 continue
-            self.missing[message_id] = Sought(named_by, now + self.lost_after)
-            self._push(now + self.lost_after, message_id)
+            self._by_namer[namer] = of_namer + 1
+            again = message_id in self.lost
+            self.missing[message_id] = Sought(named_by, namer, until, again)
+            self._push(until, message_id)
             fresh.append(message_id)
         return fresh
 
-    def hold(self, content: Content, unmet: set[MessageId], now: Nanos) -> Content | None:
+    def awaitable(self, message_ids: Iterable[MessageId]) -> set[MessageId]:
+        """Return those of some unmet dependencies that are worth waiting for."""
+        return {
+            message_id
+            for message_id in message_ids
+            if (sought := self.missing.get(message_id)) is not None and not sought.again
+        }
+
+    def hold(self, content: Content, unmet: set[MessageId], until: Nanos) -> Content | None:
         """Hold `content` back until `unmet`, all of which are `missing`, are met.
 
         Returns:
-            The message to deliver after a gap instead, where its sender has too many waiting.
+            The oldest, to deliver after a gap instead, where its sender or all have too many.
         """
-        give_up_at = now + self.lost_after
-        self.waiting[content.message_id] = Waiting(content, unmet, give_up_at)
-        self._push(give_up_at, content.message_id)
+        self.waiting[content.message_id] = Waiting(content, unmet, until)
+        self._push(until, content.message_id)
         for message_id in unmet:
             sought = self.missing[message_id]
             sought.waiters[content.message_id] = None
-            sought.give_up_at = max(sought.give_up_at, give_up_at)
+            sought.give_up_at = max(sought.give_up_at, until)
         of_sender = self._by_sender.setdefault(content.sender_id, {})
         of_sender[content.message_id] = None
-        if len(of_sender) <= WAITING_PER_SENDER_MAX:
-            return None
-        return self._release(next(iter(of_sender)))
+        if len(of_sender) > WAITING_PER_SENDER_MAX:
+            return self._release(next(iter(of_sender)))
+        if len(self.waiting) > WAITING_MAX:
+            return self._release(next(iter(self.waiting)))
+        return None
 
     def arrived(self, message_id: MessageId) -> list[Content]:
         """`message_id` is in the log now; returns the messages that waited for nothing else."""
-        sought = self.missing.pop(message_id, None)
+        sought = self._found(message_id)
         if sought is None:
             return []
         free = []
@@ -112,10 +151,11 @@ class Incoming:
                 free.append(self._release(waiter))
         return free
 
-    def give_up(self, now: Nanos) -> tuple[list[Content], list[MessageId]]:
-        """Return what is to be delivered after a gap now, and which ids are lost.
+    def give_up(self, now: Nanos) -> tuple[list[Content], list[tuple[MessageId, bool]]]:
+        """Return what is to be delivered after a gap now, and which ids are given up.
 
         An id is looked for as long as somebody waits for it, and is not lost while it waits here.
+        One that was lost before is given up without a word.
         """
         overdue: list[Content] = []
         due: list[MessageId] = []
@@ -134,14 +174,25 @@ class Incoming:
             if sought.give_up_at > now:
                 self._push(sought.give_up_at, message_id)
                 continue
-            del self.missing[message_id]
+            self._found(message_id)
             self._remember_lost(message_id)
-            lost.append(message_id)
+            lost.append((message_id, sought.again))
         return overdue, lost
 
     def deadline(self) -> Nanos | None:
         """When something is given up next (at the latest: an entry may be gone already)."""
         return self._heap[0][0] if self._heap else None
+
+    def _found(self, message_id: MessageId) -> Sought | None:
+        """Take an id out of the table of what is missing."""
+        sought = self.missing.pop(message_id, None)
+        if sought is not None:
+            left = self._by_namer[sought.namer] - 1
+            if left:
+                self._by_namer[sought.namer] = left
+            else:
+                del self._by_namer[sought.namer]
+        return sought
 
     def _release(self, message_id: MessageId) -> Content:
         """Take a message out of the buffer."""

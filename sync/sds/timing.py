@@ -1,9 +1,14 @@
 """When to speak unasked (SDS, "Periodic Sync Message").
 
 Two countdowns: one to tell authors that we have their messages, one to keep the channel alive. The
-second grows while nothing happens, so a silent channel costs one small message a minute.
+second grows while nothing happens, so a silent channel costs one small message a minute. A third
+time, not random, is the lowest T_req of what we lack: to ask is a reason to speak.
+
+The draw of a countdown is kept until it has run out: restarting it, which every message does, costs
+nothing then.
 """
 
+import math
 import random
 from dataclasses import dataclass
 
@@ -19,34 +24,74 @@ BACKOFF_MAX = 6
 CROWD = 20
 """Peers from which on each waits longer, so that together they speak no more often."""
 
+ASK_PAUSE: Nanos = 250 * MILLISECOND
+"""Between two sync messages that only ask: twelve ids a second, and then the answers."""
+
 
 @dataclass(slots=True)
 class SyncTimer:
-    """The two countdowns; neither runs while nobody is connected."""
+    """The countdowns; none runs while nobody is connected."""
 
     parameters: Parameters
     rng: random.Random
     peers: int = 0
     owed_at: Nanos | None = None
-    idle_at: Nanos | None = None
+    quiet_until: Nanos = 0
+    """When we may ask again."""
+    _idle_since: Nanos | None = None
+    _drawn: float = 0
     _backoff: int = 0
+
+    def __post_init__(self) -> None:
+        self._drawn = self.rng.random()
 
     @property
     def next_at(self) -> Nanos | None:
-        """When the next sync message is due, if nobody speaks before."""
+        """When the next sync message is due, if nobody speaks before and we lack nothing."""
         if not self.peers:
             return None
         times = [time for time in (self.owed_at, self.idle_at) if time is not None]
         return min(times, default=None)
 
+    @property
+    def idle_at(self) -> Nanos | None:
+        """When we speak to keep the channel alive."""
+        if self._idle_since is None:
+            return None
+        low, high = self.parameters.idle_within
+        longest = self.parameters.idle_max
+        # Even where the doubling ends a group must not speak at once: at least half is drawn.
+        low, high = min(low << self._backoff, longest // 2), min(high << self._backoff, longest)
+        return self._idle_since + self._crowded(low + int((high - low) * self._drawn))
+
+    def ask_at(self, t_req: Nanos | None) -> Nanos | None:
+        """When we ask for what we lack, whose lowest T_req is this."""
+        if t_req is None or not self.peers:
+            return None
+        return max(t_req, self.quiet_until)
+
+    def asked(self, now: Nanos) -> None:
+        """We asked."""
+        self.quiet_until = now + ASK_PAUSE
+
     def owe(self, now: Nanos) -> None:
-        """There is something to acknowledge."""
+        """There is something to acknowledge.
+
+        In a crowd the delays are drawn so that few are short, whatever its size: the first of n
+        speaks after a quarter of the span (20 peers) to a tenth (1,000), and the others hear it
+        before their time.
+        """
         if self.owed_at is None:
-            self.owed_at = now + self._uniform(self.parameters.acknowledge_within)
+            low, high = self.parameters.acknowledge_within
+            share = self.rng.random()
+            if self.peers > CROWD:
+                share = math.log(1 + share * (self.peers - 1)) / math.log(self.peers)
+            self.owed_at = now + low + int((high - low) * share)
 
     def owe_more(self, now: Nanos) -> None:
         """What we sent did not have room for all that there is to acknowledge."""
-        self.owed_at = now + self._uniform(AGAIN)
+        low, high = AGAIN
+        self.owed_at = now + low + int((high - low) * self.rng.random())
 
     def settled(self) -> None:
         """There is nothing left to acknowledge."""
@@ -55,17 +100,17 @@ class SyncTimer:
     def wake(self, now: Nanos) -> None:
         """Something is new, missing or unacknowledged: count from the short interval."""
         self._backoff = 0
-        self.restart(now)
+        self._idle_since = now
 
     def tire(self, now: Nanos) -> None:
         """A sync message went out: the next interval is twice as long."""
         self._backoff = min(self._backoff + 1, BACKOFF_MAX)
-        self.restart(now)
+        self._idle_since = now
+        self._drawn = self.rng.random()
 
     def restart(self, now: Nanos) -> None:
         """Somebody spoke: count the idle interval anew."""
-        wait = self._uniform(self.parameters.idle_within) * max(CROWD, self.peers) // CROWD
-        self.idle_at = now + min(wait << self._backoff, self.parameters.idle_max)
+        self._idle_since = now
 
-    def _uniform(self, within: tuple[Nanos, Nanos]) -> Nanos:
-        return self.rng.randint(*within)
+    def _crowded(self, wait: Nanos) -> Nanos:
+        return wait * max(CROWD, self.peers) // CROWD

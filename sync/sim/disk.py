@@ -1,10 +1,12 @@
 """A journal in memory: what is committed survives a crash, nothing else does."""
 
+from bisect import insort
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from sync.errors import StorageError
 from sync.group.ingest import history_of
+from sync.group.records import GAPS_MAX, stamped_row
 from sync.group.values import (
     ChannelState,
     Outline,
@@ -44,6 +46,8 @@ class Disk:
     rows: dict[MessageId, Row] = field(default_factory=dict)
     full: bool = False
     """Whether commits fail."""
+    _log: list[tuple[int, MessageId]] = field(default_factory=list)
+    """(lamport, message id) of what is delivered, ascending."""
 
     def commit(self, records: Sequence[Record]) -> None:
         """Write all of `records`, or nothing.
@@ -56,28 +60,18 @@ class Disk:
         for record in records:
             match record:
                 case StoreMessage(message, status, after_gap, delivery):
-                    assert message.entry.message_id not in self.rows, "stored twice"
-                    self.rows[message.entry.message_id] = Row(message, status, after_gap, delivery)
+                    self._store(Row(message, status, after_gap, delivery))
                 case SetStatus(_, message_id, status, after_gap):
-                    self.rows[message_id].status = status
-                    self.rows[message_id].after_gap = after_gap
+                    self._set_status(self.rows[message_id], status, after_gap=after_gap)
                 case SetDelivery(_, message_id, delivery, attempts):
                     self.rows[message_id].delivery = delivery
                     self.rows[message_id].attempts = attempts
                 case SetLog(_, log):
                     self.log_number = log
 
-    def holds(self, message_id: MessageId) -> bool:
-        """Whether a power cut now would leave the message here."""
-        return message_id in self.rows
-
     def log(self) -> list[tuple[int, MessageId]]:
         """Return the delivered messages in (lamport, message id) order."""
-        return sorted(
-            (row.message.entry.header.lamport, message_id)
-            for message_id, row in self.rows.items()
-            if row.status is Status.DELIVERED
-        )
+        return list(self._log)
 
     def load(self, message_id: MessageId) -> Loaded:
         """Return a stored message."""
@@ -113,25 +107,62 @@ class Disk:
         )
         return ChannelState(
             log_number=self.log_number,
-            log=tuple(self.log()),
-            sync_ids=tuple(
+            log=b"".join(
+                [
+                    stamped_row(lamport, bytes.fromhex(message_id))
+                    for lamport, message_id in self._log
+                ]
+            ),
+            sync_ids=b"".join(
                 sorted(
-                    (row.message.entry.header.created_ns, row.message.waku_hash)
-                    for row in self.rows.values()
-                    if row.status is not Status.PARKED
+                    stamped_row(kept.message.entry.header.created_ns, kept.message.waku_hash)
+                    for kept in self.rows.values()
+                    if kept.status is not Status.PARKED
                 )
             ),
             own_log=tuple(entry.message_id for entry in current),
-            own_created_ns=max((entry.header.created_ns for entry in own), default=0),
+            own_created_ns=max(
+                [entry.header.created_ns for entry in own if self._counts(entry.message_id)],
+                default=0,
+            ),
             tips=self._tips(delivered),
             outgoing=tuple(
                 OwnState(message_id, row.delivery, row.attempts)
                 for message_id, row in self.rows.items()
-                if row.delivery not in {None, Delivery.ACKNOWLEDGED} and row.delivery is not None
+                if row.delivery is not None
+                and row.delivery is not Delivery.ACKNOWLEDGED
+                and self._counts(message_id)
             ),
             waiting=self._outlines(Status.WAITING),
             parked=self._outlines(Status.PARKED),
+            gaps=tuple(
+                sorted((_outline(kept) for kept in delivered if kept.after_gap), key=_place)
+            )[-GAPS_MAX:],
         )
+
+    def _counts(self, message_id: MessageId) -> bool:
+        """Whether a message is not one that waits for its time."""
+        return self.rows[message_id].status is not Status.PARKED
+
+    def _store(self, row: Row) -> None:
+        message_id = row.message.entry.message_id
+        assert message_id not in self.rows, "stored twice"
+        self.rows[message_id] = row
+        if row.status is Status.DELIVERED:
+            self._add_to_log(row)
+
+    def _set_status(self, row: Row, status: Status, *, after_gap: bool) -> None:
+        if row.status is Status.DELIVERED:
+            assert status is Status.PARKED, "delivered, and only a wrong clock takes that back"
+            self._log.remove((row.message.entry.header.lamport, row.message.entry.message_id))
+        row.status = status
+        row.after_gap = after_gap
+        if status is Status.DELIVERED:
+            self._add_to_log(row)
+
+    def _add_to_log(self, row: Row) -> None:
+        entry = row.message.entry
+        insort(self._log, (entry.header.lamport, entry.message_id))
 
     def _tips(self, delivered: Sequence[Row]) -> tuple[Outline, ...]:
         named = {

@@ -1,27 +1,35 @@
 """The invariants of DESIGN.md 8, asserted while a world runs and at its end."""
 
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from sync.entry import Header
 from sync.group.values import SessionEnded, Status
-from sync.journal import Loaded
 from sync.machine import MessageId, PeerId
 from sync.manager import SESSIONS_MAX
 from sync.runner import QUEUE_MAX, Failure, Runner
+from sync.sds.answering import ANSWERS_MAX
+from sync.sds.asking import REQUESTS_MAX
 from sync.sds.history import OWED_MAX, TIPS_MAX
 from sync.sds.incoming import LOST_MAX, MISSING_MAX, WAITING_PER_SENDER_MAX
 from sync.sds.message import Delivery
-from sync.sim.disk import Disk
+from sync.sim.disk import Disk, Row
 
 
 @dataclass(slots=True)
 class Witness:
-    """Sees everything nodes release, as a person at each of them would."""
+    """Sees everything that `size` nodes release, as a person at each of them would."""
 
-    shown: dict[int, set[MessageId]] = field(default_factory=dict)
+    size: int
+    shown: defaultdict[int, set[MessageId]] = field(default_factory=lambda: defaultdict(set))
     """Per node, the messages shown there."""
+    shown_at: defaultdict[MessageId, int] = field(default_factory=lambda: defaultdict(int))
+    """Per message, at how many nodes it is shown."""
+    partial: int = 0
+    """Messages that are shown at some nodes and not at others."""
+    deliveries: int = 0
+    """Messages shown, at all nodes together."""
     sent: set[MessageId] = field(default_factory=set)
     """Messages that were shown to their own author."""
     marks: dict[MessageId, Delivery] = field(default_factory=dict)
@@ -42,41 +50,66 @@ class Witness:
         assert header.lamport > lamport, f"I6: node {node} wrote lamport {header.lamport}"
         self.newest[key] = (header.seq, header.lamport)
 
-    def delivered(self, node: int, loaded: Loaded, disk: Disk) -> None:
+    def delivered(self, node: int, row: Row, disk: Disk) -> None:
         """I3 and I5: after its dependencies or marked, and only once."""
-        shown = self.shown.setdefault(node, set())
-        message_id = loaded.message_id
+        entry = row.message.entry
+        message_id, header = entry.message_id, entry.header
+        shown = self.shown[node]
         assert message_id not in shown, f"I5: node {node} shows {message_id} twice"
         shown.add(message_id)
-        if loaded.entry.header.author == disk.me:
+        self.deliveries += 1
+        count = self.shown_at[message_id] = self.shown_at[message_id] + 1
+        if count == 1:
+            self.partial += self.size > 1
+        elif count == self.size:
+            self.partial -= 1
+        if header.author == disk.me:
             self.sent.add(message_id)
-        if loaded.after_gap:
+        if row.after_gap:
             self.gaps += 1
             return
-        for parent in loaded.entry.header.parents:
-            row = disk.rows.get(parent.message_id)
-            assert row is not None, f"I3: node {node} lacks a parent of {message_id}"
-            assert row.status is Status.DELIVERED, f"I3: node {node} holds back {row}"
+        rows = disk.rows
+        for parent in header.parents:
+            held = rows.get(parent.message_id)
+            assert held is not None, f"I3: node {node} lacks a parent of {message_id}"
+            assert held.status is Status.DELIVERED, f"I3: node {node} holds back {held}"
+
+    def withdrawn(self, node: int, message_ids: Iterable[MessageId]) -> None:
+        """Messages are set aside until their time; then they are shown again."""
+        for message_id in message_ids:
+            self.shown[node].remove(message_id)
+            count = self.shown_at[message_id] = self.shown_at[message_id] - 1
+            if count == 0:
+                self.partial -= self.size > 1
+            elif count == self.size - 1:
+                self.partial += 1
 
     def marked(
-        self, node: int, message_id: MessageId, delivery: Delivery, others: Sequence[Disk]
+        self, node: int, message_id: MessageId, delivery: Delivery, others: Iterable[Disk]
     ) -> None:
         """I4: acknowledged only if another node durably holds the message."""
         self.marks[message_id] = delivery
         if delivery is Delivery.ACKNOWLEDGED:
-            held = any(disk.holds(message_id) for disk in others)
+            held = any(message_id in disk.rows for disk in others)
             assert held, f"I4: node {node} shows {message_id} as acknowledged; nobody holds it"
 
     def check_end(self, disks: Sequence[Disk]) -> None:
         """I1, I2 and I5 once the world is quiet."""
         logs = [disk.log() for disk in disks]
         assert all(log == logs[0] for log in logs), f"I2: logs of {[len(log) for log in logs]}"
+        assert logs[0] == sorted(logs[0]), "I2: a log is not in (lamport, message id) order"
         held = {message_id for _, message_id in logs[0]}
-        lost = self.sent - held
+        aside = {
+            message_id
+            for disk in disks
+            for message_id, row in disk.rows.items()
+            if row.status is Status.PARKED
+        }
+        lost = self.sent - held - aside
         assert not lost, f"I1: {len(lost)} messages shown as sent are gone"
-        for node, shown in self.shown.items():
-            missing = {message_id for _, message_id in disks[node].log()} - shown
-            assert not missing, f"node {node} holds {len(missing)} messages it never showed"
+        for node, disk in enumerate(disks):
+            unshown = {message_id for _, message_id in disk.log()} - self.shown[node]
+            assert not unshown, f"node {node} holds {len(unshown)} messages it never showed"
 
 
 def check_bounds(runner: Runner, node: int) -> None:
@@ -86,7 +119,7 @@ def check_bounds(runner: Runner, node: int) -> None:
         "sessions begun": (runner.manager.running, SESSIONS_MAX),
     }
     for group in runner.groups.values():
-        log, incoming = group.sds.log, group.sds.incoming
+        log, incoming, repairs = group.sds.log, group.sds.incoming, group.sds.repairs
         waiting = Counter(held.content.sender_id for held in incoming.waiting.values())
         sizes |= {
             "sessions": (len(group.sessions.by_peer), len(group.peers)),
@@ -98,6 +131,9 @@ def check_bounds(runner: Runner, node: int) -> None:
             "lost ids": (len(incoming.lost), LOST_MAX),
             "tips": (len(log.tips), TIPS_MAX),
             "acknowledgements owed": (len(log.owed), OWED_MAX),
+            "repair requests with a time": (len(repairs.asking.requests), REQUESTS_MAX),
+            "repair requests": (len(repairs.asking), MISSING_MAX),
+            "answers planned": (len(repairs.answering.answers), ANSWERS_MAX),
             "ids in the filter": (group.sds.filter.count, group.sds.parameters.bloom.capacity),
         }
     for what, (size, limit) in sizes.items():

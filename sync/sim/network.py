@@ -5,8 +5,8 @@ are reliable and ordered while their ends can reach each other, and cut when the
 """
 
 import random
-from dataclasses import dataclass, field
-from itertools import combinations
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 from sync.machine import MILLISECOND, SECOND, Nanos
 
@@ -17,6 +17,7 @@ class Link:
 
     loss: float = 0.0
     delay: tuple[Nanos, Nanos] = (1 * MILLISECOND, 50 * MILLISECOND)
+    """One way, uniform in here."""
     duplicate: float = 0.0
     reorder: float = 0.0
     """Share of frames that take `reorder_by` longer, and so are overtaken."""
@@ -34,40 +35,53 @@ class Network:
     size: int
     link: Link
     rng: random.Random
-    cut: set[tuple[int, int]] = field(default_factory=set)
-    """Pairs (lower, higher) that cannot reach each other."""
+    side_of: list[int] | None = None
+    """Per node, the side of the cut it is on; None while nothing is cut."""
     frames: int = 0
+    """Frames sent, counted once for each receiver."""
     frame_bytes: int = 0
+    frames_received: int = 0
+    """Of these, how many reached a node that was up and could be reached."""
 
     def reachable(self, one: int, other: int) -> bool:
         """Whether the two can reach each other."""
-        return (min(one, other), max(one, other)) not in self.cut
+        return self.side_of is None or self.side_of[one] == self.side_of[other]
 
     def partition(self, *sides: set[int]) -> None:
         """Let only the nodes of one side reach each other; who is named nowhere is alone."""
-        side_of = {node: number for number, side in enumerate(sides) for node in side}
-        self.cut = {
-            (one, other)
-            for one, other in combinations(range(self.size), 2)
-            if one not in side_of or side_of.get(one) != side_of.get(other)
-        }
+        self.side_of = [-1 - node for node in range(self.size)]
+        for number, side in enumerate(sides):
+            for node in side:
+                self.side_of[node] = number
 
     def heal(self) -> None:
         """Let everybody reach everybody."""
-        self.cut = set()
+        self.side_of = None
 
-    def arrivals(self, sent_at: Nanos, size: int) -> list[Nanos]:
-        """Return when the copies of one frame of `size` bytes arrive: none, one or two."""
-        self.frames += 1
-        self.frame_bytes += size
-        if self.rng.random() < self.link.loss:
-            return []
-        copies = 2 if self.rng.random() < self.link.duplicate else 1
-        return [sent_at + self.latency() + self._detour() for _ in range(copies)]
+    def arrivals(
+        self, sent_at: Nanos, size: int, receivers: Iterable[int]
+    ) -> list[tuple[Nanos, int]]:
+        """Return when copies of one frame of `size` bytes arrive, and at whom: none, one or two."""
+        draw, link = self.rng.random, self.link
+        loss, duplicate, reorder = link.loss, link.duplicate, link.reorder
+        earliest, span = sent_at + link.delay[0], link.delay[1] - link.delay[0] + 1
+        copies: list[tuple[Nanos, int]] = []
+        sent = 0
+        for receiver in receivers:
+            sent += 1
+            if loss and draw() < loss:
+                continue
+            at = earliest + int(draw() * span)
+            if reorder and draw() < reorder:
+                at += link.reorder_by
+            copies.append((at, receiver))
+            if duplicate and draw() < duplicate:
+                copies.append((earliest + int(draw() * span), receiver))
+        self.frames += sent
+        self.frame_bytes += sent * size
+        return copies
 
     def latency(self) -> Nanos:
         """Draw the time one trip takes."""
-        return self.rng.randint(*self.link.delay)
-
-    def _detour(self) -> Nanos:
-        return self.link.reorder_by if self.rng.random() < self.link.reorder else 0
+        earliest, latest = self.link.delay
+        return earliest + int(self.rng.random() * (latest - earliest + 1))

@@ -31,6 +31,9 @@ class Node:
     runner: Runner | None
     """None while it is down."""
     joined: set[int] = field(default_factory=set)
+    """The nodes it has a link with, in a mesh."""
+    hearers: tuple[int, ...] = ()
+    """The same, rising."""
     streams: dict[SessionId, Stream] = field(default_factory=dict)
     committing: Batch | None = None
     wake_at: Nanos | None = None
@@ -42,6 +45,18 @@ class Node:
     """How far the reference clock is ahead of the machines' clock, as it was last told."""
     incarnation: int = 0
     """How often it was started anew: what was on its way to an earlier one is lost."""
+    doomed: bool = False
+    """Whether it will crash in the midst of its next commit."""
+
+    def join(self, number: int) -> None:
+        """There is a link to `number`."""
+        self.joined.add(number)
+        self.hearers = tuple(sorted(self.joined))
+
+    def leave(self, number: int) -> None:
+        """There is no link to `number` any more."""
+        self.joined.discard(number)
+        self.hearers = tuple(sorted(self.joined))
 
 
 def identity_of(seed: int, number: int) -> Identity:

@@ -4,7 +4,6 @@ The same scenario gives the same outcome, down to its digest. Tests, the demo an
 parameters all run through here.
 """
 
-import hashlib
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,36 +11,44 @@ from functools import partial
 from operator import itemgetter
 from typing import TypeAlias, assert_never
 
-from sync.group.values import Deliver
 from sync.machine import MILLISECOND, MINUTE, SECOND, Nanos
-from sync.runner import Release
 from sync.sds.message import LAN, Delivery, Parameters
+from sync.sim.measure import Repairs, Sent, Sort, Spread
 from sync.sim.network import PERFECT, Link
-from sync.sim.world import World
+from sync.sim.world import Terms, World
 
 STEP: Nanos = 250 * MILLISECOND
-"""How exactly the times of an outcome are known."""
+"""How often we look whether a run is over."""
 
 JOINING: Nanos = 6 * SECOND
-"""All nodes have found each other by then."""
+"""All nodes of a mesh have found each other by then."""
+
+MESH_MAX = 24
+"""Peers up to which each pair has a link, as on a LAN; beyond, one broadcast reaches everybody."""
 
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """The first `side` nodes and the others do not reach each other for a while."""
+    """For a while, `side` nodes from number `first` on and the others do not reach each other."""
 
     at: Nanos
     lasts: Nanos
     side: int
+    first: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Crash:
-    """A node stops as in a power cut, and starts again from its disk."""
+    """A node stops as in a power cut, and starts again from its disk.
+
+    Where `in_commit`, it stops in the midst of the first commit it begins from `at` on; if it
+    begins none before `at + lasts`, not at all.
+    """
 
     at: Nanos
     lasts: Nanos
     node: int
+    in_commit: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +60,23 @@ class FullDisk:
     node: int
 
 
-Trouble: TypeAlias = Partition | Crash | FullDisk
+@dataclass(frozen=True, slots=True)
+class ClockJump:
+    """A node's wall clock is `offset` ahead of the right time for a while."""
+
+    at: Nanos
+    lasts: Nanos
+    node: int
+    offset: Nanos
+
+
+Tell: TypeAlias = Callable[[float], None]
+"""Hears what share of a run is over, 0 to 1."""
+
+WRITING = 0.9
+"""Share of a run told when its last line is written; how long convergence takes nobody knows."""
+
+Trouble: TypeAlias = Partition | Crash | FullDisk | ClockJump
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +93,19 @@ class Scenario:
     clocks: tuple[Nanos, ...] = ()
     """How far each node's wall clock is ahead; empty where all are right."""
     within: Nanos = 10 * MINUTE
-    """How long after the last line and trouble logs may differ and marks be missing."""
+    """How long after the last line and trouble logs may differ."""
+    settle: bool = False
+    """Whether the run goes on, as long, until every line is acknowledged."""
     parameters: Parameters = LAN
+    reconcile: bool = False
+    """Whether nodes also compare what they hold (Waku Sync); else SDS and SDS-R repair alone."""
+    mesh: bool | None = None
+    """Whether each pair has a link, or one broadcast reaches all; None: as `MESH_MAX` says."""
+
+    @property
+    def is_mesh(self) -> bool:
+        """Whether each pair has a link."""
+        return self.peers <= MESH_MAX if self.mesh is None else self.mesh
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +114,7 @@ class Outcome:
 
     converged: bool
     seconds_to_converge: float
+    """0 where everybody had everything before."""
     settled: bool
     """Whether every line is acknowledged and nothing is missing."""
     seconds_to_settle: float
@@ -90,93 +125,97 @@ class Outcome:
     gaps: int
     failed: int
     """Lines that were marked failed at the end."""
+    latency_ms: Spread
+    """From a line's being shown at its author to its being shown at each other node."""
+    sent: dict[Sort, Sent]
+    """What was sent, each frame counted once, however many receive it."""
     frames: int
+    """Frames sent, each counted once for every receiver."""
     frame_bytes: int
+    frames_received: int
+    """Of the frames, how many reached a node that was up."""
+    repairs: Repairs
+    hints: int
+    """Lines marked "possibly acknowledged"."""
+    false_hints: int
+    """Of these, because of the filter of a peer that did not hold the line."""
     sessions: int
     """Reconciliation sessions ended, counted on both sides."""
     session_bytes: int
     refused: int
     """Inputs a node refused: none among honest nodes."""
+    seconds: float
+    """How long the run was, in its own time."""
     digest: str
-    """SHA-256 over all that every node let out, and over all logs."""
+    """SHA-256 over when every node let out how much, what it sent, and over all logs."""
 
 
-def run(scenario: Scenario) -> Outcome:
-    """Play `scenario` to its end.
+def run(scenario: Scenario, tell: Tell = lambda _: None) -> Outcome:
+    """Play `scenario` to its end; `tell` hears how far it is, and 1 when it is over.
 
     Raises:
         AssertionError: an invariant of DESIGN 8 does not hold; the message begins with the seed.
     """
-    world = World(
-        scenario.peers, scenario.seed, scenario.link, scenario.parameters, scenario.clocks
-    )
-    record = Record()
-    world.listeners.append(record.note)
+    terms = Terms(scenario.parameters, scenario.is_mesh, scenario.reconcile)
+    world = World(scenario.peers, scenario.seed, scenario.link, terms, scenario.clocks)
     try:
-        return _play(scenario, world, record)
+        outcome = _play(scenario, world, tell)
     except AssertionError as error:
         raise AssertionError(f"seed {scenario.seed}: {error} in {scenario}") from error
+    finally:
+        tell(1)
+    return outcome
 
 
-@dataclass(slots=True)
-class Record:
-    """What nodes let out: counted, and chained into one digest."""
-
-    chain: bytes = b""
-    deliveries: int = 0
-
-    def note(self, node: int, release: Release) -> None:
-        """Take note of one release."""
-        self.deliveries += isinstance(release.effect, Deliver)
-        self.add(f"{node} {release.effect}")
-
-    def add(self, line: str) -> None:
-        """Add a line to the digest."""
-        self.chain = hashlib.sha256(self.chain + line.encode()).digest()
-
-
-def _play(scenario: Scenario, world: World, record: Record) -> Outcome:
-    world.run(JOINING)
+def _play(scenario: Scenario, world: World, tell: Tell) -> Outcome:
+    if scenario.is_mesh:
+        world.run(JOINING)
     began = world.now
-    for at, act in _acts(scenario, world):
+    acts = _acts(scenario, world)
+    for number, (at, act) in enumerate(acts):
         world.run(began + at - world.now)
         act()
+        tell(WRITING * number / len(acts))
     ended = world.now
     until = ended + scenario.within
-    converged_at = _wait(world, world.converged, until)
-    _wait(world, world.settled, until)
-    while not world.converged() and world.now < until:
-        # Logs that were equal differ again once somebody has committed the last line.
-        converged_at = _wait(world, world.converged, until)
-        _wait(world, world.settled, until)
+    world.run(STEP)
+    while world.now < until and not _over(scenario, world):
+        world.run(STEP)
+        tell(WRITING)
     if world.converged():
         world.check()
-    record.add(str(world.logs()))
-    witness = world.witness
+    return _outcome(world, ended)
+
+
+def _over(scenario: Scenario, world: World) -> bool:
+    return world.converged() and (not scenario.settle or world.settled())
+
+
+def _outcome(world: World, ended: Nanos) -> Outcome:
+    witness, meter, network = world.witness, world.meter, world.network
     return Outcome(
         converged=world.converged(),
-        seconds_to_converge=(converged_at - ended) / SECOND,
+        seconds_to_converge=max(0, meter.newest_delivery - ended) / SECOND,
         settled=world.settled(),
         seconds_to_settle=(world.now - ended) / SECOND,
         written=len(witness.sent),
-        deliveries=record.deliveries,
+        deliveries=witness.deliveries,
         gaps=witness.gaps,
         failed=sum(mark is Delivery.FAILED for mark in witness.marks.values()),
-        frames=world.network.frames,
-        frame_bytes=world.network.frame_bytes,
+        latency_ms=meter.latency(),
+        sent=dict(meter.sent),
+        frames=network.frames,
+        frame_bytes=network.frame_bytes,
+        frames_received=network.frames_received,
+        repairs=meter.repairs(),
+        hints=meter.hints,
+        false_hints=meter.false_hints,
         sessions=len(witness.sessions),
         session_bytes=world.streams.sent_bytes,
         refused=len(witness.failures),
-        digest=record.chain.hex(),
+        seconds=(world.now - world.began) / SECOND,
+        digest=meter.digest((world.logs(), witness.marks)),
     )
-
-
-def _wait(world: World, condition: Callable[[], bool], until: Nanos) -> Nanos:
-    """Let time pass, at least one step, until `condition` holds; returns when it did."""
-    world.run(STEP)
-    while not condition() and world.now < until:
-        world.run(STEP)
-    return world.now
 
 
 def _acts(scenario: Scenario, world: World) -> list[tuple[Nanos, Callable[[], None]]]:
@@ -195,12 +234,17 @@ def _acts(scenario: Scenario, world: World) -> list[tuple[Nanos, Callable[[], No
 def _trouble(trouble: Trouble, world: World) -> tuple[Callable[[], None], Callable[[], None]]:
     """Return how it begins and how it ends."""
     match trouble:
-        case Partition(side=side):
-            sides = set(range(side)), set(range(side, len(world.nodes)))
-            return partial(world.partition, *sides), world.heal
-        case Crash(node=node):
-            return partial(world.crash, node), partial(world.restart, node)
+        case Partition(side=side, first=first):
+            everybody = set(range(len(world.nodes)))
+            one = {(first + number) % len(everybody) for number in range(side)}
+            return partial(world.partition, one, everybody - one), world.heal
+        case Crash(node=node, in_commit=in_commit):
+            crash = world.crash_in_commit if in_commit else world.crash
+            return partial(crash, node), partial(world.restart, node)
         case FullDisk(node=node):
             return partial(world.fill_disk, node), partial(world.free_disk, node)
+        case ClockJump(node=node, offset=offset):
+            right = world.nodes[node].clock_offset
+            return partial(world.set_clock, node, offset), partial(world.set_clock, node, right)
         case _:
             assert_never(trouble)

@@ -78,7 +78,8 @@ class SimulatedView:
         channels: tuple[ChannelInfo, ...] = ()
         if node.runner is not None:
             group = node.runner.groups[self._world.channel]
-            channels = (channel_info(group, self._world.membership),)
+            now = self._world.now + node.machine_offset
+            channels = (channel_info(group, self._world.membership, now),)
         return Snapshot(
             me=node.identity.peer_id,
             nick=self._names[node.identity.peer_id],

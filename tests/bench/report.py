@@ -12,7 +12,11 @@ Params: TypeAlias = dict[str, str | int | float]
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One figure; `goal` is None, and so is `met`, where it only explains another one."""
+    """One figure; `goal` is None, and so is `met`, where it only explains another one.
+
+    `peer` is the same figure of another implementation in the same run, and `ratio` how many times
+    better ours is.
+    """
 
     name: str
     value: float
@@ -20,19 +24,22 @@ class Result:
     goal: float | None = None
     met: bool | None = None
     params: Params = field(default_factory=dict)
+    peer: float | None = None
+    ratio: float | None = None
 
     def to_json(self) -> str:
         """The line to print."""
-        return json.dumps(
-            {
-                "name": self.name,
-                "params": self.params,
-                "value": round(self.value, 3),
-                "unit": self.unit,
-                "goal": None if self.goal is None else round(self.goal, 3),
-                "met": self.met,
-            }
-        )
+        line = {
+            "name": self.name,
+            "params": self.params,
+            "value": round(self.value, 3),
+            "unit": self.unit,
+            "goal": None if self.goal is None else round(self.goal, 3),
+            "met": self.met,
+        }
+        if self.peer is not None and self.ratio is not None:
+            line |= {"peer": round(self.peer, 3), "ratio": round(self.ratio, 1)}
+        return json.dumps(line)
 
 
 def at_most(name: str, value: float, unit: str, goal: float, params: Params) -> Result:

@@ -1,0 +1,346 @@
+"""What the protocol is doing, in sections of rows: pure functions of a snapshot.
+
+The debug pane draws them with marks and bars; line mode says the same rows in words alone.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from chat_tui.marks import WAITING, WORDS
+from chat_tui.reports import name_of, peer_row, short_id
+from chat_tui.text import clean_text, clip_cells, count, milliseconds, span, times
+from sync.machine import MessageId, Nanos, PeerId
+from sync.sds.evidence import Evidence
+from sync.sds.message import Delivery
+from sync.view import (
+    AnswerInfo,
+    BloomInfo,
+    ChannelInfo,
+    HoldersInfo,
+    OutgoingInfo,
+    RepairInfo,
+    RequestInfo,
+    Snapshot,
+    WaitingInfo,
+)
+
+ROWS_SHOWN: Final = 20
+"""Rows of one section; those left out are counted."""
+
+HOLDERS_SHOWN: Final = 10
+"""Messages whose holders are shown: the newest."""
+
+NAMES_SHOWN: Final = 3
+"""Names that stand together; the others are counted."""
+
+REFUSED_SHOWN: Final = 5
+"""Rows of the worst senders of bad input."""
+
+PERCENT_MIN: Final = 0.0001
+PERCENT_WHOLE: Final = 0.1
+"""Shares from which on a percentage needs no decimals."""
+
+IDLE_STEP: Final = "Tick → nothing"
+"""How a step ends that did nothing; between them the others would not be found."""
+
+BY_EVIDENCE: Final = {
+    Evidence.WROTE: "wrote it",
+    Evidence.NAMED: "named it",
+    Evidence.SENT: "sent it to us",
+    Evidence.FILTER: "maybe",
+}
+"""How somebody's having a message is put, strongest evidence first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row: what it is about, the sign before it, a time that draws near, and the rest.
+
+    Attributes:
+        text: the rest, in words.
+        subject: the beginning of a message id; empty where it is about no message.
+        mark: how sure we are that somebody has the message; drawn as its sign.
+        share: a part of 1, drawn as a bar.
+        when: what happens at the end of the time, as `asks in`.
+        left: until then.
+    """
+
+    text: str
+    subject: str = ""
+    mark: Delivery | None = None
+    share: float | None = None
+    when: str = ""
+    left: Nanos | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One part of the debug pane; `note` stands above its rows, `none` where there are none."""
+
+    title: str
+    total: int
+    rows: tuple[Row, ...]
+    none: str
+    note: str = ""
+
+
+def in_words(row: Row) -> str:
+    """Return a row as line mode says it: nothing in it is a drawing."""
+    head = [row.subject] if row.subject else []
+    if row.left is not None:
+        head.append(f"{row.when} {span(row.left)}:")
+    return " ".join([*head, row.text])
+
+
+def as_text(snapshot: Snapshot, info: ChannelInfo) -> str:
+    """Return what waits for what, and who has what, for line mode."""
+    lines: list[str] = []
+    for section in [*buffers(snapshot, info), *_knowledge(snapshot, info)]:
+        total = f"{section.total:,}" if section.total else ""
+        lines.append(f"{section.title}: {total if section.rows else section.none}".rstrip())
+        if section.rows and section.note:
+            lines.append(f"  {section.note}")
+        lines += [f"  {in_words(row)}" for row in section.rows]
+    return "\n".join(lines)
+
+
+def debug_sections(snapshot: Snapshot, info: ChannelInfo | None) -> list[Section]:
+    """Return all parts of the debug pane: what moves most comes first."""
+    sections: list[Section] = []
+    if info is not None:
+        sections += [*buffers(snapshot, info), *_knowledge(snapshot, info)]
+        sections.append(_timers(snapshot, info))
+    return [*sections, *_surroundings(snapshot)]
+
+
+def buffers(snapshot: Snapshot, info: ChannelInfo) -> list[Section]:
+    """Return the channel's buffers: what waits for what, and until when."""
+    repair = info.repair
+    sections = [
+        _waiting(snapshot, info),
+        _to_request(snapshot, info, repair),
+        _to_answer(snapshot, info, repair),
+        _unacknowledged(snapshot, info),
+    ]
+    if info.lost:
+        row = Row("each place is marked in the chat; /sync looks again")
+        sections.append(Section("Given up as lost", info.lost, (row,), ""))
+    if info.parked:
+        sections.append(_parked(info))
+    return sections
+
+
+# -- the buffers ----------------------------------------------------------------------------------
+
+
+def _waiting(snapshot: Snapshot, info: ChannelInfo) -> Section:
+    rows = [_waiting_row(snapshot, info, waiting) for waiting in info.waiting[:ROWS_SHOWN]]
+    return _section("Waiting for parents", info.waiting_count, rows, "none")
+
+
+def _waiting_row(snapshot: Snapshot, info: ChannelInfo, waiting: WaitingInfo) -> Row:
+    parents = [_parent(snapshot, info, waiting, parent) for parent in waiting.unmet]
+    return Row(
+        subject=short_id(waiting.message_id),
+        when="shown anyway in",
+        left=waiting.give_up_at - snapshot.now,
+        text=f"from {name_of(snapshot, waiting.author)}, needs {_listed(parents)}",
+    )
+
+
+def _parent(snapshot: Snapshot, info: ChannelInfo, waiting: WaitingInfo, parent: MessageId) -> str:
+    """Return a parent that is missing, and who named it, unless the waiting message did."""
+    if any(other.message_id == parent for other in info.waiting):
+        return f"{short_id(parent)} (waiting too)"
+    requests = info.repair.requests if info.repair is not None else ()
+    namer = next((one.namer for one in requests if one.message_id == parent), waiting.author)
+    named = "" if namer == waiting.author else f" (named by {name_of(snapshot, namer)})"
+    return short_id(parent) + named
+
+
+def _to_request(snapshot: Snapshot, info: ChannelInfo, repair: RepairInfo | None) -> Section:
+    if repair is None:
+        return Section("To request (T_req)", 0, (), "nothing is missing")
+    rows = [_request_row(snapshot, info, one) for one in repair.requests[:ROWS_SHOWN]]
+    return replace(
+        _section(
+            f"To request (T_req {span(repair.t_min)} to {span(repair.t_max)})",
+            repair.requests_count,
+            rows,
+            "nothing is missing",
+        ),
+        note=f"{count(repair.participants, 'participant')}, "
+        f"{count(repair.groups, 'response group')}",
+    )
+
+
+def _request_row(snapshot: Snapshot, info: ChannelInfo, request: RequestInfo) -> Row:
+    assert info.repair is not None
+    namer = name_of(snapshot, request.namer)
+    words = [f"named by {namer}"]
+    if request.named_by != request.namer:
+        words = [f"named by {namer} in {short_id(MessageId(request.named_by))}"]
+    if request.asked:
+        words.append(f"asked for {times(request.asked)}")
+    if request.waiters:
+        words.append(f"{request.waiters:,} wait{'s' if request.waiters == 1 else ''} for it")
+    row = Row(subject=short_id(request.message_id), text=", ".join(words), share=1.0)
+    if not info.peers:
+        return replace(row, text=f"asked for once somebody is here, {row.text}")
+    left = request.t_req - snapshot.now
+    return replace(row, share=_share(left, info.repair.t_max), when="asks in", left=left)
+
+
+def _to_answer(snapshot: Snapshot, info: ChannelInfo, repair: RepairInfo | None) -> Section:
+    del info
+    if repair is None:
+        return Section("To answer (T_resp)", 0, (), "nobody asks")
+    rows = [_answer_row(snapshot, repair, one) for one in repair.answers[:ROWS_SHOWN]]
+    title = f"To answer (T_resp up to {span(repair.t_max)})"
+    return _section(title, repair.answers_count, rows, "nobody asks")
+
+
+def _answer_row(snapshot: Snapshot, repair: RepairInfo, answer: AnswerInfo) -> Row:
+    left = answer.t_resp - snapshot.now
+    return Row(
+        subject=short_id(answer.message_id),
+        share=_share(left, repair.t_max),
+        when="answers in",
+        left=left,
+        text=f"for {name_of(snapshot, answer.requester)}",
+    )
+
+
+def _unacknowledged(snapshot: Snapshot, info: ChannelInfo) -> Section:
+    rows = [_outgoing_row(snapshot, one) for one in info.outgoing[:ROWS_SHOWN]]
+    return _section("Unacknowledged", info.outgoing_count, rows, "none, all was received")
+
+
+def _outgoing_row(snapshot: Snapshot, outgoing: OutgoingInfo) -> Row:
+    state = WORDS[outgoing.delivery]
+    if outgoing.delivery is Delivery.UNACKNOWLEDGED and outgoing.resend_at is None:
+        state = WAITING
+    if outgoing.possibly_by:
+        state += f" by {_names(snapshot, outgoing.possibly_by)} (filter)"
+    again = f", resent {times(outgoing.attempts)}" if outgoing.attempts else ""
+    row = Row(subject=short_id(outgoing.message_id), mark=outgoing.delivery, text=f"{state}{again}")
+    if outgoing.resend_at is None:
+        return row
+    return replace(row, when="again in", left=outgoing.resend_at - snapshot.now)
+
+
+def _parked(info: ChannelInfo) -> Section:
+    own = [
+        Row("yours; /resend writes it anew", subject=short_id(message_id))
+        for message_id in info.parked_own[:ROWS_SHOWN]
+    ]
+    rows = [Row("put aside until the time they claim"), *own]
+    return Section("Stamped in the future", info.parked, tuple(rows), "")
+
+
+# -- what is known of others ----------------------------------------------------------------------
+
+
+def _knowledge(snapshot: Snapshot, info: ChannelInfo) -> list[Section]:
+    if info.bloom is None:
+        return []
+    own = {one.message_id: one.delivery for one in info.outgoing}
+    complete = info.outgoing_count == len(info.outgoing)
+    if complete:
+        own = {one.message_id: Delivery.ACKNOWLEDGED for one in info.holders if one.own} | own
+    rows = tuple(
+        _holders_row(snapshot, info.bloom, one, own.get(one.message_id))
+        for one in info.holders[:HOLDERS_SHOWN]
+    )
+    return [
+        Section("Filter", 0, _filter_rows(info.bloom), ""),
+        Section("Who has it, newest first", 0, rows, "no message yet"),
+    ]
+
+
+def _filter_rows(bloom: BloomInfo) -> tuple[Row, ...]:
+    left = bloom.capacity - bloom.count
+    rolls = f"rolls over in {left:,}" if left else "rolls over with the next"
+    return (
+        Row(
+            share=bloom.count / bloom.capacity,
+            text=f"{bloom.count:,} of {bloom.capacity:,} ids, {rolls}",
+        ),
+        Row(f"{bloom.bits:,} bits, k {bloom.hashes}, {percent(bloom.fill)} set"),
+        Row(f"chance of a false “maybe”: {percent(bloom.false_positives)}"),
+    )
+
+
+def _holders_row(
+    snapshot: Snapshot, bloom: BloomInfo, shown: HoldersInfo, mark: Delivery | None
+) -> Row:
+    words = ["yours"] if shown.own else []
+    for evidence, said in BY_EVIDENCE.items():
+        peers = [who for who, how in shown.holders if how is evidence and who != snapshot.me]
+        if peers:
+            words.append(f"{_names(snapshot, peers)} {said}")
+    if words == ["yours"] and mark is not None:
+        # Evidence is not kept on disk, states are.
+        settled = mark is Delivery.ACKNOWLEDGED
+        words.append("received before this start" if settled else "nobody else yet")
+    if any(how is Evidence.FILTER for _, how in shown.holders):
+        words[-1] += f" (filter, {percent(bloom.false_positives)})"
+    return Row(subject=short_id(shown.message_id), mark=mark, text=" · ".join(words))
+
+
+# -- the rest -------------------------------------------------------------------------------------
+
+
+def _timers(snapshot: Snapshot, info: ChannelInfo) -> Section:
+    rows: list[Row] = []
+    if info.next_sync_at is not None:
+        left = info.next_sync_at - snapshot.now
+        rows.append(Row("unless somebody speaks before", when="next sync message in", left=left))
+    if snapshot.longest_block_ns:
+        rows.append(Row(f"longest wait of the screen: {milliseconds(snapshot.longest_block_ns)}"))
+    return Section("Timers", 0, tuple(rows), "no sync message while nobody is here")
+
+
+def _surroundings(snapshot: Snapshot) -> list[Section]:
+    peers = tuple(Row(peer_row(snapshot, peer)) for peer in snapshot.peers)
+    sections = [Section("Peers", len(peers), peers, "nobody yet")]
+    if snapshot.refused:
+        worst = sorted(snapshot.refused.items(), key=lambda item: -item[1])[:REFUSED_SHOWN]
+        rows = tuple(Row(f"{clip_cells(clean_text(who), 24)}: {n:,}") for who, n in worst)
+        sections.append(Section("Bad input refused", sum(snapshot.refused.values()), rows, ""))
+    steps = [line for line in reversed(snapshot.trace) if not line.endswith(IDLE_STEP)]
+    trace = tuple(Row(clean_text(line)) for line in steps)
+    sections.append(Section("Last steps, newest first", 0, trace, "nothing happened yet"))
+    return sections
+
+
+def percent(share: float) -> str:
+    """Return a part of 1 as a percentage, with decimals where it is small."""
+    if 0 < share < PERCENT_MIN:
+        return f"under {PERCENT_MIN:.2%}"
+    return f"{share:.0%}" if share >= PERCENT_WHOLE else f"{share:.2%}"
+
+
+def _section(title: str, total: int, rows: Sequence[Row], none: str) -> Section:
+    """Return a section of a buffer that may hold more than is shown."""
+    more = total - len(rows)
+    if rows and more > 0:
+        rows = [*rows, Row(f"and {more:,} more")]
+    return Section(title, total, tuple(rows), none)
+
+
+def _share(left: Nanos, whole: Nanos) -> float:
+    """Return how much of the longest wait is left."""
+    return min(max(left / whole, 0.0), 1.0)
+
+
+def _names(snapshot: Snapshot, peers: Iterable[PeerId]) -> str:
+    return _listed([name_of(snapshot, peer) for peer in peers])
+
+
+def _listed(words: Sequence[str]) -> str:
+    """Return words with commas; what is beyond a few is counted."""
+    more = len(words) - NAMES_SHOWN
+    shown = ", ".join(words[:NAMES_SHOWN])
+    return f"{shown} and {more:,} more" if more > 0 else shown

@@ -1,0 +1,119 @@
+"""The incoming repair request buffer (SDS-R): what others lack and we have, and when we answer.
+
+A heap by T_resp and a dictionary. An answer is given once in T_max, and not at all where somebody
+else gave it first.
+"""
+
+import heapq
+from dataclasses import dataclass
+from typing import Final
+
+from sync.buckets import Buckets
+from sync.machine import MessageId, Nanos, PeerId
+from sync.sds.message import HistoryEntry
+from sync.sds.repair import Window, is_in_response_group
+
+ANSWERS_MAX: Final = 1000
+"""Answers planned at once (SDS-R guide, "Memory Management"); who asks beyond asks again later."""
+
+ROUNDS_MAX: Final = 4096
+"""Requested ids remembered, with how often they were asked for again."""
+
+ANSWERS_PER_SECOND: Final = 8.0
+ANSWERS_BURST: Final = 64.0
+"""Answers one requester may cause: at 96 kB a message, 6 MB at once and then 770 kB/s at most."""
+
+
+@dataclass(slots=True)
+class Answer:
+    """One answer that is planned."""
+
+    message_id: MessageId
+    requester: PeerId
+    t_resp: Nanos
+
+
+@dataclass(slots=True)
+class Rounds:
+    """How often an id was asked for in vain, in spans of T_max."""
+
+    since: Nanos
+    count: int = 0
+    answered: bool = False
+    """Whether it was answered in the span that began at `since`."""
+
+
+class Answering:
+    """What participant `me` can answer."""
+
+    def __init__(self, me: PeerId) -> None:
+        self.answers: dict[MessageId, Answer] = {}
+        self.declined = 0
+        """Requests beyond what one requester may cause."""
+        self._me = me
+        self._rounds: dict[MessageId, Rounds] = {}
+        self._buckets = Buckets(ANSWERS_PER_SECOND, ANSWERS_BURST)
+        self._heap: list[tuple[Nanos, MessageId]] = []
+
+    def requested(self, entry: HistoryEntry, requester: PeerId, window: Window, now: Nanos) -> None:
+        """`requester` asks for a message that we have: plan the answer, if it is ours to give.
+
+        Each time a message is asked for again after T_max, twice as many may answer: its only
+        holder may be outside of the response group.
+        """
+        message_id, sender = entry.message_id, entry.sender_id
+        if sender is None:  # SDS-R guide, "Edge Cases": no sender, no part in its repair
+            return
+        rounds = self._round(message_id, window, now)
+        if rounds.answered or message_id in self.answers or len(self.answers) >= ANSWERS_MAX:
+            return
+        groups = max(1, window.groups >> rounds.count)
+        if not is_in_response_group(self._me, sender, message_id, groups):
+            return
+        if not self._buckets.take(requester, now):
+            self.declined += 1
+            return
+        t_resp = now + window.response_delay(self._me, sender, message_id)
+        self.answers[message_id] = Answer(message_id, requester, t_resp)
+        heapq.heappush(self._heap, (t_resp, message_id))
+
+    def heard(self, message_id: MessageId) -> None:
+        """Somebody sent the message: the answer is given."""
+        if self.answers and self.answers.pop(message_id, None) is not None:
+            self._note_answered(message_id)
+
+    def due(self, now: Nanos) -> list[MessageId]:
+        """Return what to answer now ("Incoming Repair Request Buffer Sweep")."""
+        due: list[MessageId] = []
+        while (t_resp := self.deadline()) is not None and t_resp <= now:
+            message_id = heapq.heappop(self._heap)[1]
+            del self.answers[message_id]
+            self._note_answered(message_id)
+            due.append(message_id)
+        return due
+
+    def deadline(self) -> Nanos | None:
+        """The lowest T_resp."""
+        while self._heap:
+            t_resp, message_id = self._heap[0]
+            answer = self.answers.get(message_id)
+            if answer is not None and answer.t_resp == t_resp:
+                return t_resp
+            heapq.heappop(self._heap)
+        return None
+
+    def _note_answered(self, message_id: MessageId) -> None:
+        if (rounds := self._rounds.get(message_id)) is not None:
+            rounds.answered = True
+
+    def _round(self, message_id: MessageId, window: Window, now: Nanos) -> Rounds:
+        """Return the span of T_max that a request made now belongs to."""
+        rounds = self._rounds.pop(message_id, None)
+        if rounds is None:
+            rounds = Rounds(now)
+        elif now >= rounds.since + window.t_max:
+            rounds = Rounds(now, rounds.count + 1)
+        self._rounds[message_id] = rounds
+        if len(self._rounds) > ROUNDS_MAX:
+            del self._rounds[next(iter(self._rounds))]
+        return rounds

@@ -1,0 +1,156 @@
+"""The outgoing repair request buffer (SDS-R): what we lack, and when we ask for it.
+
+A heap by T_req, and a dictionary for everything else. An id stays here until its message comes or
+is given up: after asking, and after hearing somebody else ask, it waits for all answers there may
+be, and then asks again, ever later.
+"""
+
+import heapq
+from dataclasses import dataclass
+from typing import Final
+
+from sync.machine import MessageId, Nanos, PeerId
+from sync.sds.message import HistoryEntry
+from sync.sds.repair import Window
+
+REQUESTS_MAX: Final = 1000
+"""Ids with a T_req (SDS-R guide, "Memory Management"); further ones wait in line without one."""
+
+REQUESTS_PER_NAMER_MAX: Final = 250
+"""Of them named by one author: who names what never existed leaves room for the others."""
+
+BACKOFF_MAX: Final = 2
+"""Doublings of the pause: then an id is asked for every 3 T_max and its own T_req, until given up.
+At 30 % loss one asking in three fails, so 20 of them in ten minutes never all do."""
+
+STALE_MAX: Final = 1024
+"""Entries of the heap that stand for nothing any more, before it is made anew."""
+
+
+@dataclass(slots=True)
+class Request:
+    """One missing message.
+
+    Attributes:
+        t_req: when we ask, if it has not come by then.
+        asked: how often we asked, or heard somebody ask.
+    """
+
+    entry: HistoryEntry
+    namer: PeerId
+    t_req: Nanos
+    asked: int = 0
+
+
+class Asking:
+    """What participant `me` lacks."""
+
+    def __init__(self, me: PeerId) -> None:
+        self.requests: dict[MessageId, Request] = {}
+        self._me = me
+        self._in_line: dict[MessageId, tuple[HistoryEntry, PeerId]] = {}
+        self._by_namer: dict[PeerId, int] = {}
+        self._heap: list[tuple[Nanos, MessageId]] = []
+
+    def __len__(self) -> int:
+        return len(self.requests) + len(self._in_line)
+
+    def want(self, entry: HistoryEntry, namer: PeerId, window: Window, now: Nanos) -> None:
+        """Ask for a message in its time, unless we do already; `namer` wrote that it exists.
+
+        One who names it again may say who wrote it, or how to fetch it, where the first did not.
+        """
+        message_id = entry.message_id
+        request = self.requests.get(message_id)
+        if request is not None:
+            if None in request.entry:
+                request.entry = _completed(request.entry, entry)
+            return
+        if message_id in self._in_line:
+            return
+        if (
+            len(self.requests) >= REQUESTS_MAX
+            or self._by_namer.get(namer, 0) >= REQUESTS_PER_NAMER_MAX
+        ):
+            self._in_line[message_id] = (entry, namer)
+            return
+        self._by_namer[namer] = self._by_namer.get(namer, 0) + 1
+        t_req = now + window.request_delay(self._me, message_id)
+        request = self.requests[message_id] = Request(entry, namer, t_req)
+        self._push(request)
+
+    def drop(self, message_id: MessageId, window: Window, now: Nanos) -> None:
+        """The message came, or is given up."""
+        if self._in_line:
+            self._in_line.pop(message_id, None)
+        request = self.requests.pop(message_id, None)
+        if request is None:
+            return
+        left = self._by_namer[request.namer] - 1
+        if left:
+            self._by_namer[request.namer] = left
+        else:
+            del self._by_namer[request.namer]
+        self._call_next(window, now)
+
+    def heard(self, message_id: MessageId, window: Window, now: Nanos) -> None:
+        """Somebody else asks for it: we leave it to them, for now."""
+        request = self.requests.get(message_id)
+        if request is not None:
+            self._back_off(request, window, now)
+
+    def ask(self, most: int, window: Window, now: Nanos) -> list[Request]:
+        """Return up to `most` requests whose time has come, lowest T_req first.
+
+        We ask for these now: each waits for its answers, and then is asked for again.
+        """
+        asked: list[Request] = []
+        while len(asked) < most and (t_req := self.deadline()) is not None and t_req <= now:
+            request = self.requests[heapq.heappop(self._heap)[1]]
+            self._back_off(request, window, now)
+            asked.append(request)
+        return asked
+
+    def deadline(self) -> Nanos | None:
+        """The lowest T_req."""
+        while self._heap:
+            t_req, message_id = self._heap[0]
+            request = self.requests.get(message_id)
+            if request is not None and request.t_req == t_req:
+                return t_req
+            heapq.heappop(self._heap)
+        return None
+
+    def _back_off(self, request: Request, window: Window, now: Nanos) -> None:
+        """Set the next T_req after every answer to this asking may have come.
+
+        An answer may take T_max, so asking sooner would only double the answers.
+        """
+        request.asked += 1
+        message_id = request.entry.message_id
+        pause = ((1 << min(request.asked, BACKOFF_MAX)) - 1) * window.t_max
+        request.t_req = now + pause + window.request_delay(self._me, message_id)
+        self._push(request)
+
+    def _push(self, request: Request) -> None:
+        """Put a T_req into the heap; earlier ones of the same id stand for nothing any more."""
+        heapq.heappush(self._heap, (request.t_req, request.entry.message_id))
+        if len(self._heap) > 2 * len(self.requests) + STALE_MAX:
+            self._heap = [(one.t_req, message_id) for message_id, one in self.requests.items()]
+            heapq.heapify(self._heap)
+
+    def _call_next(self, window: Window, now: Nanos) -> None:
+        """Give the place that became free to whoever stands in line first and may have it."""
+        for message_id, (entry, namer) in self._in_line.items():
+            if self._by_namer.get(namer, 0) < REQUESTS_PER_NAMER_MAX:
+                del self._in_line[message_id]
+                self.want(entry, namer, window, now)
+                return
+
+
+def _completed(entry: HistoryEntry, other: HistoryEntry) -> HistoryEntry:
+    return HistoryEntry(
+        entry.message_id,
+        entry.retrieval_hint or other.retrieval_hint,
+        entry.sender_id or other.sender_id,
+    )

@@ -1,0 +1,74 @@
+"""Who has a message, and how we know: for the newest messages, to be shown.
+
+What was said is kept as it came, in order, and put together when somebody looks.
+"""
+
+from collections import deque
+from collections.abc import Mapping
+from enum import Enum
+from typing import Final
+
+from sync.machine import MessageId, PeerId
+from sync.sds.message import HistoryEntry
+
+TOLD_MAX: Final = 1024
+"""Messages and sync messages remembered with what they name: some 100 kB."""
+
+HINTS_MAX: Final = 256
+"""Messages of which weaker evidence is remembered."""
+
+HOLDERS_MAX: Final = 64
+"""Participants of whom it is remembered for one message."""
+
+
+class Evidence(Enum):
+    """How we know that somebody has a message, strongest first."""
+
+    WROTE = "wrote"
+    NAMED = "named"
+    SENT = "sent"
+    FILTER = "filter"
+    """Its filter may hold the message: maybe."""
+
+
+class Holders:
+    """Who has which of the newest messages."""
+
+    def __init__(self) -> None:
+        self._told: deque[tuple[PeerId, MessageId | None, tuple[HistoryEntry, ...]]] = deque(
+            maxlen=TOLD_MAX
+        )
+        self._hints: dict[MessageId, dict[PeerId, Evidence]] = {}
+
+    def told(
+        self, by: PeerId, message_id: MessageId | None, history: tuple[HistoryEntry, ...]
+    ) -> None:
+        """`by` wrote a message, or a sync message (None), that names `history`."""
+        self._told.append((by, message_id, history))
+
+    def note(self, message_id: MessageId, peer: PeerId, evidence: Evidence) -> None:
+        """`peer` may have a message: it sent it, or its filter seems to hold it."""
+        hints = self._hints.get(message_id)
+        if hints is None:
+            hints = self._hints[message_id] = {}
+            if len(self._hints) > HINTS_MAX:
+                del self._hints[next(iter(self._hints))]
+        if hints.get(peer) is not Evidence.SENT and len(hints) < HOLDERS_MAX:
+            hints[peer] = evidence
+
+    def newest(self, count: int) -> list[tuple[MessageId, Mapping[PeerId, Evidence]]]:
+        """Return the last `count` messages with who has them, newest first."""
+        holders: dict[MessageId, dict[PeerId, Evidence]] = {}
+        for by, message_id, _ in reversed(self._told):
+            if len(holders) == count:
+                break
+            if message_id is not None:
+                holders.setdefault(message_id, {by: Evidence.WROTE})
+        for by, _, history in self._told:
+            for entry in history:
+                if (named := holders.get(entry.message_id)) is not None:
+                    named.setdefault(by, Evidence.NAMED)
+        for message_id, known in holders.items():
+            for peer, evidence in self._hints.get(message_id, {}).items():
+                known.setdefault(peer, evidence)
+        return list(holders.items())

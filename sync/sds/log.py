@@ -1,0 +1,287 @@
+"""The local log: every delivered message id, in one order, in some sixty bytes a message.
+
+A million messages in Python objects would be a quarter of a gigabyte. Here an id is 32 bytes in
+one row of ids, numbered in the order of arrival; a table of numbers answers "do we have it", and
+chunks of numbers keep the order of (lamport, message id) (SDS, "Resolve Conflicts"). Contents are
+on the disk.
+"""
+
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sync.machine import MessageId
+
+ID_BYTES: Final = 32
+HEX_CHARACTERS: Final = 2 * ID_BYTES
+
+PARTS: Final = 1024
+"""Tables the numbers are spread over, so that one of them grows at a time: none stalls the chat."""
+
+PART_SHIFT: Final = 64 - 10
+SLOTS_MIN: Final = 32
+CHUNK_MAX: Final = 512
+"""Numbers in one chunk of the order: an insert moves 1 kB on average, and 2,000 chunks are 1M."""
+
+RECENT_MAX: Final = 512
+"""Newest ids that are also kept as they are, or twice as many: most that is asked for is new."""
+
+ROW_BYTES: Final = 8 + ID_BYTES
+"""One message of a log as a journal gives it back: lamport, big-endian, then the id."""
+
+
+class IdTable:
+    """Message ids by the number of their arrival, from 0, and the number of an id in O(1).
+
+    An id that is not 64 lowercase hex digits, as a foreign client may choose it, costs more room.
+    """
+
+    def __init__(self) -> None:
+        self._ids = bytearray()
+        self._count = 0
+        self._parts: list[array[int] | None] = [None] * PARTS
+        self._sizes = array("I", bytes(4 * PARTS))
+        self._missed: tuple[str, bytes | None] = ("", None)
+        """What was looked for last in vain, and its bytes: it is most likely what is added next."""
+        self._odd: dict[str, int] = {}
+        self._odd_ids: dict[int, str] = {}
+
+    def __len__(self) -> int:
+        return self._count
+
+    def find(self, message_id: str) -> int | None:
+        """Return the number of an id, None if it is not here."""
+        key = _key(message_id)
+        if key is None:
+            return self._odd.get(message_id)
+        place = int.from_bytes(key[:8], "big")
+        slots = self._parts[place >> PART_SHIFT]
+        if slots is None:
+            return None
+        ids, mask = self._ids, len(slots) - 1
+        slot = place & mask
+        while after := slots[slot]:  # one more than a number: 0 is an empty slot
+            end = after * ID_BYTES
+            if ids[end - ID_BYTES : end] == key:
+                return after - 1
+            slot = (slot + 1) & mask
+        self._missed = (message_id, key)
+        return None
+
+    def add(self, message_id: str) -> int:
+        """Take in an id that is not here; returns its number."""
+        number = self._count
+        self._count += 1
+        missed, key = self._missed
+        if missed is not message_id:
+            key = _key(message_id)
+        if key is None:
+            self._odd[message_id] = number
+            self._odd_ids[number] = message_id
+            self._ids += bytes(ID_BYTES)
+            return number
+        self._ids += key
+        place = int.from_bytes(key[:8], "big")
+        part = place >> PART_SHIFT
+        slots = self._parts[part]
+        if slots is None:
+            slots = self._parts[part] = _slots(SLOTS_MIN)
+        elif 3 * self._sizes[part] >= 2 * len(slots):
+            slots = self._parts[part] = self._grown(slots)
+        self._sizes[part] += 1
+        _put(slots, place, number + 1)
+        return number
+
+    def extend(self, ids: bytes) -> None:
+        """Take in many ids that are not here, of 32 bytes each: at a start, a million at once."""
+        first = self._count + 1
+        self._ids += ids
+        self._count += len(ids) // ID_BYTES
+        places = np.frombuffer(ids, ">u8")[:: ID_BYTES // 8].astype(np.uint64)
+        parts = (places >> np.uint64(PART_SHIFT)).astype(np.intp)
+        order = np.argsort(parts, kind="stable")
+        ends = np.cumsum(np.bincount(parts, minlength=PARTS)).tolist()
+        start = 0
+        for part, end in enumerate(ends):
+            self._fill(part, places, order[start:end], first)
+            start = end
+
+    def id_of(self, number: int) -> MessageId:
+        """Return the id with this number."""
+        if self._odd_ids and number in self._odd_ids:
+            return MessageId(self._odd_ids[number])
+        return MessageId(self._ids[number * ID_BYTES : (number + 1) * ID_BYTES].hex())
+
+    def _grown(self, slots: "array[int]") -> "array[int]":
+        grown = _slots(2 * len(slots))
+        for after in slots:
+            if after:
+                start = (after - 1) * ID_BYTES
+                _put(grown, int.from_bytes(self._ids[start : start + 8], "big"), after)
+        return grown
+
+    def _fill(
+        self, part: int, places: NDArray[np.uint64], added: NDArray[np.intp], first: int
+    ) -> None:
+        """Put the ids at `added` among `places` into one part.
+
+        In the order of their slots each goes to its own, or the first free one after the last: a
+        running maximum. What that carries beyond the end, or into what is there, goes one by one.
+        """
+        if not len(added):
+            return
+        old = self._parts[part]
+        size = SLOTS_MIN
+        while 3 * (self._sizes[part] + len(added)) >= 2 * size:
+            size *= 2
+        homes = (places[added] & np.uint64(size - 1)).astype(np.int64)
+        by_home = np.argsort(homes, kind="stable")
+        steps = np.arange(len(added))
+        slots = np.maximum.accumulate(homes[by_home] - steps) + steps
+        fits = slots < size
+        table = np.zeros(size, np.uint32)
+        table[slots[fits]] = (added[by_home[fits]] + first).astype(np.uint32)
+        filled = _slots(0)
+        filled.frombytes(table.tobytes())
+        self._parts[part] = filled
+        for at in added[by_home[~fits]].tolist():
+            _put(filled, int(places[at]), at + first)
+        for after in old or ():
+            if after:
+                start = (after - 1) * ID_BYTES
+                _put(filled, int.from_bytes(self._ids[start : start + 8], "big"), after)
+        self._sizes[part] += len(added)
+
+
+class OrderedLog:
+    """Message ids in the order of (lamport, message id)."""
+
+    def __init__(self) -> None:
+        self._table = IdTable()
+        self._recent: set[str] = set()
+        self._less_recent: set[str] = set()
+        self._lamports = array("Q")
+        self._chunks: list[array[int]] = []
+        self._heads: list[tuple[int, MessageId]] = []
+        """The first place of each chunk."""
+        self._last: tuple[int, str] = (-1, "")
+
+    def __len__(self) -> int:
+        return len(self._lamports)
+
+    def __contains__(self, message_id: str) -> bool:
+        return (
+            message_id in self._recent
+            or message_id in self._less_recent
+            or self._table.find(message_id) is not None
+        )
+
+    def __iter__(self) -> Iterator[tuple[int, MessageId]]:
+        """Yield (lamport, message id), ascending."""
+        for chunk in self._chunks:
+            for number in chunk:
+                yield self._lamports[number], self._table.id_of(number)
+
+    @property
+    def last(self) -> tuple[int, str]:
+        """The highest place, (-1, "") in an empty log."""
+        return self._last
+
+    def newest(self, count: int) -> list[MessageId]:
+        """Return the ids at the last `count` places, ascending."""
+        numbers: list[int] = []
+        for chunk in reversed(self._chunks):
+            numbers[:0] = chunk
+            if len(numbers) >= count:
+                break
+        return [self._table.id_of(number) for number in numbers[-count:]] if count else []
+
+    def above(self, lamport: int) -> list[MessageId]:
+        """Return the ids with a higher Lamport timestamp, ascending."""
+        numbers: list[int] = []
+        for chunk in reversed(self._chunks):
+            later = [number for number in chunk if self._lamports[number] > lamport]
+            numbers[:0] = later
+            if len(later) < len(chunk):
+                break
+        return [self._table.id_of(number) for number in numbers]
+
+    def insert(self, lamport: int, message_id: MessageId) -> None:
+        """Add an id that is not here, at its place: O(log n)."""
+        number = self._table.add(message_id)
+        self._lamports.append(lamport)
+        if len(self._recent) == RECENT_MAX:
+            self._less_recent, self._recent = self._recent, set()
+        self._recent.add(message_id)
+        place = (lamport, message_id)
+        if place > self._last:
+            self._last = place
+            self._append(place, number)
+        else:
+            self._insert(place, number)
+
+    def restore(self, log: bytes) -> None:
+        """Take in a whole log, ascending, of `ROW_BYTES` a message; only into an empty one."""
+        assert not self._chunks, "a log is restored once"
+        if not log:
+            return
+        rows = np.frombuffer(log, np.uint8).reshape(-1, ROW_BYTES)
+        self._table.extend(rows[:, 8:].tobytes())
+        self._lamports.frombytes(rows[:, :8].copy().view(">u8").astype(np.uint64).tobytes())
+        for start in range(0, len(rows), CHUNK_MAX):
+            self._chunks.append(array("I", range(start, min(start + CHUNK_MAX, len(rows)))))
+            self._heads.append((self._lamports[start], self._table.id_of(start)))
+        self._last = (self._lamports[-1], self._table.id_of(len(rows) - 1))
+
+    def _append(self, place: tuple[int, MessageId], number: int) -> None:
+        if self._chunks and len(self._chunks[-1]) < CHUNK_MAX:
+            self._chunks[-1].append(number)
+        else:
+            self._chunks.append(array("I", (number,)))
+            self._heads.append(place)
+
+    def _insert(self, place: tuple[int, MessageId], number: int) -> None:
+        at = max(bisect_right(self._heads, place) - 1, 0)
+        chunk = self._chunks[at]
+        lamport, message_id = place
+        lamport_of = self._lamports.__getitem__
+        position = bisect_left(chunk, lamport, key=lamport_of)
+        if position < len(chunk) and lamport_of(chunk[position]) == lamport:
+            end = bisect_right(chunk, lamport, lo=position, key=lamport_of)
+            position = bisect_left(chunk, message_id, lo=position, hi=end, key=self._table.id_of)
+        chunk.insert(position, number)
+        if position == 0:
+            self._heads[at] = place
+        if len(chunk) > CHUNK_MAX:
+            half = chunk[CHUNK_MAX // 2 :]
+            del chunk[CHUNK_MAX // 2 :]
+            self._chunks.insert(at + 1, half)
+            self._heads.insert(at + 1, (lamport_of(half[0]), self._table.id_of(half[0])))
+
+
+def _key(message_id: str) -> bytes | None:
+    """Return the 32 bytes of an id; None where it is not the one way to write 32 bytes in hex."""
+    if len(message_id) != HEX_CHARACTERS:
+        return None
+    try:
+        key = bytes.fromhex(message_id)
+    except ValueError:
+        return None
+    return key if key.hex() == message_id else None
+
+
+def _slots(size: int) -> "array[int]":
+    return array("I", bytes(4 * size))
+
+
+def _put(slots: "array[int]", place: int, after: int) -> None:
+    """Put a number into the first free slot from its own on; there always is one."""
+    mask = len(slots) - 1
+    slot = place & mask
+    while slots[slot]:
+        slot = (slot + 1) & mask
+    slots[slot] = after

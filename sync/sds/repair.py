@@ -1,0 +1,78 @@
+"""SDS-R, who asks and who answers when: the formulas everybody works out alike.
+
+Byte for byte those of `@waku/sds` (`tests/vectors/sds.json`): times in whole milliseconds, H(x) the
+first 8 bytes of SHA-256 of the text, big-endian, two texts joined without a separator.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from typing import Final
+
+from sync.machine import MILLISECOND, MessageId, Nanos, PeerId
+from sync.sds.message import Parameters
+
+GROUP_SIZE: Final = 128
+"""Participants in one response group (SDS-R guide, "Global Configuration")."""
+
+GAP_WINDOWS: Final = 5
+LOST_WINDOWS: Final = 25
+"""However large the group, a message waits for the second answer at least (asked within 3 T_max,
+given within 4), and a missing one is asked for seven times at least."""
+
+
+def digest(text: str) -> int:
+    """Return H(text), 64 bits (SDS-R guide, "Hash Function")."""
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
+
+
+def response_groups(participants: int) -> int:
+    """Return how many response groups `participants` people form."""
+    return max(1, participants // GROUP_SIZE)
+
+
+def is_in_response_group(
+    participant: PeerId, sender: PeerId, message_id: MessageId, groups: int
+) -> bool:
+    """Return whether `participant` may answer for a message of `sender`.
+
+    (SDS-R guide, "Determine Response Group Membership"; its sender always may.)
+    """
+    if groups <= 1 or participant == sender:
+        return True
+    return digest(participant + message_id) % groups == digest(sender + message_id) % groups
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """How long requests and answers are spread over, in a channel of some size."""
+
+    t_min: Nanos
+    t_max: Nanos
+    groups: int
+    gap_after: Nanos
+    lost_after: Nanos
+
+    @classmethod
+    def of(cls, parameters: Parameters, participants: int) -> "Window":
+        """Return the window of a channel in which `participants` were seen in the last hour."""
+        groups = response_groups(participants)
+        grown = parameters.t_max_per_responder * participants // groups
+        t_max = max(parameters.t_max, grown)
+        return cls(
+            t_min=parameters.t_min,
+            t_max=t_max,
+            groups=groups,
+            gap_after=max(parameters.gap_after, GAP_WINDOWS * t_max),
+            lost_after=max(parameters.lost_after, LOST_WINDOWS * t_max),
+        )
+
+    def request_delay(self, participant: PeerId, message_id: MessageId) -> Nanos:
+        """Return T_req - now, from T_min up to T_max (SDS-R guide, "Calculate T_req")."""
+        spread = max(1, (self.t_max - self.t_min) // MILLISECOND)
+        return self.t_min + digest(participant + message_id) % spread * MILLISECOND
+
+    def response_delay(self, participant: PeerId, sender: PeerId, message_id: MessageId) -> Nanos:
+        """Return T_resp - now, below T_max; 0 for the sender (guide, "Calculate T_resp")."""
+        distance = digest(participant) ^ digest(sender)
+        spread = max(1, self.t_max // MILLISECOND)
+        return distance * digest(message_id) % spread * MILLISECOND

@@ -1,0 +1,81 @@
+"""SDS-R in one channel: what we ask for, what we answer, and in what time.
+
+Rules:
+1. What we lack is asked for, whoever named it; nobody is asked for what waits here already.
+2. Whoever hears a request leaves the asking to its sender; whoever hears an answer does not answer.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from sync.machine import MessageId, Nanos, PeerId
+from sync.sds.answering import Answering
+from sync.sds.asking import Asking
+from sync.sds.events import Answer, Effect, Retrieve
+from sync.sds.message import HistoryEntry, Parameters
+from sync.sds.participants import Participants
+from sync.sds.repair import Window
+
+IN_BULK: Final = 32
+"""Missing messages from which on asking, three at a time, takes longer than fetching them all."""
+
+
+class Repairs:
+    """The two repair buffers of a channel, and how large its group is."""
+
+    def __init__(self, me: PeerId, parameters: Parameters) -> None:
+        self.asking = Asking(me)
+        self.answering = Answering(me)
+        self.participants = Participants(me)
+        self.connected = 0
+        """Peers connected now."""
+        self._parameters = parameters
+        self._window = Window.of(parameters, 1)
+        self._participants = 1
+
+    def window(self, now: Nanos) -> Window:
+        """Return the times of now; they grow with the group."""
+        participants = self.participants.count(now, self.connected)
+        if participants != self._participants:
+            self._participants = participants
+            self._window = Window.of(self._parameters, participants)
+        return self._window
+
+    def want(self, entries: Iterable[HistoryEntry], namer: PeerId, now: Nanos) -> None:
+        """These are missing; `namer` wrote that they exist."""
+        for entry in entries:
+            self.asking.want(entry, namer, self.window(now), now)
+
+    def came(self, message_id: MessageId, now: Nanos) -> None:
+        """A message is here, or is given up: nobody is asked for it any more."""
+        self.answering.heard(message_id)
+        if self.asking:
+            self.asking.drop(message_id, self.window(now), now)
+
+    def ask(self, now: Nanos) -> tuple[HistoryEntry, ...]:
+        """Return what the message that goes out now asks for ("When SENDING a Message")."""
+        if not self.asking:
+            return ()
+        requests = self.asking.ask(self._parameters.repair_size, self.window(now), now)
+        return tuple([request.entry for request in requests])
+
+    def requested(self, entry: HistoryEntry, requester: PeerId, now: Nanos, *, held: bool) -> None:
+        """Somebody asks for a message; `held` if it is in our history."""
+        if held:
+            self.answering.requested(entry, requester, self.window(now), now)
+        elif self.asking:
+            self.asking.heard(entry.message_id, self.window(now), now)
+
+    def answer(self, now: Nanos) -> list[Effect]:
+        """Return the answers that are due ("Incoming Repair Request Buffer Sweep")."""
+        return [Answer(message_id) for message_id in self.answering.due(now)]
+
+    def retrieve(self, asked: tuple[HistoryEntry, ...]) -> list[Effect]:
+        """Return what to fetch elsewhere: what was asked for in vain, or so much at once."""
+        if not asked:
+            return []
+        requests = self.asking.requests
+        wanted = [entry for entry in asked if requests[entry.message_id].asked > 1]
+        if len(self.asking) >= IN_BULK:
+            wanted = [request.entry for request in requests.values()]
+        return [Retrieve(tuple(wanted))] if wanted else []

@@ -1,0 +1,194 @@
+"""Who hears whom: links between every two nodes, or one broadcast that reaches everybody.
+
+`Mesh` is what live nodes do on a LAN: each pair has a link, notices when it breaks, and dials
+again. `Air` is what Waku relay or a multicast group does: a sender reaches all at once and is told
+nothing, so a cut is silent. It knows no pairs, and so serves a thousand nodes.
+"""
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from sync.group import values
+from sync.machine import SECOND, Nanos
+from sync.sim.network import Network
+from sync.sim.node import Node
+from sync.sim.timeline import Timeline
+
+UNNOTICED: tuple[Nanos, Nanos] = (10 * SECOND, 15 * SECOND)
+"""How long a cut stays unnoticed: pings every 5 s, dead at 15 s."""
+
+NOTICED: tuple[Nanos, Nanos] = (SECOND, 5 * SECOND)
+"""How long after a heal the redial succeeds."""
+
+Feed: TypeAlias = Callable[[Node, values.Input], None]
+"""Gives a node an input, if it is up."""
+
+
+@dataclass(slots=True)
+class Surroundings:
+    """What links are made between, and of."""
+
+    nodes: Sequence[Node]
+    network: Network
+    timeline: Timeline
+    rng: random.Random
+    feed: Feed
+
+
+class Links(Protocol):
+    """See the module docstring."""
+
+    def receivers(self, node: Node) -> Sequence[int]:
+        """Return the numbers of the nodes that a frame of `node` is sent to."""
+
+    def carries(self, sender: int, receiver: Node) -> bool:
+        """Whether a frame that arrives now gets through."""
+
+    def rewired(self) -> None:
+        """Who can reach whom has changed."""
+
+    def started(self, node: Node) -> None:
+        """A node is up again."""
+
+    def stopped(self, node: Node) -> None:
+        """A node is down."""
+
+    def clocks_changed(self) -> None:
+        """A node's wall clock was set."""
+
+
+class Mesh:
+    """A link between every two nodes that can reach each other."""
+
+    def __init__(self, around: Surroundings) -> None:
+        self._around = around
+        self.rewired()
+
+    def receivers(self, node: Node) -> Sequence[int]:
+        """See `Links`."""
+        return node.hearers
+
+    def carries(self, sender: int, receiver: Node) -> bool:
+        """See `Links`."""
+        if sender not in receiver.joined:
+            return False
+        return self._around.network.reachable(sender, receiver.number)
+
+    def rewired(self) -> None:
+        """Let every pair notice, each in its time, what it can reach now."""
+        around = self._around
+        for one in around.nodes:
+            for other in around.nodes[one.number + 1 :]:
+                up = around.network.reachable(one.number, other.number)
+                if up != (other.number in one.joined):
+                    span = NOTICED if up else UNNOTICED
+                    at = around.timeline.now + around.rng.randint(*span)
+                    around.timeline.plan(at, self._relink, one, other)
+
+    def started(self, node: Node) -> None:
+        """See `Links`."""
+        del node
+        self.rewired()
+
+    def stopped(self, node: Node) -> None:
+        """The other ends notice at once."""
+        for number in sorted(node.joined):
+            self._leave(node, self._around.nodes[number])
+
+    def clocks_changed(self) -> None:
+        """See `Links`."""
+        for node in self._around.nodes:
+            self._tell_reference_clock(node)
+
+    def _relink(self, one: Node, other: Node) -> None:
+        up = self._around.network.reachable(one.number, other.number)
+        both = one.runner is not None and other.runner is not None
+        if up and both and other.number not in one.joined:
+            self._join(one, other)
+        elif not up and other.number in one.joined:
+            self._leave(one, other)
+
+    def _join(self, one: Node, other: Node) -> None:
+        one.join(other.number)
+        other.join(one.number)
+        self._around.feed(one, values.PeerJoined(other.identity.peer_id))
+        self._around.feed(other, values.PeerJoined(one.identity.peer_id))
+        self._tell_reference_clock(one)
+        self._tell_reference_clock(other)
+
+    def _leave(self, one: Node, other: Node) -> None:
+        one.leave(other.number)
+        other.leave(one.number)
+        self._around.feed(one, values.PeerGone(other.identity.peer_id))
+        self._around.feed(other, values.PeerGone(one.identity.peer_id))
+        self._tell_reference_clock(one)
+        self._tell_reference_clock(other)
+
+    def _tell_reference_clock(self, node: Node) -> None:
+        """Pings carry the wall clocks of those a node is linked to."""
+        heard = [self._around.nodes[number].clock_offset for number in node.joined]
+        tell_reference_clock(node, sorted([node.clock_offset, *heard]), self._around.feed)
+
+
+class Air:
+    """A broadcast that reaches every node on the sender's side of a cut."""
+
+    def __init__(self, around: Surroundings) -> None:
+        self._around = around
+        for node in around.nodes:
+            self._tell_audience(node)
+        self.clocks_changed()
+
+    def receivers(self, node: Node) -> Sequence[int]:
+        """See `Links`."""
+        network, number = self._around.network, node.number
+        others = [*range(number), *range(number + 1, network.size)]
+        if network.side_of is None:
+            return others
+        return [other for other in others if network.reachable(number, other)]
+
+    def carries(self, sender: int, receiver: Node) -> bool:
+        """See `Links`."""
+        return self._around.network.reachable(sender, receiver.number)
+
+    def rewired(self) -> None:
+        """Nobody is told; only the clocks that can be heard are others."""
+        self.clocks_changed()
+
+    def started(self, node: Node) -> None:
+        """See `Links`."""
+        self._tell_audience(node)
+        self.clocks_changed()
+
+    def stopped(self, node: Node) -> None:
+        """See `Links`: nobody notices."""
+
+    def clocks_changed(self) -> None:
+        """Tell each node the median of all clocks on its side, as time servers would."""
+        nodes = self._around.nodes
+        if not any(node.clock_offset or node.reference_offset for node in nodes):
+            return
+        sides: dict[int, list[Nanos]] = {}
+        side_of = self._around.network.side_of or [0] * len(nodes)
+        for node in nodes:
+            sides.setdefault(side_of[node.number], []).append(node.clock_offset)
+        for clocks in sides.values():
+            clocks.sort()
+        for node in nodes:
+            tell_reference_clock(node, sides[side_of[node.number]], self._around.feed)
+
+    def _tell_audience(self, node: Node) -> None:
+        self._around.feed(node, values.Audience(self._around.network.size - 1))
+
+
+def tell_reference_clock(node: Node, clocks: Sequence[Nanos], feed: Feed) -> None:
+    """Tell a node the median of `clocks`, rising and its own among them; ties go to its own."""
+    if node.runner is None:
+        return
+    middle = clocks[(len(clocks) - 1) // 2], clocks[len(clocks) // 2]
+    offset = min(max(node.clock_offset, middle[0]), middle[1]) - node.machine_offset
+    if offset != node.reference_offset:
+        node.reference_offset = offset
+        feed(node, values.ReferenceClock(offset))

@@ -1,0 +1,354 @@
+"""What SDS costs: receiving, sending, acknowledging, repairing, remembering; beside `@waku/sds`.
+
+All times are processor time of one process. Each figure is the median of a few runs; two that are
+compared are measured in turns.
+"""
+
+import gc
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from sync.machine import SECOND, MessageId, Nanos, Tick
+from sync.sds.channel import Channel
+from sync.sds.events import Answer, Broadcast, Received, Sealed, Send
+from sync.sds.log import OrderedLog
+from sync.sds.message import LAN, WAKU, Parameters
+from sync.sds.wire import decode, encode
+from tests.bench.report import Params, Result, at_least, at_most, progress
+from tests.bench.workload import CONTENT, HINT, LAMPORT, filter_of, holding, ident, message, wire
+from tests.channels import NOW
+from tests.interop.sds_js.bench import bench_receive
+from tests.interop.sds_js.install import UnavailableError, installed
+from tests.interop.sds_js.node import SdsNode
+
+LOGS: Final = (0, 1_000, 10_000, 100_000, 1_000_000)
+COUNT: Final = 10_000
+RUNS: Final = 3
+
+PER_SECOND: Final = 25_000.0
+SLOWER_AT_MOST: Final = 1.2
+TIMES_DECODING: Final = 3.0
+UNACKNOWLEDGED_PER_SECOND: Final = 10_000.0
+OUT_OF_ORDER_TIMES: Final = 2.0
+INSERT_US: Final = 5.0
+BYTES_A_MESSAGE: Final = 100.0
+
+PEER_RATIOS: Final = {(0, 0): (10.0, 200), (10_000, 0): (100.0, 60), (0, 1_000): (300.0, 20)}
+"""(log, unacknowledged) -> how many times faster than `@waku/sds`, and how many messages it gets:
+it takes seconds for a hundred."""
+
+
+def receive(place: Path) -> Iterator[Result]:
+    """Receive and deliver, decoding included, at logs of growing length."""
+    del place
+    yield from _over_logs("sds_receive", _receive_seconds, _decode_seconds)
+
+
+def send(place: Path) -> Iterator[Result]:
+    """Send, encoding included, at logs of growing length."""
+    del place
+    yield from _over_logs("sds_send", _send_seconds, _encode_seconds)
+
+
+def _over_logs(
+    name: str, cost: Callable[[int], float], codec: Callable[[int], float]
+) -> Iterator[Result]:
+    figures: dict[int, list[tuple[float, float]]] = {log: [] for log in LOGS}
+    for run in range(RUNS):
+        for log in LOGS:
+            progress(f"{name}: run {run + 1}, a log of {log} ...")
+            figures[log].append((cost(log), codec(log)))
+    seconds = {log: _median([one for one, _ in runs]) for log, runs in figures.items()}
+    for log, runs in figures.items():
+        params: Params = {"log": log, "messages": COUNT, "runs": RUNS}
+        yield at_least(name, COUNT / seconds[log], "messages/s", PER_SECOND, params)
+        times = _median([whole / bare for whole, bare in runs])
+        yield at_most(f"{name}_beside_codec", times, "times", TIMES_DECODING, params)
+    shortest, longest = LOGS[0], LOGS[-1]
+    slower = seconds[longest] / seconds[shortest]
+    compared: Params = {"log": longest, "beside": shortest}
+    yield at_most(f"{name}_slower", slower, "times", SLOWER_AT_MOST, compared)
+
+
+def _receive_seconds(log: int, parameters: Parameters = LAN, count: int = COUNT) -> float:
+    return _receiving(holding(log, parameters), wire(log, count, parameters), parameters)
+
+
+def _receiving(one: Channel, frames: Sequence[bytes], parameters: Parameters = LAN) -> float:
+    """Seconds to receive `frames`, each on its author's own link."""
+    limits = parameters.limits
+    began = _cpu()
+    for frame in frames:
+        one.handle(Received(decode(frame, limits), HINT, from_author=True), NOW)
+    one.filter.to_bytes()  # what was put off
+    return time.process_time() - began
+
+
+def _decode_seconds(log: int) -> float:
+    frames = wire(log, COUNT)
+    began = _cpu()
+    for frame in frames:
+        decode(frame)
+    return time.process_time() - began
+
+
+def _send_seconds(log: int, parameters: Parameters = LAN, count: int = COUNT) -> float:
+    one = holding(log, parameters)
+    sealed = iter([Sealed(_fresh(-1 - number), CONTENT, HINT) for number in range(count)])
+    one._seal = lambda lamport, history, body: next(sealed)
+    began = _cpu()
+    for number in range(count):
+        for effect in one.handle(Send(number), NOW):
+            if isinstance(effect, Broadcast):
+                encode(effect.message)
+    return time.process_time() - began
+
+
+def _encode_seconds(log: int) -> float:
+    sent = [decode(frame) for frame in wire(log, COUNT)]
+    began = _cpu()
+    for one in sent:
+        encode(one)
+    return time.process_time() - began
+
+
+# --- Acknowledgements --------------------------------------------------------------------------
+
+
+def unacknowledged(place: Path) -> Iterator[Result]:
+    """Receive while 1,000 own messages wait, and every received message carries a filter."""
+    del place
+    for held in ("none", "all"):
+        runs = [_unacknowledged_seconds(1_000, held) for _ in range(RUNS)]
+        params: Params = {"unacknowledged": 1_000, "held": held, "messages": COUNT}
+        rate = COUNT / _median(runs)
+        yield at_least(
+            "sds_receive_unacknowledged", rate, "messages/s", UNACKNOWLEDGED_PER_SECOND, params
+        )
+
+
+def _unacknowledged_seconds(
+    waiting: int, held: str, parameters: Parameters = LAN, count: int = COUNT
+) -> float:
+    one = holding(0, parameters)
+    mine = [_sent(one, number) for number in range(waiting)]
+    frames = wire(0, count, parameters)
+    if held == "all":
+        theirs = filter_of(parameters.bloom, mine[-parameters.bloom.capacity :])
+        frames = [encode(message(number, theirs)) for number in range(count)]
+    return _receiving(one, frames, parameters)
+
+
+def _sent(one: Channel, number: int) -> str:
+    [sent] = [
+        effect.message.message_id
+        for effect in one.handle(Send(number), NOW)
+        if isinstance(effect, Broadcast)
+    ]
+    return sent
+
+
+# --- Out of order ------------------------------------------------------------------------------
+
+
+def out_of_order(place: Path) -> Iterator[Result]:
+    """Losses that are repaired, shuffled arrival, and a deep gap, beside the same in order."""
+    del place
+    for name, cost in (
+        ("loss_20_percent", _lossy_seconds),
+        ("shuffled", _shuffled_seconds),
+        ("gap_of_1000", _gap_seconds),
+    ):
+        times = _median([cost(run) / _in_order_seconds() for run in range(RUNS)])
+        params: Params = {"case": name, "messages": COUNT}
+        yield at_most("sds_out_of_order", times, "times", OUT_OF_ORDER_TIMES, params)
+
+
+def _in_order_seconds() -> float:
+    return _receive_seconds(0)
+
+
+def _shuffled_seconds(seed: int) -> float:
+    """Each message comes up to 50 places late."""
+    rng = random.Random(seed)  # a seeded run, not a secret
+    frames = wire(0, COUNT)
+    late = sorted(range(COUNT), key=lambda number: number + 50 * rng.random())
+    one = holding(0)
+    seconds = _receiving(one, [frames[number] for number in late])
+    assert len(one.log.order) == COUNT
+    return seconds
+
+
+def _gap_seconds(seed: int) -> float:
+    """A message is missing, a thousand wait for it, it comes; again and again."""
+    del seed
+    frames = wire(0, COUNT)
+    order = [
+        number
+        for start in range(0, COUNT, 1_000)
+        for number in (*range(start + 1, start + 1_000), start)
+    ]
+    one = holding(0)
+    seconds = _receiving(one, [frames[number] for number in order])
+    assert len(one.log.order) == COUNT
+    return seconds
+
+
+def _lossy_seconds(seed: int) -> float:
+    """Every fifth frame is lost; what was asked for is answered, until all is here.
+
+    Counted is the side that lacks: receiving, asking, and receiving the answers.
+    """
+    rng = random.Random(seed)
+    frames = wire(0, COUNT)
+    stored = {ident(number): frame for number, frame in enumerate(frames)}
+    lacking, whole = holding(0), holding(COUNT)
+    spent = 0.0
+    now: Nanos = NOW
+    arrived = [number for number in range(COUNT) if number == COUNT - 1 or rng.random() >= 0.2]
+    for start in range(0, len(arrived), 100):
+        now += 5 * SECOND
+        began = _cpu()
+        for number in arrived[start : start + 100]:
+            lacking.handle(Received(decode(frames[number]), HINT, from_author=True), now)
+        spent += time.process_time() - began
+        spent += _repaired(lacking, whole, stored, now)
+    while len(lacking.log.order) < COUNT:
+        now += SECOND
+        spent += _repaired(lacking, whole, stored, now)
+    return spent
+
+
+def _repaired(
+    lacking: Channel, whole: Channel, stored: dict[MessageId, bytes], now: Nanos
+) -> float:
+    """Let a minute of asking and answering pass; returns what it cost the one who asks."""
+    spent = 0.0
+    for _ in range(240):
+        due = lacking.deadline()
+        if due is None or due > now:
+            break
+        began = time.process_time()
+        asked = [
+            encode(effect.message)
+            for effect in lacking.handle(Tick(), now)
+            if isinstance(effect, Broadcast)
+        ]
+        spent += time.process_time() - began
+        for frame in asked:
+            whole.handle(Received(decode(frame), HINT, from_author=True), now)
+        answers = [stored[one.message_id] for one in _answers(whole, now)]
+        began = time.process_time()
+        for answer in answers:
+            lacking.handle(Received(decode(answer), HINT, from_author=False), now)
+        spent += time.process_time() - began
+        now += SECOND // 4
+    return spent
+
+
+def _answers(whole: Channel, now: Nanos) -> list[Answer]:
+    """What the other side says; its sync messages are left out."""
+    due = whole.deadline()
+    if due is None or due > now:
+        return []
+    return [effect for effect in whole.handle(Tick(), now) if isinstance(effect, Answer)]
+
+
+# --- The log -----------------------------------------------------------------------------------
+
+
+def log(place: Path) -> Iterator[Result]:
+    """Insert into the middle of a log of a million, and what the engine keeps of a message."""
+    del place
+    count = LOGS[-1]
+    gc.collect()
+    before = _resident()
+    one = holding(count)
+    gc.collect()
+    size = (_resident() - before) / count
+    params: Params = {"log": count}
+    yield at_most("sds_memory", size, "bytes/message", BYTES_A_MESSAGE, params)
+    grown = OrderedLog()
+    gc.collect()
+    before = _resident()
+    for number in range(count):
+        grown.insert(LAMPORT + 2 * number, _fresh(number))
+    yield Result(
+        "sds_log_memory_grown_live", (_resident() - before) / count, "bytes/message", params=params
+    )
+    rng = random.Random(1)
+    late = [(LAMPORT + 2 * rng.randrange(count) + 1, _fresh(-1 - n)) for n in range(COUNT)]
+    began = _cpu()
+    for lamport, message_id in late:
+        grown.insert(lamport, message_id)
+    micros = (time.process_time() - began) / COUNT * 1e6
+    yield at_most("sds_log_insert_in_the_middle", micros, "us", INSERT_US, params)
+    assert len(one.log.order) == count
+
+
+def _fresh(number: int) -> MessageId:
+    return ident.__wrapped__(number)
+
+
+def _resident() -> int:
+    """Bytes of memory this process has."""
+    return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * 4096
+
+
+# --- Beside another implementation -------------------------------------------------------------
+
+
+def beside_waku(place: Path) -> Iterator[Result]:
+    """Receive beside the npm package `@waku/sds` in the same run, with its parameters."""
+    del place
+    try:
+        installation = installed()
+    except UnavailableError as error:
+        progress(f"beside @waku/sds: left out, {error}")
+        return
+    with SdsNode(installation) as theirs:
+        for (length, waiting), (goal, count) in PEER_RATIOS.items():
+            progress(f"beside @waku/sds: a log of {length}, {waiting} unacknowledged ...")
+            peer = bench_receive(theirs, length, count, waiting).per_second
+            if waiting:
+                seconds = _unacknowledged_seconds(waiting, "none", WAKU, 2_000)
+            else:
+                seconds = _receive_seconds(length, WAKU, 2_000)
+            rate = 2_000 / seconds
+            yield Result(
+                "sds_receive_beside_waku_sds",
+                rate,
+                "messages/s",
+                goal * peer,
+                rate >= goal * peer,
+                {"log": length, "unacknowledged": waiting, "times": goal},
+                peer=peer,
+                ratio=rate / peer,
+            )
+
+
+def _cpu() -> float:
+    """Processor seconds so far; what was thrown away before is not paid for afterwards."""
+    gc.collect()
+    return time.process_time()
+
+
+def _median(values: Sequence[float]) -> float:
+    return sorted(values)[len(values) // 2]
+
+
+BENCHMARKS: Final = (receive, send, unacknowledged, out_of_order, log, beside_waku)
+
+
+def main() -> None:
+    """Print every figure as soon as it is known."""
+    for benchmark in BENCHMARKS:
+        for result in benchmark(Path()):
+            print(result.to_json(), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+"""SDS-R and wrong clocks between real nodes with real disks, on 127.0.0.1."""
+
+from pathlib import Path
+
+import pytest
+
+from sync.entry import Kind
+from sync.group.records import StoredMessage
+from sync.machine import HOUR, MINUTE, SECOND, MessageId, Nanos
+from sync.sds.message import HistoryEntry, Message
+from sync.sds.message import Kind as SdsKind
+from sync.sds.wire import decode, encode
+from sync.view import FoundShown, MessageShown, MissingShown, WithdrawnShown
+from tests.entries import Author
+from tests.nodes import HOST, TEA, Host, Station, host, meet, stations, until
+
+pytestmark = pytest.mark.net
+
+YEARS_75: Nanos = 75 * 8766 * HOUR
+
+
+class Eve(Station):
+    """A member without machines: says what a test wants, and keeps all that it hears."""
+
+    def __init__(self) -> None:
+        super().__init__("eve", "tea")
+        self.author = Author("eve", TEA)
+
+    def heard(self) -> list[Message]:
+        return [decode(payload) for _, _, payload in self.frames]
+
+    def say(self, payload: bytes) -> None:
+        self.mesh.broadcast(TEA, payload)
+        self.mesh.flush()
+
+    def ask_for(self, message_id: MessageId, sender: Host) -> None:
+        """Send a sync message that asks for a message of `sender`."""
+        wanted = HistoryEntry(message_id, None, sender.me)
+        asking = Message(self.me, MessageId("e5" * 32), TEA, self.clock.now(), (), None, (wanted,))
+        self.say(encode(asking))
+
+
+async def joined(eve: Eve, other: Host) -> None:
+    await eve.mesh.connect(HOST, other.port)
+    await until(lambda: eve.shared, "eve is in the channel")
+
+
+async def test_an_answer_comes_from_the_whole_history_on_the_disk(tmp_path: Path) -> None:
+    eve = Eve()
+    async with host(tmp_path, "alice", "tea") as alice, stations(eve):
+        first = await alice.write(TEA, "the first line")
+        for number in range(50):
+            await alice.write(TEA, f"line {number}")
+        await joined(eve, alice)
+
+        eve.ask_for(first, alice)
+        await until(lambda: first in [one.message_id for one in eve.heard()], "the answer")
+
+        [answer] = [one for one in eve.heard() if one.message_id == first]
+        assert (answer.bloom_filter, answer.repair_request) == (None, ())
+        assert answer.sender_id == alice.me
+
+
+async def test_what_is_missing_is_asked_for_and_shown_in_its_place(tmp_path: Path) -> None:
+    eve = Eve()
+    lost, later = _two_lines(eve.author)
+    async with host(tmp_path, "alice", "tea") as alice, stations(eve):
+        await joined(eve, alice)
+        eve.say(later.payload)
+        await until(lambda: alice.shown(MissingShown), "alice misses the first line")
+        alice.clock.forward(6 * SECOND)
+        await until(lambda: _requests(eve), "alice asks for it")
+        eve.say(lost.payload)
+        await until(lambda: len(alice.texts()) == 2, "both are shown")
+
+        assert _requests(eve) == {lost.entry.message_id}
+        assert alice.texts() == ["lost on the way", "builds on it"]
+        assert [event.lost for event in alice.shown(FoundShown)] == [False]
+
+
+async def test_what_was_written_with_a_clock_of_2100_is_set_aside_and_can_be_sent_anew(
+    tmp_path: Path,
+) -> None:
+    async with (
+        host(tmp_path, "alice", "tea") as alice,
+        host(tmp_path, "bob", "tea") as bob,
+        host(tmp_path, "carol", "tea") as carol,
+    ):
+        alice.clock.set_wall(YEARS_75)
+        await until(lambda: alice.node._offset > YEARS_75 // 2, "alice's clock is wrong")
+        early = await alice.write(TEA, "hello from 2100")
+        await meet(alice, bob, carol)
+        await until(lambda: alice.shown(WithdrawnShown), "alice is told")
+        assert alice.shown(WithdrawnShown) == [WithdrawnShown(TEA, (early,))]
+        assert "/resend" in alice.notices()
+
+        await until(lambda: alice.node.is_set_aside(TEA, early), "alice began anew")
+        anew = await alice.node.write_anew(TEA, early)
+        await until(lambda: bob.texts() and carol.texts(), "the others read it")
+
+        assert bob.texts() == carol.texts() == ["hello from 2100"]
+        line = alice.shown(MessageShown)[-1].line
+        assert line.message_id == anew
+        assert abs(line.created_ns - bob.clock.wall()) < MINUTE
+
+
+def _two_lines(author: Author) -> tuple[StoredMessage, StoredMessage]:
+    lost = author.write("lost on the way", kind=Kind.TEXT)
+    return lost, author.write("builds on it", after=[lost])
+
+
+def _requests(eve: Eve) -> set[MessageId]:
+    """What eve was asked for, in sync messages."""
+    return {
+        entry.message_id
+        for message in eve.heard()
+        for entry in message.repair_request
+        if message.kind is SdsKind.SYNC
+    }

@@ -1,0 +1,176 @@
+"""`chat-tui sim`: what it asks of the simulator, what it prints, and how it fails."""
+
+import json
+import re
+from dataclasses import fields, replace
+
+import pytest
+from click.testing import CliRunner, Result
+
+from chat_tui import main, simulate
+from chat_tui.simulate import Request
+from sync.machine import MILLISECOND, SECOND
+from sync.sds.message import WAKU
+from sync.sim import scenario
+from sync.sim.network import Link
+from sync.sim.scenario import Crash, Outcome, Partition, Scenario
+
+CALM = ["--partition", "0", "--crash", "0", "--seeds", "1"]
+FEW = ["--peers", "3", "--messages", "5"]
+
+REQUEST = Request(
+    peers=6,
+    messages=10,
+    loss=10,
+    delay=25,
+    jitter=20,
+    duplicate=5,
+    reorder=2,
+    partition=4,
+    crash=3,
+    duration=60,
+    every=500,
+    seed=1,
+    seeds=1,
+    profile="waku",
+    reconcile=False,
+    mesh=None,
+)
+
+
+def sim(*options: str) -> Result:
+    return CliRunner().invoke(main.cli, ["sim", *options])
+
+
+def test_options_are_a_scenario_in_the_units_they_say() -> None:
+    asked = REQUEST.scenario(7)
+
+    assert asked.link == Link(0.1, (5 * MILLISECOND, 45 * MILLISECOND), 0.05, 0.02)
+    assert (asked.peers, asked.messages, asked.seed) == (6, 10, 7)
+    assert (asked.every, asked.within) == (500 * MILLISECOND, 60 * SECOND)
+    assert (asked.parameters, asked.reconcile, asked.mesh) == (WAKU, False, None)
+    cut, *crashes = asked.troubles
+    assert isinstance(cut, Partition)
+    assert (cut.lasts, cut.side) == (4 * SECOND, 3)
+    assert all(isinstance(crash, Crash) and crash.at < 5 * SECOND for crash in crashes)
+    assert len(crashes) == 3
+
+
+def test_jitter_never_makes_a_frame_arrive_before_it_is_sent() -> None:
+    assert replace(REQUEST, delay=5).scenario(1).link.delay == (0, 25 * MILLISECOND)
+
+
+def test_a_run_is_told_in_lines_for_people() -> None:
+    result = sim(*FEW, *CALM, "--loss", "0", "--duplicate", "0", "--reorder", "0")
+
+    assert result.exit_code == 0
+    first, *rows, last = result.output.splitlines()
+    assert re.fullmatch(r"seed 7: converged \d\.\d\d s after .*; every invariant held", first)
+    assert [row.split()[0] for row in rows] == [
+        "shown",
+        "speed",
+        "latency",
+        "sent",
+        "losses",
+        "possibly",
+    ]
+    assert rows[0].split()[1:5] == ["5", "lines,", "15", "times,"]
+    assert last == "1 of 1 runs converged, and every invariant held"
+
+
+def test_json_has_all_that_the_text_has_one_object_a_run() -> None:
+    result = sim(*FEW, "--json", "--seeds", "2", "--seed", "3", "--messages", "20")
+
+    runs = [json.loads(line) for line in result.output.splitlines()]
+    assert [run["seed"] for run in runs] == [3, 4]
+    for run in runs:
+        assert run["converged"]
+        assert run["invariants_held"]
+        assert run["deliveries"] == 3 * run["lines"]
+        assert set(run["sent"]) == {"content", "sync", "ephemeral", "resend", "answer"}
+        assert run["sent"]["content"]["frames"] == run["lines"]
+        assert {"p50", "p95", "p99", "most"} <= set(run["latency_ms"])
+        assert {"requests", "responses", "losses"} <= set(run["repairs"])
+        assert run["possibly"]["false_rate"] == 0
+        assert run["frames_received_per_cpu_second"] > run["deliveries_per_cpu_second"] > 0
+
+
+def test_a_run_that_does_not_converge_fails_and_says_how_to_replay_it() -> None:
+    options = [*FEW, *CALM, "--loss", "80", "--duration", "1", "--seed", "2"]
+    result = sim(*options)
+
+    assert result.exit_code == 1
+    assert "seed 2: NOT CONVERGED in 1 s" in result.output
+    assert "1 of 1 runs failed: seed 2" in result.output
+    [command] = re.findall(r"replay +chat-tui (.*)", result.output)
+    again = CliRunner().invoke(main.cli, command.split())
+    assert _without_speed(again.output) == _without_speed(result.output)
+
+
+def _without_speed(output: str) -> str:
+    return re.sub(r"speed .*", "", output)
+
+
+def test_a_broken_invariant_is_printed_with_its_seed_and_fails(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def broken(asked: Scenario, tell: scenario.Tell) -> Outcome:
+        del tell
+        if asked.seed == 8:
+            raise AssertionError("I2: logs of [3, 4]")
+        return scenario.run(asked)
+
+    monkeypatch.setattr(simulate, "run", broken)
+    result = sim(*FEW, "--seeds", "3", "--seed", "7")
+    as_json = sim(*FEW, "--seeds", "1", "--seed", "8", "--json")
+
+    assert result.exit_code == 1
+    assert "seed 8: BROKEN: I2: logs of [3, 4]" in result.output
+    assert "1 of 3 runs failed: seed 8" in result.output
+    assert "--seed 8 --seeds 1" in result.output
+    assert json.loads(as_json.output)["broken"] == "I2: logs of [3, 4]"
+
+
+def test_an_interrupted_simulation_says_how_far_it_came(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(asked: Scenario, tell: scenario.Tell) -> Outcome:
+        if asked.seed == 9:
+            raise KeyboardInterrupt
+        return scenario.run(asked, tell)
+
+    monkeypatch.setattr(simulate, "run", interrupted)
+    result = sim(*FEW, "--seeds", "5", "--seed", "7")
+
+    assert result.exit_code != 0
+    assert "2 of 2 runs converged" in result.output
+    assert "stopped before the other 3" in result.output
+
+
+@pytest.mark.parametrize(
+    "nonsense",
+    [
+        ["--peers", "1"],
+        ["--messages", "0"],
+        ["--loss", "100"],
+        ["--delay", "-1"],
+        ["--partition", "-5"],
+        ["--crash", "some"],
+        ["--seeds", "0"],
+        ["--profile", "wan"],
+    ],
+)
+def test_nonsense_is_refused_with_the_option_that_has_it(nonsense: list[str]) -> None:
+    result = sim(*nonsense)
+
+    assert result.exit_code == 2
+    assert f"Invalid value for '{nonsense[0]}'" in result.output
+
+
+def test_help_says_what_each_option_is_counted_in() -> None:
+    text = sim("--help").output
+
+    for field in fields(Request):
+        option = "--broadcast" if field.name == "mesh" else f"--{field.name}"
+        assert option in text
+    assert "Milliseconds" in text
+    assert "Seconds" in text
+    assert "% of frames" in text
