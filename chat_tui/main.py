@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 import platformdirs
 
+from chat_tui.simulation_options import simulation_options
 from sync.errors import ChatError, LocalError
 
 if TYPE_CHECKING:
@@ -246,78 +247,8 @@ def doctor(**options: Any) -> None:
     sys.exit(asyncio.run(tests.run(setup_of(options), click.echo)))
 
 
-PERCENT: Final = click.FloatRange(0, 90)
-NOT_NEGATIVE: Final = click.FloatRange(0)
-
-
-def simulation_options(command: F) -> F:
-    """Add the options that say what is simulated."""
-    options: list[tuple[str, dict[str, Any]]] = [
-        ("--peers", {"default": 5, "type": click.IntRange(2, 5000), "help": "How many people."}),
-        (
-            "--messages",
-            {"default": 60, "type": click.IntRange(1, 100_000), "help": "Lines, of all together."},
-        ),
-        ("--loss", {"default": 10.0, "type": PERCENT, "help": "% of frames, for each receiver."}),
-        ("--delay", {"default": 25.0, "type": NOT_NEGATIVE, "help": "Milliseconds, one way."}),
-        ("--jitter", {"default": 20.0, "type": NOT_NEGATIVE, "help": "Milliseconds, + or -."}),
-        ("--duplicate", {"default": 5.0, "type": PERCENT, "help": "% of frames that come twice."}),
-        (
-            "--reorder",
-            {"default": 5.0, "type": PERCENT, "help": "% of frames that come 2 s late, overtaken."},
-        ),
-        (
-            "--partition",
-            {
-                "default": 5.0,
-                "type": NOT_NEGATIVE,
-                "help": "Seconds that one half cannot reach the other; 0 for none.",
-            },
-        ),
-        (
-            "--crash",
-            {
-                "default": 1,
-                "type": click.IntRange(0, 1000),
-                "help": "How often somebody loses power, and starts again 3 s later.",
-            },
-        ),
-        (
-            "--duration",
-            {
-                "default": 600.0,
-                "type": click.FloatRange(1),
-                "help": "Seconds after the last line and trouble in which all must have converged.",
-            },
-        ),
-        (
-            "--every",
-            {"default": 500.0, "type": NOT_NEGATIVE, "help": "Milliseconds from line to line."},
-        ),
-        ("--seed", {"default": 7, "type": int, "help": "The first run's seed."}),
-        ("--seeds", {"default": 5, "type": click.IntRange(1), "help": "How many runs."}),
-        (
-            "--profile",
-            {"default": "lan", "type": click.Choice(["lan", "waku"]), "help": "SDS parameters."},
-        ),
-        (
-            "--reconcile/--no-reconcile",
-            {"default": False, "help": "Whether peers also compare what they hold (Waku Sync)."},
-        ),
-    ]
-    for name, how in reversed(options):
-        command = click.option(name, show_default=True, **how)(command)
-    return command
-
-
 @cli.command()
 @simulation_options
-@click.option(
-    "--mesh/--broadcast",
-    default=None,
-    help="Links between every two, or one broadcast to all.  [default: links up to 24 peers]",
-)
-@click.option("--json", "json_lines", is_flag=True, help="One JSON object a run.")
 def sim(*, json_lines: bool, **options: Any) -> None:
     """Simulate people on a bad network, with real engines and a virtual clock.
 

@@ -98,7 +98,7 @@ def _rate(outcome: Outcome) -> float:
 def _milliseconds(spread: Spread) -> str:
     if not spread.count:
         return "nothing was shown at another peer"
-    named = {"p50": spread.p50, "p95": spread.p95, "p99": spread.p99, "at most": spread.most}
+    named = {"p50": spread.p50, "p95": spread.p95, "p99": spread.p99, "at most": spread.max}
     return ", ".join(f"{name} {_time(ms)}" for name, ms in named.items())
 
 
@@ -122,10 +122,10 @@ def _losses(repairs: Repairs) -> str:
     return (
         f"{repairs.losses} of {repairs.messages} lines, {repairs.unasked} ended unasked{unended}; "
         f"each took {repairs.seconds.p50:.1f} s (p99 {repairs.seconds.p99:.1f}, at most "
-        f"{repairs.seconds.most:.1f}), {_numbers(repairs.requests)} requests, "
+        f"{repairs.seconds.max:.1f}), {_numbers(repairs.requests)} requests, "
         f"{_numbers(repairs.responses)} responses"
     )
 
 
 def _numbers(spread: Spread) -> str:
-    return f"{spread.p50:.0f} (p99 {spread.p99:.0f}, at most {spread.most:.0f})"
+    return f"{spread.p50:.0f} (p99 {spread.p99:.0f}, at most {spread.max:.0f})"

@@ -161,8 +161,9 @@ class _Bar:
     def __init__(self, runs: int) -> None:
         self._runs = runs
         self._done = 0.0
+        self._console = Console(stderr=True)
         self._progress = Progress(
-            console=Console(stderr=True),
+            console=self._console,
             transient=True,
             redirect_stdout=False,  # results go to stdout, which may be a file
         )
@@ -182,11 +183,15 @@ class _Bar:
         if share >= 1:
             self._done += 1
         if self._task is None:
-            if time.process_time() - self._began < PATIENCE_S:
+            if not self._console.is_terminal or self._age_s < PATIENCE_S:
                 return
             self._task = self._progress.add_task("Simulating", total=self._runs)
             self._progress.start()
         self._progress.update(self._task, completed=total)
+
+    @property
+    def _age_s(self) -> float:
+        return time.process_time() - self._began
 
     @contextmanager
     def hidden(self) -> Iterator[None]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from sync.machine import MILLISECOND, MessageId, Nanos, Tick
+from sync.machine import HOUR, MILLISECOND, SECOND, MessageId, Nanos, Tick
 from sync.sds.channel import Channel
 from sync.sds.events import (
     Answer,
@@ -117,6 +117,13 @@ class Room:
             else:
                 self.now = until
                 return
+
+    def run_until(self, happened: Callable[[], object]) -> None:
+        """Let time pass, a tenth of a second at a time, until something has happened."""
+        until = self.now + HOUR
+        while not happened():
+            assert self.now < until, "it never happened"
+            self.run(SECOND // 10)
 
     # --- What came of it -----------------------------------------------------------------------
 

@@ -46,7 +46,7 @@ def test_a_loss_counts_what_was_sent_for_it_between_missing_and_coming() -> None
     assert meter.losses == [(A, 1, 2, 2 * SECOND)]
     assert (repairs.losses, repairs.unasked, repairs.open, repairs.messages) == (1, 0, 0, 1)
     assert (repairs.requests.p50, repairs.responses.p50) == (1, 2)
-    assert repairs.seconds.most == 2
+    assert repairs.seconds.max == 2
     assert (repairs.requests_of_message.p50, repairs.responses_of_message.p50) == (2, 3)
 
 

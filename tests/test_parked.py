@@ -195,3 +195,30 @@ def test_a_message_set_aside_is_missed_by_nobody() -> None:
     assert only(values.Missing, effects) == []
     assert [one.after_gap for one in only(values.Deliver, effects)] == [True]
     assert not alice.group.sds.repairs.asking.requests
+
+
+def test_who_waits_for_a_message_that_is_set_aside_is_shown_after_a_gap_at_once() -> None:
+    alice, bob, carol = Member("alice"), Author("bob"), Author("carol")
+    alice.join(bob.peer_id, carol.peer_id)
+    ahead = bob.write("ahead", lamport=NOW_MS + 2 * AHEAD_MS)
+    child = carol.write("builds on it", after=[ahead], lamport=NOW_MS)
+    held = alice.hear(child)
+
+    effects = alice.hear(ahead)
+
+    assert only(values.Deliver, held) == []
+    assert only(values.Found, effects) == [values.Found(ahead.entry.message_id, lost=False)]
+    assert [(one.message_id, one.after_gap) for one in only(values.Deliver, effects)] == [
+        (child.entry.message_id, True)
+    ]
+    assert not alice.group.sds.incoming.missing
+    assert alice.shown() == [child.entry.message_id]
+
+
+def test_a_millisecond_more_than_five_minutes_ahead_is_set_aside() -> None:
+    alice, bob = Member("alice"), Author("bob")
+
+    alice.hear(bob.write("hello", lamport=NOW_MS + AHEAD_MS + 1))
+
+    assert alice.shown() == []
+    assert len(alice.group.parked) == 1

@@ -23,6 +23,7 @@ from sync.sds.events import (
 from sync.sds.incoming import Content
 from sync.sds.message import LAN, Delivery, Kind, Message
 from tests.channels import (
+    CHANNEL,
     NOW,
     advance,
     channel,
@@ -60,6 +61,20 @@ def test_each_message_rises_above_the_last_even_within_a_millisecond() -> None:
     lamports = [say(alice, text).lamport for text in ("one", "two", "three")]
 
     assert lamports == [NOW_MS, NOW_MS + 1, NOW_MS + 2]
+
+
+def test_every_message_says_who_sends_it_and_in_which_channel() -> None:
+    alice = channel("alice")
+    hear(alice, message("one"))
+
+    line = say(alice, "hello")
+    sync = [
+        one.message for _, one in advance(alice, NOW + 60 * SECOND) if isinstance(one, Broadcast)
+    ]
+    [ephemeral] = only(Broadcast, alice.handle(SendEphemeral(b"typing"), NOW))
+
+    for sent in (line, sync[0], ephemeral.message):
+        assert (sent.sender_id, sent.channel_id) == (peer("alice"), CHANNEL)
 
 
 def test_a_message_rises_above_what_was_delivered() -> None:

@@ -52,6 +52,30 @@ def test_a_message_that_names_itself_and_is_sought_is_delivered_all_the_same() -
     assert not alice.repairs.asking
 
 
+def test_a_message_that_names_one_thing_twice_waits_for_it_once() -> None:
+    alice = channel("alice")
+
+    effects = hear(alice, message("two", after=entries("one", "one")))
+    freed = hear(alice, message("one"))
+
+    assert effects == [Held(message_id("two")), Missing(message_id("one"), message_id("two"))]
+    assert [one.message_id for one in only(Delivered, freed)] == [
+        message_id("one"),
+        message_id("two"),
+    ]
+
+
+def test_a_message_of_ours_that_we_do_not_have_is_asked_for_like_any_other() -> None:
+    alice = channel("alice")
+
+    hear(alice, sync_message("bob", entries("mine", sender="alice")))
+    effects = hear(alice, message("mine", sender="alice"), NOW + T_MAX)
+
+    assert only(Found, effects) == [Found(message_id("mine"), lost=False)]
+    assert not alice.log.owed, "we owe ourselves nothing"
+    assert not alice.repairs.asking
+
+
 def test_messages_that_name_each_other_are_delivered_once_after_a_gap() -> None:
     alice = channel("alice")
     ring = ("a", "b", "c")
@@ -145,6 +169,18 @@ def test_so_much_at_once_is_fetched_elsewhere_with_the_first_request(count: int)
     assert only(Retrieve, before) == []
     fetched = [entry for one in only(Retrieve, with_the_first) for entry in one.wanted]
     assert sorted(fetched) == (sorted(entries(*everything)) if count >= IN_BULK else [])
+
+
+def test_fetching_goes_with_asking_and_not_with_every_sync_message() -> None:
+    alice = lacking(*(f"m{number}" for number in range(IN_BULK)))
+    for number in range(60):
+        hear(alice, message(f"line {number}", lamport=number))
+
+    happened = [one for _, one in advance(alice, NOW + 3 * SECOND)]
+
+    sent = [one.message for one in only(Broadcast, happened)]
+    asking = [one for one in sent if one.repair_request]
+    assert len(only(Retrieve, happened)) == len(asking) < len(sent)
 
 
 def test_times_grow_with_the_group() -> None:

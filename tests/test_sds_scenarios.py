@@ -6,10 +6,10 @@ from sync.machine import HOUR, MINUTE, SECOND
 from sync.sds.message import LAN, WAKU, Message, Parameters
 from sync.sds.repair import Window, is_in_response_group
 from tests.channels import peer
-from tests.rooms import DELAY, Room, losing, lossy
+from tests.rooms import DELAY, Room, loses_nothing, losing, lossy
 
 FIVE = ("alice", "bob", "carol", "dave", "eve")
-SEEDS = range(20)
+SEEDS = range(10)
 WINDOW = Window.of(LAN, len(FIVE))
 
 
@@ -114,8 +114,7 @@ def test_only_those_in_the_response_group_answer_and_the_others_are_quiet() -> N
         if is_in_response_group(peer(name), peer("peer 0"), hello, window.groups)
     }
 
-    while not room.requests(hello):
-        room.run(SECOND)
+    room.run_until(lambda: room.requests(hello))
     room.run(2 * DELAY)
     planned = {name for name in crowd if room.channels[name].repairs.answering.answers}
     room.run(2 * window.t_max)
@@ -163,7 +162,7 @@ def test_a_partition_that_outlasts_the_window_heals_all_the_same() -> None:
         room.run(MINUTE)
     room.run(2 * WINDOW.lost_after)
     apart = room.converged
-    room.loses = lambda _speaker, _listener, _message: False
+    room.loses = loses_nothing
     room.run(5 * MINUTE)
 
     assert not apart
@@ -173,12 +172,11 @@ def test_a_partition_that_outlasts_the_window_heals_all_the_same() -> None:
 def test_what_was_given_up_in_a_partition_is_found_when_it_is_over() -> None:
     room = Room(("alice", "bob", "carol"), losing(("hello", "carol")))
     hello = room.write("alice", "hello")
-    while hello not in room.channels["carol"].incoming.missing:
-        room.run(SECOND // 10)
+    room.run_until(lambda: hello in room.channels["carol"].incoming.missing)
     room.loses = lambda speaker, listener, _message: "carol" in (speaker, listener)
     room.run(2 * WINDOW.lost_after)
     given_up = room.lost("carol")
-    room.loses = lambda _speaker, _listener, _message: False
+    room.loses = loses_nothing
     room.run(5 * MINUTE)
 
     assert given_up == [hello]
@@ -205,6 +203,19 @@ def test_a_lossy_group_converges(seed: int, loss: float) -> None:
     chat(room)
 
     assert room.converged, f"seed={seed}"
+
+
+def test_whoever_was_deaf_while_everybody_wrote_at_once_gets_every_line() -> None:
+    many = [f"peer {number}" for number in range(24)]
+    room = Room(many, lambda _speaker, listener, _message: listener == "peer 1")
+    for name in many:
+        room.write(name, f"line of {name}")
+    room.run(4 * SECOND)
+
+    room.loses = loses_nothing
+    room.run(10 * MINUTE)
+
+    assert room.converged
 
 
 def test_without_repair_it_mostly_does_not() -> None:

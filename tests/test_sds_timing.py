@@ -369,11 +369,25 @@ def test_the_other_profile_speaks_within_half_a_minute() -> None:
 def test_an_idle_sync_message_names_the_newest_once_more() -> None:
     alice = channel("alice")
     for number in range(HISTORY_MAX + 4):
-        hear(alice, message(f"m{number}", lamport=number))
+        after = named(f"m{number - 1}") if number else ()
+        hear(alice, message(f"m{number}", after=after, lamport=number))
     alice.log.owed.clear()
 
     [(_, sent), *_] = sent_by(alice, NOW + 60 * SECOND)
 
-    assert sorted(names(sent.causal_history)) == sorted(
+    assert names(sent.causal_history) == [
         message_id(f"m{number}") for number in range(4, HISTORY_MAX + 4)
-    )
+    ]
+
+
+def test_what_no_message_names_is_named_in_turn_for_nothing_else_tells_that_it_was_lost() -> None:
+    alice = channel("alice")
+    count = 2 * HISTORY_MAX + 4
+    for number in range(count):
+        hear(alice, message(f"m{number}", lamport=number))
+    alice.log.owed.clear()
+
+    sent = [names(one.causal_history) for _, one in sent_by(alice, NOW + 120 * SECOND)]
+
+    assert all(len(ids) == HISTORY_MAX for ids in sent)
+    assert set(sent[0] + sent[1] + sent[2]) == {message_id(f"m{n}") for n in range(count)}

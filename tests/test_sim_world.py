@@ -291,7 +291,7 @@ def test_a_line_is_as_long_on_its_way_as_the_link_and_the_commits_take() -> None
 
     assert outcome.latency_ms.count == 3 * 20
     assert 50 < outcome.latency_ms.p50 <= 56
-    assert outcome.latency_ms.most <= 62
+    assert outcome.latency_ms.max <= 62
     assert outcome.seconds_to_converge < 0.1
 
 

@@ -89,7 +89,7 @@ def test_json_has_all_that_the_text_has_one_object_a_run() -> None:
         assert run["deliveries"] == 3 * run["lines"]
         assert set(run["sent"]) == {"content", "sync", "ephemeral", "resend", "answer"}
         assert run["sent"]["content"]["frames"] == run["lines"]
-        assert {"p50", "p95", "p99", "most"} <= set(run["latency_ms"])
+        assert {"p50", "p95", "p99", "max"} <= set(run["latency_ms"])
         assert {"requests", "responses", "losses"} <= set(run["repairs"])
         assert run["possibly"]["false_rate"] == 0
         assert run["frames_received_per_cpu_second"] > run["deliveries_per_cpu_second"] > 0

@@ -14,15 +14,15 @@ single rule, with its function and its test, is in `tests/sds_map.md`.
 | Deliver Message | `Channel._deliver`, `OrderedLog.insert` | channel, log |
 | Resolve Conflicts | `OrderedLog.insert` | log |
 | Review ACK Status | `Outgoing.acknowledge`, `Outgoing.hint`, `Probes.hits` | acknowledge |
-| Periodic Incoming Buffer Sweep | `Incoming.arrived`, `Incoming.give_up` | incoming, repair_bounds |
+| Periodic Incoming Buffer Sweep | `Incoming.arrived`, `Incoming.give_up` | incoming |
 | Periodic Outgoing Buffer Sweep | `Outgoing.sweep`, `Channel._sweep_outgoing` | acknowledge |
-| Periodic Sync Message | `SyncTimer`, `Channel._sync_if_due`, `Log.sync_history` | timing, channel |
+| Periodic Sync Message | `SyncTimer`, `Channel._sync_if_due`, `Log.sync_history` | timing |
 | Ephemeral Messages | `SendEphemeral`, `EphemeralArrived` | channel |
 
 | SDS-R | function | tests |
 |---|---|---|
 | Protobuf Schema Modifications | `HistoryEntry.sender_id`, `Message.repair_request` | wire |
-| Additional Participant State | `Asking`, `Answering`, `Answer` | asking, answering |
+| Additional Participant State | `Asking`, `Answering`, `events.Answer` | asking, answering |
 | Global Configuration | `Window.of`, `repair.response_groups`, `Participants.count` | repair |
 | Calculate T_req | `Window.request_delay` | repair |
 | Calculate T_resp | `Window.response_delay` | repair, answering |
@@ -40,7 +40,7 @@ single rule, with its function and its test, is in `tests/sds_map.md`.
 | Testing Scenarios | `Repairs` | scenarios, repair_bounds |
 | Modified State from Base SDS | `Repairs`, `Log.insert` | stateful, channel |
 | Unchanged from Base SDS | `Channel._next_lamport`, `OrderedLog.insert` | channel, stateful |
-| Performance Recommendations | `IdTable.find`, `Asking.deadline`, `Asking._back_off` | asking, log |
+| Performance Recommendations | `IdTable.find`, `Asking.deadline`, `Asking._back_off` | asking |
 | Security Assumptions | `Answering.requested`, `sync.buckets.Buckets.take` | answering, repairs |
 
 How we read them and where we differ; the reasons at length are in DECISIONS.md:

@@ -211,9 +211,13 @@ class Channel:
         return []
 
     def _on_set_aside(self, message_id: MessageId, now: Nanos) -> list[Effect]:
+        """Look for it no more; who waits for it alone would wait for years."""
         self.aside.add(message_id)
         self.repairs.came(message_id, now)
-        return []
+        if message_id not in self.incoming.missing:
+            return []
+        freed = self.incoming.arrived(message_id)
+        return [Found(message_id, lost=False), *self._deliver(freed, now)]
 
     def _on_admit(self, content: Content, now: Nanos) -> list[Effect]:
         """Take in a message received before; only now does what it names count."""

@@ -11,8 +11,8 @@ from typing import Final
 from sync.machine import MessageId, PeerId
 from sync.sds.message import HistoryEntry
 
-TOLD_MAX: Final = 1024
-"""Messages and sync messages remembered with what they name: some 100 kB."""
+TOLD_MAX: Final = 256
+"""Messages and sync messages remembered with what they name: 1.5 MB where each names 16."""
 
 HINTS_MAX: Final = 256
 """Messages of which weaker evidence is remembered."""

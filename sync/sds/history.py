@@ -32,6 +32,11 @@ class Log:
     owed: dict[MessageId, HistoryEntry] = field(default_factory=dict)
     _newest: list[tuple[int, HistoryEntry]] = field(default_factory=list)
     """(lamport, entry) as in `tips`; an entry begins with its id, so this is the log's order."""
+    _turn: int = 0
+    """Where among the tips, if they are many, the next sync message goes on naming them."""
+
+    def __post_init__(self) -> None:
+        self._turn = sum(self.me.encode())  # each begins elsewhere, for few of a crowd will speak
 
     def insert(self, lamport: int, entry: HistoryEntry, history: Iterable[HistoryEntry]) -> None:
         """Add a delivered message at its place ("Resolve Conflicts"); `history` is what it names.
@@ -76,17 +81,23 @@ class Log:
     def sync_history(self, size: int) -> tuple[HistoryEntry, ...]:
         """Return what we owe, oldest first, and what a content message would name; at most 16.
 
-        Where nothing is owed, the newest messages are named once more: an acknowledgement may have
-        been lost, or a message, and either is noticed by this.
+        Where nothing is owed, the tips are named once more, in turn, and then the newest messages:
+        an acknowledgement may have been lost, or a message, and either is noticed by this. That a
+        tip was lost is noticed by nothing else.
         """
         regular = self.content_history(size)
         room = HISTORY_MAX - len(regular)
-        entries = {entry.message_id: entry for entry in islice(self.owed.values(), room)}
-        if not entries:
-            others = [entry for _, entry in self._newest if entry not in regular]
-            entries = {entry.message_id: entry for entry in others[-room:]}
-        entries.update((entry.message_id, entry) for entry in regular)
-        return tuple(entries.values())
+        entries = list(islice(self.owed.values(), room)) or self._once_more(regular, room)
+        return tuple({entry.message_id: entry for entry in (*entries, *regular)}.values())
+
+    def _once_more(self, regular: tuple[HistoryEntry, ...], room: int) -> list[HistoryEntry]:
+        tips = [entry for _, entry in sorted(self.tips.values()) if entry not in regular]
+        if len(tips) > room:
+            turn = self._turn % len(tips)
+            self._turn = turn + room
+            return [*tips[turn:], *tips[:turn]][:room]
+        others = [entry for _, entry in reversed(self._newest) if entry not in (*tips, *regular)]
+        return [*reversed(others[: room - len(tips)]), *tips]
 
     def restore_tip(self, lamport: int, entry: HistoryEntry) -> None:
         """Put back a message that nobody names, after a start."""

@@ -10,7 +10,7 @@ PARTICIPANTS_MAX: Final = 10_000
 
 
 class Participants:
-    """The authors and peers of the last hour."""
+    """Who spoke on a link of its own within the last hour: what is handed on may be years old."""
 
     def __init__(self, me: PeerId) -> None:
         self._me = me

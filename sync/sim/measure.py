@@ -44,7 +44,7 @@ class Spread:
     p50: float
     p95: float
     p99: float
-    most: float
+    max: float
 
     @classmethod
     def of(cls, numbers: Iterable[float]) -> "Spread":

@@ -4,8 +4,10 @@ The same scenario gives the same outcome, down to its digest. Tests, the demo an
 parameters all run through here.
 """
 
+import gc
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
@@ -156,18 +158,35 @@ def run(scenario: Scenario, tell: Tell = lambda _: None) -> Outcome:
     Raises:
         AssertionError: an invariant of DESIGN 8 does not hold; the message begins with the seed.
     """
-    terms = Terms(scenario.parameters, scenario.is_mesh, scenario.reconcile)
-    world = World(scenario.peers, scenario.seed, scenario.link, terms, scenario.clocks)
     try:
-        outcome = _play(scenario, world, tell)
+        with _collecting_garbage_afterwards():
+            return _play(scenario, tell)
     except AssertionError as error:
         raise AssertionError(f"seed {scenario.seed}: {error} in {scenario}") from error
     finally:
         tell(1)
-    return outcome
 
 
-def _play(scenario: Scenario, world: World, tell: Tell) -> Outcome:
+@contextmanager
+def _collecting_garbage_afterwards() -> Iterator[None]:
+    """Look for circular garbage once, at the end, and only in what was made meanwhile.
+
+    A world keeps all it makes until it ends, so looking through a million objects now and then
+    finds nothing, and takes a quarter of a run of a thousand nodes.
+    """
+    gc.freeze()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.collect()
+        gc.enable()
+        gc.unfreeze()
+
+
+def _play(scenario: Scenario, tell: Tell) -> Outcome:
+    terms = Terms(scenario.parameters, scenario.is_mesh, scenario.reconcile)
+    world = World(scenario.peers, scenario.seed, scenario.link, terms, scenario.clocks)
     if scenario.is_mesh:
         world.run(JOINING)
     began = world.now

@@ -8,7 +8,6 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import assert_never
 
 from sync import identity
 from sync.entry import Kind, Text, encode_text
@@ -20,8 +19,7 @@ from sync.journal import Membership
 from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.manager import PROTOCOLS
 from sync.runner import Batch, Release, Runner
-from sync.sds.message import LAN, Delivery, Parameters
-from sync.sds.wire import encode
+from sync.sds.message import LAN, Parameters
 from sync.sim.disk import Disk
 from sync.sim.gate import RememberingGate
 from sync.sim.invariants import Witness, check_bounds
@@ -29,11 +27,15 @@ from sync.sim.links import Air, Links, Mesh, Surroundings
 from sync.sim.measure import Meter
 from sync.sim.network import PERFECT, Link, Network
 from sync.sim.node import Node, identity_of
+from sync.sim.outlet import Frame, Outlet
 from sync.sim.streams import Streams
 from sync.sim.timeline import Timeline
 
 EPOCH: Nanos = 1_763_700_000 * SECOND
 """When a world begins: a morning in November 2025."""
+
+LOOKED_OVER: Nanos = 30 * SECOND
+"""Between two looks at how full everybody's buffers are (I7)."""
 
 COMMIT: tuple[Nanos, Nanos] = (1 * MILLISECOND, 6 * MILLISECOND)
 """How long a commit takes; a crash meanwhile takes it back. 4.8 ms were measured for one fsync."""
@@ -88,13 +90,24 @@ class World:
         self._gate = RememberingGate.of(CHANNEL, self._verify)
         self._tokens = 0
         self.nodes = [self._new_node(number) for number in range(size)]
-        self._by_peer = {node.identity.peer_id: node for node in self.nodes}
         self.streams = Streams(CHANNEL, self.nodes, self.network, self._feed, self.time.call)
         for node in self.nodes:
             node.clock_offset = clocks[node.number] if clocks else 0
             self._start(node)
         around = Surroundings(self.nodes, self.network, self.time, self.rng, self._feed)
         self.links: Links = Mesh(around) if terms.mesh else Air(around)
+        self._outlet = Outlet(
+            nodes=self.nodes,
+            network=self.network,
+            timeline=self.time,
+            links=self.links,
+            streams=self.streams,
+            gate=self._gate,
+            witness=self.witness,
+            meter=self.meter,
+            arrive=self._arrive,
+        )
+        self.time.call(EPOCH + LOOKED_OVER, self._look_over)
 
     @property
     def now(self) -> Nanos:
@@ -194,6 +207,10 @@ class World:
         for node in self.nodes:
             if node.runner is not None:
                 check_bounds(node.runner, node.number)
+
+    def _look_over(self) -> None:
+        self.check_bounds()
+        self.time.call(self.now + LOOKED_OVER, self._look_over)
 
     # --- Nodes ---------------------------------------------------------------------------------
 
@@ -321,102 +338,12 @@ class World:
     def _release(self, node: Node, batch: Batch) -> None:
         self.meter.turned(self.time.now, node.number, batch)
         for release in batch.releases:
-            self._carry_out(node, release.effect)
+            self._outlet.carry_out(node, release.effect)
             if self.listeners:
                 for listener in self.listeners:
                     listener(node.number, release)
 
-    def _carry_out(self, node: Node, effect: values.Effect) -> None:
-        match effect:
-            case values.Deliver(message_id):
-                row = node.disk.rows[message_id]
-                self.witness.delivered(node.number, row, node.disk)
-                self.meter.delivered(node.number, message_id, self.time.now)
-            case values.Broadcast(payload):
-                self.meter.broadcast(self._gate.read(payload), payload)
-                self._broadcast(node, payload)
-            case values.BroadcastStored(message_id, bloom_filter):
-                self._broadcast_stored(node, message_id, bloom_filter)
-            case values.Written(_, message_id):
-                header = node.disk.rows[message_id].message.entry.header
-                self.witness.written(node.number, header)
-                self.meter.written(node.number, message_id, self.now)
-            case values.DeliveryChanged(message_id, delivery):
-                disks = (other.disk for other in self.nodes if other is not node)
-                self.witness.marked(node.number, message_id, delivery, disks)
-                if delivery is Delivery.POSSIBLY_ACKNOWLEDGED:
-                    self.meter.hinted(right=self._hinted_right(node, message_id))
-            case values.Missing(message_id):
-                self.meter.missed(node.number, message_id, self.now)
-            case (
-                values.Lacking()
-                | values.Retrieve()
-                | values.Found()
-                | values.EphemeralArrived()
-                | values.Refused()
-                | values.Warned()
-            ):
-                pass
-            case values.Withdrawn(message_ids):
-                self.witness.withdrawn(node.number, message_ids)
-            case values.SessionEnded():
-                self.witness.sessions.append(effect)
-            case values.OpenSession() | values.SendPayload() | values.CloseSession():
-                self._carry_out_session(node, effect)
-            case values.Push(peer, hashes):
-                self.streams.push(node, self._by_peer[peer], hashes, self.now)
-            case (
-                values.StoreMessage()
-                | values.SetStatus()
-                | values.SetDelivery()
-                | values.SetLog()
-                | values.BeginAnew()
-            ):
-                raise AssertionError("this is the runner's, and is not released")
-            case _:
-                assert_never(effect)
-
-    def _carry_out_session(
-        self, node: Node, effect: values.OpenSession | values.SendPayload | values.CloseSession
-    ) -> None:
-        match effect:
-            case values.OpenSession(session, peer):
-                self.streams.open(node, session, self._by_peer[peer], self.now)
-            case values.SendPayload(session, payload):
-                self.streams.send(node, session, payload, self.now)
-            case values.CloseSession(session):
-                self.streams.close(node, session, self.now)
-            case _:
-                assert_never(effect)
-
-    def _broadcast_stored(
-        self, node: Node, message_id: MessageId, bloom_filter: bytes | None
-    ) -> None:
-        """Send a message again: an own one with the filter of now, or one that was asked for."""
-        payload = node.disk.rows[message_id].message.payload
-        if bloom_filter is None:
-            self.meter.answered(message_id, payload)
-        else:
-            stored = self._gate.read(payload)
-            payload = encode(stored._replace(bloom_filter=bloom_filter))
-            self.meter.resent(payload)
-        self._broadcast(node, payload)
-
-    def _hinted_right(self, node: Node, message_id: MessageId) -> bool:
-        """Whether all whose filters seemed to hold our message did."""
-        assert node.runner is not None
-        pending = node.runner.groups[CHANNEL].sds.outgoing.pending.get(message_id)
-        hinted_by = set() if pending is None else pending.possibly_by
-        return all(message_id in self._by_peer[peer].disk.rows for peer in hinted_by)
-
-    def _broadcast(self, node: Node, payload: bytes) -> None:
-        frame = node.number, values.Arrived(node.identity.peer_id, payload)
-        nodes, plan, arrive = self.nodes, self.time.plan, self._arrive
-        receivers = self.links.receivers(node)
-        for at, receiver in self.network.arrivals(self.time.now, len(payload), receivers):
-            plan(at, arrive, nodes[receiver], frame)
-
-    def _arrive(self, node: Node, frame: tuple[int, values.Input]) -> None:
+    def _arrive(self, node: Node, frame: Frame) -> None:
         sender, event = frame
         if node.runner is None or not self.links.carries(sender, node):
             return

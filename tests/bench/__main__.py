@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from tests.bench import bench_chat, bench_transcript
+from tests.bench import bench_chat, bench_sim, bench_transcript
 from tests.bench.report import Result, progress
 
 Benchmark: TypeAlias = Callable[[Path], Iterator[Result]]
@@ -26,6 +26,7 @@ BENCHMARKS: Final[dict[str, Benchmark]] = {
         bench_chat.plain_latency_at_rate,
         bench_chat.screen_latency,
         bench_transcript.transcript,
+        bench_sim.simulator,
     )
 }
 

@@ -1,4 +1,10 @@
-"""What the simulator costs: deliveries a second of processor time, every invariant on."""
+"""What the simulator costs: what it does in a second of processor time, every invariant on.
+
+Where the time goes, with 5 people at 10 % loss: a quarter into what SDS does with the two frames a
+line shown costs; an eighth each into ticks, writing, and committing and showing; a tenth each into
+decoding and checking what is new, and into deadlines. The floor: signing, sealing, encoding and
+checking one line takes 120 us, shared by all who see it, and each input of a node 10 us at least.
+"""
 
 import time
 from collections.abc import Iterator
@@ -11,7 +17,7 @@ from sync.sim.scenario import Outcome, Scenario, run
 from tests.bench.report import Params, Result, at_least, at_most, progress
 
 PER_SECOND: Final = 25_000.0
-"""Lines shown at a node, a second: the grid of the tests fits the coffee break it is run in."""
+"""Deliveries a second; of lines to the eye and of frames to a node, as both are called so."""
 
 CROWD_S: Final = 15.0
 """For 1,000 people and 50 lines in all, from the first key to the last repair."""
@@ -33,8 +39,9 @@ def simulator(place: Path) -> Iterator[Result]:
         every = 500 * MILLISECOND
         outcome, cpu_s = _measured(Scenario(peers, messages, LINK, seed=1, every=every))
         params: Params = {"peers": peers, "messages": messages, "loss": LINK.loss}
-        rate = outcome.deliveries / cpu_s
-        yield at_least("sim_deliveries", rate, "deliveries/s CPU", PER_SECOND, params)
+        lines, frames = outcome.deliveries / cpu_s, outcome.frames_received / cpu_s
+        yield at_least("sim_lines_shown", lines, "lines/s CPU", PER_SECOND, params)
+        yield at_least("sim_frames_received", frames, "frames/s CPU", PER_SECOND, params)
     progress("1000 simulated people ...")
     far = Link(loss=0.05, delay=(50 * MILLISECOND, 50 * MILLISECOND))
     outcome, cpu_s = _measured(Scenario(1000, 50, far, seed=1, every=500 * MILLISECOND))

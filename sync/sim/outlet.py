@@ -1,0 +1,134 @@
+"""What a node lets out, carried out: frames on their way, streams, and what is watched and counted.
+
+Rule: nothing gets here before the commit it depends on.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias, assert_never
+
+from sync.group import values
+from sync.group.ingest import Gate
+from sync.machine import MessageId, PeerId
+from sync.sds.message import Delivery
+from sync.sds.wire import encode
+from sync.sim.invariants import Witness
+from sync.sim.links import Links
+from sync.sim.measure import Meter
+from sync.sim.network import Network
+from sync.sim.node import Node
+from sync.sim.streams import Streams
+from sync.sim.timeline import Timeline
+
+Frame: TypeAlias = tuple[int, values.Input]
+"""The number of its sender, and what its receiver is fed."""
+
+
+@dataclass(slots=True)
+class Outlet:
+    """Of all nodes of a world; `arrive` gives a frame to a node."""
+
+    nodes: Sequence[Node]
+    network: Network
+    timeline: Timeline
+    links: Links
+    streams: Streams
+    gate: Gate
+    witness: Witness
+    meter: Meter
+    arrive: Callable[[Node, Frame], None]
+    _by_peer: dict[PeerId, Node] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._by_peer = {node.identity.peer_id: node for node in self.nodes}
+
+    def carry_out(self, node: Node, effect: values.Effect) -> None:
+        """Do what `effect` of a node asks for."""
+        match effect:
+            case values.Deliver(message_id):
+                row = node.disk.rows[message_id]
+                self.witness.delivered(node.number, row, node.disk)
+                self.meter.delivered(node.number, message_id, self.timeline.now)
+            case values.Broadcast(payload):
+                self.meter.broadcast(self.gate.read(payload), payload)
+                self._broadcast(node, payload)
+            case values.BroadcastStored(message_id, bloom_filter):
+                self._broadcast_stored(node, message_id, bloom_filter)
+            case values.Written(_, message_id):
+                header = node.disk.rows[message_id].message.entry.header
+                self.witness.written(node.number, header)
+                self.meter.written(node.number, message_id, self.timeline.now)
+            case values.DeliveryChanged(message_id, delivery):
+                disks = (other.disk for other in self.nodes if other is not node)
+                self.witness.marked(node.number, message_id, delivery, disks)
+                if delivery is Delivery.POSSIBLY_ACKNOWLEDGED:
+                    self.meter.hinted(right=self._hinted_right(node, message_id))
+            case values.Missing(message_id):
+                self.meter.missed(node.number, message_id, self.timeline.now)
+            case (
+                values.Lacking()
+                | values.Retrieve()
+                | values.Found()
+                | values.EphemeralArrived()
+                | values.Refused()
+                | values.Warned()
+            ):
+                pass
+            case values.Withdrawn(message_ids):
+                self.witness.withdrawn(node.number, message_ids)
+            case values.SessionEnded():
+                self.witness.sessions.append(effect)
+            case values.OpenSession() | values.SendPayload() | values.CloseSession():
+                self._carry_out_session(node, effect)
+            case values.Push(peer, hashes):
+                self.streams.push(node, self._by_peer[peer], hashes, self.timeline.now)
+            case (
+                values.StoreMessage()
+                | values.SetStatus()
+                | values.SetDelivery()
+                | values.SetLog()
+                | values.BeginAnew()
+            ):
+                raise AssertionError("this is the runner's, and is not released")
+            case _:
+                assert_never(effect)
+
+    def _carry_out_session(
+        self, node: Node, effect: values.OpenSession | values.SendPayload | values.CloseSession
+    ) -> None:
+        match effect:
+            case values.OpenSession(session, peer):
+                self.streams.open(node, session, self._by_peer[peer], self.timeline.now)
+            case values.SendPayload(session, payload):
+                self.streams.send(node, session, payload, self.timeline.now)
+            case values.CloseSession(session):
+                self.streams.close(node, session, self.timeline.now)
+            case _:
+                assert_never(effect)
+
+    def _broadcast_stored(
+        self, node: Node, message_id: MessageId, bloom_filter: bytes | None
+    ) -> None:
+        """Send a message again: an own one with the filter of now, or one that was asked for."""
+        payload = node.disk.rows[message_id].message.payload
+        if bloom_filter is None:
+            self.meter.answered(message_id, payload)
+        else:
+            stored = self.gate.read(payload)
+            payload = encode(stored._replace(bloom_filter=bloom_filter))
+            self.meter.resent(payload)
+        self._broadcast(node, payload)
+
+    def _hinted_right(self, node: Node, message_id: MessageId) -> bool:
+        """Whether all whose filters seemed to hold our message did."""
+        assert node.runner is not None
+        pending = node.runner.groups[self.streams.channel].sds.outgoing.pending.get(message_id)
+        hinted_by = set() if pending is None else pending.possibly_by
+        return all(message_id in self._by_peer[peer].disk.rows for peer in hinted_by)
+
+    def _broadcast(self, node: Node, payload: bytes) -> None:
+        frame = node.number, values.Arrived(node.identity.peer_id, payload)
+        nodes, plan, arrive = self.nodes, self.timeline.plan, self.arrive
+        receivers = self.links.receivers(node)
+        for at, receiver in self.network.arrivals(self.timeline.now, len(payload), receivers):
+            plan(at, arrive, nodes[receiver], frame)
