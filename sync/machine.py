@@ -30,6 +30,13 @@ MINUTE: Nanos = 60 * SECOND
 HOUR: Nanos = 60 * MINUTE
 
 
+def earlier(one: Nanos | None, other: Nanos | None) -> Nanos | None:
+    """Return the earlier of two points in time; None never comes."""
+    if one is None or (other is not None and other < one):
+        return other
+    return one
+
+
 @dataclass(frozen=True, slots=True)
 class Tick:
     """Input: the clock reached `deadline()`."""

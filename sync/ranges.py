@@ -26,6 +26,9 @@ ZERO_HASH = bytes(HASH_BYTES)
 HASH_WORDS = 4
 """A hash is held as four 64-bit words of its raw bytes: XOR does not care about byte order."""
 
+LATE_MAX = 256
+"""Ids that wait for their places at most; 50 kB."""
+
 CAPACITY_MIN = 64
 """The first allocation, 2.5 kB; from there it grows by an eighth, so a tail insert is O(1)."""
 
@@ -74,17 +77,42 @@ class OrderedSet:
     _shared: bool = False
     """Whether a snapshot reads these columns: then the first `_count` rows stay as they are."""
     _frozen: bool = False
+    _late: list[SyncId] = field(default_factory=list, repr=False)
+    """Ids that wait to be put in their places until somebody looks."""
 
     def __len__(self) -> int:
+        self._put_in()
         return self._count
 
     def __contains__(self, sync_id: SyncId) -> bool:
+        self._put_in()
         position = self._position(sync_id)
         return position < self._count and self._item(position) == sync_id
+
+    def add(self, sync_id: SyncId) -> None:
+        """Add one id when somebody looks: most come in while no session runs."""
+        assert not self._frozen, "a snapshot takes no inserts"
+        self._late.append(sync_id)
+        if len(self._late) >= LATE_MAX:
+            self._put_in()
 
     def insert(self, sync_id: SyncId) -> bool:
         """Add one id; False when it is already there. O(1) amortised at the tail, else O(n)."""
         assert not self._frozen, "a snapshot takes no inserts"
+        self._put_in()
+        return self._insert(sync_id)
+
+    def _put_in(self) -> None:
+        if not self._late:
+            return
+        late, self._late = self._late, []
+        if len(late) > self._count // 8:
+            self.extend(late)  # one sort of everything, which is little
+        else:
+            for sync_id in late:
+                self._insert(sync_id)
+
+    def _insert(self, sync_id: SyncId) -> bool:
         position = self._position(sync_id)
         if position < self._count and self._item(position) == sync_id:
             return False
@@ -101,6 +129,7 @@ class OrderedSet:
     def extend(self, sync_ids: Iterable[SyncId]) -> None:
         """Add many ids, in any order, some perhaps already there: one sort of everything."""
         assert not self._frozen, "a snapshot takes no inserts"
+        self._put_in()
         added = list(sync_ids)
         if not added:
             return
@@ -165,6 +194,7 @@ class OrderedSet:
 
     def frozen(self) -> "OrderedSet":
         """Return a snapshot that takes no inserts and shows none; costs nothing until one comes."""
+        self._put_in()
         self._shared = True
         return replace(self, _frozen=True)
 

@@ -1,6 +1,5 @@
 """One way in: what a channel lets in, and what it refuses for good."""
 
-
 import pytest
 
 from proto import entry_pb2

@@ -11,6 +11,7 @@ from sync.sds.answering import (
     ANSWERS_BURST,
     ANSWERS_MAX,
     ANSWERS_PER_SECOND,
+    FORGOTTEN_AFTER,
     ROUNDS_MAX,
     Answering,
 )
@@ -30,7 +31,7 @@ def entry(name: str, sender: str = "author") -> HistoryEntry:
 
 
 def delay(name: str, sender: str = "author") -> Nanos:
-    return WINDOW.response_delay(ALICE, peer(sender), message_id(name))
+    return WINDOW.answer_delay(ALICE, peer(sender), message_id(name))
 
 
 def answering_for(*names: str) -> Answering:
@@ -306,3 +307,22 @@ def test_answers_and_cancellations_without_end_fill_no_memory() -> None:
     per_t_max = T_MAX // (100 * MILLISECOND)
     assert len(answering._heap) <= per_t_max
     assert len(answering._rounds) == ROUNDS_MAX
+
+
+def test_a_message_requested_again_much_later_is_a_new_one() -> None:
+    window = Window.of(LAN, 1000)
+    asked = Answering(ALICE)
+    wanted = next(
+        one
+        for number in range(1000)
+        if not is_in_response_group(
+            ALICE, peer("bob"), (one := message_id(f"m{number}")), window.groups // 2
+        )
+    )
+    request = HistoryEntry(wanted, None, peer("bob"))
+
+    for again in range(20):
+        later = NOW + again * FORGOTTEN_AFTER * window.t_max
+        asked.requested(request, peer(f"newcomer {again}"), window, later)
+
+    assert not asked.answers

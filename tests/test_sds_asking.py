@@ -180,7 +180,9 @@ def test_asking_and_hearing_count_alike() -> None:
     asked_for(asked, due)
     heard.heard(message_id("one"), WINDOW, due)
 
-    assert asked.requests == heard.requests
+    one = message_id("one")
+    assert asked.requests[one].asked == heard.requests[one].asked == 1
+    assert asked.requests[one].t_req == heard.requests[one].t_req
     assert asked.deadline() == heard.deadline()
 
 
@@ -199,11 +201,20 @@ def test_a_flood_of_requests_by_others_fills_no_memory() -> None:
     asking = asking_for("one", "two")
 
     for number in range(5 * STALE_MAX):
-        asking.heard(message_id("one"), WINDOW, NOW + number)
+        asking.heard(message_id("one"), WINDOW, NOW + number * T_MAX)
 
     assert len(asking._heap) <= 2 * len(asking.requests) + STALE_MAX
     assert asked_for(asking, NOW + T_MAX) == [message_id("two")]
-    assert asked_for(asking, NOW + 5 * T_MAX) == [message_id("two"), message_id("one")]
+
+
+def test_who_asks_every_second_keeps_the_others_from_asking_no_longer_than_once_in_t_max() -> None:
+    asking = asking_for("one")
+
+    for number in range(100):
+        asking.heard(message_id("one"), WINDOW, NOW + number * T_MAX // 100)
+
+    assert asking.requests[message_id("one")].asked == 1
+    assert asking.deadline() == NOW + T_MAX + delay("one")
 
 
 @settings(deadline=None)

@@ -20,6 +20,7 @@ from sync.sds.events import (
     SendAgain,
     SendEphemeral,
 )
+from sync.sds.history import TIPS_MAX
 from sync.sds.incoming import Content
 from sync.sds.message import LAN, Delivery, Kind, Message
 from tests.channels import (
@@ -393,3 +394,14 @@ def test_only_an_own_waiting_message_can_be_sent_again() -> None:
 
     with pytest.raises(LocalError, match="not waiting"):
         alice.handle(SendAgain(message_id("one")), NOW)
+
+
+def test_of_too_many_tips_the_oldest_are_forgotten() -> None:
+    alice = channel("alice")
+    for number in range(TIPS_MAX + 1):
+        hear(alice, message(f"m{number}", lamport=number))
+
+    kept = {lamport for lamport, _ in alice.log.tips.values()}
+
+    assert TIPS_MAX // 2 < len(kept) <= TIPS_MAX
+    assert min(kept) == TIPS_MAX + 1 - len(kept), "and no newer one"

@@ -164,3 +164,13 @@ def test_a_reply_that_waits_is_evidence_already() -> None:
     hear(alice, reply)
 
     assert of(alice.holders, mine.message_id)[peer("bob")] is Evidence.NAMED
+
+
+def test_what_a_silent_channel_repeats_pushes_nothing_out() -> None:
+    holders = Holders()
+    holders.told(peer("bob"), ONE, ())
+
+    for _ in range(2 * TOLD_MAX):
+        holders.told(peer("carol"), None, named("one"))
+
+    assert of(holders) == {peer("bob"): Evidence.WROTE, peer("carol"): Evidence.NAMED}

@@ -2,9 +2,9 @@
 
 import pytest
 
-from sync.machine import SECOND
+from sync.machine import SECOND, Tick
 from sync.sds.asking import REQUESTS_PER_NAMER_MAX
-from sync.sds.events import Delivered, Found, Held, Missing, Seek
+from sync.sds.events import Connected, Delivered, Found, Held, Missing, Seek
 from sync.sds.incoming import (
     LOST_MAX,
     MISSING_MAX,
@@ -310,3 +310,46 @@ def test_so_many_messages_wait_whoever_wrote_them_and_no_more(beyond: int) -> No
     assert len(buffer.waiting) == WAITING_MAX
     assert [one for one in evicted if one is not None] == waiting[:beyond]
     assert buffer.arrived(never) == waiting[beyond:]
+
+
+def test_what_is_lost_is_looked_for_again_when_somebody_new_is_there() -> None:
+    alice = channel("alice", peers=0)
+    hear(alice, sync_message("bob", named("one")))
+    advance(alice, NOW + LOST)
+
+    effects = alice.handle(Connected(1), NOW + 2 * LOST)
+
+    assert effects == [], "it is no news"
+    assert list(alice.repairs.asking.requests) == [message_id("one")]
+    assert hear(alice, message("one"), NOW + 3 * LOST)[-1] == Found(message_id("one"), lost=False)
+
+
+def test_a_computer_that_slept_gives_nothing_up_before_anybody_could_be_asked() -> None:
+    alice = channel("alice")
+    hear(alice, message("two", after=named("one")))
+
+    woken = alice.handle(Tick(), NOW + 100 * LOST)
+    later = [effect for _, effect in advance(alice, NOW + 100 * LOST + GAP)]
+
+    assert only(Found, woken) == []
+    assert only(Delivered, woken) == []
+    assert Delivered(message_id("two"), after_gap=True) in later
+
+
+def test_a_message_that_fills_a_gap_is_no_tip() -> None:
+    alice = channel("alice", peers=0)
+    hear(alice, message("two", after=named("one"), lamport=1001))
+    advance(alice, NOW + GAP)
+
+    hear(alice, message("one", lamport=1000), NOW + GAP)
+
+    assert list(alice.log.tips) == [message_id("two")]
+
+
+def test_a_message_that_only_a_sync_message_named_is_a_tip() -> None:
+    alice = channel("alice")
+    hear(alice, sync_message("bob", named("one")))
+
+    hear(alice, message("one"))
+
+    assert list(alice.log.tips) == [message_id("one")]

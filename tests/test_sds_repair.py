@@ -1,6 +1,7 @@
 """Who asks and who answers when: the numbers of `@waku/sds`, and what grows with the group."""
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -195,3 +196,22 @@ def test_in_a_group_of_any_size_there_is_time_to_ask_again(
     assert times.gap_after >= GAP_WINDOWS * times.t_max
     assert times.lost_after >= LOST_WINDOWS * times.t_max
     assert times.lost_after > times.gap_after
+
+
+def test_answers_never_fall_together_on_a_few_points_of_t_max() -> None:
+    window = Window.of(LAN, 200)
+    t_max_ms = window.t_max // MILLISECOND
+    coarse = next(
+        one
+        for number in range(100_000)
+        if math.gcd(digest(one := message_id(f"m{number}")), t_max_ms) >= t_max_ms // 12
+    )
+    people = [peer(f"person {number}") for number in range(200)]
+
+    formula = {window.response_delay(one, peer("author"), coarse) for one in people}
+    delays = [window.answer_delay(one, peer("author"), coarse) for one in people]
+
+    assert len(formula) <= 12
+    assert len(set(delays)) > 190
+    assert all(0 <= delay < window.t_max for delay in delays)
+    assert window.answer_delay(peer("author"), peer("author"), coarse) == 0

@@ -76,8 +76,6 @@ def test_a_participant_with_an_empty_log_asks_too() -> None:
 def test_three_are_asked_for_in_one_message_lowest_t_req_first() -> None:
     letters = "abcdefgh"
     alice = lacking(*letters)
-    alice.handle(Connected(0), NOW)
-    alice.handle(Connected(1), NOW + T_MAX)
 
     requests = asked(alice, NOW + T_MAX + SECOND, since=NOW + T_MAX)
 
@@ -106,9 +104,22 @@ def test_nobody_is_asked_while_nobody_is_there() -> None:
 
     alice.handle(Connected(1), NOW + 2 * T_MAX)
 
+    again = asked(alice, NOW + 3 * T_MAX, since=NOW + 2 * T_MAX)
     assert alone == []
-    again = asked(alice, NOW + 2 * T_MAX, since=NOW + 2 * T_MAX)
-    assert again == [(NOW + 2 * T_MAX, [message_id("one")])]
+    assert again == [(t_req("one") + 2 * T_MAX, [message_id("one")])], "in its time, counted anew"
+
+
+def test_who_comes_back_with_others_leaves_the_asking_to_one_of_them() -> None:
+    """Their T_req passed while nobody was there; all at once they would all ask."""
+    everybody = [channel(name) for name in ("alice", "bob", "carol", "dave")]
+    for one in everybody:
+        hear(one, sync_message("erin", entries("one")))
+        one.handle(Connected(0), NOW)
+        one.handle(Connected(3), NOW + 3 * T_MAX)
+
+    times = {one.repairs.asking.deadline() for one in everybody}
+
+    assert len(times) == len(everybody)
 
 
 # --- When RECEIVING a Message ------------------------------------------------------------------
@@ -186,7 +197,7 @@ def test_what_we_have_is_answered_at_its_t_resp() -> None:
 
     hear(alice, asks("carol", "one"))
 
-    due = NOW + WINDOW.response_delay(ALICE, peer("bob"), message_id("one"))
+    due = NOW + WINDOW.answer_delay(ALICE, peer("bob"), message_id("one"))
     assert answered(alice, NOW + T_MAX) == [(due, message_id("one"))]
 
 

@@ -90,7 +90,7 @@ def test_where_the_author_is_gone_the_next_closest_answers_alone() -> None:
     room.run(MINUTE)
 
     delays = {
-        name: WINDOW.response_delay(peer(name), peer("alice"), hello)
+        name: WINDOW.answer_delay(peer(name), peer("alice"), hello)
         for name in ("bob", "dave", "eve")
     }
     [(_, answerer)] = room.answers(hello)

@@ -18,7 +18,7 @@ from sync.group import sessions, values
 from sync.group.author_log import AuthorLog
 from sync.group.ingest import Gate, Verify, outline_of
 from sync.group.parked import CLOCK_AHEAD_MAX, Parked, admitted_from
-from sync.machine import MILLISECOND, ChannelId, MessageId, Nanos, PeerId, Tick
+from sync.machine import MILLISECOND, ChannelId, MessageId, Nanos, PeerId, Tick, earlier
 from sync.ranges import OrderedSet, SyncId
 from sync.sds import events as sds
 from sync.sds.channel import Channel
@@ -117,17 +117,18 @@ class Group:
                 effects = self._on_restored(state)
             case _:
                 effects = self._sessions(event)
-        return [*effects, *self._lacking()]
+        if self._lacked or self.sds.incoming.missing:
+            effects += self._lacking()
+        return effects
 
     def deadline(self) -> Nanos | None:
         """When SDS, a session or a parked entry next needs a tick."""
+        due = earlier(self.sds.deadline(), self.sessions.deadline())
         parked = self.parked.next_at()
-        due = None if parked is None else parked - self._offset
-        times = (self.sds.deadline(), self.sessions.deadline(), due)
-        return min((time for time in times if time is not None), default=None)
+        return due if parked is None else earlier(due, parked - self._offset)
 
     def _new_gate(self, channel: ChannelId) -> Gate:
-        return Gate.of(channel, self._author.verify)
+        return Gate.of(channel, self._author.verify, self.sds.parameters.limits)
 
     # --- Our own messages ----------------------------------------------------------------------
 
@@ -254,7 +255,7 @@ class Group:
         )
 
     def _insert_item(self, stored: values.StoredMessage) -> None:
-        self.items.insert(SyncId(stored.entry.header.created_ns, stored.waku_hash))
+        self.items.add(SyncId(stored.entry.header.created_ns, stored.waku_hash))
 
     def _restart_log(self) -> list[values.Effect]:
         """An entry of our log that we do not know: we are a restored backup, or were cloned.
@@ -285,7 +286,7 @@ class Group:
         """Let in what the reference clock has reached."""
         effects: list[values.Effect] = []
         for outline in self.parked.take(self._now + self._offset):
-            self.items.insert(SyncId(outline.created_ns, outline.retrieval_hint))
+            self.items.add(SyncId(outline.created_ns, outline.retrieval_hint))
             effects += [
                 values.SetStatus(
                     self.channel, outline.message_id, values.Status.WAITING, after_gap=False

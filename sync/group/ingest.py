@@ -13,7 +13,7 @@ from sync.entry import Entry, open_content
 from sync.errors import RemoteError
 from sync.group.records import Outline, StoredMessage
 from sync.machine import ChannelId, PeerId
-from sync.sds.message import HistoryEntry, Kind, Message
+from sync.sds.message import LAN_LIMITS, HistoryEntry, Kind, Limits, Message
 from sync.sds.wire import decode, encode_canonical
 from sync.waku.message import (
     TIMESTAMP_MAX,
@@ -37,11 +37,12 @@ class Gate:
     pubsub_topic: str
     content_topic: str
     verify: Verify
+    limits: Limits
 
     @classmethod
-    def of(cls, channel: ChannelId, verify: Verify) -> Self:
-        """Return the gate of `channel`."""
-        return cls(channel, pubsub_topic(channel), content_topic(channel), verify)
+    def of(cls, channel: ChannelId, verify: Verify, limits: Limits = LAN_LIMITS) -> Self:
+        """Return the gate of `channel`, whose profile has `limits`."""
+        return cls(channel, pubsub_topic(channel), content_topic(channel), verify, limits)
 
     def store(self, entry: Entry, message: Message) -> StoredMessage:
         """Return what is stored of a checked message, its Waku hash worked out (DESIGN 3)."""
@@ -58,7 +59,7 @@ class Gate:
             RemoteError: malformed, over a limit, of another channel, or naming what is no id: an id
                 goes from here to the disk and the screen.
         """
-        message = decode(payload)
+        message = decode(payload, self.limits)
         if message.channel_id != self.channel:
             raise RemoteError("a message of another channel came in this one")
         if not all(_is_id(entry.message_id) for entry in message.causal_history):

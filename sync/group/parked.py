@@ -49,7 +49,9 @@ class Parked:
 
     def take(self, reference: Nanos) -> list[Outline]:
         """Take out what the reference clock has reached, in that order."""
-        taken = []
+        taken: list[Outline] = []
+        if not self._heap:
+            return taken
         while self._heap and self._heap[0][0] <= reference:
             outline = self._outlines.pop(heapq.heappop(self._heap)[1])
             self._by_author[outline.sender_id] -= 1

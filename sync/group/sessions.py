@@ -126,6 +126,8 @@ class Sessions:
 
     def deadline(self) -> Nanos | None:
         """When the next session has waited too long."""
+        if not self.by_peer:
+            return None
         times = (session.deadline() for session in self.by_peer.values())
         return min((time for time in times if time is not None), default=None)
 

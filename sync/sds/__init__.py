@@ -10,8 +10,8 @@ single rule, with its function and its test, is in `tests/sds_map.md`.
 | Participant state | `Channel`, `Outgoing`, `Incoming`, `OrderedLog` | channel, log |
 | Protocol Steps | `Channel.handle` | stateful |
 | Send Message | `Channel._next_lamport`, `Log.content_history`, `Outgoing.add` | channel |
-| Receive Message | `Channel._admit`, `Channel._unknown`, `Incoming.hold` | channel, incoming |
-| Deliver Message | `Channel._deliver`, `OrderedLog.insert` | channel, log |
+| Receive Message | `Causal.admit`, `Causal._unknown`, `Incoming.hold` | channel, incoming |
+| Deliver Message | `Causal._deliver`, `OrderedLog.insert` | channel, log |
 | Resolve Conflicts | `OrderedLog.insert` | log |
 | Review ACK Status | `Outgoing.acknowledge`, `Outgoing.hint`, `Probes.hits` | acknowledge |
 | Periodic Incoming Buffer Sweep | `Incoming.arrived`, `Incoming.give_up` | incoming |
@@ -35,7 +35,7 @@ single rule, with its function and its test, is in `tests/sds_map.md`.
 | Hash Function | `repair.digest` | repair |
 | Participant ID Format | `repair.digest`, `Window.response_delay` | repair |
 | Memory Management | `asking.REQUESTS_MAX`, `answering.ANSWERS_MAX` | asking, answering |
-| Edge Cases to Handle | `Channel._unknown`, `Incoming.give_up` | repairs, repair_bounds |
+| Edge Cases to Handle | `Causal._unknown`, `Incoming.give_up` | repairs, repair_bounds |
 | Typo to Fix | D19 | |
 | Testing Scenarios | `Repairs` | scenarios, repair_bounds |
 | Modified State from Base SDS | `Repairs`, `Log.insert` | stateful, channel |
@@ -75,4 +75,6 @@ How we read them and where we differ; the reasons at length are in DECISIONS.md:
 - D21 Every conversation is a channel with an id of its own.
 - D22 T_min and T_max are the guide's in the `waku` profile. On a LAN they are 1 s and 6 s, and
   T_max grows with those who may answer.
+- D23 We answer up to one step after T_resp: it takes only multiples of gcd(H(message id), T_max),
+  so for some messages a dozen people would answer in the same millisecond.
 """

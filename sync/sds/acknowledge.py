@@ -14,6 +14,9 @@ RESEND_BURST = 64
 RESEND_PAUSE: Nanos = 250 * MILLISECOND
 """Between two such bursts: 256 messages a second, some 600 kB, which any link carries."""
 
+POSSIBLY_BY_MAX = 64
+"""Peers remembered whose filters may hold one message: they are only shown."""
+
 
 @dataclass(slots=True)
 class Pending:
@@ -91,7 +94,8 @@ class Outgoing:
         self._heard = (by, bloom_filter)
         changed = []
         for entry in map(self.pending.__getitem__, hits):
-            entry.possibly_by.add(by)
+            if len(entry.possibly_by) < POSSIBLY_BY_MAX:
+                entry.possibly_by.add(by)
             if entry.delivery is not Delivery.POSSIBLY_ACKNOWLEDGED:
                 self._failed -= entry.delivery is Delivery.FAILED
                 entry.delivery = Delivery.POSSIBLY_ACKNOWLEDGED

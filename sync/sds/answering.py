@@ -19,9 +19,13 @@ ANSWERS_MAX: Final = 1000
 ROUNDS_MAX: Final = 4096
 """Requested ids remembered, with how often they were asked for again."""
 
-ANSWERS_PER_SECOND: Final = 8.0
+ANSWERS_PER_SECOND: Final = 12.0
 ANSWERS_BURST: Final = 64.0
-"""Answers one requester may cause: at 96 kB a message, 6 MB at once and then 770 kB/s at most."""
+"""Answers one requester may cause, as many as it may ask for: at 96 kB a message, 6 MB at once and
+then 1.2 MB/s at most."""
+
+FORGOTTEN_AFTER: Final = 8
+"""T_max after which a request is a new one: who asked before asks again within 4."""
 
 
 @dataclass(slots=True)
@@ -73,7 +77,7 @@ class Answering:
         if not self._buckets.take(requester, now):
             self.declined += 1
             return
-        t_resp = now + window.response_delay(self._me, sender, message_id)
+        t_resp = now + window.answer_delay(self._me, sender, message_id)
         self.answers[message_id] = Answer(message_id, requester, t_resp)
         heapq.heappush(self._heap, (t_resp, message_id))
 
@@ -109,7 +113,7 @@ class Answering:
     def _round(self, message_id: MessageId, window: Window, now: Nanos) -> Rounds:
         """Return the span of T_max that a request made now belongs to."""
         rounds = self._rounds.pop(message_id, None)
-        if rounds is None:
+        if rounds is None or now >= rounds.since + FORGOTTEN_AFTER * window.t_max:
             rounds = Rounds(now)
         elif now >= rounds.since + window.t_max:
             rounds = Rounds(now, rounds.count + 1)

@@ -34,12 +34,14 @@ class Request:
     Attributes:
         t_req: when we ask, if it has not come by then.
         asked: how often we asked, or heard somebody ask.
+        left_until: until when somebody else's request is left to be answered.
     """
 
     entry: HistoryEntry
     namer: PeerId
     t_req: Nanos
     asked: int = 0
+    left_until: Nanos = 0
 
 
 class Asking:
@@ -79,6 +81,14 @@ class Asking:
         request = self.requests[message_id] = Request(entry, namer, t_req)
         self._push(request)
 
+    def entry_of(self, message_id: MessageId) -> HistoryEntry:
+        """Return what is known of a message that is asked for, or waits in line for that."""
+        request = self.requests.get(message_id)
+        if request is not None:
+            return request.entry
+        waiting = self._in_line.get(message_id)
+        return waiting[0] if waiting is not None else HistoryEntry(message_id)
+
     def drop(self, message_id: MessageId, window: Window, now: Nanos) -> None:
         """The message came, or is given up."""
         if self._in_line:
@@ -94,10 +104,22 @@ class Asking:
         self._call_next(window, now)
 
     def heard(self, message_id: MessageId, window: Window, now: Nanos) -> None:
-        """Somebody else asks for it: we leave it to them, for now."""
+        """Somebody else asks for it: we leave it to them, for now.
+
+        Once in T_max: who asks every second, and is declined, must not keep the others from asking.
+        """
         request = self.requests.get(message_id)
-        if request is not None:
+        if request is not None and now >= request.left_until:
+            request.left_until = now + window.t_max
             self._back_off(request, window, now)
+
+    def begin_anew(self, window: Window, now: Nanos) -> None:
+        """Somebody is there again, as for many others: nobody asks at once for all it lacks."""
+        for message_id, request in self.requests.items():
+            request.t_req = now + window.request_delay(self._me, message_id)
+            request.left_until = now
+        self._heap = [(one.t_req, message_id) for message_id, one in self.requests.items()]
+        heapq.heapify(self._heap)
 
     def ask(self, most: int, window: Window, now: Nanos) -> list[Request]:
         """Return up to `most` requests whose time has come, lowest T_req first.

@@ -1,22 +1,22 @@
 """One SDS channel: send, receive, deliver in causal order, know who has what, repair what is lost.
 
 Content is opaque here. `seal` turns a Lamport timestamp, a causal history and a body into a message
-id and content, so the same machine talks to clients whose messages are not our entries.
+id and content, so the same machine talks to clients whose messages are not our entries. What is
+here, and in what order, is `causal`'s; this is who speaks, when, and what is known of whom.
 
 Rules:
-1. A message is delivered after its dependencies, or marked as following a gap.
-2. Names are proof, filters are hints: only a name acknowledges (DESIGN 5).
-3. A sync message changes neither log, filter, clock nor buffer.
-4. Nothing here waits for the disk: the runner releases no effect before its commit.
+1. Names are proof, filters are hints: only a name acknowledges (DESIGN 5).
+2. A sync message changes neither log, filter, clock nor buffer.
+3. Nothing here waits for the disk: the runner releases no effect before its commit.
 """
 
 import random
 from typing import assert_never
 
-from sync.bloom import RollingBloomFilter
 from sync.errors import DecodeError, LocalError
-from sync.machine import MILLISECOND, ChannelId, MessageId, Nanos, PeerId, Tick
+from sync.machine import MILLISECOND, ChannelId, MessageId, Nanos, PeerId, Tick, earlier
 from sync.sds.acknowledge import Outgoing
+from sync.sds.causal import Causal
 from sync.sds.events import (
     Admit,
     Broadcast,
@@ -26,11 +26,8 @@ from sync.sds.events import (
     Effect,
     EphemeralArrived,
     FilterIgnored,
-    Found,
     HeardCopy,
-    Held,
     Input,
-    Missing,
     Rebroadcast,
     Received,
     ReferenceClock,
@@ -43,10 +40,8 @@ from sync.sds.events import (
     SetAside,
 )
 from sync.sds.evidence import Evidence, Holders
-from sync.sds.history import Log
-from sync.sds.incoming import Content, Incoming
+from sync.sds.incoming import Content
 from sync.sds.message import HISTORY_MAX, Delivery, HistoryEntry, Message, Parameters
-from sync.sds.repairs import Repairs
 from sync.sds.timing import SyncTimer
 
 SYNC_BURST = 4
@@ -71,15 +66,11 @@ class Channel:
         self.me = me
         self.channel_id = channel_id
         self.parameters = parameters
-        self.lamport = 0
-        self.log = Log(me)
-        self.filter = RollingBloomFilter(parameters.bloom)
         self.outgoing = Outgoing(parameters)
-        self.incoming = Incoming()
-        self.repairs = Repairs(me, parameters)
         self.holders = Holders()
-        self.aside: set[MessageId] = set()
-        """What is here and waits for its time, outside of this machine, whose limits bound it."""
+        self._causal = Causal(me, parameters)
+        self.log, self.filter = self._causal.log, self._causal.filter
+        self.incoming, self.repairs = self._causal.incoming, self._causal.repairs
         self._seal = seal
         self._rng = rng
         self._offset: Nanos = 0
@@ -97,11 +88,11 @@ class Channel:
             case HeardCopy(message_id, sender):
                 return self._on_heard_copy(message_id, sender)
             case SetAside(message_id):
-                return self._on_set_aside(message_id, now)
+                return self._news(self._causal.set_aside(message_id, now), now)
             case Admit(content):
                 return self._on_admit(content, now)
             case Seek(history, message_id, author):
-                return self._seek(self._unknown(history, message_id), message_id, author, now)
+                return self._news(self._causal.seek(history, message_id, author, now), now)
             case Connected(peers):
                 return self._on_connected(peers, now)
             case ReferenceClock(offset_ns):
@@ -118,20 +109,25 @@ class Channel:
 
     def deadline(self) -> Nanos | None:
         """When a resend, a sync message, an answer or giving up is next due."""
-        times = (
-            self.incoming.deadline(),
-            self.outgoing.deadline(),
-            self._timer.next_at,
-            self._timer.ask_at(self.repairs.asking.deadline()),
-            self.repairs.answering.deadline(),
-        )
-        return min([time for time in times if time is not None], default=None)
+        due = earlier(self.next_sync_at, self.incoming.deadline())
+        if self.outgoing.pending:
+            due = earlier(due, self.outgoing.deadline())
+        if self.repairs.answering.answers:
+            due = earlier(due, self.repairs.answering.deadline())
+        return due
+
+    @property
+    def lamport(self) -> int:
+        """Our Lamport timestamp, in milliseconds since the epoch."""
+        return self._causal.lamport
 
     @property
     def next_sync_at(self) -> Nanos | None:
         """When the next sync message is due, if nobody speaks before."""
-        times = (self._timer.next_at, self._timer.ask_at(self.repairs.asking.deadline()))
-        return min([time for time in times if time is not None], default=None)
+        due = self._timer.next_at
+        if self.repairs.asking.requests:
+            due = earlier(due, self._timer.ask_at(self.repairs.asking.deadline()))
+        return due
 
     # --- Send Message --------------------------------------------------------------------------
 
@@ -139,7 +135,7 @@ class Channel:
         lamport = self._next_lamport(now)
         history = self.log.content_history(self.parameters.history_size)
         sealed = self._seal(lamport, history, body)
-        self.lamport = lamport
+        self._causal.lamport = lamport
         request = self.repairs.ask(now)
         message = Message(
             self.me,
@@ -159,7 +155,7 @@ class Channel:
         return [
             Delivered(sealed.message_id, after_gap=False),
             Broadcast(message),
-            *self.repairs.retrieve(request),
+            *self.repairs.retrieve(request, now),
         ]
 
     def _next_lamport(self, now: Nanos) -> int:
@@ -191,7 +187,8 @@ class Channel:
         effects = self._review_acks(event, now)
         self._heard(event, now)
         if not message.content:
-            return effects + self._seek(self._unknown(history, sender), sender, sender, now)
+            missing = self._causal.seek(history, sender, sender, now)
+            return effects + self._news(missing, now)
         if message_id in self.log.order:
             self.repairs.answering.heard(message_id)
             self._owe_again(event, now)
@@ -200,9 +197,9 @@ class Channel:
             self.repairs.answering.heard(message_id)
             return effects
         content = Content(
-            message_id, sender, message.lamport, history, event.hint, direct=event.from_author
+            message_id, sender, message.lamport, history, event.hint, event.from_author
         )
-        return effects + self._admit(content, now)
+        return effects + self._news(self._causal.admit(content, now), now)
 
     def _on_heard_copy(self, message_id: MessageId, sender: PeerId | None) -> list[Effect]:
         self.repairs.answering.heard(message_id)
@@ -210,94 +207,18 @@ class Channel:
             self.holders.note(message_id, sender, Evidence.SENT)
         return []
 
-    def _on_set_aside(self, message_id: MessageId, now: Nanos) -> list[Effect]:
-        """Look for it no more; who waits for it alone would wait for years."""
-        self.aside.add(message_id)
-        self.repairs.came(message_id, now)
-        if message_id not in self.incoming.missing:
-            return []
-        freed = self.incoming.arrived(message_id)
-        return [Found(message_id, lost=False), *self._deliver(freed, now)]
-
     def _on_admit(self, content: Content, now: Nanos) -> list[Effect]:
         """Take in a message received before; only now does what it names count."""
-        self.aside.discard(content.message_id)
+        self._causal.aside.discard(content.message_id)
         by, history = content.sender_id, content.causal_history
         acknowledged = self._acknowledge(content.message_id, history, by)
-        return acknowledged + self._admit(content, now)
+        return acknowledged + self._news(self._causal.admit(content, now), now)
 
-    def _admit(self, content: Content, now: Nanos) -> list[Effect]:
-        """Deliver a new message, or hold it back ("Receive Message", last paragraph)."""
-        self.filter.insert(content.message_id)
-        self.repairs.came(content.message_id, now)
-        unknown = self._unknown(content.causal_history, content.message_id)
-        if not unknown:
-            return self._deliver([content], now)
-        missing = self._seek(unknown, content.message_id, content.sender_id, now)
-        unmet = self.incoming.awaitable(unknown)
-        if not unmet:  # so much is missing that we look for no more
-            return missing + self._deliver([content], now)
-        effects: list[Effect] = [Held(content.message_id), *missing]
-        until = now + self.repairs.window(now).gap_after
-        evicted = self.incoming.hold(content, unmet, until)
-        if evicted is not None:
-            effects += self._deliver([evicted], now)
-        return effects
-
-    def _unknown(self, history: History, named_by: str) -> dict[MessageId, HistoryEntry]:
-        """Return what is named there and not in the log; a message does not wait for itself."""
-        known = self.log.order
-        return {
-            entry.message_id: entry
-            for entry in history
-            if entry.message_id not in known and entry.message_id != named_by
-        }
-
-    def _seek(
-        self, unknown: dict[MessageId, HistoryEntry], named_by: str, namer: PeerId, now: Nanos
-    ) -> list[Effect]:
-        """Look for what is named and not in the log; bounded.
-
-        What waits here is missing too for whoever depends on it, but is no news to the person, and
-        nobody is asked for it.
-        """
-        if self.aside:
-            unknown = {id_: entry for id_, entry in unknown.items() if id_ not in self.aside}
-        if not unknown:
-            return []
-        incoming = self.incoming
-        until = now + self.repairs.window(now).lost_after
-        fresh = incoming.seek(unknown, named_by, namer, until)
-        if fresh:
+    def _news(self, effects: list[Effect], now: Nanos) -> list[Effect]:
+        """Something came, or is missing: we have something to say."""
+        if effects:
+            self._owe_soon(now)
             self._timer.wake(now)
-        absent = [id_ for id_ in unknown if id_ in incoming.missing and id_ not in incoming.waiting]
-        self.repairs.want([unknown[id_] for id_ in absent], namer, now)
-        news = [id_ for id_ in fresh if id_ not in incoming.waiting and id_ not in incoming.lost]
-        return [Missing(id_, named_by) for id_ in news]
-
-    def _deliver(self, ready: list[Content], now: Nanos) -> list[Effect]:
-        """Put messages into the log, and then every message that waited only for them.
-
-        One whose dependencies are still unmet follows a gap, and is marked so.
-        """
-        effects: list[Effect] = []
-        incoming = self.incoming
-        queue = list(ready)
-        for content in queue:
-            message_id, sender = content.message_id, content.sender_id
-            self.lamport = max(self.lamport, content.lamport)
-            after_gap = bool(self._unknown(content.causal_history, message_id))
-            entry = HistoryEntry(message_id, content.retrieval_hint, sender)
-            self.log.insert(content.lamport, entry, content.causal_history)
-            if content.direct and sender != self.me:
-                self.log.owe(entry)
-            effects.append(Delivered(message_id, after_gap))
-            if message_id in incoming.missing or message_id in incoming.lost:
-                queue += incoming.arrived(message_id)
-                incoming.lost.pop(message_id, None)
-                effects.append(Found(message_id, lost=False))
-        self._owe_soon(now)
-        self._timer.wake(now)
         return effects
 
     def _owe_again(self, event: Received, now: Nanos) -> None:
@@ -348,23 +269,11 @@ class Channel:
 
     def _on_tick(self, now: Nanos) -> list[Effect]:
         return [
-            *self._sweep_incoming(now),
+            *self._news(self._causal.sweep(now), now),
             *self._sweep_outgoing(now),
             *self.repairs.answer(now),
             *self._sync_if_due(now),
         ]
-
-    def _sweep_incoming(self, now: Nanos) -> list[Effect]:
-        """Give up on what did not come ("Periodic Incoming Buffer Sweep")."""
-        overdue, given_up = self.incoming.give_up(now)
-        effects: list[Effect] = []
-        for message_id, again in given_up:
-            self.repairs.came(message_id, now)
-            if not again:
-                effects.append(Found(message_id, lost=True))
-        for content in sorted(overdue, key=_place):
-            effects += self._deliver([content], now)
-        return effects
 
     def _sweep_outgoing(self, now: Nanos) -> list[Effect]:
         due, failed = self.outgoing.sweep(now)
@@ -394,11 +303,10 @@ class Channel:
             request = self.repairs.ask(now) if asks else ()
             if not history and not request:
                 break
-            self.lamport = self._next_lamport(now)
+            self._causal.lamport = self._next_lamport(now)
             effects.append(Broadcast(self._message(self.lamport, history, b"", request)))
-            effects += self.repairs.retrieve(request)
+            effects += self.repairs.retrieve(request, now)
             self.log.named(history, self.me)
-            self.holders.told(self.me, None, history)
             asks = False
             if not self.log.owed:
                 break
@@ -428,10 +336,12 @@ class Channel:
         if not event.from_author:  # an old message that others hand on says nothing of today
             return
         self.repairs.participants.saw(message.sender_id, now)
-        requested = {entry.message_id: entry for entry in message.repair_request}
-        for message_id, entry in requested.items():
-            self.repairs.requested(entry, message.sender_id, now, held=self._holds(message_id))
-        if not message.repair_request and self._tells_what_we_would(message):
+        if message.repair_request:
+            requested = {entry.message_id: entry for entry in message.repair_request}
+            for message_id, entry in requested.items():
+                held = self._causal.holds(message_id)
+                self.repairs.requested(entry, message.sender_id, now, held=held)
+        elif self._tells_what_we_would(message):
             self._restart_idle(now)
 
     def _tells_what_we_would(self, message: Message) -> bool:
@@ -443,10 +353,6 @@ class Channel:
             return True
         named = {entry.message_id for entry in message.causal_history}
         return named.issuperset(self.log.tips)
-
-    def _holds(self, message_id: MessageId) -> bool:
-        """Whether we can give it to others: it is on our disk, delivered or held back."""
-        return message_id in self.log.order or message_id in self.incoming.waiting
 
     def _settle(self) -> None:
         if not self.log.owed:
@@ -465,8 +371,10 @@ class Channel:
             self._timer.settled()  # what we owed meanwhile is told in its time, not at once
             self._timer.peers = peers
             self._owe_soon(now)
-        self._timer.peers = self.repairs.connected = peers
+            self._causal.look_again(now)
+        self._timer.peers = peers
         self._timer.wake(now)
+        self.repairs.connect(peers, now)
         self.outgoing.connected(now, online=peers > 0)
         return []
 
@@ -481,30 +389,8 @@ class Channel:
 
     def _on_restored(self, event: Restored, now: Nanos) -> list[Effect]:
         """Take up where the disk left off; what we owed, its authors will ask for by resending."""
-        self.log.order.restore(event.log)
-        self.lamport = max(self.log.order.last[0], 0)
-        for message_id in self.log.order.newest(self.parameters.bloom.capacity):
-            self.filter.insert(message_id)
-        named = {parent.message_id for tip in event.tips for parent in tip.causal_history}
         for tip in event.tips:
-            entry = HistoryEntry(tip.message_id, tip.retrieval_hint, tip.sender_id)
             self.holders.told(tip.sender_id, tip.message_id, tip.causal_history)
-            if tip.message_id in named:
-                self.log.restore_newest(tip.lamport, entry)
-            else:
-                self.log.restore_tip(tip.lamport, entry)
         for own in event.outgoing:
             self.outgoing.add(own.message_id, now, own.delivery, own.attempts)
-        effects: list[Effect] = []
-        for content in event.gaps:
-            unknown = self._unknown(content.causal_history, content.message_id)
-            effects += self._seek(unknown, content.message_id, content.sender_id, now)
-        for content in sorted(event.waiting, key=_place):
-            if content.message_id not in self.log.order:
-                effects += self._admit(content, now)
-        return effects
-
-
-def _place(content: Content) -> tuple[int, MessageId]:
-    """Where a message stands in the log; honest ones stand behind all that they name."""
-    return content.lamport, content.message_id
+        return self._news(self._causal.restore(event, now), now)

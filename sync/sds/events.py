@@ -178,8 +178,7 @@ class Retrieve:
     wanted: tuple[HistoryEntry, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Delivered:
+class Delivered(NamedTuple):
     """A message took its place in the log."""
 
     message_id: MessageId

@@ -38,12 +38,22 @@ class Holders:
         self._told: deque[tuple[PeerId, MessageId | None, tuple[HistoryEntry, ...]]] = deque(
             maxlen=TOLD_MAX
         )
+        self._last_sync: dict[PeerId, tuple[HistoryEntry, ...]] = {}
         self._hints: dict[MessageId, dict[PeerId, Evidence]] = {}
 
     def told(
         self, by: PeerId, message_id: MessageId | None, history: tuple[HistoryEntry, ...]
     ) -> None:
-        """`by` wrote a message, or a sync message (None), that names `history`."""
+        """`by` wrote a message, or a sync message (None), that names `history`.
+
+        Sync messages that say the same for hours push nothing else out.
+        """
+        if message_id is None:
+            if self._last_sync.get(by) == history:
+                return
+            self._last_sync[by] = history
+            if len(self._last_sync) > TOLD_MAX:
+                del self._last_sync[next(iter(self._last_sync))]
         self._told.append((by, message_id, history))
 
     def note(self, message_id: MessageId, peer: PeerId, evidence: Evidence) -> None:

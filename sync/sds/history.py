@@ -10,8 +10,8 @@ from sync.machine import MessageId, PeerId
 from sync.sds.log import OrderedLog
 from sync.sds.message import HISTORY_MAX, HistoryEntry
 
-TIPS_MAX = 64
-"""Messages kept that nobody has named; more would only come of a flood of concurrent writing."""
+TIPS_MAX = 512
+"""Messages kept that nobody has named: as many as may be written at once, in a large group."""
 
 OWED_MAX = 100_000
 """Messages kept that we owe an acknowledgement; beyond it the oldest are left to resending."""
@@ -38,17 +38,26 @@ class Log:
     def __post_init__(self) -> None:
         self._turn = sum(self.me.encode())  # each begins elsewhere, for few of a crowd will speak
 
-    def insert(self, lamport: int, entry: HistoryEntry, history: Iterable[HistoryEntry]) -> None:
+    def insert(
+        self,
+        lamport: int,
+        entry: HistoryEntry,
+        history: Iterable[HistoryEntry],
+        *,
+        is_tip: bool = True,
+    ) -> None:
         """Add a delivered message at its place ("Resolve Conflicts"); `history` is what it names.
 
-        Whoever wrote those knows from it that its author has them, if they ever meet.
+        Whoever wrote those knows from it that its author has them, if they ever meet. A message
+        that another one named before it came is no tip.
         """
         self.order.insert(lamport, entry.message_id)
         for parent in history:
             self.tips.pop(parent.message_id, None)
         if entry.sender_id is not None:
             self.named(history, entry.sender_id)
-        self._add_tip(lamport, entry)
+        if is_tip:
+            self._add_tip(lamport, entry)
         self._remember(lamport, entry)
 
     def owe(self, entry: HistoryEntry) -> None:
@@ -111,7 +120,8 @@ class Log:
     def _add_tip(self, lamport: int, entry: HistoryEntry) -> None:
         self.tips[entry.message_id] = (lamport, entry)
         if len(self.tips) > TIPS_MAX:
-            del self.tips[min(self.tips, key=lambda id_: (self.tips[id_][0], id_))]
+            newest = sorted(self.tips.values())[TIPS_MAX // 8 :]  # many at once: rarely
+            self.tips = {tip[1].message_id: tip for tip in newest}
 
     def _remember(self, lamport: int, entry: HistoryEntry) -> None:
         newest = self._newest

@@ -25,7 +25,8 @@ MISSING_PER_NAMER_MAX = 1000
 """Of them named by one author: who names ids that never existed leaves room for the others."""
 
 LOST_MAX = 1000
-"""Lost ids remembered, so that a late arrival is announced; the oldest are forgotten."""
+"""Lost messages remembered, to be known when they come, and looked for when somebody new is there;
+the oldest are forgotten."""
 
 STALE_MAX = 1024
 """Entries of the heap that stand for nothing any more, before it is made anew."""
@@ -78,7 +79,7 @@ class Incoming:
 
     waiting: dict[MessageId, Waiting] = field(default_factory=dict)
     missing: dict[MessageId, Sought] = field(default_factory=dict)
-    lost: dict[MessageId, None] = field(default_factory=dict)
+    lost: dict[MessageId, HistoryEntry] = field(default_factory=dict)
     _by_sender: dict[PeerId, dict[MessageId, None]] = field(default_factory=dict)
     _by_namer: dict[PeerId, int] = field(default_factory=dict)
     _heap: list[tuple[Nanos, MessageId]] = field(default_factory=list)
@@ -109,6 +110,11 @@ class Incoming:
             self._push(until, message_id)
             fresh.append(message_id)
         return fresh
+
+    def is_named(self, message_id: MessageId) -> bool:
+        """Whether a message names this missing one; a sync message does not count."""
+        sought = self.missing.get(message_id)
+        return sought is not None and sought.named_by != sought.namer
 
     def awaitable(self, message_ids: Iterable[MessageId]) -> set[MessageId]:
         """Return those of some unmet dependencies that are worth waiting for."""
@@ -175,9 +181,22 @@ class Incoming:
                 self._push(sought.give_up_at, message_id)
                 continue
             self._found(message_id)
-            self._remember_lost(message_id)
             lost.append((message_id, sought.again))
         return overdue, lost
+
+    def remember_lost(self, entry: HistoryEntry) -> None:
+        """Know a lost message when it comes after all, or when there is somebody new to ask."""
+        self.lost[entry.message_id] = entry
+        if len(self.lost) > LOST_MAX:
+            del self.lost[next(iter(self.lost))]
+
+    def begin_anew(self, gap_at: Nanos, lost_at: Nanos) -> None:
+        """Count all countdowns anew: nobody could be asked meanwhile."""
+        for held in self.waiting.values():
+            held.give_up_at = gap_at
+        for sought in self.missing.values():
+            sought.give_up_at = lost_at
+        self._rebuild()
 
     def deadline(self) -> Nanos | None:
         """When something is given up next (at the latest: an entry may be gone already)."""
@@ -208,12 +227,9 @@ class Incoming:
     def _push(self, at: Nanos, message_id: MessageId) -> None:
         heapq.heappush(self._heap, (at, message_id))
         if len(self._heap) > 2 * (len(self.waiting) + len(self.missing)) + STALE_MAX:
-            current = [(held.give_up_at, id_) for id_, held in self.waiting.items()]
-            current += [(sought.give_up_at, id_) for id_, sought in self.missing.items()]
-            heapq.heapify(current)
-            self._heap = current
+            self._rebuild()
 
-    def _remember_lost(self, message_id: MessageId) -> None:
-        self.lost[message_id] = None
-        if len(self.lost) > LOST_MAX:
-            del self.lost[next(iter(self.lost))]
+    def _rebuild(self) -> None:
+        self._heap = [(held.give_up_at, id_) for id_, held in self.waiting.items()]
+        self._heap += [(sought.give_up_at, id_) for id_, sought in self.missing.items()]
+        heapq.heapify(self._heap)

@@ -32,6 +32,7 @@ class Repairs:
         self._parameters = parameters
         self._window = Window.of(parameters, 1)
         self._participants = 1
+        self._bulk_after: Nanos = 0
 
     def window(self, now: Nanos) -> Window:
         """Return the times of now; they grow with the group."""
@@ -48,8 +49,9 @@ class Repairs:
 
     def came(self, message_id: MessageId, now: Nanos) -> None:
         """A message is here, or is given up: nobody is asked for it any more."""
-        self.answering.heard(message_id)
-        if self.asking:
+        if self.answering.answers:
+            self.answering.heard(message_id)
+        if self.asking.requests:  # nobody stands in line while there is room
             self.asking.drop(message_id, self.window(now), now)
 
     def ask(self, now: Nanos) -> tuple[HistoryEntry, ...]:
@@ -70,12 +72,23 @@ class Repairs:
         """Return the answers that are due ("Incoming Repair Request Buffer Sweep")."""
         return [Answer(message_id) for message_id in self.answering.due(now)]
 
-    def retrieve(self, asked: tuple[HistoryEntry, ...]) -> list[Effect]:
-        """Return what to fetch elsewhere: what was asked for in vain, or so much at once."""
+    def retrieve(self, asked: tuple[HistoryEntry, ...], now: Nanos) -> list[Effect]:
+        """Return what to fetch elsewhere: what was asked for in vain, or so much at once.
+
+        All of so much once in T_max; it is on its way then.
+        """
         if not asked:
             return []
         requests = self.asking.requests
         wanted = [entry for entry in asked if requests[entry.message_id].asked > 1]
-        if len(self.asking) >= IN_BULK:
+        if len(self.asking) >= IN_BULK and now >= self._bulk_after:
+            self._bulk_after = now + self.window(now).t_max
             wanted = [request.entry for request in requests.values()]
         return [Retrieve(tuple(wanted))] if wanted else []
+
+    def connect(self, peers: int, now: Nanos) -> None:
+        """`peers` are connected now."""
+        begins = not self.connected and peers
+        self.connected = peers
+        if begins:
+            self.asking.begin_anew(self.window(now), now)

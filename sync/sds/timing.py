@@ -12,7 +12,7 @@ import math
 import random
 from dataclasses import dataclass
 
-from sync.machine import MILLISECOND, Nanos
+from sync.machine import MILLISECOND, Nanos, earlier
 from sync.sds.message import Parameters
 
 AGAIN: tuple[Nanos, Nanos] = (25 * MILLISECOND, 125 * MILLISECOND)
@@ -41,6 +41,8 @@ class SyncTimer:
     _idle_since: Nanos | None = None
     _drawn: float = 0
     _backoff: int = 0
+    _wait: Nanos = 0
+    _wait_of: tuple[float, int, int] | None = None
 
     def __post_init__(self) -> None:
         self._drawn = self.rng.random()
@@ -50,19 +52,24 @@ class SyncTimer:
         """When the next sync message is due, if nobody speaks before and we lack nothing."""
         if not self.peers:
             return None
-        times = [time for time in (self.owed_at, self.idle_at) if time is not None]
-        return min(times, default=None)
+        return earlier(self.owed_at, self.idle_at)
 
     @property
     def idle_at(self) -> Nanos | None:
         """When we speak to keep the channel alive."""
         if self._idle_since is None:
             return None
+        drawn = (self._drawn, self._backoff, self.peers)
+        if drawn != self._wait_of:  # it is asked for at every input, and changes at every tenth
+            self._wait_of, self._wait = drawn, self._idle_wait()
+        return self._idle_since + self._wait
+
+    def _idle_wait(self) -> Nanos:
         low, high = self.parameters.idle_within
         longest = self.parameters.idle_max
         # Even where the doubling ends a group must not speak at once: at least half is drawn.
         low, high = min(low << self._backoff, longest // 2), min(high << self._backoff, longest)
-        return self._idle_since + self._crowded(low + int((high - low) * self._drawn))
+        return self._crowded(low + int((high - low) * self._drawn))
 
     def ask_at(self, t_req: Nanos | None) -> Nanos | None:
         """When we ask for what we lack, whose lowest T_req is this."""

@@ -87,7 +87,7 @@ class World:
         self.meter = Meter()
         self.listeners: list[Callable[[int, Release], None]] = []
         self._signed: dict[tuple[PeerId, bytes], bytes] = {}
-        self._gate = RememberingGate.of(CHANNEL, self._verify)
+        self._gate = RememberingGate.of(CHANNEL, self._verify, terms.parameters.limits)
         self._tokens = 0
         self.nodes = [self._new_node(number) for number in range(size)]
         self.streams = Streams(CHANNEL, self.nodes, self.network, self._feed, self.time.call)

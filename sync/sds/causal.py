@@ -1,0 +1,182 @@
+"""What is here, in causal order: the log, what waits for its place, and what is looked for.
+
+Rules:
+1. A message is delivered after its dependencies, or marked as following a gap.
+2. What is named and not here is missing: it is looked for until it comes or is given up.
+"""
+
+from sync.bloom import RollingBloomFilter
+from sync.machine import SECOND, MessageId, Nanos, PeerId
+from sync.sds.events import Delivered, Effect, Found, Held, Missing, Restored
+from sync.sds.history import Log
+from sync.sds.incoming import Content, Incoming
+from sync.sds.message import HistoryEntry, Parameters
+from sync.sds.repairs import Repairs
+
+SLEPT: Nanos = 10 * SECOND
+"""A sweep that comes this late means that the computer slept: nobody could be asked meanwhile."""
+
+History = tuple[HistoryEntry, ...]
+
+
+class Causal:
+    """The receiving half of a channel, without acknowledgements and without a voice."""
+
+    def __init__(self, me: PeerId, parameters: Parameters) -> None:
+        self.lamport = 0
+        self.log = Log(me)
+        self.filter = RollingBloomFilter(parameters.bloom)
+        self.incoming = Incoming()
+        self.repairs = Repairs(me, parameters)
+        self.aside: set[MessageId] = set()
+        """What is here and waits for its time, outside of this machine, whose limits bound it."""
+        self._me = me
+
+    def holds(self, message_id: MessageId) -> bool:
+        """Whether we can give it to others: it is on our disk, delivered or held back."""
+        return message_id in self.log.order or message_id in self.incoming.waiting
+
+    def admit(self, content: Content, now: Nanos) -> list[Effect]:
+        """Deliver a new message, or hold it back ("Receive Message", last paragraph)."""
+        self.filter.insert(content.message_id)
+        self.repairs.came(content.message_id, now)
+        unknown = self._unknown(content.causal_history, content.message_id)
+        effects: list[Effect] = []
+        if not unknown:
+            freed = self._put(content, effects, after_gap=False)
+            return effects + self._deliver(freed) if freed else effects
+        missing = self._look_for(unknown, content.message_id, content.sender_id, now)
+        unmet = self.incoming.awaitable(unknown)
+        if not unmet:  # so much is missing that we look for no more
+            return missing + self._deliver([content])
+        effects += (Held(content.message_id), *missing)
+        until = now + self.repairs.window(now).gap_after
+        evicted = self.incoming.hold(content, unmet, until)
+        if evicted is not None:
+            effects += self._deliver([evicted])
+        return effects
+
+    def _unknown(self, history: History, named_by: str) -> dict[MessageId, HistoryEntry]:
+        """Return what is named there and not in the log; a message does not wait for itself."""
+        known = self.log.order
+        return {
+            entry.message_id: entry
+            for entry in history
+            if entry.message_id not in known and entry.message_id != named_by
+        }
+
+    def seek(self, history: History, named_by: str, namer: PeerId, now: Nanos) -> list[Effect]:
+        """Look for what is named and not in the log; bounded.
+
+        Args:
+            history: what is named.
+            named_by: the message that names it, or the sender of a sync message.
+            namer: who wrote that.
+            now: the time.
+
+        What waits here is missing too for whoever depends on it, but is no news to the person, and
+        nobody is asked for it.
+        """
+        unknown = self._unknown(history, named_by)
+        return self._look_for(unknown, named_by, namer, now) if unknown else []
+
+    def _look_for(
+        self, unknown: dict[MessageId, HistoryEntry], named_by: str, namer: PeerId, now: Nanos
+    ) -> list[Effect]:
+        if self.aside:
+            unknown = {id_: entry for id_, entry in unknown.items() if id_ not in self.aside}
+        if not unknown:
+            return []
+        incoming = self.incoming
+        until = now + self.repairs.window(now).lost_after
+        fresh = incoming.seek(unknown, named_by, namer, until)
+        absent = [id_ for id_ in unknown if id_ in incoming.missing and id_ not in incoming.waiting]
+        self.repairs.want([unknown[id_] for id_ in absent], namer, now)
+        news = [id_ for id_ in fresh if id_ not in incoming.waiting and id_ not in incoming.lost]
+        return [Missing(id_, named_by) for id_ in news]
+
+    def _deliver(self, ready: list[Content]) -> list[Effect]:
+        """Put messages into the log, and then every message that waited only for them.
+
+        One whose dependencies are still unmet follows a gap, and is marked so.
+        """
+        effects: list[Effect] = []
+        queue = list(ready)
+        for content in queue:
+            unmet = self._unknown(content.causal_history, content.message_id)
+            queue += self._put(content, effects, after_gap=bool(unmet))
+        return effects
+
+    def _put(self, content: Content, effects: list[Effect], *, after_gap: bool) -> list[Content]:
+        """Put one message into the log; returns what waited only for it."""
+        message_id, sender, incoming = content.message_id, content.sender_id, self.incoming
+        self.lamport = max(self.lamport, content.lamport)
+        entry = HistoryEntry(message_id, content.retrieval_hint, sender)
+        is_tip = not incoming.is_named(message_id)
+        self.log.insert(content.lamport, entry, content.causal_history, is_tip=is_tip)
+        if content.direct and sender != self._me:
+            self.log.owe(entry)
+        effects.append(Delivered(message_id, after_gap))
+        if message_id not in incoming.missing and message_id not in incoming.lost:
+            return []
+        effects.append(Found(message_id, lost=False))
+        incoming.lost.pop(message_id, None)
+        return incoming.arrived(message_id)
+
+    def set_aside(self, message_id: MessageId, now: Nanos) -> list[Effect]:
+        """Look for it no more; who waits for it alone would wait for years."""
+        self.aside.add(message_id)
+        self.repairs.came(message_id, now)
+        if message_id not in self.incoming.missing:
+            return []
+        freed = self.incoming.arrived(message_id)
+        return [Found(message_id, lost=False), *self._deliver(freed)]
+
+    def sweep(self, now: Nanos) -> list[Effect]:
+        """Give up on what did not come ("Periodic Incoming Buffer Sweep")."""
+        due = self.incoming.deadline()
+        if due is not None and now - due > SLEPT:
+            window = self.repairs.window(now)
+            self.incoming.begin_anew(now + window.gap_after, now + window.lost_after)
+        overdue, given_up = self.incoming.give_up(now)
+        effects: list[Effect] = []
+        for message_id, again in given_up:
+            self.incoming.remember_lost(self.repairs.asking.entry_of(message_id))
+            self.repairs.came(message_id, now)
+            if not again:
+                effects.append(Found(message_id, lost=True))
+        for content in sorted(overdue, key=_place):
+            effects += self._deliver([content])
+        return effects
+
+    def look_again(self, now: Nanos) -> None:
+        """Somebody new is there: what was lost before may be found after all."""
+        for entry in list(self.incoming.lost.values()):
+            self.seek((entry,), self._me, self._me, now)
+
+    def restore(self, event: Restored, now: Nanos) -> list[Effect]:
+        """Take up where the disk left off."""
+        self.log.order.restore(event.log)
+        self.lamport = max(self.log.order.last[0], 0)
+        for message_id in self.log.order.newest(self.filter.parameters.capacity):
+            self.filter.insert(message_id)
+        named = {parent.message_id for tip in event.tips for parent in tip.causal_history}
+        for tip in event.tips:
+            entry = HistoryEntry(tip.message_id, tip.retrieval_hint, tip.sender_id)
+            if tip.message_id in named:
+                self.log.restore_newest(tip.lamport, entry)
+            else:
+                self.log.restore_tip(tip.lamport, entry)
+        effects: list[Effect] = []
+        for content in event.gaps:
+            named_by, namer = content.message_id, content.sender_id
+            effects += self.seek(content.causal_history, named_by, namer, now)
+        for content in sorted(event.waiting, key=_place):
+            if content.message_id not in self.log.order:
+                effects += self.admit(content, now)
+        return effects
+
+
+def _place(content: Content) -> tuple[int, MessageId]:
+    """Where a message stands in the log; honest ones stand behind all that they name."""
+    return content.lamport, content.message_id
