@@ -23,9 +23,16 @@ PARTS: Final = 1024
 """Tables the numbers are spread over, so that one of them grows at a time: none stalls the chat."""
 
 PART_SHIFT: Final = 64 - 10
+TAG_SHIFT: Final = 64 - 10 - 32
+TAG_MASK: Final = 0xFFFFFFFF
+"""A slot holds 32 bits of an id, so that a foreign one is told apart at a glance, and one more than
+its number; 0 is an empty slot."""
+
 SLOTS_MIN: Final = 32
-CHUNK_MAX: Final = 512
-"""Numbers in one chunk of the order: an insert moves 1 kB on average, and 2,000 chunks are 1M."""
+CHUNK_MAX: Final = 256
+CHUNK_FILLED: Final = CHUNK_MAX // 2
+"""Numbers in one chunk of the order, and how many of them are filled in order: the rest is room for
+late ones. A search in a chunk takes 7 steps, and 8,000 chunks are a million."""
 
 RECENT_MAX: Final = 512
 """Newest ids that are also kept as they are, or twice as many: most that is asked for is new."""
@@ -60,15 +67,15 @@ class IdTable:
             return self._odd.get(message_id)
         place = int.from_bytes(key[:8], "big")
         slots = self._parts[place >> PART_SHIFT]
-        if slots is None:
-            return None
-        ids, mask = self._ids, len(slots) - 1
-        slot = place & mask
-        while after := slots[slot]:  # one more than a number: 0 is an empty slot
-            end = after * ID_BYTES
-            if ids[end - ID_BYTES : end] == key:
-                return after - 1
-            slot = (slot + 1) & mask
+        if slots is not None:
+            tag, mask = place >> TAG_SHIFT & TAG_MASK, len(slots) - 1
+            slot = place & mask
+            while entry := slots[slot]:
+                if entry >> 32 == tag:
+                    end = (entry & TAG_MASK) * ID_BYTES
+                    if self._ids[end - ID_BYTES : end] == key:
+                        return end // ID_BYTES - 1
+                slot = (slot + 1) & mask
         self._missed = (message_id, key)
         return None
 
@@ -118,11 +125,15 @@ class IdTable:
 
     def _grown(self, slots: "array[int]") -> "array[int]":
         grown = _slots(2 * len(slots))
-        for after in slots:
-            if after:
-                start = (after - 1) * ID_BYTES
-                _put(grown, int.from_bytes(self._ids[start : start + 8], "big"), after)
+        for entry in slots:
+            if entry:
+                self._put_again(grown, entry)
         return grown
+
+    def _put_again(self, slots: "array[int]", entry: int) -> None:
+        after = entry & TAG_MASK
+        start = (after - 1) * ID_BYTES
+        _put(slots, int.from_bytes(self._ids[start : start + 8], "big"), after)
 
     def _fill(
         self, part: int, places: NDArray[np.uint64], added: NDArray[np.intp], first: int
@@ -143,17 +154,18 @@ class IdTable:
         steps = np.arange(len(added))
         slots = np.maximum.accumulate(homes[by_home] - steps) + steps
         fits = slots < size
-        table = np.zeros(size, np.uint32)
-        table[slots[fits]] = (added[by_home[fits]] + first).astype(np.uint32)
+        table = np.zeros(size, np.uint64)
+        chosen = added[by_home[fits]]
+        tags = places[chosen] >> np.uint64(TAG_SHIFT) << np.uint64(32)
+        table[slots[fits]] = tags | (chosen + first).astype(np.uint64)
         filled = _slots(0)
         filled.frombytes(table.tobytes())
         self._parts[part] = filled
         for at in added[by_home[~fits]].tolist():
             _put(filled, int(places[at]), at + first)
-        for after in old or ():
-            if after:
-                start = (after - 1) * ID_BYTES
-                _put(filled, int.from_bytes(self._ids[start : start + 8], "big"), after)
+        for entry in old or ():
+            if entry:
+                self._put_again(filled, entry)
         self._sizes[part] += len(added)
 
 
@@ -232,13 +244,14 @@ class OrderedLog:
         rows = np.frombuffer(log, np.uint8).reshape(-1, ROW_BYTES)
         self._table.extend(rows[:, 8:].tobytes())
         self._lamports.frombytes(rows[:, :8].copy().view(">u8").astype(np.uint64).tobytes())
-        for start in range(0, len(rows), CHUNK_MAX):
-            self._chunks.append(array("I", range(start, min(start + CHUNK_MAX, len(rows)))))
+        numbers = np.arange(len(rows), dtype=np.uint32)
+        for start in range(0, len(rows), CHUNK_FILLED):
+            self._chunks.append(array("I", numbers[start : start + CHUNK_FILLED].tobytes()))
             self._heads.append((self._lamports[start], self._table.id_of(start)))
         self._last = (self._lamports[-1], self._table.id_of(len(rows) - 1))
 
     def _append(self, place: tuple[int, MessageId], number: int) -> None:
-        if self._chunks and len(self._chunks[-1]) < CHUNK_MAX:
+        if self._chunks and len(self._chunks[-1]) < CHUNK_FILLED:
             self._chunks[-1].append(number)
         else:
             self._chunks.append(array("I", (number,)))
@@ -275,7 +288,7 @@ def _key(message_id: str) -> bytes | None:
 
 
 def _slots(size: int) -> "array[int]":
-    return array("I", bytes(4 * size))
+    return array("Q", bytes(8 * size))
 
 
 def _put(slots: "array[int]", place: int, after: int) -> None:
@@ -284,4 +297,4 @@ def _put(slots: "array[int]", place: int, after: int) -> None:
     slot = place & mask
     while slots[slot]:
         slot = (slot + 1) & mask
-    slots[slot] = after
+    slots[slot] = (place >> TAG_SHIFT & TAG_MASK) << 32 | after

@@ -16,6 +16,9 @@ class Participants:
         self._me = me
         self._last_seen: dict[PeerId, Nanos] = {}
 
+    def __len__(self) -> int:
+        return len(self._last_seen)
+
     def saw(self, peer: PeerId, now: Nanos) -> None:
         """Note that `peer` spoke."""
         if peer == self._me:

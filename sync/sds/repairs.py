@@ -8,7 +8,7 @@ Rules:
 from collections.abc import Iterable
 from typing import Final
 
-from sync.machine import MessageId, Nanos, PeerId
+from sync.machine import SECOND, MessageId, Nanos, PeerId
 from sync.sds.answering import Answering
 from sync.sds.asking import Asking
 from sync.sds.events import Answer, Effect, Retrieve
@@ -31,15 +31,17 @@ class Repairs:
         """Peers connected now."""
         self._parameters = parameters
         self._window = Window.of(parameters, 1)
-        self._participants = 1
+        self._size = (0, 0)
+        self._counted_until: Nanos = 0
         self._bulk_after: Nanos = 0
 
     def window(self, now: Nanos) -> Window:
-        """Return the times of now; they grow with the group."""
-        participants = self.participants.count(now, self.connected)
-        if participants != self._participants:
-            self._participants = participants
-            self._window = Window.of(self._parameters, participants)
+        """Return the times of now; they grow with the group, which is counted once a second."""
+        size = (len(self.participants), self.connected)
+        if now >= self._counted_until or size != self._size:
+            self._window = Window.of(self._parameters, self.participants.count(now, self.connected))
+            self._size = (len(self.participants), self.connected)
+            self._counted_until = now + SECOND
         return self._window
 
     def want(self, entries: Iterable[HistoryEntry], namer: PeerId, now: Nanos) -> None:

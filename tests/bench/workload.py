@@ -79,19 +79,16 @@ def wire(first: int, count: int, parameters: Parameters = LAN) -> list[bytes]:
 def holding(count: int, parameters: Parameters = LAN) -> Channel:
     """A channel that has the first `count` messages in its log, and one peer."""
     one = channel("alice", peers=0, parameters=parameters)
-    rows = b"".join(
-        [
-            (LAMPORT + number).to_bytes(8, "big") + bytes.fromhex(_hex(number))
-            for number in range(count)
-        ]
-    )
+    rows = bytearray()
+    for number in range(count):
+        rows += (LAMPORT + number).to_bytes(8, "big") + bytes.fromhex(_hex(number))
     tips = tuple(
         [
             Content(ident(number), author(number), LAMPORT + number, history(number), HINT)
             for number in range(max(0, count - 2), count)
         ]
     )
-    one.handle(Restored(rows, tips, outgoing=(), waiting=()), NOW)
+    one.handle(Restored(bytes(rows), tips, outgoing=(), waiting=()), NOW)
     one.handle(Connected(1), NOW)
     return one
 
