@@ -43,7 +43,7 @@ test: $(VENV)/.dev ## every kind of test, on a fixed sample of seeds
 	$(BIN)/pytest -m "not grid and not spark"
 
 test-full: $(VENV)/.dev ## the whole grids of seeds, one line a cell
-	$(BIN)/pytest -m "grid" -s
+	$(BIN)/pytest -m "grid or repair_grid" -s
 
 fix: $(VENV)/.dev ## format, and mend what lint can mend
 	$(BIN)/ruff format .

@@ -7,7 +7,7 @@ from sync.errors import DecodeError
 from sync.group import values
 from sync.group.group import Group
 from sync.journal import Membership
-from sync.machine import ChannelId, Nanos, PeerId
+from sync.machine import ChannelId, PeerId
 from sync.manager import PROTOCOL
 from sync.sds.channel import Channel
 from sync.sds.evidence import Evidence
@@ -114,7 +114,7 @@ def event_of(
             return None
 
 
-def channel_info(group: Group, membership: Membership, now: Nanos) -> ChannelInfo:
+def channel_info(group: Group, membership: Membership) -> ChannelInfo:
     """Return what the channel list and the debug pane show of a channel."""
     sds = group.sds
     incoming, outgoing = sds.incoming, sds.outgoing
@@ -164,7 +164,7 @@ def channel_info(group: Group, membership: Membership, now: Nanos) -> ChannelInf
             fill=sds.filter.fill,
             false_positives=sds.filter.false_positive_rate,
         ),
-        repair=repair_info(sds, now),
+        repair=repair_info(sds),
         holders=tuple(
             [
                 HoldersInfo(
@@ -179,14 +179,14 @@ def channel_info(group: Group, membership: Membership, now: Nanos) -> ChannelInf
     )
 
 
-def repair_info(sds: Channel, now: Nanos) -> RepairInfo:
+def repair_info(sds: Channel) -> RepairInfo:
     """Return what SDS-R is about to do."""
     repairs, missing = sds.repairs, sds.incoming.missing
-    window = repairs.window(now)
+    participants, window = repairs.counted
     requests = sorted(repairs.asking.requests.values(), key=lambda request: request.t_req)
     answers = sorted(repairs.answering.answers.values(), key=lambda answer: answer.t_resp)
     return RepairInfo(
-        participants=repairs.participants.count(now, repairs.connected),
+        participants=participants,
         groups=window.groups,
         t_min=window.t_min,
         t_max=window.t_max,

@@ -1,6 +1,10 @@
 """One way in: what a channel lets in, and what it refuses for good."""
 
+from contextlib import suppress
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from proto import entry_pb2
 from sync.bloom import LAN as BLOOM
@@ -211,3 +215,39 @@ def test_garbage_is_refused() -> None:
     alice, bob = Member("alice"), Author("bob")
 
     refused(alice, values.Arrived(bob.peer_id, b"\xff" * 100), "not an SDS message")
+
+
+# --- Whatever bytes come -------------------------------------------------------------------------
+
+
+@settings(max_examples=60, deadline=None)
+@given(payload=st.binary(max_size=400))
+def test_arbitrary_bytes_raise_nothing_but_a_remote_error(payload: bytes) -> None:
+    alice, bob = Member("alice"), Author("bob")
+
+    for event in (values.Arrived(bob.peer_id, payload), values.Retrieved(payload)):
+        with suppress(RemoteError):
+            alice.tell(event)
+
+    assert alice.disk.rows == {}
+
+
+@settings(max_examples=120, deadline=None)
+@given(data=st.data())
+def test_a_tampered_frame_is_refused_or_changes_nothing_that_was_signed(
+    data: st.DataObject,
+) -> None:
+    alice, bob = Member("alice"), Author("bob")
+    first = bob.write("hello")
+    sent = bob.write("and again", after=[first])
+    frame = bytearray(sent.payload)
+    for _ in range(data.draw(st.integers(1, 3))):
+        at = data.draw(st.integers(0, len(frame) - 1))
+        frame[at] = data.draw(st.integers(0, 255))
+
+    with suppress(RemoteError):
+        alice.tell(values.Arrived(bob.peer_id, bytes(frame)))
+
+    assert set(alice.disk.rows) <= {sent.entry.message_id}
+    for row in alice.disk.rows.values():
+        assert row.message == sent

@@ -46,7 +46,7 @@ def test_every_group_converges_by_repair_alone(peers: int, loss: float, seed: in
 
 
 @pytest.mark.slow
-@pytest.mark.grid
+@pytest.mark.repair_grid
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("peers", PEERS)
 def test_the_whole_grid_converges_by_repair_alone(peers: int, loss: float) -> None:

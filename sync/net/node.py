@@ -396,7 +396,7 @@ class Node:
             network=self._online.sentence,
             channels=tuple(
                 [
-                    channel_info(group, self._runner.memberships[channel], self.clock.now())
+                    channel_info(group, self._runner.memberships[channel])
                     for channel, group in groups.items()
                 ]
             ),

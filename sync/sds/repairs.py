@@ -44,6 +44,11 @@ class Repairs:
             self._counted_until = now + SECOND
         return self._window
 
+    @property
+    def counted(self) -> tuple[int, Window]:
+        """Participants and times as they were counted last; to look at them changes nothing."""
+        return 1 + max(len(self.participants), self.connected), self._window
+
     def want(self, entries: Iterable[HistoryEntry], namer: PeerId, now: Nanos) -> None:
         """These are missing; `namer` wrote that they exist."""
         for entry in entries:
@@ -92,5 +97,6 @@ class Repairs:
         """`peers` are connected now."""
         begins = not self.connected and peers
         self.connected = peers
+        window = self.window(now)
         if begins:
-            self.asking.begin_anew(self.window(now), now)
+            self.asking.begin_anew(window, now)

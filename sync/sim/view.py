@@ -78,8 +78,7 @@ class SimulatedView:
         channels: tuple[ChannelInfo, ...] = ()
         if node.runner is not None:
             group = node.runner.groups[self._world.channel]
-            now = self._world.now + node.machine_offset
-            channels = (channel_info(group, self._world.membership, now),)
+            channels = (channel_info(group, self._world.membership),)
         return Snapshot(
             me=node.identity.peer_id,
             nick=self._names[node.identity.peer_id],

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from tests.bench import bench_chat, bench_sim, bench_transcript
+from tests.bench import bench_chat, bench_sds, bench_sim, bench_transcript
 from tests.bench.report import Result, progress
 
 Benchmark: TypeAlias = Callable[[Path], Iterator[Result]]
@@ -26,6 +26,7 @@ BENCHMARKS: Final[dict[str, Benchmark]] = {
         bench_chat.plain_latency_at_rate,
         bench_chat.screen_latency,
         bench_transcript.transcript,
+        *bench_sds.BENCHMARKS,
         bench_sim.simulator,
     )
 }
@@ -35,7 +36,7 @@ CALM: Final = 0.05
 
 RUNS_MAX: Final = 3
 REPEAT_WITHIN_S: Final = 90.0
-"""No run is repeated later than this after the start: all of it ends within three minutes."""
+"""No run is repeated later than this after the start."""
 
 
 def main() -> None:

@@ -1,9 +1,17 @@
 """What SDS costs: receiving, sending, acknowledging, repairing, remembering; beside `@waku/sds`.
 
 All times are processor time of one process. Each figure is the median of a few runs; two that are
-compared are measured in turns.
+compared are measured in turns. `python -m tests.bench.bench_sds --json` runs all of them.
+
+The floor of receiving, of some 13 us a message: 4.5 us to decode it, 2 us to put its id into the
+log (hash table, order, tips), 0.9 us to see that it is not there yet, and Python's calls between
+the rules of SDS. Sending sets ten bits of the filter each time, which receiving puts off and then
+does at 1 us an id: that is its difference. What comes out of order is announced, looked for with a
+time of its own (one SHA-256), held back and freed again: some 12 us more. Where a figure misses its
+goal the functions that take most of the time are told on standard error.
 """
 
+import argparse
 import gc
 import random
 import time
@@ -18,7 +26,7 @@ from sync.sds.events import Answer, Broadcast, Received, Sealed, Send
 from sync.sds.log import OrderedLog
 from sync.sds.message import LAN, WAKU, Parameters
 from sync.sds.wire import decode, encode
-from tests.bench.report import Params, Result, at_least, at_most, progress
+from tests.bench.report import Params, Result, at_least, at_most, explained, progress
 from tests.bench.workload import CONTENT, HINT, LAMPORT, filter_of, holding, ident, message, wire
 from tests.channels import NOW
 from tests.interop.sds_js.bench import bench_receive
@@ -42,13 +50,13 @@ PEER_RATIOS: Final = {(0, 0): (10.0, 200), (10_000, 0): (100.0, 60), (0, 1_000):
 it takes seconds for a hundred."""
 
 
-def receive(place: Path) -> Iterator[Result]:
+def sds_receive(place: Path) -> Iterator[Result]:
     """Receive and deliver, decoding included, at logs of growing length."""
     del place
     yield from _over_logs("sds_receive", _receive_seconds, _decode_seconds)
 
 
-def send(place: Path) -> Iterator[Result]:
+def sds_send(place: Path) -> Iterator[Result]:
     """Send, encoding included, at logs of growing length."""
     del place
     yield from _over_logs("sds_send", _send_seconds, _encode_seconds)
@@ -67,7 +75,8 @@ def _over_logs(
         params: Params = {"log": log, "messages": COUNT, "runs": RUNS}
         yield at_least(name, COUNT / seconds[log], "messages/s", PER_SECOND, params)
         times = _median([whole / bare for whole, bare in runs])
-        yield at_most(f"{name}_beside_codec", times, "times", TIMES_DECODING, params)
+        beside = at_most(f"{name}_beside_codec", times, "times", TIMES_DECODING, params)
+        yield explained(beside, partial(cost, log))
     shortest, longest = LOGS[0], LOGS[-1]
     slower = seconds[longest] / seconds[shortest]
     compared: Params = {"log": longest, "beside": shortest}
@@ -119,7 +128,7 @@ def _encode_seconds(log: int) -> float:
 # --- Acknowledgements --------------------------------------------------------------------------
 
 
-def unacknowledged(place: Path) -> Iterator[Result]:
+def sds_unacknowledged(place: Path) -> Iterator[Result]:
     """Receive while 1,000 own messages wait, and every received message carries a filter."""
     del place
     for held in ("none", "all"):
@@ -155,7 +164,7 @@ def _sent(one: Channel, number: int) -> str:
 # --- Out of order ------------------------------------------------------------------------------
 
 
-def out_of_order(place: Path) -> Iterator[Result]:
+def sds_out_of_order(place: Path) -> Iterator[Result]:
     """Losses that are repaired, shuffled arrival, and a deep gap, beside the same in order."""
     del place
     for name, cost, in_order in (
@@ -165,7 +174,8 @@ def out_of_order(place: Path) -> Iterator[Result]:
     ):
         times = _median([cost(run) / in_order(run) for run in range(RUNS)])
         params: Params = {"case": name, "messages": COUNT}
-        yield at_most("sds_out_of_order", times, "times", OUT_OF_ORDER_TIMES, params)
+        result = at_most("sds_out_of_order", times, "times", OUT_OF_ORDER_TIMES, params)
+        yield explained(result, partial(cost, 0))
 
 
 def _in_order_seconds(seed: int) -> float:
@@ -262,7 +272,7 @@ def _answers(whole: Channel, now: Nanos) -> list[Answer]:
 # --- The log -----------------------------------------------------------------------------------
 
 
-def log(place: Path) -> Iterator[Result]:
+def sds_log(place: Path) -> Iterator[Result]:
     """Insert into the middle of a log of a million, and what the engine keeps of a message."""
     del place
     count = LOGS[-1]
@@ -298,7 +308,7 @@ def _resident() -> int:
 # --- Beside another implementation -------------------------------------------------------------
 
 
-def beside_waku(place: Path) -> Iterator[Result]:
+def sds_beside_waku(place: Path) -> Iterator[Result]:
     """Receive beside the npm package `@waku/sds` in the same run, with its parameters."""
     del place
     try:
@@ -337,11 +347,21 @@ def _median(values: Sequence[float]) -> float:
     return sorted(values)[len(values) // 2]
 
 
-BENCHMARKS: Final = (receive, send, unacknowledged, out_of_order, log, beside_waku)
+BENCHMARKS: Final = (
+    sds_receive,
+    sds_send,
+    sds_unacknowledged,
+    sds_out_of_order,
+    sds_log,
+    sds_beside_waku,
+)
 
 
 def main() -> None:
     """Print every figure as soon as it is known."""
+    parser = argparse.ArgumentParser(prog="tests.bench.bench_sds", description=__doc__)
+    parser.add_argument("--json", action="store_true", help="one JSON object a line (always so)")
+    parser.parse_args()
     for benchmark in BENCHMARKS:
         for result in benchmark(Path()):
             print(result.to_json(), flush=True)

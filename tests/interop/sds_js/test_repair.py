@@ -98,7 +98,7 @@ def test_we_answer_for_somebody_of_theirs_who_left(node: SdsNode) -> None:
     room.say(bob, "but this")
     room.members = (alice, dave)
     t_req = NOW + WINDOW.request_delay(dave.id, lost.message_id)
-    t_resp = t_req + WINDOW.response_delay(alice.id, bob.id, lost.message_id)
+    t_resp = t_req + WINDOW.answer_delay(alice.id, bob.id, lost.message_id)
 
     room.run(t_resp)
 
