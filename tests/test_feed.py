@@ -6,7 +6,7 @@ from chat_tui.feed import EVENTS_MAX, PAINT_EVERY_S, Feed, Pace
 from chat_tui.model import Changed, Inserted, Removed
 from sync.machine import ChannelId
 from sync.sds.message import Delivery
-from sync.view import DeliveryShown, MessageShown, Notice, PeerShown, PeerState
+from sync.view import DeliveryShown, MessageShown, Notice, PeerShown, PeerState, WithdrawnShown
 from tests.conversations import LOBBY, lamports, line, peer
 
 OTHER = ChannelId("1" * 32)
@@ -47,6 +47,21 @@ def test_messages_alone_leave_the_surroundings_as_they_are() -> None:
     fed.note(MessageShown(line(1)))
 
     assert not fed.drain(LOBBY).around
+
+
+def test_what_is_set_aside_leaves_the_screen_which_is_read_anew() -> None:
+    fed = feed()
+    early = line(2, author="alice")
+    for event in (MessageShown(line(1)), MessageShown(early)):
+        fed.note(event)
+    fed.drain(LOBBY)
+
+    fed.note(WithdrawnShown(LOBBY, (early.message_id,)))
+    news = fed.drain(LOBBY)
+
+    assert news.changes == [Removed(0, 2)]
+    assert news.flooded, "so the newest page is loaded"
+    assert lamports(fed.conversation(LOBBY)) == []
 
 
 def test_other_channels_only_count() -> None:

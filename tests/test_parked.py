@@ -142,7 +142,7 @@ def test_what_was_written_with_a_clock_ahead_is_set_aside_and_told_once_others_s
 
     ids = tuple(one.entry.message_id for one in written)
     assert only(values.Withdrawn, effects) == [values.Withdrawn(ids)]
-    assert "2 messages" in only(values.Warned, effects)[0].text
+    assert "everywhere: 2." in only(values.Warned, effects)[0].text
     assert effects[-1] == values.BeginAnew()
     assert alice.shown() == [before.entry.message_id]
     assert alice.disk.log_number != log

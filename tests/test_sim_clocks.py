@@ -2,9 +2,12 @@
 
 import pytest
 
+from chat_tui.commands import _to_resend
+from chat_tui.simulated import SimulatedChat
 from sync.group.values import SendAgain, Status, Warned, Withdrawn
 from sync.machine import HOUR, MINUTE, SECOND, MessageId, Nanos
 from sync.runner import Release
+from sync.show import text_of
 from sync.sim.network import Link
 from sync.sim.world import Terms, World
 
@@ -62,7 +65,7 @@ def test_what_a_lone_node_wrote_in_2100_is_parked_everywhere_and_its_author_is_t
 
     early = set(told.withdrawn)
     assert len(early) == 3, f"seed={seed}"
-    assert any("3 messages" in text and "/resend" in text for text in told.sentences)
+    assert any("everywhere: 3." in text and "/resend" in text for text in told.sentences)
     assert parked(world, LONER) == early
     for number in range(1, 5):
         assert parked(world, number) <= early
@@ -113,3 +116,19 @@ def test_a_parked_message_is_not_sent_again_and_not_acknowledged() -> None:
     world.give(LONER, SendAgain(told.withdrawn[0]))
     world.run(SECOND)
     assert len(world.witness.failures) == failures + 1, "it is not waiting: it is set aside"
+
+
+async def test_resend_writes_anew_what_was_set_aside() -> None:
+    world, told = alone_with_a_wrong_clock(1, TO_2100, reconcile=False)
+    chat = SimulatedChat(world, LONER, ("alice", "bob", "carol", "dave", "erin"))
+    [info] = chat.snapshot().channels
+    early = world.nodes[LONER].disk.load(told.withdrawn[1]).entry
+
+    await chat.resend(info.channel, _to_resend(info, told.withdrawn[1][:8]))
+    world.run(2 * MINUTE)
+
+    assert info.parked_own == tuple(told.withdrawn)
+    for node in world.nodes:
+        newest = node.disk.load(node.disk.log()[-1][1]).entry
+        assert text_of(newest).text == text_of(early).text
+        assert newest.header.created_ns < early.header.created_ns

@@ -38,8 +38,8 @@ AHEAD = (
     "there. Set the clock right."
 )
 WITHDRAWN = (
-    "This computer's clock was wrong: {count} messages carry times that are far ahead, and are set "
-    "aside everywhere until then. /resend sends yours anew, one at a time."
+    "This computer's clock was wrong. Messages whose time is far ahead are set aside until then, "
+    "here as everywhere: {count}. /resend sends yours anew, one at a time."
 )
 
 TOO_MANY_AHEAD = "too many messages stamped in the future"

@@ -130,6 +130,12 @@ class Parameters:
     history_size: int = 2
     repair_size: int = 3
 
+    def __post_init__(self) -> None:
+        assert 0 < self.t_min <= self.t_max
+        assert 0 < self.gap_after <= self.lost_after
+        assert 0 < self.repair_size <= REPAIR_MAX
+        assert 0 < self.history_size <= HISTORY_MAX <= self.limits.history
+
 
 LAN: Final = Parameters(
     name="lan",
