@@ -58,11 +58,12 @@ class Causal:
 
     def _unknown(self, history: History, named_by: str) -> dict[MessageId, HistoryEntry]:
         """Return what is named there and not in the log; a message does not wait for itself."""
-        known = self.log.order
+        known, missing = self.log.order, self.incoming.missing  # what is missing needs no look-up
         return {
             entry.message_id: entry
             for entry in history
-            if entry.message_id not in known and entry.message_id != named_by
+            if (entry.message_id in missing or entry.message_id not in known)
+            and entry.message_id != named_by
         }
 
     def seek(self, history: History, named_by: str, namer: PeerId, now: Nanos) -> list[Effect]:
@@ -87,13 +88,13 @@ class Causal:
             unknown = {id_: entry for id_, entry in unknown.items() if id_ not in self.aside}
         if not unknown:
             return []
-        incoming = self.incoming
-        until = now + self.repairs.window(now).lost_after
-        fresh = incoming.seek(unknown, named_by, namer, until)
-        absent = [id_ for id_ in unknown if id_ in incoming.missing and id_ not in incoming.waiting]
-        self.repairs.want([unknown[id_] for id_ in absent], namer, now)
-        news = [id_ for id_ in fresh if id_ not in incoming.waiting and id_ not in incoming.lost]
-        return [Missing(id_, named_by) for id_ in news]
+        window = self.repairs.window(now)
+        fresh = self.incoming.seek(unknown, named_by, namer, now + window.lost_after)
+        waiting, missing, lost = self.incoming.waiting, self.incoming.missing, self.incoming.lost
+        for message_id, entry in unknown.items():
+            if message_id not in waiting and message_id in missing:
+                self.repairs.asking.want(entry, namer, window, now)
+        return [Missing(id_, named_by) for id_ in fresh if id_ not in waiting and id_ not in lost]
 
     def _deliver(self, ready: list[Content]) -> list[Effect]:
         """Put messages into the log, and then every message that waited only for them.

@@ -5,7 +5,6 @@ Rules:
 2. Whoever hears a request leaves the asking to its sender; whoever hears an answer does not answer.
 """
 
-from collections.abc import Iterable
 from typing import Final
 
 from sync.machine import SECOND, MessageId, Nanos, PeerId
@@ -48,11 +47,6 @@ class Repairs:
     def counted(self) -> tuple[int, Window]:
         """Participants and times as they were counted last; to look at them changes nothing."""
         return 1 + max(len(self.participants), self.connected), self._window
-
-    def want(self, entries: Iterable[HistoryEntry], namer: PeerId, now: Nanos) -> None:
-        """These are missing; `namer` wrote that they exist."""
-        for entry in entries:
-            self.asking.want(entry, namer, self.window(now), now)
 
     def came(self, message_id: MessageId, now: Nanos) -> None:
         """A message is here, or is given up: nobody is asked for it any more."""
