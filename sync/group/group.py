@@ -10,13 +10,13 @@ import hashlib
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import assert_never
 
 from sync.entry import Header, Parent, seal
 from sync.errors import RemoteError
 from sync.group import sessions, values
 from sync.group.author_log import AuthorLog
 from sync.group.ingest import Gate, Verify, outline_of
+from sync.group.mapping import mapped
 from sync.group.parked import CLOCK_AHEAD_MAX, Parked, admitted_from
 from sync.machine import MILLISECOND, ChannelId, MessageId, Nanos, PeerId, Tick, earlier
 from sync.ranges import OrderedSet, SyncId
@@ -24,7 +24,6 @@ from sync.sds import events as sds
 from sync.sds.channel import Channel
 from sync.sds.incoming import Content
 from sync.sds.message import Delivery, HistoryEntry, Kind, Message, Parameters
-from sync.sds.wire import encode
 
 RESTORED = (
     "This profile was restored from a backup or runs twice; what it had written since comes back "
@@ -361,57 +360,11 @@ class Group:
             fresh, delivery = self._sealed, Delivery.UNACKNOWLEDGED
         effects: list[values.Effect] = []
         for result in results:
-            effects += self._mapped(result, fresh, delivery)
-        return effects
-
-    def _mapped(
-        self, result: sds.Effect, fresh: values.StoredMessage | None, delivery: Delivery | None
-    ) -> list[values.Effect]:
-        match result:
-            case sds.Delivered(message_id, after_gap):
-                if fresh is None or fresh.entry.message_id != message_id:
-                    return [
-                        values.SetStatus(
-                            self.channel, message_id, values.Status.DELIVERED, after_gap
-                        ),
-                        values.Deliver(message_id, None, after_gap, None),
-                    ]
-                return [
-                    values.StoreMessage(fresh, values.Status.DELIVERED, after_gap, delivery),
-                    values.Deliver(message_id, fresh.entry, after_gap, delivery),
-                ]
-            case sds.Held(message_id):
-                if fresh is None or fresh.entry.message_id != message_id:
-                    return []  # it waits on the disk already
-                return [values.StoreMessage(fresh, values.Status.WAITING, delivery=delivery)]
-            case sds.Broadcast(message):
-                return [values.Broadcast(encode(message))]
-            case sds.Rebroadcast(message_id, bloom_filter, attempts, state):
-                return [
-                    values.SetDelivery(self.channel, message_id, state, attempts),
-                    values.BroadcastStored(message_id, bloom_filter),
-                ]
-            case sds.Answer(message_id):
-                return [values.BroadcastStored(message_id, None)]
-            case sds.Retrieve(wanted):
+            effects += mapped(self.channel, result, fresh, delivery)
+            if isinstance(result, sds.Retrieve):
                 lacked = len(self.sds.incoming.missing)
-                peers = tuple(sorted(self.peers))
-                return [values.Retrieve(wanted), values.Lacking(lacked, peers)]
-            case sds.DeliveryChanged(message_id, state, attempts):
-                return [
-                    values.SetDelivery(self.channel, message_id, state, attempts),
-                    values.DeliveryChanged(message_id, state),
-                ]
-            case sds.Missing(message_id, named_by):
-                return [values.Missing(message_id, named_by)]
-            case sds.Found(message_id, lost):
-                return [values.Found(message_id, lost)]
-            case sds.EphemeralArrived(sender_id, content):
-                return [values.EphemeralArrived(sender_id, content)]
-            case sds.FilterIgnored(sender_id, reason):
-                return [values.Refused(sender_id, reason)]
-            case _:
-                assert_never(result)
+                effects.append(values.Lacking(lacked, tuple(sorted(self.peers))))
+        return effects
 
 
 def _parent(entry: HistoryEntry) -> Parent:

@@ -1,0 +1,66 @@
+"""The effects of the SDS channel, as effects of its group."""
+
+from typing import assert_never
+
+from sync.group import values
+from sync.machine import ChannelId
+from sync.sds import events as sds
+from sync.sds.message import Delivery
+from sync.sds.wire import encode
+
+
+def mapped(
+    channel: ChannelId,
+    result: sds.Effect,
+    fresh: values.StoredMessage | None,
+    delivery: Delivery | None,
+) -> list[values.Effect]:
+    """Return what an effect of SDS is to the group, its records first.
+
+    Args:
+        channel: whose group it is.
+        result: the effect.
+        fresh: the message that SDS was given and that is on no disk yet, if any.
+        delivery: its state, if it is ours.
+    """
+    match result:
+        case sds.Delivered(message_id, after_gap):
+            if fresh is None or fresh.entry.message_id != message_id:
+                return [
+                    values.SetStatus(channel, message_id, values.Status.DELIVERED, after_gap),
+                    values.Deliver(message_id, None, after_gap, None),
+                ]
+            return [
+                values.StoreMessage(fresh, values.Status.DELIVERED, after_gap, delivery),
+                values.Deliver(message_id, fresh.entry, after_gap, delivery),
+            ]
+        case sds.Held(message_id):
+            if fresh is None or fresh.entry.message_id != message_id:
+                return []  # it waits on the disk already
+            return [values.StoreMessage(fresh, values.Status.WAITING, delivery=delivery)]
+        case sds.Broadcast(message):
+            return [values.Broadcast(encode(message))]
+        case sds.Rebroadcast(message_id, bloom_filter, attempts, state):
+            return [
+                values.SetDelivery(channel, message_id, state, attempts),
+                values.BroadcastStored(message_id, bloom_filter),
+            ]
+        case sds.Answer(message_id):
+            return [values.BroadcastStored(message_id, None)]
+        case sds.Retrieve(wanted):
+            return [values.Retrieve(wanted)]
+        case sds.DeliveryChanged(message_id, state, attempts):
+            return [
+                values.SetDelivery(channel, message_id, state, attempts),
+                values.DeliveryChanged(message_id, state),
+            ]
+        case sds.Missing(message_id, named_by):
+            return [values.Missing(message_id, named_by)]
+        case sds.Found(message_id, lost):
+            return [values.Found(message_id, lost)]
+        case sds.EphemeralArrived(sender_id, content):
+            return [values.EphemeralArrived(sender_id, content)]
+        case sds.FilterIgnored(sender_id, reason):
+            return [values.Refused(sender_id, reason)]
+        case _:
+            assert_never(result)
