@@ -23,6 +23,7 @@ from tests.channels import (
     message,
     message_id,
     named,
+    only,
     peer,
     received,
     say,
@@ -307,3 +308,19 @@ def test_a_sync_message_that_asks_does_not_keep_others_from_speaking() -> None:
 
     assert next_sync(told) > due
     assert next_sync(asked_for) == due
+
+
+def test_an_answer_that_nobody_would_hear_is_not_given_and_not_counted_as_given() -> None:
+    alice = channel("alice")
+    hear(alice, message("one", "bob"))
+    request = sync_message("carol")._replace(repair_request=entries("one"))
+    hear(alice, request)
+    alice.handle(Connected(0), NOW)
+    alone = only(Answer, [one for _, one in advance(alice, NOW + 2 * T_MAX)])
+
+    alice.handle(Connected(1), NOW + 2 * T_MAX)
+    hear(alice, request, NOW + 3 * T_MAX)
+    again = [one for _, one in advance(alice, NOW + 5 * T_MAX, since=NOW + 3 * T_MAX)]
+
+    assert alone == []
+    assert only(Answer, again) == [Answer(message_id("one"))]

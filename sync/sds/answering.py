@@ -86,6 +86,11 @@ class Answering:
         if self.answers and self.answers.pop(message_id, None) is not None:
             self._note_answered(message_id)
 
+    def forget(self) -> None:
+        """Nobody is there to hear an answer; who still lacks a message then asks again."""
+        self.answers.clear()
+        self._heap.clear()
+
     def due(self, now: Nanos) -> list[MessageId]:
         """Return what to answer now ("Incoming Repair Request Buffer Sweep")."""
         due: list[MessageId] = []

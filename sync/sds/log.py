@@ -105,17 +105,18 @@ class IdTable:
 
     def extend(self, ids: bytes) -> None:
         """Take in many ids that are not here, of 32 bytes each: at a start, a million at once."""
+        if not ids:
+            return
         first = self._count + 1
         self._ids += ids
         self._count += len(ids) // ID_BYTES
         places = np.frombuffer(ids, ">u8")[:: ID_BYTES // 8].astype(np.uint64)
         parts = (places >> np.uint64(PART_SHIFT)).astype(np.intp)
         order = np.argsort(parts, kind="stable")
-        ends = np.cumsum(np.bincount(parts, minlength=PARTS)).tolist()
-        start = 0
-        for part, end in enumerate(ends):
+        filled, starts = np.unique(parts[order], return_index=True)
+        ends = [*starts[1:].tolist(), len(order)]
+        for part, start, end in zip(filled.tolist(), starts.tolist(), ends, strict=True):
             self._fill(part, places, order[start:end], first)
-            start = end
 
     def id_of(self, number: int) -> MessageId:
         """Return the id with this number."""
@@ -143,8 +144,6 @@ class IdTable:
         In the order of their slots each goes to its own, or the first free one after the last: a
         running maximum. What that carries beyond the end, or into what is there, goes one by one.
         """
-        if not len(added):
-            return
         old = self._parts[part]
         size = SLOTS_MIN
         while 3 * (self._sizes[part] + len(added)) >= 2 * size:

@@ -92,5 +92,7 @@ class Repairs:
         begins = not self.connected and peers
         self.connected = peers
         window = self.window(now)
+        if not peers:
+            self.answering.forget()
         if begins:
             self.asking.begin_anew(window, now)
