@@ -1,8 +1,11 @@
 """Messages for the benchmarks of SDS: real bytes, made once, and channels of any length."""
 
+import gc
 import hashlib
+import sys
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 from typing import Final
 
 from sync.bloom import BloomParameters, RollingBloomFilter
@@ -96,3 +99,23 @@ def holding(count: int, parameters: Parameters = LAN) -> Channel:
 def _hex(number: int) -> str:
     """As `ident`, which would remember a million of them."""
     return hashlib.sha256(b"%d" % number).hexdigest()
+
+
+def main() -> None:
+    """Print how many bytes of memory a message takes in a channel of the given length."""
+    count = int(sys.argv[1])
+    held = [holding(1_000)]  # what is loaded once is not counted
+    gc.collect()
+    before = _resident()
+    held.append(holding(count))
+    gc.collect()
+    print((_resident() - before) / count)
+
+
+def _resident() -> int:
+    """Bytes of memory this process has."""
+    return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * 4096
+
+
+if __name__ == "__main__":
+    main()
