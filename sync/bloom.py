@@ -184,11 +184,7 @@ class ReceivedFilter:
 
     def __contains__(self, item: str) -> bool:
         """Return whether the peer possibly holds `item`; False is certain."""
-        return self.contains_positions(self.parameters.positions(item))
-
-    def contains_positions(self, positions: Iterable[int]) -> bool:
-        """Return the same for an item whose `parameters.positions` were computed before."""
-        return _all_set(self._bits, positions)
+        return _all_set(self._bits, self.parameters.positions(item))
 
     def rows_held(self, columns: NDArray[np.int64], rows: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return those of `rows` that the peer possibly holds.
@@ -226,12 +222,7 @@ def _set(bits: bytearray, parameters: BloomParameters, items: Sequence[str]) -> 
 
 
 def _all_set(bits: bytes | bytearray, positions: Iterable[int]) -> bool:
-    # A plain loop: every received filter is asked about every message on its way, and a
-    # generator expression would double the cost.
-    for position in positions:  # noqa: SIM110
-        if not bits[position >> 3 ^ 7] >> (position & 7) & 1:
-            return False
-    return True
+    return all(bits[position >> 3 ^ 7] >> (position & 7) & 1 for position in positions)
 
 
 def _count_set(bits: bytes | bytearray) -> int:
