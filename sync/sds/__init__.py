@@ -64,7 +64,7 @@ How we read them and where we differ; the reasons at length are in DECISIONS.md:
 - D12 They are halved for a message each time it is requested again after T_max: its only holder may
   be outside of the group.
 - D13 A message that waits for its dependencies is on our disk and is given to whoever requests it.
-- D14 Who is in a response group is worked out each time: two SHA-256 take 2 us.
+- D14 Who is in a response group is worked out each time: two SHA-256 take 1.5 us.
 - D15 A message is answered once in T_max, and a requester causes so many answers a second at most.
 - D16 Filters and requests count only on the link of who made them: anything else may be forged, and
   an old copy says nothing of today.
