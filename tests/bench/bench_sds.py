@@ -5,10 +5,10 @@ compared are measured in turns. `python -m tests.bench.bench_sds --json` runs al
 
 The floor of receiving, of some 13 us a message: 4.5 us to decode it, 2 us to put its id into the
 log (hash table, order, tips), 0.9 us to see that it is not there yet, and Python's calls between
-the rules of SDS. Sending sets ten bits of the filter each time, which receiving puts off and then
-does at half a microsecond an id: that is its difference. What comes out of order is announced, looked for with a
-time of its own (one SHA-256), held back and freed again: some 12 us more. Where a figure misses its
-goal the functions that take most of the time are told on standard error.
+the rules of SDS. Sending sets ten bits of the filter each time, which takes 2 us; receiving puts
+that off and then does it at half a microsecond. What comes out of order is announced, looked for
+with a time of its own (one SHA-256), held back and freed again: some 12 us more. Where a figure
+misses its goal the functions that take most of the time are told on standard error.
 """
 
 import argparse
