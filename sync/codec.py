@@ -20,13 +20,18 @@ CONTINUES: Final = 0x80
 
 def encode_uvarint(value: int) -> bytes:
     """Return `value`, 0 <= value < 2**64, as LEB128: 7 bits a byte, least significant first."""
-    assert 0 <= value < 1 << UVARINT_BITS, f"{value} does not fit {UVARINT_BITS} bits"
     encoded = bytearray()
-    while value >= CONTINUES:
-        encoded.append(value & 0x7F | CONTINUES)
-        value >>= 7
-    encoded.append(value)
+    append_uvarint(encoded, value)
     return bytes(encoded)
+
+
+def append_uvarint(buffer: bytearray, value: int) -> None:
+    """Append `value` to `buffer` as `encode_uvarint` does."""
+    assert 0 <= value < 1 << UVARINT_BITS, f"{value} does not fit {UVARINT_BITS} bits"
+    while value >= CONTINUES:
+        buffer.append(value & 0x7F | CONTINUES)
+        value >>= 7
+    buffer.append(value)
 
 
 def length_prefixed(payload: bytes) -> bytes:
@@ -49,6 +54,11 @@ class Reader:
         """Bytes not yet read."""
         return len(self._data) - self._offset
 
+    @property
+    def offset(self) -> int:
+        """Bytes read."""
+        return self._offset
+
     def read(self, count: int) -> bytes:
         """Return the next `count` bytes; `count` may come straight from the wire."""
         if not 0 <= count <= self.remaining:
@@ -67,10 +77,7 @@ class Reader:
         Raises:
             DecodeError: cut short, wider than 64 bits, or not in its shortest form.
         """
-        number = _scan_uvarint(self._data, self._offset)
-        if number is None:
-            raise DecodeError("the bytes end within a number")
-        value, self._offset = number
+        value, self._offset = uvarint_at(self._data, self._offset)
         return value
 
     def expect_end(self) -> None:
@@ -81,6 +88,18 @@ class Reader:
         """
         if self.remaining:
             raise DecodeError(f"{self.remaining} bytes follow where nothing should")
+
+
+def uvarint_at(data: bytes, offset: int) -> tuple[int, int]:
+    """Return the LEB128 number at `offset`, and the offset after it: for loops that cannot wait.
+
+    Raises:
+        DecodeError: cut short, wider than 64 bits, or not in its shortest form.
+    """
+    number = _scan_uvarint(data, offset)
+    if number is None:
+        raise DecodeError("the bytes end within a number")
+    return number
 
 
 class FrameAssembler:
@@ -128,16 +147,16 @@ class FrameAssembler:
 
 def _scan_uvarint(data: bytes | bytearray, start: int) -> tuple[int, int] | None:
     """Return the number at `start` and the offset after it, or None if the data ends within it."""
-    value = 0
-    for offset in range(start, min(start + UVARINT_SIZE_MAX, len(data))):
-        byte = data[offset]
-        value |= (byte & 0x7F) << 7 * (offset - start)
+    value = shift = 0
+    for byte in data[start : start + UVARINT_SIZE_MAX]:
+        value |= (byte & 0x7F) << shift
         if byte < CONTINUES:
-            if byte == 0 and offset > start:
+            if byte == 0 and shift:
                 raise DecodeError("a number is not in its shortest form")
             if value >> UVARINT_BITS:
                 raise DecodeError(f"a number is wider than {UVARINT_BITS} bits")
-            return value, offset + 1
+            return value, start + shift // 7 + 1
+        shift += 7
     if len(data) - start >= UVARINT_SIZE_MAX:
         raise DecodeError(f"a number is wider than {UVARINT_BITS} bits")
     return None

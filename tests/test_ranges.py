@@ -1,15 +1,19 @@
 """The ordered set against a plain sorted list."""
 
 import hashlib
+import sys
 from bisect import bisect_left, insort
 from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
+from sync import ranges
 from sync.ranges import HASH_BYTES, ORIGIN, ZERO_HASH, OrderedSet, SyncId, rungs, shortened
+from sync.runs import Group, Words
 from tests.rows import sync_rows
 
 END = SyncId(2**64 - 1, b"\xff" * HASH_BYTES)
@@ -45,14 +49,55 @@ def between(items: list[SyncId], lower: SyncId, upper: SyncId) -> list[SyncId]:
     return items[bisect_left(items, lower) : bisect_left(items, upper)]
 
 
+class Sum128:
+    """Another group: sums modulo 2^128 of something made of an id; two words, low first."""
+
+    width = 2
+
+    def values(self, timestamps: Words, hashes: Words) -> Words:
+        return np.stack((timestamps ^ hashes[:, 0], hashes[:, 1]), axis=-1)
+
+    def running(self, values: Words) -> Words:
+        low = np.cumsum(values[:, 0])
+        carried = low < np.concatenate((np.zeros(1, np.uint64), low[:-1]))
+        return np.stack((low, np.cumsum(values[:, 1] + carried.astype(np.uint64))), axis=-1)
+
+    def add(self, left: Words, right: Words) -> Words:
+        low = left[..., 0] + right[..., 0]
+        carry = (low < left[..., 0]).astype(np.uint64)
+        return np.stack((low, left[..., 1] + right[..., 1] + carry), axis=-1)
+
+    def subtract(self, left: Words, right: Words) -> Words:
+        borrow = (left[..., 0] < right[..., 0]).astype(np.uint64)
+        low = left[..., 0] - right[..., 0]
+        return np.stack((low, left[..., 1] - right[..., 1] - borrow), axis=-1)
+
+
+def sum128(items: list[SyncId]) -> bytes:
+    """The plain model of `Sum128`."""
+    total = 0
+    for timestamp, digest in items:
+        low = timestamp ^ int.from_bytes(digest[:8], sys.byteorder)
+        total += low + (int.from_bytes(digest[8:16], sys.byteorder) << 64)
+    low, high = total % 2**64, (total >> 64) % 2**64
+    return low.to_bytes(8, sys.byteorder) + high.to_bytes(8, sys.byteorder)
+
+
 class OrderedSetMachine(RuleBasedStateMachine):
     """Whatever is done to both, the set answers like a sorted list without duplicates."""
 
+    group: Group = ranges.XOR
+    total = staticmethod(xor)
+
     def __init__(self) -> None:
         super().__init__()
-        self.ordered = OrderedSet()
+        self.late_max, ranges.LATE_MAX = ranges.LATE_MAX, 5  # so that both runs become one, often
+        self.ordered = OrderedSet(self.group)
         self.plain: list[SyncId] = []
         self.snapshots: list[tuple[OrderedSet, list[SyncId]]] = []
+
+    def teardown(self) -> None:
+        ranges.LATE_MAX = self.late_max
 
     @rule(item=sync_ids)
     def insert(self, item: SyncId) -> None:
@@ -63,6 +108,13 @@ class OrderedSetMachine(RuleBasedStateMachine):
             insort(self.plain, item)
 
     @rule(items=st.lists(sync_ids, max_size=20))
+    def add_for_later(self, items: list[SyncId]) -> None:
+        for item in items:
+            self.ordered.add(item)
+
+        self.plain = sorted({*self.plain, *items})
+
+    @rule(items=st.lists(sync_ids, max_size=20))
     def extend(self, items: list[SyncId]) -> None:
         self.ordered.extend(items)
 
@@ -70,8 +122,14 @@ class OrderedSetMachine(RuleBasedStateMachine):
 
     @rule()
     def begin_anew_from_its_rows(self) -> None:
-        self.ordered = OrderedSet()
+        self.ordered = OrderedSet(self.group)
         self.ordered.restore(sync_rows((item.timestamp, item.hash) for item in self.plain))
+
+    @rule(bound=sync_ids)
+    def prune(self, bound: SyncId) -> None:
+        self.ordered.prune(bound)
+
+        self.plain = [item for item in self.plain if item >= bound]
 
     @rule()
     def freeze(self) -> None:
@@ -84,17 +142,45 @@ class OrderedSetMachine(RuleBasedStateMachine):
 
         assert self.ordered.items(lower, upper) == expected
         assert self.ordered.count(lower, upper) == len(expected)
-        assert self.ordered.fingerprint(lower, upper) == xor(expected)
+        assert self.ordered.fingerprint(lower, upper) == self.total(expected)
         assert (lower in self.ordered) is (lower in self.plain)
+        rows = sync_rows((item.timestamp, item.hash) for item in expected)
+        assert self.ordered.rows(lower, upper) == rows
+
+    @rule(wanted=st.lists(sync_ids, min_size=2, max_size=9), parts=st.integers(2, 9))
+    def ask_about_many_ranges(self, wanted: list[SyncId], parts: int) -> None:
+        bounds = sorted(wanted)
+        expected = [between(self.plain, *pair) for pair in pairwise(bounds)]
+
+        places = self.ordered.places(bounds)
+        lower, upper = places[:-1], places[1:]
+
+        assert (upper - lower).sum(axis=1).tolist() == [len(items) for items in expected]
+        totals = self.ordered.fingerprints(lower, upper)
+        assert [bytes(total) for total in totals] == [self.total(items) for items in expected]
+        cuts = self.ordered.cuts(lower, upper, parts).tolist()
+        for items, timestamps in zip(expected, cuts, strict=True):
+            assert timestamps == sorted(timestamps) or not items
+            assert not items or {*timestamps} <= {item.timestamp for item in items}
 
     @invariant()
     def snapshots_stay_as_they_were(self) -> None:
+        assert len(self.ordered) == len(self.plain)
         for snapshot, plain in self.snapshots:
             assert snapshot.items(ORIGIN, END) == between(plain, ORIGIN, END)
 
 
+class Sum128Machine(OrderedSetMachine):
+    """The same, with fingerprints of another group."""
+
+    group = Sum128()
+    total = staticmethod(sum128)
+
+
 TestOrderedSet = OrderedSetMachine.TestCase
 TestOrderedSet.settings = settings(max_examples=30, stateful_step_count=20, deadline=None)
+TestSum128 = Sum128Machine.TestCase
+TestSum128.settings = settings(max_examples=15, stateful_step_count=20, deadline=None)
 
 
 def test_an_empty_range_has_the_zero_fingerprint() -> None:

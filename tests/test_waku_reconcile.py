@@ -1,13 +1,14 @@
 """Pairs of reconciliations, every payload pushed through its bytes."""
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sync.ranges import HASH_BYTES, ORIGIN, ZERO_HASH, SyncId
+from sync.waku.division import NARROW, STRICT, Parameters
 from sync.waku.message import (
     EVERYTHING,
     PAYLOAD_BYTES_MAX,
@@ -15,7 +16,6 @@ from sync.waku.message import (
     Fingerprint,
     ItemSet,
     RangesData,
-    Skip,
 )
 from sync.waku.reconcile import (
     ROUNDS_MAX,
@@ -23,7 +23,6 @@ from sync.waku.reconcile import (
     Differences,
     Effect,
     Finished,
-    Parameters,
     PayloadReceived,
     Phase,
     Reconciliation,
@@ -34,7 +33,7 @@ from sync.waku.reconcile import (
 from sync.waku.wire import decode_ranges, encode_ranges
 from tests.waku_sets import NOW, PLAIN, filled, numbered, session
 
-TINY = Parameters(partitions=3, item_set_threshold=2)
+TINY = replace(STRICT, partitions=3, wide_partitions=3, item_set_threshold=2, fresh_threshold=2)
 
 
 @dataclass
@@ -80,11 +79,14 @@ def pump(initiator: Side, responder: Side) -> list[bytes]:
 
 
 def reconciled(
-    ours: set[SyncId], theirs: set[SyncId], parameters: Parameters = PLAIN
+    ours: set[SyncId],
+    theirs: set[SyncId],
+    parameters: Parameters = PLAIN,
+    their_parameters: Parameters | None = None,
 ) -> list[bytes]:
     """Reconcile two sets, check what both sides learnt, and return the payloads."""
     initiator = Side(session(Role.INITIATOR, ours, parameters))
-    responder = Side(session(Role.RESPONDER, theirs, parameters))
+    responder = Side(session(Role.RESPONDER, theirs, their_parameters or parameters))
 
     wire = pump(initiator, responder)
 
@@ -132,7 +134,7 @@ def test_a_small_difference_is_answered_with_item_sets() -> None:
     wire = reconciled(items, items - {numbered(77)})
 
     kinds = [[type(part) for part in decode_ranges(data).ranges] for data in wire]
-    assert kinds == [[Fingerprint], [ItemSet], [ItemSet], [Skip]]
+    assert kinds == [[Fingerprint], [ItemSet], [ItemSet], []]
 
 
 def test_of_a_divided_range_the_equal_parts_are_skipped() -> None:
@@ -143,6 +145,17 @@ def test_of_a_divided_range_the_equal_parts_are_skipped() -> None:
     assert [type(part) for part in decode_ranges(wire[1]).ranges] == [Fingerprint] * 8
     assert sum(map(len, wire)) < 20_000
 
+
+some_parameters = st.builds(
+    Parameters,
+    partitions=st.integers(2, 9),
+    wide_partitions=st.integers(2, 20),
+    item_set_threshold=st.integers(1, 50),
+    choices=st.sampled_from([(1,), (1, 2), (1, 3, 8)]),
+    fresh_threshold=st.integers(0, 9),
+    joined_max=st.integers(-1, 9),
+    narrow=st.booleans(),
+)
 
 few_ids = st.builds(
     SyncId,
@@ -158,10 +171,15 @@ few_ids = st.builds(
     st.sets(few_ids, max_size=30),
     st.sets(few_ids, max_size=10),
     st.sets(few_ids, max_size=10),
-    st.builds(Parameters, st.integers(2, 9), st.integers(1, 5)),
+    some_parameters,
+    some_parameters,
 )
 def test_any_two_sets_learn_exactly_their_differences(
-    common: set[SyncId], ours: set[SyncId], theirs: set[SyncId], parameters: Parameters
+    common: set[SyncId],
+    ours: set[SyncId],
+    theirs: set[SyncId],
+    parameters: Parameters,
+    their_parameters: Parameters,
 ) -> None:
     left, right = common | ours, common | theirs
     if filled(left).fingerprint(ORIGIN, EVERYTHING.upper) == filled(right).fingerprint(
@@ -171,7 +189,7 @@ def test_any_two_sets_learn_exactly_their_differences(
         right = left
 
     initiator = Side(session(Role.INITIATOR, left, parameters))
-    responder = Side(session(Role.RESPONDER, right, parameters))
+    responder = Side(session(Role.RESPONDER, right, their_parameters))
     pump(initiator, responder)
 
     assert {*initiator.need} <= right - left
@@ -186,20 +204,28 @@ def test_any_two_sets_learn_exactly_their_differences(
     st.integers(0, 2**32),
     st.sampled_from([0.0, 0.01, 0.5, 1.0]),
     st.sampled_from([1, 3, 1_000_000]),
-    st.builds(Parameters, st.integers(2, 9), st.integers(1, 50)),
+    some_parameters,
+    some_parameters,
 )
 def test_random_sets_learn_exactly_their_differences(
-    size: int, seed: int, lost: float, timestamps: int, parameters: Parameters
+    size: int,
+    seed: int,
+    lost: float,
+    timestamps: int,
+    parameters: Parameters,
+    their_parameters: Parameters,
 ) -> None:
     dice = random.Random(seed)
     items = [numbered(number, NOW + dice.randrange(timestamps)) for number in range(size)]
     ours = {item for item in items if dice.random() >= lost}
     theirs = {item for item in items if dice.random() >= lost}
 
-    reconciled(ours, theirs, parameters)
+    reconciled(ours, theirs, parameters, their_parameters)
 
 
-@pytest.mark.parametrize("parameters", [PLAIN, Parameters(8, 20_000), TINY])
+@pytest.mark.parametrize(
+    "parameters", [PLAIN, replace(STRICT, item_set_threshold=20_000), NARROW, TINY]
+)
 def test_ten_thousand_messages_of_one_nanosecond_converge(parameters: Parameters) -> None:
     items = {numbered(number, NOW) for number in range(10_000)}
     lost = {numbered(number, NOW) for number in (17, 4_711, 9_999)}
@@ -217,7 +243,7 @@ def test_neighbours_by_one_nanosecond_and_by_one_bit_are_told_apart() -> None:
     reconciled(items - lost, items, TINY)
 
 
-@pytest.mark.parametrize("parameters", [PLAIN, Parameters(item_set_threshold=10_000)])
+@pytest.mark.parametrize("parameters", [PLAIN, NARROW, replace(STRICT, item_set_threshold=10_000)])
 def test_sets_far_bigger_than_a_payload_converge(parameters: Parameters) -> None:
     common = {numbered(number) for number in range(0, 60_000, 2)}
     ours = common | {numbered(number) for number in range(1, 30_000, 2)}

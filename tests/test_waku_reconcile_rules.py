@@ -1,7 +1,5 @@
 """One reconciliation by itself: the answer to each kind of range, its limits and its ends."""
 
-from dataclasses import replace
-
 import pytest
 
 from sync.errors import RemoteError
@@ -12,6 +10,7 @@ from sync.waku.message import (
     CLUSTER,
     EVERYTHING,
     PAYLOAD_BYTES_MAX,
+    RANGES_MAX,
     Bounds,
     Fingerprint,
     ItemSet,
@@ -33,14 +32,14 @@ from sync.waku.reconcile import (
     Role,
     SendPayload,
 )
-from sync.waku.wire import RANGES_MAX, decode_ranges, encode_ranges
-from tests.waku_sets import NOW, PLAIN, SHARDS, numbered, session
+from sync.waku.wire import decode_ranges, encode_ranges
+from tests.waku_sets import NOW, PLAIN, SHARDS, numbered, payload, session
 
 
 def test_an_item_set_that_asks_for_more_than_a_payload_is_put_off_not_cut() -> None:
     items = {numbered(number) for number in range(40_000)}
     machine = session(Role.RESPONDER, items, PLAIN)
-    asked = RangesData(CLUSTER, SHARDS, (ItemSet(EVERYTHING, (), reconciled=False),))
+    asked = payload(ItemSet(EVERYTHING, (), reconciled=False))
 
     [sent] = machine.handle(PayloadReceived(asked), NOW)
 
@@ -53,17 +52,18 @@ def test_a_payload_of_too_many_open_ranges_is_answered_within_one_payload() -> N
     machine = session(Role.RESPONDER, items, PLAIN)
     uppers = [SyncId(NOW + number * SECOND, ZERO_HASH) for number in range(1, RANGES_MAX)]
     bounds = [Bounds(*pair) for pair in zip([ORIGIN, *uppers[:-1]], uppers, strict=True)]
-    asked = RangesData(CLUSTER, SHARDS, tuple(Fingerprint(pair, b"\1" * 32) for pair in bounds))
+    asked = payload(*(Fingerprint(pair, b"\1" * 32) for pair in bounds))
 
     [sent] = machine.handle(PayloadReceived(asked), NOW)
 
     assert isinstance(sent, SendPayload)
-    rest = sent.payload.ranges[-1]
+    ranges = list(sent.payload.ranges)
+    rest = ranges[-1]
     assert len(encode_ranges(sent.payload)) <= PAYLOAD_BYTES_MAX
     assert isinstance(rest, Fingerprint)
     assert rest.bounds.upper == uppers[-1]
-    assert all(isinstance(part, ItemSet) for part in sent.payload.ranges[:-1])
-    assert len(sent.payload.ranges) > 1_000
+    assert all(isinstance(part, ItemSet) for part in ranges[:-2])
+    assert len(ranges) > 1_000
 
 
 def test_the_rest_of_a_crowded_payload_reaches_a_bound_inside_a_timestamp() -> None:
@@ -73,30 +73,30 @@ def test_the_rest_of_a_crowded_payload_reaches_a_bound_inside_a_timestamp() -> N
     uppers = [SyncId(NOW + number * SECOND, ZERO_HASH) for number in range(1, RANGES_MAX - 10)]
     uppers += rungs(uppers[-1], top)
     bounds = [Bounds(*pair) for pair in zip([ORIGIN, *uppers[:-1]], uppers, strict=True)]
-    asked = RangesData(CLUSTER, SHARDS, tuple(Fingerprint(pair, b"\1" * 32) for pair in bounds))
+    asked = payload(*(Fingerprint(pair, b"\1" * 32) for pair in bounds))
 
     [sent] = machine.handle(PayloadReceived(asked), NOW)
 
     assert isinstance(sent, SendPayload)
-    assert decode_ranges(encode_ranges(sent.payload)).ranges[-1].bounds.upper == top
-    assert [type(part) for part in sent.payload.ranges[-4:]] == [Fingerprint] * 4
+    assert decode_ranges(encode_ranges(sent.payload)).ranges.upper(-1) == top
+    assert [type(part) for part in list(sent.payload.ranges)[-4:]] == [Fingerprint] * 4
 
 
 @pytest.mark.parametrize("local", [set(), {numbered(1)}])
 def test_a_fingerprint_is_never_answered_with_a_reconciled_item_set(local: set[SyncId]) -> None:
     machine = session(Role.RESPONDER, local, PLAIN)
-    asked = RangesData(CLUSTER, SHARDS, (Fingerprint(EVERYTHING, b"\1" * 32),))
+    asked = payload(Fingerprint(EVERYTHING, b"\1" * 32))
 
     effects = machine.handle(PayloadReceived(asked), NOW)
 
     expected = ItemSet(EVERYTHING, tuple(local), reconciled=False)
-    assert effects == [SendPayload(RangesData(CLUSTER, SHARDS, (expected,)))]
+    assert effects == [SendPayload(payload(expected))]
 
 
 def one_answer(local: set[SyncId], *received: Range) -> list[Effect]:
     """What a responder does with one payload."""
     machine = session(Role.RESPONDER, local, PLAIN)
-    return machine.handle(PayloadReceived(RangesData(CLUSTER, SHARDS, received)), NOW)
+    return machine.handle(PayloadReceived(payload(*received)), NOW)
 
 
 def test_an_open_item_set_is_answered_with_our_own_marked_reconciled() -> None:
@@ -106,18 +106,18 @@ def test_an_open_item_set_is_answered_with_our_own_marked_reconciled() -> None:
 
     answer = ItemSet(EVERYTHING, (mine,), reconciled=True)
     assert effects == [
-        SendPayload(RangesData(CLUSTER, SHARDS, (answer,))),
+        SendPayload(payload(answer)),
         Differences(need=(yours,), have=(mine,)),
     ]
 
 
-def test_a_reconciled_item_set_is_answered_with_skip_and_ends_the_session() -> None:
+def test_a_reconciled_item_set_is_answered_with_an_empty_payload_which_ends_the_session() -> None:
     mine, yours = numbered(1), numbered(2)
 
     effects = one_answer({mine}, ItemSet(EVERYTHING, (yours,), reconciled=True))
 
     assert effects == [
-        SendPayload(RangesData(CLUSTER, SHARDS, (Skip(EVERYTHING),))),
+        SendPayload(payload()),
         Differences(need=(yours,), have=(mine,)),
         Finished(Result.RECONCILED, rounds=1, need=1, have=1),
     ]
@@ -132,7 +132,7 @@ def test_a_foreign_reconciled_empty_set_in_answer_to_a_fingerprint_is_understood
     mine = numbered(1)
     machine = session(Role.INITIATOR, {mine}, PLAIN)
     machine.handle(Begin(), NOW)
-    answer = RangesData(CLUSTER, SHARDS, (ItemSet(EVERYTHING, (), reconciled=True),))
+    answer = payload(ItemSet(EVERYTHING, (), reconciled=True))
 
     [_, differences, finished] = machine.handle(PayloadReceived(answer), NOW)
 
@@ -151,7 +151,7 @@ def test_skips_are_merged_up_to_bounds_inside_a_timestamp() -> None:
     )
 
     assert isinstance(effects[0], SendPayload)
-    ranges = decode_ranges(encode_ranges(effects[0].payload)).ranges
+    ranges = list(decode_ranges(encode_ranges(effects[0].payload)).ranges)
     assert ranges[-1] == ItemSet(bounds[-1], (item,), reconciled=False)
     assert [part.bounds for part in ranges] == bounds
 
@@ -168,7 +168,7 @@ def test_a_window_begins_after_a_leading_skip() -> None:
 
     answer = ItemSet(Bounds(window, EVERYTHING.upper), (inside,), reconciled=False)
     skip = Skip(Bounds(ORIGIN, window))
-    assert effects == [SendPayload(RangesData(CLUSTER, SHARDS, (skip, answer)))]
+    assert effects == [SendPayload(payload(skip, answer))]
 
 
 @pytest.mark.parametrize("header", [(CLUSTER + 1, SHARDS), (CLUSTER, (6,)), (CLUSTER, (5, 6))])
@@ -176,17 +176,18 @@ def test_other_shards_are_refused_with_an_empty_payload(
     header: tuple[int, tuple[int, ...]],
 ) -> None:
     machine = session(Role.RESPONDER, {numbered(1)}, PLAIN)
-    foreign = RangesData(*header, (Fingerprint(EVERYTHING, ZERO_HASH),))
+    cluster, shards = header
+    foreign = payload(Fingerprint(EVERYTHING, ZERO_HASH), cluster=cluster, shards=shards)
 
     effects = machine.handle(PayloadReceived(foreign), NOW)
 
     assert effects == [
-        SendPayload(RangesData(CLUSTER, SHARDS)),
+        SendPayload(payload()),
         Finished(Result.MISMATCH, 1, 0, 0),
     ]
 
 
-@pytest.mark.parametrize("answer", [RangesData(CLUSTER, (6,)), decode_ranges(b"")])
+@pytest.mark.parametrize("answer", [payload(shards=(6,)), decode_ranges(b"")])
 def test_an_initiator_understands_that_its_shards_were_refused(answer: RangesData) -> None:
     machine = session(Role.INITIATOR, {numbered(1)}, PLAIN)
     machine.handle(Begin(), NOW)
@@ -198,7 +199,7 @@ def test_an_initiator_understands_that_its_shards_were_refused(answer: RangesDat
 
 def test_zero_bytes_later_in_a_session_mean_that_all_is_done() -> None:
     machine = session(Role.RESPONDER, {numbered(1)}, PLAIN)
-    opening = RangesData(CLUSTER, SHARDS, (Fingerprint(EVERYTHING, ZERO_HASH),))
+    opening = payload(Fingerprint(EVERYTHING, ZERO_HASH))
     machine.handle(PayloadReceived(opening), NOW)
 
     effects = machine.handle(PayloadReceived(decode_ranges(b"")), NOW)
@@ -222,7 +223,7 @@ def test_a_silent_peer_ends_the_session_after_fifteen_seconds() -> None:
 
 def test_every_payload_restarts_the_countdown() -> None:
     machine = session(Role.RESPONDER, {numbered(1)}, PLAIN)
-    opening = RangesData(CLUSTER, SHARDS, (Fingerprint(EVERYTHING, ZERO_HASH),))
+    opening = payload(Fingerprint(EVERYTHING, ZERO_HASH))
 
     assert machine.deadline() == NOW + INACTIVITY_MAX
     machine.handle(PayloadReceived(opening), NOW + 7 * SECOND)
@@ -231,7 +232,7 @@ def test_every_payload_restarts_the_countdown() -> None:
 
 def test_a_peer_that_never_comes_to_an_end_is_stopped() -> None:
     machine = session(Role.RESPONDER, {numbered(1)}, PLAIN)
-    open_for_ever = RangesData(CLUSTER, SHARDS, (Fingerprint(EVERYTHING, b"\1" * 32),))
+    open_for_ever = payload(Fingerprint(EVERYTHING, b"\1" * 32))
 
     for _ in range(ROUNDS_MAX):
         [sent] = machine.handle(PayloadReceived(open_for_ever), NOW)
@@ -246,20 +247,19 @@ def test_a_peer_that_claims_too_many_messages_is_stopped_before_anything_changes
     monkeypatch.setattr(reconcile, "NEED_MAX", 2)
     machine = session(Role.RESPONDER, set(), PLAIN)
     claim = ItemSet(EVERYTHING, tuple(numbered(number) for number in range(3)), reconciled=True)
-    payload = RangesData(CLUSTER, SHARDS, (claim,))
 
     with pytest.raises(RemoteError, match="over 2 messages"):
-        machine.handle(PayloadReceived(payload), NOW)
+        machine.handle(PayloadReceived(payload(claim)), NOW)
 
     assert machine.phase is Phase.AWAITING
-    fewer = replace(payload, ranges=(replace(claim, elements=claim.elements[:2]),))
+    fewer = payload(claim._replace(elements=claim.elements[:2]))
     assert machine.handle(PayloadReceived(fewer), NOW)[-1] == Finished(Result.RECONCILED, 1, 2, 0)
 
 
 @pytest.mark.parametrize("begun", [False, True])
 def test_a_payload_out_of_turn_is_the_peers_fault(begun: bool) -> None:
     machine = session(Role.INITIATOR, set(), PLAIN)
-    skip = PayloadReceived(RangesData(CLUSTER, SHARDS, (Skip(EVERYTHING),)))
+    skip = PayloadReceived(payload(Skip(EVERYTHING)))
     if begun:
         machine.handle(Begin(), NOW)
         machine.handle(skip, NOW)

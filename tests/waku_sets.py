@@ -4,11 +4,14 @@ import hashlib
 
 from sync.machine import SECOND, Nanos
 from sync.ranges import OrderedSet, SyncId
-from sync.waku.reconcile import Parameters, Reconciliation, Role
+from sync.waku.division import STRICT, Parameters
+from sync.waku.message import CLUSTER, Range, Ranges, RangesData
+from sync.waku.reconcile import Reconciliation, Role
 
 NOW: Nanos = 1_700_000_000 * SECOND
 SHARDS = (5,)
-PLAIN = Parameters()
+PLAIN = STRICT
+"""The specification to the letter."""
 
 
 def numbered(number: int, timestamp: Nanos | None = None) -> SyncId:
@@ -25,3 +28,8 @@ def filled(items: set[SyncId]) -> OrderedSet:
 
 def session(role: Role, items: set[SyncId], parameters: Parameters) -> Reconciliation:
     return Reconciliation(role, filled(items), SHARDS, NOW, parameters)
+
+
+def payload(*ranges: Range, cluster: int = CLUSTER, shards: tuple[int, ...] = SHARDS) -> RangesData:
+    """A payload of these ranges, which join."""
+    return RangesData(cluster, shards, Ranges.of(ranges))

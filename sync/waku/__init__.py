@@ -5,19 +5,19 @@ Where each section of the specification lives:
 | section | here |
 |---|---|
 | Wire protocol, Range, RangeBounds, RangeType, ItemSet | `message.RangesData` and its ranges |
-| SyncID | `sync.ranges.SyncId`, `message.sync_id`, `message.deterministic_hash` |
-| Fingerprint | `sync.ranges.OrderedSet.fingerprint` |
+| SyncID | `sync.runs.SyncId`, `message.sync_id`, `message.deterministic_hash` |
+| Fingerprint | `sync.runs.Xor`, `sync.ranges.OrderedSet.fingerprint` |
 | Payload encoding, Delta encoding for Ranges | `wire.encode_ranges`, `wire.decode_ranges` |
 | Varint encoding | `sync.codec.encode_uvarint`, `sync.codec.Reader.uvarint` |
 | Delta encoding for sequential SyncIDs | `wire.encode_bound`, `wire.read_bound` |
-| Delta encoding for ItemSets | `wire._encode_elements`, `wire._read_elements` |
+| Delta encoding for ItemSets | `wire._append_elements`, `wire._read_items` |
 | Initial Message | `reconcile.Reconciliation._begin` |
-| Responding to a `RangesData` payload | `reconcile.Reconciliation._on_payload`, `_answer_range` |
-| divide it into subranges | `reconcile.Reconciliation._disclose`, `sync.ranges.OrderedSet.split` |
+| Responding to a `RangesData` payload | `reconcile.Reconciliation`, `answer.Answerer` |
+| divide it into subranges | `division.Divider`, `sync.ranges.OrderedSet.split` |
 | Transfer Protocol | `transfer.Transfer` (what is let in); who holds the messages pushes them |
 | Transfer Protocol, Wire specification | `wire.encode_transfer`, `wire.decode_transfer` |
 | Cluster & Shards | `message.CLUSTER`, `message.shard`, `reconcile.Reconciliation._matches` |
-| Parameters | `reconcile.Parameters` |
+| Parameters | `division.Parameters` |
 | Storage | `sync.ranges.OrderedSet` |
 
 How we read what it leaves open:
@@ -28,13 +28,17 @@ How we read what it leaves open:
 - D7 A delta-encoded hash loses the bytes after the first difference. A bound is therefore
   shortened first and fingerprinted second (`sync.ranges.shortened`), and where ranges are merged
   the bounds between them are put back one by one (`sync.ranges.rungs`).
-- Adjacent `Skip` ranges of an answer are merged. An answer of `Skip` alone is still sent, as one
-  range to the end of what was asked, and ends the session for both. A payload without ranges
-  ends it too; as the first one, with another header or with no bytes at all, it means mismatch.
+- Adjacent `Skip` ranges of an answer are merged. Where only `Skip` would be answered, the payload
+  is empty, and ends the session for both; one of `Skip` alone, as others send it, does too. An
+  empty first answer with another header, or with no bytes at all, means mismatch.
 - The whole channel is [0, 2^63 - 1) ns: timestamps of 14/WAKU2-MESSAGE are signed.
 - The shard is taken from the SHA-256 of the channel id's 32 hexadecimal characters.
 
-Where we differ:
+Where we differ (`division.STRICT` does not do the first two):
+
+- An item set that is not marked `reconciled` is answered around the differences only, by item sets
+  that are: what lies between is `Skip`. Whoever answers ranges one by one understands it.
+- Item sets next to each other become one.
 
 - A payload stays within 1 MiB. A range whose items no longer fit goes back as a fingerprint of the
   same range, undivided, also in answer to an item set; and a payload with no room for another

@@ -6,8 +6,9 @@ Rules:
 """
 
 import hashlib
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple, Self, TypeAlias, assert_never
 
 from sync.machine import ChannelId, Nanos
 from sync.ranges import HASH_BYTES, ORIGIN, ZERO_HASH, SyncId
@@ -36,12 +37,18 @@ VARINT_BYTES_MAX = 10
 ITEM_BYTES_MAX = VARINT_BYTES_MAX + HASH_BYTES
 """One element of an item set on the wire."""
 
-RANGE_BYTES_MAX = VARINT_BYTES_MAX + (1 + HASH_BYTES) + 1 + HASH_BYTES
+RANGE_BYTES_MAX = VARINT_BYTES_MAX + 1 + HASH_BYTES
 """One range on the wire without its elements: upper bound, type, and a fingerprint at most."""
 
+BOUND_HASH_BYTES_MAX = 1 + HASH_BYTES
+"""What more a range takes whose upper bound has a hash."""
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+RANGES_MAX = 16_384
+"""Ranges of one payload: 700 kB of fingerprints. Half a million two-byte `Skip` would take a
+second to read."""
+
+
+class Bounds(NamedTuple):
     """From `lower`, inclusive, to `upper`, exclusive and above it (Waku Sync, "RangeBounds")."""
 
     lower: SyncId
@@ -52,23 +59,20 @@ EVERYTHING = Bounds(ORIGIN, SyncId(TIMESTAMP_MAX, ZERO_HASH))
 """The whole channel."""
 
 
-@dataclass(frozen=True, slots=True)
-class Skip:
+class Skip(NamedTuple):
     """Nothing is left to be done here (RangeType 0)."""
 
     bounds: Bounds
 
 
-@dataclass(frozen=True, slots=True)
-class Fingerprint:
+class Fingerprint(NamedTuple):
     """The XOR of the sender's hashes, 32 bytes (RangeType 1)."""
 
     bounds: Bounds
     fingerprint: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class ItemSet:
+class ItemSet(NamedTuple):
     """All ids the sender has here, rising; `reconciled` means it knows ours (RangeType 2)."""
 
     bounds: Bounds
@@ -79,13 +83,91 @@ class ItemSet:
 Range: TypeAlias = Skip | Fingerprint | ItemSet
 
 
+class Items(NamedTuple):
+    """What an `ItemSet` holds beside its bounds."""
+
+    elements: tuple[SyncId, ...]
+    reconciled: bool
+
+
+Content: TypeAlias = bytes | Items | None
+"""What a range holds: a fingerprint, items, or nothing if it is a `Skip`."""
+
+
+@dataclass(slots=True)
+class Ranges:
+    """Ranges that join, from `ORIGIN` on, in columns: a payload has thousands of them.
+
+    Range n reaches up to (`timestamps[n]`, `hashes[n]`), a hash that is not in the table being
+    zero, and holds `contents[n]`.
+    """
+
+    timestamps: list[Nanos] = field(default_factory=list)
+    hashes: dict[int, bytes] = field(default_factory=dict)
+    contents: list[Content] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, ranges: Iterable[Range]) -> Self:
+        """Return these ranges, which join."""
+        columns = cls()
+        for entry in ranges:
+            assert entry.bounds.lower == columns.upper(-1), "ranges must join"
+            match entry:
+                case Skip():
+                    columns.append(entry.bounds.upper, None)
+                case Fingerprint(fingerprint=fingerprint):
+                    columns.append(entry.bounds.upper, fingerprint)
+                case ItemSet(elements=elements, reconciled=reconciled):
+                    columns.append(entry.bounds.upper, Items(elements, reconciled))
+                case _:
+                    assert_never(entry)
+        return columns
+
+    def __len__(self) -> int:
+        return len(self.contents)
+
+    def __iter__(self) -> Iterator[Range]:
+        lower = ORIGIN
+        for at, content in enumerate(self.contents):
+            bounds = Bounds(lower, self.upper(at))
+            lower = bounds.upper
+            if content is None:
+                yield Skip(bounds)
+            elif isinstance(content, bytes):
+                yield Fingerprint(bounds, content)
+            else:
+                yield ItemSet(bounds, *content)
+
+    def upper(self, at: int) -> SyncId:
+        """Return the upper bound of range `at`; of -1, the lower bound of the first."""
+        if not self.contents:
+            return ORIGIN
+        return SyncId(self.timestamps[at], self.hashes.get(at % len(self.contents), ZERO_HASH))
+
+    def bounds(self, at: int) -> Bounds:
+        """Return the bounds of range `at`."""
+        return Bounds(self.upper(at - 1) if at else ORIGIN, self.upper(at))
+
+    def append(self, upper: SyncId, content: Content) -> None:
+        """Add a range that reaches from the last one up to `upper`."""
+        if upper.hash != ZERO_HASH:
+            self.hashes[len(self.contents)] = upper.hash
+        self.timestamps.append(upper.timestamp)
+        self.contents.append(content)
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing but `Skip` is among them."""
+        return not any(content is not None for content in self.contents)
+
+
 @dataclass(frozen=True, slots=True)
 class RangesData:
     """One payload of the reconciliation protocol; without ranges it is an empty payload."""
 
     cluster: int
     shards: tuple[int, ...]
-    ranges: tuple[Range, ...] = ()
+    ranges: Ranges = field(default_factory=Ranges)
 
 
 @dataclass(frozen=True, slots=True)

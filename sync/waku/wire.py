@@ -6,43 +6,37 @@ Rules:
    may send is a `DecodeError`.
 """
 
-from enum import IntEnum
-from typing import assert_never
+from collections.abc import Sequence
+from typing import Final
 
 from google.protobuf.message import DecodeError as ProtobufError
 
 from proto import waku_pb2
-from sync.codec import Reader, encode_uvarint
+from sync.codec import Reader, append_uvarint, uvarint_at
 from sync.errors import DecodeError
 from sync.ranges import HASH_BYTES, ORIGIN, ZERO_HASH, SyncId, shortened
 from sync.waku.message import (
     PAYLOAD_BYTES_MAX,
-    RANGE_BYTES_MAX,
+    RANGES_MAX,
     SHARDS_OF_CLUSTER,
     TIMESTAMP_MAX,
-    Bounds,
-    Fingerprint,
-    ItemSet,
-    Range,
+    Items,
+    Ranges,
     RangesData,
-    Skip,
     WakuMessage,
 )
 
+SKIP: Final = 0
+FINGERPRINT: Final = 1
+ITEM_SET: Final = 2
+"""The byte that says what a range holds (Waku Sync, "RangeType")."""
 
-class RangeType(IntEnum):
-    """The byte that says what a range holds (Waku Sync, "RangeType")."""
-
-    SKIP = 0
-    FINGERPRINT = 1
-    ITEM_SET = 2
-
+BELOW_ALL: Final = SyncId(-1, b"")
+"""Below the first element of an item set."""
 
 ELEMENT_BYTES_MIN = 1 + HASH_BYTES
 """An element of an item set: a one-byte varint and the hash; bounds what a count may claim."""
 
-RANGES_MAX = PAYLOAD_BYTES_MAX // RANGE_BYTES_MAX
-"""In one payload. Ours cannot hold more; half a million two-byte `Skip` would take a second."""
 
 UINT64_MAX = 2**64 - 1
 
@@ -53,16 +47,32 @@ def encode_ranges(payload: RangesData) -> bytes:
     Layout: cluster, number of shards and each shard as LEB128 varints, then the ranges.
     The ranges must join, from `ORIGIN` on, and their bounds must be `shortened`.
     """
-    parts = [encode_uvarint(payload.cluster), encode_uvarint(len(payload.shards))]
-    parts += map(encode_uvarint, payload.shards)
-    previous = ORIGIN
-    for entry in payload.ranges:
-        assert entry.bounds.lower == previous, "ranges must join"
-        parts += (encode_bound(entry.bounds.upper, previous), _encode_content(entry))
-        previous = entry.bounds.upper
-    encoded = b"".join(parts)
+    encoded = bytearray()
+    for number in (payload.cluster, len(payload.shards), *payload.shards):
+        append_uvarint(encoded, number)
+    ranges = payload.ranges
+    before, hash_before = ORIGIN
+    for at, (timestamp, content) in enumerate(zip(ranges.timestamps, ranges.contents, strict=True)):
+        if timestamp > before:
+            append_uvarint(encoded, timestamp - before)
+            hash_before = ZERO_HASH
+        else:
+            upper = ranges.upper(at)
+            _append_bound(encoded, upper, SyncId(before, hash_before))
+            hash_before = upper.hash
+        before = timestamp
+        if content is None:
+            encoded.append(SKIP)
+        elif isinstance(content, bytes):
+            encoded.append(FINGERPRINT)
+            encoded += content
+        else:
+            encoded.append(ITEM_SET)
+            append_uvarint(encoded, len(content.elements))
+            _append_elements(encoded, content.elements)
+            encoded.append(content.reconciled)
     assert len(encoded) <= PAYLOAD_BYTES_MAX, "the sender of ranges keeps them to one payload"
-    return encoded
+    return bytes(encoded)
 
 
 def encode_bound(bound: SyncId, previous: SyncId) -> bytes:
@@ -71,40 +81,29 @@ def encode_bound(bound: SyncId, previous: SyncId) -> bytes:
     Layout: timestamp less that of `previous`; only if that is 0, one length byte (1..32) and the
     hash up to the first byte that differs from the hash of `previous`.
     """
+    encoded = bytearray()
+    _append_bound(encoded, bound, previous)
+    return bytes(encoded)
+
+
+def _append_bound(encoded: bytearray, bound: SyncId, previous: SyncId) -> None:
+    (timestamp, head), (timestamp_before, head_before) = bound, previous
+    if timestamp != timestamp_before:
+        assert head == ZERO_HASH, "the bound would not arrive whole"
+        append_uvarint(encoded, timestamp - timestamp_before)
+        return
     assert previous < bound == shortened(bound, previous), "the bound would not arrive whole"
-    if bound.timestamp != previous.timestamp:
-        return encode_uvarint(bound.timestamp - previous.timestamp)
-    length = 1 + next(at for at in range(HASH_BYTES) if bound.hash[at] != previous.hash[at])
-    return b"\0" + bytes([length]) + bound.hash[:length]
+    length = 1 + next(at for at in range(HASH_BYTES) if head[at] != head_before[at])
+    encoded += bytes([0, length]) + head[:length]
 
 
-def _encode_content(entry: Range) -> bytes:
-    match entry:
-        case Skip():
-            return bytes([RangeType.SKIP])
-        case Fingerprint(fingerprint=fingerprint):
-            return bytes([RangeType.FINGERPRINT]) + fingerprint
-        case ItemSet(elements=elements, reconciled=reconciled):
-            return b"".join(
-                (
-                    bytes([RangeType.ITEM_SET]),
-                    encode_uvarint(len(elements)),
-                    _encode_elements(elements),
-                    bytes([reconciled]),
-                )
-            )
-        case _:
-            assert_never(entry)
-
-
-def _encode_elements(elements: tuple[SyncId, ...]) -> bytes:
-    """Encode ids (Waku Sync, "Delta encoding for ItemSets"): timestamp deltas, whole hashes."""
-    parts: list[bytes] = []
-    timestamp = 0
-    for element in elements:
-        parts += (encode_uvarint(element.timestamp - timestamp), element.hash)
-        timestamp = element.timestamp
-    return b"".join(parts)
+def _append_elements(encoded: bytearray, elements: Sequence[SyncId]) -> None:
+    """Append ids (Waku Sync, "Delta encoding for ItemSets"): timestamp deltas, whole hashes."""
+    before = 0
+    for timestamp, digest in elements:
+        append_uvarint(encoded, timestamp - before)
+        encoded += digest
+        before = timestamp
 
 
 def decode_ranges(data: bytes) -> RangesData:
@@ -121,75 +120,91 @@ def decode_ranges(data: bytes) -> RangesData:
     cluster, shard_count = reader.uvarint(), reader.uvarint()
     if shard_count > min(SHARDS_OF_CLUSTER, reader.remaining):
         raise DecodeError(f"{shard_count} shards claimed, {reader.remaining} bytes left")
-    shards = tuple(reader.uvarint() for _ in range(shard_count))
-    ranges: list[Range] = []
-    lower = ORIGIN
-    while reader.remaining:
-        if len(ranges) == RANGES_MAX:
+    shards = tuple([reader.uvarint() for _ in range(shard_count)])
+    return RangesData(cluster, shards, _read_ranges(data, reader.offset))
+
+
+def _read_ranges(data: bytes, offset: int) -> Ranges:
+    ranges = Ranges()
+    timestamps, contents = ranges.timestamps, ranges.contents
+    before, size = ORIGIN, len(data)
+    while offset < size:
+        if len(contents) == RANGES_MAX:
             raise DecodeError(f"a payload has over {RANGES_MAX} ranges")
-        upper = read_bound(reader, lower)
-        ranges.append(_read_content(reader, Bounds(lower, upper)))
-        lower = upper
-    return RangesData(cluster, shards, tuple(ranges))
+        upper, offset = read_bound(data, offset, before)
+        if offset == size:
+            raise DecodeError("a payload ends before the type of a range")
+        kind = data[offset]
+        offset += 1
+        if kind == FINGERPRINT:
+            start = offset
+            offset += HASH_BYTES
+            contents.append(data[start:offset])
+        elif kind == SKIP:
+            contents.append(None)
+        elif kind == ITEM_SET:
+            items, offset = _read_items(data, offset, before, upper)
+            contents.append(items)
+        else:
+            raise DecodeError(f"range type {kind} is not 0, 1 or 2")
+        if upper.hash != ZERO_HASH:
+            ranges.hashes[len(timestamps)] = upper.hash
+        timestamps.append(upper.timestamp)
+        before = upper
+    if offset > size:
+        raise DecodeError("a payload ends within a fingerprint")
+    return ranges
 
 
-def read_bound(reader: Reader, previous: SyncId) -> SyncId:
+def read_bound(data: bytes, offset: int, previous: SyncId) -> tuple[SyncId, int]:
     """Read what `encode_bound` writes; hash bytes that were not sent are zero.
+
+    Returns:
+        The bound, and the offset after it.
 
     Raises:
         DecodeError: short input, a timestamp beyond 64 bits, or a hash that is not above that of
             `previous` in exactly its last byte.
     """
-    timestamp = _read_timestamp(reader, previous.timestamp)
-    if timestamp != previous.timestamp:
-        return SyncId(timestamp, ZERO_HASH)
-    length = reader.byte()
+    delta, offset = uvarint_at(data, offset)
+    if delta:
+        timestamp = previous.timestamp + delta
+        if timestamp > UINT64_MAX:
+            raise DecodeError("a timestamp does not fit into 64 bits")
+        return SyncId(timestamp, ZERO_HASH), offset
+    length = data[offset] if offset < len(data) else 0
     if not 1 <= length <= HASH_BYTES:
         raise DecodeError(f"a bound has {length} bytes of hash, not 1 to {HASH_BYTES}")
-    head = reader.read(length)
+    end = offset + 1 + length
+    head = data[offset + 1 : end]
+    if len(head) != length:
+        raise DecodeError("a payload ends within the hash of a bound")
     if head[:-1] != previous.hash[: length - 1] or head[-1] <= previous.hash[length - 1]:
         raise DecodeError("a bound does not first exceed the one before it in its last hash byte")
-    return SyncId(timestamp, head.ljust(HASH_BYTES, b"\0"))
+    return SyncId(previous.timestamp, head.ljust(HASH_BYTES, b"\0")), end
 
 
-def _read_content(reader: Reader, bounds: Bounds) -> Range:
-    match reader.byte():
-        case RangeType.SKIP:
-            return Skip(bounds)
-        case RangeType.FINGERPRINT:
-            return Fingerprint(bounds, reader.read(HASH_BYTES))
-        case RangeType.ITEM_SET:
-            elements = _read_elements(reader, bounds)
-            reconciled = reader.byte()
-            if reconciled > 1:
-                raise DecodeError(f"the reconciled flag is {reconciled}, not 0 or 1")
-            return ItemSet(bounds, elements, reconciled=bool(reconciled))
-        case unknown:
-            raise DecodeError(f"range type {unknown} is not 0, 1 or 2")
-
-
-def _read_elements(reader: Reader, bounds: Bounds) -> tuple[SyncId, ...]:
-    count = reader.uvarint()
-    if count * ELEMENT_BYTES_MIN > reader.remaining:
-        raise DecodeError(f"{count} elements claimed, {reader.remaining} bytes left")
+def _read_items(data: bytes, offset: int, lower: SyncId, upper: SyncId) -> tuple[Items, int]:
+    """Read count, elements and flag (Waku Sync, "Delta encoding for ItemSets")."""
+    count, offset = uvarint_at(data, offset)
+    if count * ELEMENT_BYTES_MIN >= len(data) - offset:
+        raise DecodeError(f"{count} elements and a flag claimed, {len(data) - offset} bytes left")
     elements: list[SyncId] = []
-    timestamp = 0
+    timestamp, element = 0, BELOW_ALL
     for _ in range(count):
-        timestamp = _read_timestamp(reader, timestamp)
-        element = SyncId(timestamp, reader.read(HASH_BYTES))
-        if elements and element <= elements[-1]:
+        delta, offset = uvarint_at(data, offset)
+        timestamp += delta
+        end = offset + HASH_BYTES
+        previous, element = element, SyncId(timestamp, data[offset:end])
+        if element <= previous:
             raise DecodeError("the elements of an item set do not rise")
         elements.append(element)
-    if elements and not bounds.lower <= elements[0] <= elements[-1] < bounds.upper:
+        offset = end
+    if offset >= len(data) or data[offset] > 1:
+        raise DecodeError("an item set does not end with a reconciled flag of 0 or 1")
+    if elements and not lower <= elements[0] <= element < upper:
         raise DecodeError("an item set has elements outside its range")
-    return tuple(elements)
-
-
-def _read_timestamp(reader: Reader, previous: int) -> int:
-    timestamp = previous + reader.uvarint()
-    if timestamp > UINT64_MAX:
-        raise DecodeError("a timestamp does not fit into 64 bits")
-    return timestamp
+    return Items(tuple(elements), data[offset] == 1), offset + 1
 
 
 def encode_transfer(message: WakuMessage, pubsub_topic: str) -> bytes:

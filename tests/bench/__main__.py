@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from tests.bench import bench_chat, bench_sds, bench_sim, bench_transcript
+from tests.bench import bench_chat, bench_reconcile, bench_sds, bench_sim, bench_transcript
 from tests.bench.report import Result, progress
 
 Benchmark: TypeAlias = Callable[[Path], Iterator[Result]]
@@ -27,6 +27,7 @@ BENCHMARKS: Final[dict[str, Benchmark]] = {
         bench_chat.screen_latency,
         bench_transcript.transcript,
         *bench_sds.BENCHMARKS,
+        *bench_reconcile.BENCHMARKS,
         bench_sim.simulator,
     )
 }

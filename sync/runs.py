@@ -1,0 +1,252 @@
+"""A sorted run of ids in numpy columns, with the running fingerprint of all before each.
+
+The fingerprint of a range is the difference of two running ones, so it costs two look-ups however
+many ids are in it. What fingerprints are made of, and how two are combined, is the group's.
+
+Rule: the rows of a run are never changed or moved in place, only rows behind its end are written;
+so whoever holds the arrays and an end has a snapshot. (`inserted` makes a new run.)
+"""
+
+from bisect import bisect_left
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Words: TypeAlias = NDArray[np.uint64]
+Positions: TypeAlias = NDArray[np.intp]
+
+HASH_BYTES: Final = 32
+ZERO_HASH: Final = bytes(HASH_BYTES)
+
+HASH_WORDS: Final = 4
+"""A hash is held as four 64-bit words of its raw bytes."""
+
+CAPACITY_MIN: Final = 64
+"""The first allocation, 5 kB; from there it grows by an eighth, so an append is O(1)."""
+
+
+class SyncId(NamedTuple):
+    """A message as reconciliation sees it: `timestamp` in 0..2^64-1 ns, `hash` of 32 bytes.
+
+    They order by timestamp, then by hash (Waku Sync, "SyncID").
+    """
+
+    timestamp: int
+    hash: bytes
+
+
+class Group(Protocol):
+    """What fingerprints are: values of `width` words that can be added and subtracted."""
+
+    @property
+    def width(self) -> int:
+        """Words of one value."""
+
+    def values(self, timestamps: Words, hashes: Words) -> Words:
+        """Return the values of n ids, (n, width), from their columns, (n) and (n, 4)."""
+
+    def running(self, values: Words) -> Words:
+        """Return the sum of all values up to and with each."""
+
+    def add(self, left: Words, right: Words) -> Words:
+        """Return the sums, row by row."""
+
+    def subtract(self, left: Words, right: Words) -> Words:
+        """Return the differences, row by row."""
+
+
+class Xor:
+    """XOR of the hashes (Waku Sync, "Fingerprint"): each value is its own inverse."""
+
+    width = HASH_WORDS
+
+    def values(self, timestamps: Words, hashes: Words) -> Words:  # by hash alone
+        """See `Group`."""
+        return hashes
+
+    def running(self, values: Words) -> Words:
+        """See `Group`."""
+        return np.bitwise_xor.accumulate(values, axis=0)
+
+    def add(self, left: Words, right: Words) -> Words:
+        """See `Group`."""
+        return np.bitwise_xor(left, right)
+
+    subtract = add
+
+
+@dataclass(slots=True, eq=False)
+class Run:
+    """Ids in rising order, each once: rows `start` to `end` of three columns.
+
+    `totals` has a row more than ids: row n is the sum of the values of all rows before n.
+    """
+
+    group: Group
+    timestamps: Words
+    hashes: Words
+    totals: Words
+    start: int = 0
+    end: int = 0
+
+    @classmethod
+    def empty(cls, group: Group) -> "Run":
+        """Return a run without ids."""
+        return cls.of(group, np.empty(0, np.uint64), np.empty((0, HASH_WORDS), np.uint64))
+
+    @classmethod
+    def of(cls, group: Group, timestamps: Words, hashes: Words) -> "Run":
+        """Return a run of these columns, which rise; 72 bytes an id."""
+        count = len(timestamps)
+        totals = np.zeros((count + 1, group.width), np.uint64)
+        if count:
+            totals[1:] = group.running(group.values(timestamps, hashes))
+        return cls(group, timestamps, hashes, totals, 0, count)
+
+    def __len__(self) -> int:
+        return self.end - self.start
+
+    @property
+    def memory(self) -> int:
+        """Bytes of the columns."""
+        return self.timestamps.nbytes + self.hashes.nbytes + self.totals.nbytes
+
+    def id_at(self, row: int) -> SyncId:
+        """Return the id in a row."""
+        return SyncId(int(self.timestamps[row]), bytes(self.hashes[row]))
+
+    def row_of(self, sync_id: SyncId) -> int:
+        """Return the first row whose id is not below `sync_id`."""
+        timestamps = self.timestamps[self.start : self.end]
+        timestamp = np.uint64(sync_id.timestamp)
+        first = self.start + int(timestamps.searchsorted(timestamp))
+        if sync_id.hash == ZERO_HASH or first == self.end or self.timestamps[first] != timestamp:
+            return first
+        last = self.start + int(timestamps.searchsorted(timestamp, "right"))
+        return first + bisect_left(range(first, last), sync_id.hash, key=self._hash)
+
+    def rows_of(self, timestamps: Words) -> Positions:
+        """Return for each timestamp the first row that is not below it."""
+        return self.start + self.timestamps[self.start : self.end].searchsorted(timestamps)
+
+    def has_at(self, timestamps: Words) -> NDArray[np.bool_]:
+        """Return for each timestamp whether an id here has it."""
+        rows = self.rows_of(timestamps)
+        there = rows < self.end
+        there[there] = self.timestamps[rows[there]] == timestamps[there]
+        return there
+
+    def holds(self, row: int, sync_id: SyncId) -> bool:
+        """Whether `sync_id` is the id in `row`, which may be the end."""
+        return row < self.end and self.id_at(row) == sync_id
+
+    def is_above(self, sync_id: SyncId) -> bool:
+        """Whether `sync_id` is above all ids here."""
+        if self.end == self.start:
+            return True
+        newest = self.timestamps[self.end - 1]
+        return bool(newest < sync_id.timestamp) or (
+            bool(newest == sync_id.timestamp) and self._hash(self.end - 1) < sync_id.hash
+        )
+
+    def append(self, sync_id: SyncId) -> None:
+        """Add an id above all others; O(1) amortised."""
+        end = self.end
+        if end == len(self.timestamps):
+            self._grow(max(CAPACITY_MIN, len(self) + len(self) // 8))
+            end = self.end
+        row = slice(end, end + 1)
+        self.timestamps[end] = sync_id.timestamp
+        self.hashes[end] = np.frombuffer(sync_id.hash, np.uint64)
+        value = self.group.values(self.timestamps[row], self.hashes[row])
+        self.totals[end + 1] = self.group.add(self.totals[row], value)[0]
+        self.end = end + 1
+
+    def inserted(self, row: int, sync_id: SyncId) -> "Run":
+        """Return a run with an id more, before the one in `row`: for short runs."""
+        at = row - self.start
+        return Run.of(
+            self.group,
+            np.insert(self.timestamps[self.start : self.end], at, sync_id.timestamp),
+            np.insert(
+                self.hashes[self.start : self.end], at, np.frombuffer(sync_id.hash, np.uint64), 0
+            ),
+        )
+
+    def merged(self, timestamps: Words, hashes: Words) -> "Run":
+        """Return a run with these ids more, which may come in any order, or be here already."""
+        return Run.of(
+            self.group,
+            *ascending(
+                np.concatenate((self.timestamps[self.start : self.end], timestamps)),
+                np.concatenate((self.hashes[self.start : self.end], hashes)),
+            ),
+        )
+
+    def united(self, late: "Run") -> "Run":
+        """Return a run of these ids and those of `late`, none of which is here."""
+        ours, theirs = slice(self.start, self.end), slice(late.start, late.end)
+        rows = self.rows_of(late.timestamps[theirs]) - self.start
+        for at in np.flatnonzero(self.has_at(late.timestamps[theirs])).tolist():
+            rows[at] = self.row_of(late.id_at(late.start + at)) - self.start
+        timestamps = _woven(self.timestamps[ours], rows, late.timestamps[theirs])
+        hashes = _woven(self.hashes[ours], rows, late.hashes[theirs])
+        same = int(rows[0]) if len(rows) else len(self)
+        values = self.group.values(timestamps[same:], hashes[same:])
+        totals = np.empty((len(timestamps) + 1, self.group.width), np.uint64)
+        totals[: same + 1] = self.totals[self.start : self.start + same + 1]
+        totals[same + 1 :] = self.group.add(self.group.running(values), totals[same : same + 1])
+        return Run(self.group, timestamps, hashes, totals, 0, len(timestamps))
+
+    def snapshot(self) -> "Run":
+        """Return this run as it is now."""
+        return replace(self)
+
+    def _hash(self, row: int) -> bytes:
+        return bytes(self.hashes[row])
+
+    def _grow(self, capacity: int) -> None:
+        """Copy the ids into columns of `capacity` rows, leaving the old ones to the snapshots."""
+        count = len(self)
+        timestamps = np.empty(capacity, np.uint64)
+        hashes = np.empty((capacity, HASH_WORDS), np.uint64)
+        totals = np.empty((capacity + 1, self.group.width), np.uint64)
+        timestamps[:count] = self.timestamps[self.start : self.end]
+        hashes[:count] = self.hashes[self.start : self.end]
+        totals[: count + 1] = self.totals[self.start : self.end + 1]
+        self.timestamps, self.hashes, self.totals = timestamps, hashes, totals
+        self.start, self.end = 0, count
+
+
+def _woven(long: Words, rows: Positions, short: Words) -> Words:
+    """Return `long` with each row of `short` before the row it belongs to: whole stretches."""
+    woven = np.empty((len(long) + len(short), *long.shape[1:]), np.uint64)
+    done = 0
+    for at, row in enumerate(rows.tolist()):
+        woven[done + at : row + at] = long[done:row]
+        woven[row + at] = short[at]
+        done = row
+    woven[done + len(short) :] = long[done:]
+    return woven
+
+
+def ascending(timestamps: Words, hashes: Words) -> tuple[Words, Words]:
+    """Return the columns in rising order, each id once; fast where they are sorted already."""
+    order = np.argsort(timestamps, kind="stable")
+    timestamps, hashes = timestamps[order], hashes[order]
+    ties = np.zeros(len(order) + 1, np.bool_)
+    ties[1:-1] = timestamps[1:] == timestamps[:-1]
+    tied = np.flatnonzero(ties[1:] | ties[:-1])
+    if len(tied):
+        # Read as big-endian numbers the words order like the bytes they hold.
+        numbers = hashes[tied].view(">u8")
+        words = [numbers[:, word] for word in range(HASH_WORDS - 1, -1, -1)]
+        hashes[tied] = hashes[tied[np.lexsort((*words, timestamps[tied]))]]
+        same = ties[1:-1] & np.all(hashes[1:] == hashes[:-1], axis=1)
+        if same.any():
+            first_of_its_kind = np.ones(len(order), np.bool_)
+            first_of_its_kind[1:] = ~same
+            return timestamps[first_of_its_kind], hashes[first_of_its_kind]
+    return timestamps, hashes

@@ -1,0 +1,198 @@
+"""Which ranges differ, and into how many parts they are divided (Waku Sync, "Parameters").
+
+All ranges of a payload are looked up together: a million ids cost a few array operations a round.
+
+What the specification leaves to us is when a range that differs is divided, and when it is sent as
+an item set. An item takes 37 bytes, a fingerprint 38. So a range known to differ is sent as items
+while it has few; a fresh part of it, mostly equal, only if it has one. Where the differences lie
+close together, as how many of the neighbouring ranges differ tells, items are sent earlier.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sync.machine import Nanos
+from sync.ranges import OrderedSet, Places
+from sync.waku.message import Bounds, Ranges
+
+Counts: TypeAlias = NDArray[np.intp]
+Weights: TypeAlias = NDArray[np.float64]
+
+LARGE_FROM: Final = 4096
+"""Ids in a range from which on a first answer divides it into many parts, if most ranges differ: as
+nearly all of them will be needed, a round trip is saved for the same bytes."""
+
+NEIGHBOURS: Final = 24
+"""Fingerprints on either side by which the share of ids that differ is estimated."""
+
+SHARES: Final = np.array([0.003, 0.01, 0.03, 0.06, 0.12, 0.25, 0.4, 0.6])
+"""The shares of ids that may differ, between which the neighbours decide."""
+
+ITEM_BYTES: Final = 37.0
+FINGERPRINT_BYTES: Final = 38.0
+"""What an id, or a range with its fingerprint, mostly takes: timestamps are near each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """The implementer's numbers (Waku Sync, "Parameters")."""
+
+    partitions: int = 8
+    """Into how many sub-ranges a range is divided."""
+
+    wide_partitions: int = 64
+    """The same in the first answer, and in the second one for large ranges if most differ."""
+
+    item_set_threshold: int = 64
+    """Up to how many local ids a range that differs may be sent as an item set."""
+
+    choices: tuple[int, ...] = (1, 6, 8)
+    """Into how many parts such a range may be divided, whatever costs least; 1 sends its items, and
+    must be among them, or one id that differs would be divided for ever."""
+
+    fresh_threshold: int = 1
+    """Up to how many local ids a part of a range that differs is sent as an item set at once."""
+
+    joined_max: int = 256
+    """Up to how many ids an item set may have for the one behind it to become part of it."""
+
+    narrow: bool = True
+    """Whether an item set is answered around the differences only, not with the whole range."""
+
+
+NARROW: Final = Parameters()
+"""What we do among ourselves: any peer that answers ranges one by one understands it."""
+
+STRICT: Final = Parameters(
+    wide_partitions=8,
+    item_set_threshold=100,
+    choices=(1,),
+    fresh_threshold=100,
+    joined_max=-1,
+    narrow=False,
+)
+"""To the letter, with the thresholds of nwaku: a difference among 100,000 ids costs 16 kB."""
+
+
+class Division(NamedTuple):
+    """A range cut into parts: their bounds but for the last, local counts, and fingerprints.
+
+    Bounds have hashes, one by one, only where ids share timestamps.
+    """
+
+    timestamps: Sequence[Nanos]
+    hashes: Sequence[bytes] | None
+    places: Places
+    counts: Sequence[int]
+    fingerprints: bytes
+
+
+class Divider:
+    """Compares fingerprints with those of the snapshot `local`, and divides what differs."""
+
+    def __init__(self, local: OrderedSet, parameters: Parameters) -> None:
+        self._local = local
+        self._parameters = parameters
+
+    def compare(
+        self, received: Ranges, places: Places, *, first: bool
+    ) -> tuple[list[int], dict[int, Division]]:
+        """Return which ranges have another fingerprint here, and the parts of those to divide."""
+        theirs = [one for one in received.contents if isinstance(one, bytes)]
+        if not theirs:
+            return [], {}
+        at = np.array([at for at, one in enumerate(received.contents) if isinstance(one, bytes)])
+        lower, upper = places[at], places[at + 1]
+        ours = self._local.fingerprints(lower, upper)
+        words = np.frombuffer(b"".join(theirs), np.uint64).reshape(ours.shape)
+        differs = (ours != words).any(axis=1)
+        if not differs.any():
+            return [], {}
+        parts = self._parts((upper - lower).sum(axis=1), differs, first=first)
+        divisions: dict[int, Division] = {}
+        for each in sorted({*parts[differs].tolist()} - {1}):
+            chosen = np.flatnonzero(differs & (parts == each))
+            numbers = at[chosen].tolist()
+            bounds = [received.bounds(one) for one in numbers]
+            cut = self._cut(bounds, lower[chosen], upper[chosen], each)
+            divisions |= zip(numbers, cut, strict=True)
+        return at[differs].tolist(), divisions
+
+    def _parts(self, counts: Counts, differs: NDArray[np.bool_], *, first: bool) -> Counts:
+        """Return into how many parts to divide ranges that differ; 1 sends the items at once."""
+        parameters = self._parameters
+        parts = np.full(len(counts), parameters.partitions)
+        if first and 2 * differs.sum() >= len(differs):
+            parts[(counts >= LARGE_FROM) | (len(counts) == 1)] = parameters.wide_partitions
+        few = counts <= parameters.item_set_threshold
+        if few.any():
+            parts[few] = self._cheapest(counts, _likelihoods(differs, counts))[few]
+        return parts
+
+    def _cheapest(self, counts: Counts, weights: Weights) -> Counts:
+        """Return into how many parts ranges of few ids are divided best, 1 if not at all.
+
+        Each part takes a fingerprint, and those that are equal, a share of exp(-n / parts) for n
+        differences spread evenly, need not send their items.
+        """
+        choices = np.array(self._parameters.choices)
+        ids = np.maximum(counts, 1)[:, None]
+        differences = ids * SHARES / -np.expm1(ids * np.log1p(-SHARES))
+        unequal = -np.expm1(-differences[..., None] / choices)
+        unequal[..., choices == 1] = 1.0
+        cost = ITEM_BYTES * ids * (weights[..., None] * unequal).sum(axis=1)
+        cost += FINGERPRINT_BYTES * choices * (choices > 1)
+        cheapest: Counts = choices[np.argmin(cost, axis=1)]
+        return cheapest
+
+    def _cut(
+        self, bounds: Sequence[Bounds], lower: Places, upper: Places, parts: int
+    ) -> Iterator[Division]:
+        """Yield the parts of each of the ranges."""
+        if not bounds:
+            return
+        cuts = self._local.cuts(lower, upper, parts)
+        floors = np.array([one.lower.timestamp for one in bounds], np.uint64)
+        steps = np.concatenate((floors[:, None], cuts), axis=1)
+        rising = np.all(steps[:, 1:] > steps[:, :-1], axis=1)
+        between = self._local.places_of(cuts)
+        edges = np.concatenate((lower[:, None], between, upper[:, None]), axis=1)
+        counts = (edges[:, 1:] - edges[:, :-1]).sum(axis=2).tolist()
+        fingerprints = self._local.fingerprints(edges[:, :-1], edges[:, 1:])
+        for at, timestamps in enumerate(cuts.tolist()):
+            if rising[at]:
+                raw = fingerprints[at].tobytes()
+                yield Division(timestamps, None, edges[at], counts[at], raw)
+            else:
+                yield self.split(bounds[at], parts)
+
+    def split(self, bounds: Bounds, parts: int) -> Division:
+        """Return the parts of a range in which ids share timestamps."""
+        uppers = self._local.split(bounds.lower, bounds.upper, parts)
+        edges = self._local.places([bounds.lower, *uppers])
+        return Division(
+            [upper.timestamp for upper in uppers[:-1]],
+            [upper.hash for upper in uppers[:-1]],
+            edges,
+            (edges[1:] - edges[:-1]).sum(axis=1).tolist(),
+            self._local.fingerprints(edges[:-1], edges[1:]).tobytes(),
+        )
+
+
+def _likelihoods(differs: NDArray[np.bool_], counts: Counts) -> Weights:
+    """Return for each fingerprint how likely each of `SHARES` is, from those around it.
+
+    A range of n ids is equal with a probability of (1 - share)^n.
+    """
+    equal = np.maximum(counts, 1)[:, None] * np.log1p(-SHARES)
+    likelihood = np.where(differs[:, None], np.log(-np.expm1(equal)), equal)
+    sums = np.concatenate((np.zeros((1, len(SHARES))), np.cumsum(likelihood, axis=0)))
+    at = np.arange(len(counts))
+    around = sums[np.minimum(at + NEIGHBOURS + 1, len(at))] - sums[np.maximum(at - NEIGHBOURS, 0)]
+    weights = np.exp(around - around.max(axis=1, keepdims=True))
+    shares: Weights = weights / weights.sum(axis=1, keepdims=True)
+    return shares
