@@ -14,11 +14,11 @@ from textual import on
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.widgets import Static
+from textual.widgets import Static, TextArea
 
 from chat_tui import panels
 from chat_tui.chat import Chat
-from chat_tui.commands import Commands, Result
+from chat_tui.commands import Commands, Result, is_command
 from chat_tui.composer import Composer
 from chat_tui.feed import Feed, Pace
 from chat_tui.inputs import Inputs
@@ -161,6 +161,12 @@ class ChatApp(App[None]):
     @on(Submitted)
     def _submit(self, message: Submitted) -> None:
         self._inputs.put(message.text)
+
+    @on(TextArea.Changed)
+    def _tell_typing(self) -> None:
+        text = self.composer.text
+        if self._channel is not None and text.strip() and not is_command(text):
+            self._chat.typing(self._channel)
 
     async def _command(self, text: str) -> Result:
         self._around.status.be_quiet()

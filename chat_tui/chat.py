@@ -33,6 +33,23 @@ class Chat(Protocol):
             LocalError: empty, too long, or the disk refused it; the sentence says what to do.
         """
 
+    def typing(self, channel: ChannelId) -> None:
+        """Take note that the person is typing there: the others see it, unless that is off.
+
+        Cheap enough for every key.
+        """
+
+    @property
+    def typing_notices(self) -> bool:
+        """Whether the others see that the person is typing."""
+
+    async def set_typing_notices(self, *, on: bool) -> None:
+        """Let the others see, or not see, that the person is typing; remembered.
+
+        Raises:
+            LocalError: the disk refused it.
+        """
+
     async def resend(self, channel: ChannelId, message_id: MessageId) -> None:
         """Send an own message again that is not acknowledged.
 

@@ -224,6 +224,20 @@ class Client:
         """See `chat_tui.chat.Chat`."""
         return await self._node.write(channel, Kind.TEXT, encode_text(Text(self.nick, text)))
 
+    def typing(self, channel: ChannelId) -> None:
+        """See `chat_tui.chat.Chat`."""
+        if self.typing_notices:
+            self._node.tell_typing(channel)
+
+    @property
+    def typing_notices(self) -> bool:
+        """See `chat_tui.chat.Chat`."""
+        return self.profile.settings.typing_notices
+
+    async def set_typing_notices(self, *, on: bool) -> None:
+        """See `chat_tui.chat.Chat`."""
+        self.profile.save(replace(self.profile.settings, typing_notices=on))
+
     async def resend(self, channel: ChannelId, message_id: MessageId) -> None:
         """See `chat_tui.chat.Chat`."""
         if self._node.is_set_aside(channel, message_id):

@@ -70,10 +70,9 @@ class Commands:
         What the person did wrong comes back as a result that is not ok, with what to do.
         """
         try:
-            if not line.lstrip().startswith("/"):
-                return await self._write(line, channel)
-            if line.lstrip().startswith("//"):
-                return await self._write(line.lstrip()[1:], channel)
+            if not is_command(line):
+                doubled = line.lstrip().startswith("//")
+                return await self._write(line.lstrip()[1:] if doubled else line, channel)
             word, _, rest = line.strip().partition(" ")
             command = BY_NAME.get(word.casefold())
             if command is None:
@@ -172,6 +171,16 @@ class Commands:
         await self._chat.rename(_required(rest, "/nick and your new name"))
         return Result(text=f"You are {rest} from now on; what you wrote keeps its name.")
 
+    async def typing(self, rest: str, _channel: ChannelId | None) -> Result:
+        """Say whether others see that we type, and change it."""
+        if rest.casefold() not in {"", "on", "off"}:
+            raise LocalError("Write /typing on, or /typing off.")
+        if rest:
+            await self._chat.set_typing_notices(on=rest.casefold() == "on")
+        if self._chat.typing_notices:
+            return Result(text="Others see that you type. /typing off keeps it to yourself.")
+        return Result(text="Nobody is told that you type. /typing on tells those who are here.")
+
     async def resend(self, rest: str, channel: ChannelId | None) -> Result:
         """Send an own message again: the one named, else the first that failed."""
         info = self._channel(channel)
@@ -204,6 +213,12 @@ class Commands:
     async def quit(self, _rest: str, _channel: ChannelId | None) -> Result:
         """Leave."""
         return Result(quit=True)
+
+
+def is_command(line: str) -> bool:
+    """Whether a line is a /command; what begins with two slashes is a message."""
+    begun = line.lstrip()
+    return begun.startswith("/") and not begun.startswith("//")
 
 
 def _required(rest: str, usage: str) -> str:
@@ -285,6 +300,7 @@ TABLE: Final = (
     ),
     Command(("/who", "/peers"), "", "who is here, and who was", Commands.who),
     Command(("/nick",), "name", "take another name", Commands.nick),
+    Command(("/typing",), "[on or off]", "whether others see that you type", Commands.typing),
     Command(("/resend",), "[id]", "send a message again that nobody acknowledged", Commands.resend),
     Command(("/missing", "/buffers"), "", "what waits for what, and until when", Commands.missing),
     Command(("/sync",), "", "compare this channel with everybody here, now", Commands.sync),

@@ -20,6 +20,7 @@ from sync.view import (
     PeerShown,
     Snapshot,
     SyncShown,
+    TypingShown,
     WithdrawnShown,
 )
 
@@ -67,6 +68,14 @@ def to_json(event: Event, name: Name) -> Json | None:
             return {"event": "withdrawn", "channel": name(channel), "ids": list(message_ids)}
         case PeerShown(peer, nick, state):
             return {"event": "peer", "participant": peer, "nick": nick, "state": state.value}
+        case TypingShown(channel, peer, nick, typing):
+            return {
+                "event": "typing",
+                "channel": name(channel),
+                "peer": peer,
+                "nick": nick,
+                "typing": typing,
+            }
         case SyncShown():
             fields = dataclasses.asdict(event)
             elapsed_ns = fields.pop("elapsed_ns")

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Final, Protocol
 
 from chat_tui.client import Client, Setup
-from chat_tui.commands import Commands, Result
+from chat_tui.commands import Commands, Result, is_command
 from chat_tui.control import namer, serving
 from chat_tui.events import dumps, message, to_json
 from chat_tui.text import clean_nick, clean_text, time_of_day
@@ -221,7 +221,7 @@ class LineMode:
 
     async def _read(self, tasks: asyncio.TaskGroup, *, stay: bool) -> None:
         async for text in input_lines():
-            if text.lstrip().startswith("/") and not text.lstrip().startswith("//"):
+            if is_command(text):
                 await self._command(text)
             elif text.strip():
                 await self._room.acquire()

@@ -63,6 +63,20 @@ def agreement(snapshot: Snapshot, info: ChannelInfo) -> str:
     return ", ".join(words) or (IN_SYNC if here else "")
 
 
+def who_types(info: ChannelInfo | None) -> str:
+    """Return who is typing, as `dave is typing`; empty if nobody is."""
+    names = [] if info is None else [clean_nick(typist.nick) for typist in info.typists]
+    match names:
+        case []:
+            return ""
+        case [one]:
+            return f"{one} is typing"
+        case [one, other]:
+            return f"{one} and {other} are typing"
+        case _:
+            return f"{len(names)} people are typing"
+
+
 def what_happens(snapshot: Snapshot, info: ChannelInfo | None) -> str:
     """Return the one sentence that matters now, with what comes next."""
     if info is None:

@@ -24,6 +24,8 @@ class SimulatedChat:
     def __init__(self, world: World, number: int, names: Sequence[str]) -> None:
         self._world, self._number = world, number
         self._view = SimulatedView(world, number, names)
+        self.typing_notices = True
+        """See `chat_tui.chat.Chat`."""
 
     @property
     def history(self) -> History:
@@ -62,6 +64,15 @@ class SimulatedChat:
         if not written:
             raise LocalError("The simulated disk refused it: free its space, then write it again.")
         return written[0]
+
+    def typing(self, channel: ChannelId) -> None:
+        """See `chat_tui.chat.Chat`."""
+        if self.typing_notices and channel == self._world.channel:
+            self._world.tell_typing(self._number)
+
+    async def set_typing_notices(self, *, on: bool) -> None:
+        """See `chat_tui.chat.Chat`."""
+        self.typing_notices = on
 
     async def resend(self, channel: ChannelId, message_id: MessageId) -> None:
         """Send an own message again, at the participant's next turn.

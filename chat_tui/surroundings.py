@@ -153,7 +153,7 @@ class Surroundings(Vertical):
         self._transcript.tick(snapshot.now, alone=info is not None and not info.peers)
         self._transcript.hint = reports.nothing_yet(info)
         self._header.show(snapshot, info, self._glyphs)
-        self.status.show(reports.what_happens(snapshot, info))
+        self.status.show(reports.who_types(info) or reports.what_happens(snapshot, info))
         self._keys.show(panels.keys(snapshot, channel, self._unread))
         self._sidebar.show(panels.sidebar(snapshot, channel, self._unread, self._glyphs))
         if self._debug.display:

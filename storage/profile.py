@@ -55,6 +55,8 @@ class Settings:
 
     nick: str | None = None
     port: int | None = None
+    typing_notices: bool = True
+    """Whether others see that we type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,16 +258,19 @@ def _read_settings(path: Path) -> Settings:
     except ValueError as error:
         raise _bad_settings(path) from error
     match values:
-        case {"nick": str() | None as nick, "port": int() | None as port}:
-            return Settings(nick, port)
+        case {"nick": str() | None as nick, "port": int() | None as port, **more}:
+            notices = more.get("typing_notices", True)  # profiles of before say nothing of them
+            if isinstance(notices, bool):
+                return Settings(nick, port, notices)
         case _:
-            raise _bad_settings(path)
+            pass
+    raise _bad_settings(path)
 
 
 def _bad_settings(path: Path) -> LocalError:
     return LocalError(
         f"The settings in {path} cannot be read. Correct that file, or delete it: "
-        "it only holds your name and port."
+        "it only holds your name, your port, and whether others see that you type."
     )
 
 

@@ -48,7 +48,6 @@ nobody else's are left: a flood slows down its sender, and is lost neither."""
 
 SURVIVORS = (
     values.Write,
-    values.WriteEphemeral,
     values.SendAgain,
     values.Arrived,
     values.PeerJoined,
@@ -186,6 +185,15 @@ class Runner:
     def ask_sync(self, channel: ChannelId, peer: PeerId, now: Nanos) -> None:
         """Reconcile with `peer` because the person asks."""
         self._manage(managing.Asked(channel, peer), now)
+
+    def tell_typing(self, channel: ChannelId, nick: str, now: Nanos) -> None:
+        """Tell the others that the person, called `nick`, is typing; not again too soon.
+
+        Asked at every key, so it is no input unless a notice is due; never while much waits.
+        """
+        group = self.groups.get(channel)
+        if group is not None and group.tells_typing(now) and not self.crowded:
+            self.feed(channel, values.Typing(nick))
 
     def deadline(self) -> Nanos | None:
         """When `turn` is next needed; None when nothing waits on time."""

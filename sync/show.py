@@ -29,6 +29,8 @@ from sync.view import (
     RepairInfo,
     RequestInfo,
     SyncShown,
+    TypingShown,
+    TypistInfo,
     WaitingInfo,
     WithdrawnShown,
 )
@@ -96,6 +98,8 @@ def event_of(
             return FoundShown(channel, message_id, lost)
         case values.Withdrawn(message_ids):
             return WithdrawnShown(channel, message_ids)
+        case values.TypingChanged(peer, nick, typing):
+            return TypingShown(channel, peer, nick, typing)
         case values.SessionEnded():
             return SyncShown(
                 channel=channel,
@@ -176,6 +180,7 @@ def channel_info(group: Group, membership: Membership) -> ChannelInfo:
             ]
         ),
         peers=tuple(sorted(group.peers)),
+        typists=tuple([TypistInfo(peer, nick) for peer, nick in group.typists.nicks.items()]),
     )
 
 

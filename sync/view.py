@@ -98,6 +98,16 @@ class PeerShown:
 
 
 @dataclass(frozen=True, slots=True)
+class TypingShown:
+    """A peer began or ceased to type."""
+
+    channel: ChannelId
+    peer: PeerId
+    nick: str
+    typing: bool
+
+
+@dataclass(frozen=True, slots=True)
 class SyncShown:
     """A reconciliation session ended. Bytes count both streams; `elapsed_ns` is wall time."""
 
@@ -145,6 +155,7 @@ Event: TypeAlias = (
     | FoundShown
     | WithdrawnShown
     | PeerShown
+    | TypingShown
     | SyncShown
     | ChannelShown
     | Notice
@@ -237,6 +248,14 @@ class BloomInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class TypistInfo:
+    """Somebody who is typing; `nick` is the author's bytes: sanitise to render."""
+
+    peer: PeerId
+    nick: str
+
+
+@dataclass(frozen=True, slots=True)
 class ChannelInfo:
     """One channel, as the channel list and the debug pane show it. Buffers are cut to 100 rows."""
 
@@ -263,6 +282,8 @@ class ChannelInfo:
     """The newest messages, newest first."""
     peers: tuple[PeerId, ...] = ()
     """Peers whose link proved this channel."""
+    typists: tuple[TypistInfo, ...] = ()
+    """Who is typing, who began first coming first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,6 +93,29 @@ async def test_a_line_appears_on_the_other_screen_and_its_mark_settles(tmp_path:
         await until(pilot, lambda: "●" in shown(app))
 
 
+async def test_both_see_that_the_other_types_until_the_line_is_there(tmp_path: Path) -> None:
+    async with (
+        opened(tmp_path, "alice") as alice,
+        running(tmp_path, "bob") as bob,
+        screen(alice) as (app, pilot),
+    ):
+        await get_together(pilot, app, bob, alice)
+
+        def seen_by_bob() -> list[str]:
+            return [typist.nick for typist in bob.snapshot().channels[0].typists]
+
+        bob.typing(lobby(bob))
+        await until(pilot, lambda: "bob is typing" in shown(app))
+        await pilot.press("h")
+        await until(pilot, lambda: seen_by_bob() == ["alice"])
+        await pilot.press("i", "enter")
+        await bob.write(lobby(bob), "hello alice")
+
+        await until(pilot, lambda: "bob  hello alice" in shown(app))
+        await until(pilot, lambda: "is typing" not in shown(app))
+        await until(pilot, lambda: seen_by_bob() == [])
+
+
 async def test_history_is_painted_before_the_network_is_up(tmp_path: Path) -> None:
     async with running(tmp_path, "alice") as alice:
         for at in range(60):

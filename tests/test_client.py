@@ -16,6 +16,7 @@ from sync.view import (
     PeerShown,
     PeerState,
     SyncShown,
+    TypingShown,
 )
 from tests.chats import meet, opened, running, setup_of
 
@@ -168,6 +169,26 @@ async def test_names_and_ports_are_remembered(tmp_path: Path) -> None:
 
     assert kept.port == port
     assert kept.nick == "alice"  # given on the command line again
+
+
+async def test_who_keeps_it_to_oneself_is_not_seen_typing_after_a_restart_either(
+    tmp_path: Path,
+) -> None:
+    async with opened(tmp_path, "alice") as alice:
+        before = alice.typing_notices
+        await alice.set_typing_notices(on=False)
+    async with running(tmp_path, "alice") as alice, running(tmp_path, "bob") as bob:
+        seen, heard = Heard(alice), Heard(bob)
+        await meet(alice, bob)
+        await seen.peer(PeerState.UP)
+        await heard.peer(PeerState.UP)
+        alice.typing(lobby(alice))
+        await alice.write(lobby(alice), "hello")
+        await heard.texts(1)
+        after = alice.typing_notices
+
+    assert (before, after) == (True, False)
+    assert not [event for event in heard.events if isinstance(event, TypingShown)]
 
 
 async def test_an_open_channel_has_no_code(tmp_path: Path) -> None:

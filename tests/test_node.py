@@ -11,7 +11,7 @@ import pytest
 
 from sync.errors import LocalError, RemoteError, StorageError
 from sync.identity import short_fingerprint
-from sync.machine import MINUTE, SECOND
+from sync.machine import MINUTE, SECOND, MessageId
 from sync.net.clock import draw
 from sync.net.discovery import Discovery
 from sync.net.link import PROTOCOL
@@ -19,7 +19,9 @@ from sync.net.mesh import DEAD_AFTER
 from sync.net.node import Options
 from sync.net.roster import SILENT_MAX
 from sync.net.stream import SecureStream
-from sync.view import MessageShown, PeerShown, PeerState
+from sync.sds.message import Message
+from sync.sds.wire import encode
+from sync.view import MessageShown, PeerShown, PeerState, TypingShown
 from sync.waku.message import RECONCILIATION
 from tests.entries import identity
 from tests.nodes import (
@@ -97,6 +99,23 @@ async def test_a_new_name_is_shown_once(tmp_path: Path) -> None:
         await until(lambda: alice.shown(PeerShown)[-1].nick == "robert", "the new name")
 
         assert [shown.nick for shown in alice.shown(PeerShown)] == ["bob", "robert"]
+
+
+async def test_an_ephemeral_message_that_says_nothing_we_know_is_counted_and_no_more(
+    tmp_path: Path,
+) -> None:
+    async with host(tmp_path, "alice", "tea") as alice, host(tmp_path, "bob", "tea") as bob:
+        await meet(alice, bob)
+        nonsense = Message(bob.me, MessageId("e" * 64), TEA, None, (), content=b"bob is typing")
+        bob.node.mesh.broadcast(TEA, encode(nonsense))
+        bob.node.mesh.flush()
+        await until(lambda: alice.node.snapshot().refused, "it is refused")
+        bob.node.tell_typing(TEA)
+        await until(lambda: alice.shown(TypingShown), "what makes sense is shown")
+
+        assert alice.node.snapshot().refused == {bob.me: 1}
+        assert alice.shown(TypingShown) == [TypingShown(TEA, bob.me, "bob", typing=True)]
+        assert alice.is_up(bob)
 
 
 async def test_nobody_is_in_a_channel_unseen(tmp_path: Path) -> None:

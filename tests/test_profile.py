@@ -228,7 +228,27 @@ def test_settings_are_remembered(tmp_path: Path) -> None:
     assert again.settings == profile.settings == Settings('Änn "x" \udcff', 46021)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"nick": 1, "port": null}', '{"nick": "a"}'])
+def test_settings_of_an_earlier_version_are_read(tmp_path: Path) -> None:
+    settings = made(tmp_path) / "settings.json"
+    settings.write_text('{"nick": "ann", "port": 46021}')
+
+    profile = Profile.open(tmp_path, "ann", never)
+    profile.close()
+
+    assert profile.settings == Settings("ann", 46021, typing_notices=True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        '{"nick": 1, "port": null}',
+        '{"nick": "a"}',
+        '{"nick": "a", "port": null, "typing_notices": "no"}',
+    ],
+)
 def test_settings_that_make_no_sense_are_refused_by_name(tmp_path: Path, text: str) -> None:
     settings = made(tmp_path) / "settings.json"
     settings.write_text(text)

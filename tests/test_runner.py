@@ -240,12 +240,12 @@ def test_a_batch_has_a_limit_and_ends_early_when_it_is_enough() -> None:
 def test_the_queue_is_crowded_long_before_it_is_full() -> None:
     alice = Driver()
     for _ in range(CROWDED - 1):
-        alice.runner.feed(CHANNEL, values.WriteEphemeral(b"typing"))
+        alice.runner.feed(CHANNEL, values.Typing("alice"))
     calm = alice.runner.crowded
-    alice.runner.feed(CHANNEL, values.WriteEphemeral(b"typing"))
+    alice.runner.feed(CHANNEL, values.Typing("alice"))
     crowded = alice.runner.crowded
     for _ in range(QUEUE_MAX - CROWDED):
-        alice.runner.feed(CHANNEL, values.WriteEphemeral(b"typing"))
+        alice.runner.feed(CHANNEL, values.Typing("alice"))
 
     assert (calm, crowded) == (False, True)
     with pytest.raises(LocalError, match="wait a moment"):

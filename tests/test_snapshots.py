@@ -9,6 +9,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from chat_tui.marks import ASCII
+from sync.machine import SECOND
 from tests import scenes
 from tests.screenshots import DIRECTORY, NARROW, PICTURES, WIDE, svg_of
 
@@ -72,6 +73,14 @@ def test_first_run(snap_compare: SnapCompare) -> None:
 
 def test_nothing_written_yet(snap_compare: SnapCompare) -> None:
     assert snap_compare(scenes.screen_of(scenes.empty()), terminal_size=NARROW)
+
+
+def test_somebody_is_typing(snap_compare: SnapCompare) -> None:
+    scene = scenes.empty()
+    scene.world.tell_typing(scenes.BOB)
+    scene.world.run(SECOND)
+
+    assert snap_compare(scenes.screen_of(scene), terminal_size=NARROW)
 
 
 def test_what_went_wrong_is_said_whole_above_the_input(snap_compare: SnapCompare) -> None:

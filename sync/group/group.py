@@ -11,37 +11,33 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from sync.entry import Header, Parent, seal
+from sync import ephemeral
+from sync.entry import Header, seal
 from sync.errors import RemoteError
 from sync.group import sessions, values
 from sync.group.author_log import AuthorLog
-from sync.group.ingest import Gate, Verify, outline_of
+from sync.group.ingest import Gate, Verify, content_of, outline_of, parents_of
 from sync.group.mapping import mapped
-from sync.group.parked import CLOCK_AHEAD_MAX, Parked, admitted_from
+from sync.group.parked import (
+    AHEAD,
+    CLOCK_AHEAD_MAX,
+    PARKED,
+    TOO_MANY_AHEAD,
+    WITHDRAWN,
+    Parked,
+    admitted_from,
+)
+from sync.group.typists import Typists
 from sync.machine import MILLISECOND, ChannelId, MessageId, Nanos, PeerId, Tick, earlier
 from sync.ranges import OrderedSet, SyncId
 from sync.sds import events as sds
 from sync.sds.channel import Channel
-from sync.sds.incoming import Content
 from sync.sds.message import Delivery, HistoryEntry, Kind, Message, Parameters
 
 RESTORED = (
     "This profile was restored from a backup or runs twice; what it had written since comes back "
     "from the others, and new messages go into a new log."
 )
-PARKED = (
-    "A message stamped in the future was set aside until its time; its author's clock is wrong."
-)
-AHEAD = (
-    "This computer's clock was ahead of the others'; they see what you write once their clocks get "
-    "there. Set the clock right."
-)
-WITHDRAWN = (
-    "This computer's clock was wrong. Messages whose time is far ahead are set aside until then, "
-    "here as everywhere: {count}. /resend sends yours anew, one at a time."
-)
-
-TOO_MANY_AHEAD = "too many messages stamped in the future"
 
 JUDGES = 2
 """Peers whose clocks must agree that ours was wrong, before we take anything back."""
@@ -73,6 +69,7 @@ class Group:
         self.audience = 0
         """How many others a broadcast reaches, as `values.Audience` told."""
         self.parked = Parked()
+        self.typists = Typists()
         self._author = author
         self._gate = (author.gate_of or self._new_gate)(channel)
         self._own_log = AuthorLog(0)
@@ -94,6 +91,7 @@ class Group:
                 effects = self._on_write(event)
             case Tick():
                 effects = [*self._unpark(), *self._sds(Tick()), *self._sessions(Tick())]
+                effects += self.typists.expire(now)
             case values.PeerJoined(peer):
                 effects = self._sessions(event)
                 self.peers.add(peer)
@@ -101,6 +99,7 @@ class Group:
             case values.PeerGone(peer):
                 self.peers.discard(peer)
                 effects = [*self._sds(sds.Connected(len(self.peers))), *self._sessions(event)]
+                effects += self.typists.stopped(peer)
             case values.Audience(peers):
                 self.audience = peers
                 effects = self._sds(sds.Connected(peers))
@@ -108,8 +107,8 @@ class Group:
                 self._offset = offset_ns
                 effects = [*self._sds(sds.ReferenceClock(offset_ns)), *self._unpark()]
                 effects += self._withdraw()
-            case values.WriteEphemeral(content):
-                effects = self._sds(sds.SendEphemeral(content))
+            case values.Typing(nick):
+                effects = self._tell_typing(nick)
             case values.SendAgain(message_id):
                 effects = self._sds(sds.SendAgain(message_id))
             case values.Restored(state):
@@ -121,8 +120,9 @@ class Group:
         return effects
 
     def deadline(self) -> Nanos | None:
-        """When SDS, a session or a parked entry next needs a tick."""
+        """When SDS, a session, a parked entry or a typing notice next needs a tick."""
         due = earlier(self.sds.deadline(), self.sessions.deadline())
+        due = earlier(due, self.typists.deadline())
         parked = self.parked.next_at()
         return due if parked is None else earlier(due, parked - self._offset)
 
@@ -157,7 +157,7 @@ class Group:
             skiplink=skiplink,
             created_ns=max(self._now + self._offset, self._own_created_ns + 1),
             lamport=lamport,
-            parents=tuple([_parent(entry) for entry in history]),
+            parents=parents_of(history),
             kind=body.kind,
             body_size=len(body.body),
             body_hash=hashlib.sha256(body.body).digest(),
@@ -174,6 +174,17 @@ class Group:
         self._sealed = self._gate.store(entry, message)
         return sds.Sealed(entry.message_id, entry.content, self._sealed.waku_hash)
 
+    def tells_typing(self, now: Nanos) -> bool:
+        """Whether the others would be told now that the person is typing."""
+        return bool(self.peers or self.audience) and self.typists.may_tell(now)
+
+    def _tell_typing(self, nick: str) -> list[values.Effect]:
+        content = ephemeral.encode(ephemeral.Typing(nick))
+        if not self.tells_typing(self._now):
+            return []
+        self.typists.told(self._now)
+        return self._sds(sds.SendEphemeral(content))
+
     # --- What comes in -------------------------------------------------------------------------
 
     def _on_arrived(self, peer: PeerId | None, payload: bytes) -> list[values.Effect]:
@@ -183,7 +194,7 @@ class Group:
         if message.kind is not Kind.CONTENT:
             if not from_author:
                 raise RemoteError("a sync or ephemeral message in another's name")
-            return self._sds(sds.Received(message, None, from_author=True))
+            return self._on_unkept(message)
         if self._holds(message.message_id):
             if message.message_id in self.parked:
                 return []
@@ -193,7 +204,21 @@ class Group:
             return self._sds(sds.Received(message, None, from_author=True))
         if self._is_beyond(message):  # before the signature, which costs most
             return [values.Refused(message.sender_id, TOO_MANY_AHEAD)]
-        return self._accept(message, self._gate.check(message), from_author=from_author)
+        effects = self._accept(message, self._gate.check(message), from_author=from_author)
+        if from_author:
+            effects += self.typists.stopped(message.sender_id)
+        return effects
+
+    def _on_unkept(self, message: Message) -> list[values.Effect]:
+        """Take in a sync or ephemeral message of the peer whose link it came on."""
+        received = sds.Received(message, None, from_author=True)
+        if message.kind is Kind.SYNC:
+            return self._sds(received)
+        typing = ephemeral.decode(message.content)
+        effects = self._sds(received)
+        if message.sender_id in self.peers or self.audience:  # and not gone meanwhile
+            effects += self.typists.heard(message.sender_id, typing.nick, self._now)
+        return effects
 
     def _is_beyond(self, message: Message) -> bool:
         """Whether a message is from the future, as are too many others of its author here."""
@@ -290,7 +315,7 @@ class Group:
                 values.SetStatus(
                     self.channel, outline.message_id, values.Status.WAITING, after_gap=False
                 ),
-                *self._sds(sds.Admit(_content(outline))),
+                *self._sds(sds.Admit(content_of(outline))),
             ]
         return effects
 
@@ -327,15 +352,15 @@ class Group:
             self._sds(sds.SetAside(outline.message_id))
         restored = sds.Restored(
             log=state.log,
-            tips=tuple([_content(outline) for outline in state.tips]),
+            tips=tuple([content_of(outline) for outline in state.tips]),
             outgoing=tuple(
                 [
                     sds.RestoredOwn(own.message_id, own.delivery, own.attempts)
                     for own in state.outgoing
                 ]
             ),
-            waiting=tuple([_content(outline) for outline in state.waiting]),
-            gaps=tuple([_content(outline) for outline in state.gaps]),
+            waiting=tuple([content_of(outline) for outline in state.waiting]),
+            gaps=tuple([content_of(outline) for outline in state.gaps]),
         )
         return self._sds(restored)
 
@@ -365,19 +390,3 @@ class Group:
                 lacked = len(self.sds.incoming.missing)
                 effects.append(values.Lacking(lacked, tuple(sorted(self.peers))))
         return effects
-
-
-def _parent(entry: HistoryEntry) -> Parent:
-    assert entry.sender_id is not None
-    assert entry.retrieval_hint is not None
-    return Parent(entry.message_id, entry.sender_id, entry.retrieval_hint)
-
-
-def _content(outline: values.Outline) -> Content:
-    return Content(
-        outline.message_id,
-        outline.sender_id,
-        outline.lamport,
-        outline.causal_history,
-        outline.retrieval_hint,
-    )

@@ -9,10 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Self, TypeAlias
 
-from sync.entry import Entry, open_content
+from sync.entry import Entry, Parent, open_content
 from sync.errors import RemoteError
 from sync.group.records import Outline, StoredMessage
 from sync.machine import ChannelId, PeerId
+from sync.sds.incoming import Content
 from sync.sds.message import LAN_LIMITS, HistoryEntry, Kind, Limits, Message
 from sync.sds.wire import decode, encode_canonical
 from sync.waku.message import (
@@ -129,6 +130,16 @@ def history_of(entry: Entry) -> tuple[HistoryEntry, ...]:
     )
 
 
+def parents_of(history: tuple[HistoryEntry, ...]) -> tuple[Parent, ...]:
+    """Return a causal history of ours as the header signs it."""
+    parents: list[Parent] = []
+    for entry in history:
+        assert entry.sender_id is not None
+        assert entry.retrieval_hint is not None
+        parents.append(Parent(entry.message_id, entry.sender_id, entry.retrieval_hint))
+    return tuple(parents)
+
+
 def outline_of(stored: StoredMessage) -> Outline:
     """Return a stored message without its content."""
     entry = stored.entry
@@ -139,4 +150,15 @@ def outline_of(stored: StoredMessage) -> Outline:
         created_ns=entry.header.created_ns,
         causal_history=history_of(entry),
         retrieval_hint=stored.waku_hash,
+    )
+
+
+def content_of(outline: Outline) -> Content:
+    """Return a stored message as SDS knows it."""
+    return Content(
+        outline.message_id,
+        outline.sender_id,
+        outline.lamport,
+        outline.causal_history,
+        outline.retrieval_hint,
     )

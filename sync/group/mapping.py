@@ -58,8 +58,8 @@ def mapped(
             return [values.Missing(message_id, named_by)]
         case sds.Found(message_id, lost):
             return [values.Found(message_id, lost)]
-        case sds.EphemeralArrived(sender_id, content):
-            return [values.EphemeralArrived(sender_id, content)]
+        case sds.EphemeralArrived():
+            return []  # the group has read it
         case sds.FilterIgnored(sender_id, reason):
             return [values.Refused(sender_id, reason)]
         case _:

@@ -12,6 +12,20 @@ CLOCK_AHEAD_MAX: Nanos = 5 * MINUTE
 PARKED_PER_AUTHOR_MAX = 100
 """Entries of one author kept aside for their time to come."""
 
+PARKED = (
+    "A message stamped in the future was set aside until its time; its author's clock is wrong."
+)
+AHEAD = (
+    "This computer's clock was ahead of the others'; they see what you write once their clocks get "
+    "there. Set the clock right."
+)
+WITHDRAWN = (
+    "This computer's clock was wrong. Messages whose time is far ahead are set aside until then, "
+    "here as everywhere: {count}. /resend sends yours anew, one at a time."
+)
+
+TOO_MANY_AHEAD = "too many messages stamped in the future"
+
 
 def admitted_from(lamport: int, created_ns: Nanos) -> Nanos:
     """Return from what reference time on an entry with these stamps is let in."""

@@ -56,10 +56,10 @@ class Write:
 
 
 @dataclass(frozen=True, slots=True)
-class WriteEphemeral:
-    """Something short-lived to tell, such as that the person is typing."""
+class Typing:
+    """The person, who goes by `nick`, is typing; the others are told if it is time to."""
 
-    content: bytes
+    nick: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +170,7 @@ class TransferEnded:
 Input: TypeAlias = (
     Restored
     | Write
-    | WriteEphemeral
+    | Typing
     | SendAgain
     | Arrived
     | PeerJoined
@@ -296,11 +296,12 @@ class BeginAnew:
 
 
 @dataclass(frozen=True, slots=True)
-class EphemeralArrived:
-    """A short-lived message of `peer`."""
+class TypingChanged:
+    """`peer`, who goes by `nick`, began or ceased to type."""
 
     peer: PeerId
-    content: bytes
+    nick: str
+    typing: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,7 +370,7 @@ Effect: TypeAlias = (
     | Found
     | Withdrawn
     | BeginAnew
-    | EphemeralArrived
+    | TypingChanged
     | Retrieve
     | Lacking
     | SessionEnded

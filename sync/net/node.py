@@ -33,13 +33,7 @@ from sync.net.trace import SEED_SIZE, Began, Trace
 from sync.runner import Runner
 from sync.sds.wire import decode, encode
 from sync.show import channel_info, event_of
-from sync.view import (
-    Event,
-    Level,
-    Notice,
-    Snapshot,
-    SyncShown,
-)
+from sync.view import Event, Level, Notice, Snapshot, SyncShown
 
 __all__ = ["Node", "Options"]
 
@@ -140,6 +134,11 @@ class Node:
         loaded = await self._journal.load(channel, [message_id])
         entry = loaded[message_id].entry
         return await self.write(channel, entry.header.kind, entry.body)
+
+    def tell_typing(self, channel: ChannelId) -> None:
+        """Tell the others that the person is typing, unless they were told just now."""
+        self._runner.tell_typing(channel, self.nick, self.clock.now())
+        self._engine.wake()
 
     def ask_sync(self, channel: ChannelId, peer: PeerId) -> None:
         """Reconcile with a peer now."""

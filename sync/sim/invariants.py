@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from sync.entry import Header
+from sync.group.typists import TYPISTS_MAX
 from sync.group.values import SessionEnded, Status
 from sync.machine import MessageId, PeerId
 from sync.manager import SESSIONS_MAX
@@ -134,6 +135,7 @@ def check_bounds(runner: Runner, node: int) -> None:
             "repair requests with a time": (len(repairs.asking.requests), REQUESTS_MAX),
             "repair requests": (len(repairs.asking), MISSING_MAX),
             "answers planned": (len(repairs.answering.answers), ANSWERS_MAX),
+            "people typing": (len(group.typists), TYPISTS_MAX),
             "ids in the filter": (group.sds.filter.count, group.sds.parameters.bloom.capacity),
         }
     for what, (size, limit) in sizes.items():

@@ -69,7 +69,7 @@ class Outlet:
                 values.Lacking()
                 | values.Retrieve()
                 | values.Found()
-                | values.EphemeralArrived()
+                | values.TypingChanged()
                 | values.Refused()
                 | values.Warned()
             ):

@@ -34,6 +34,8 @@ from sync.view import (
     PeerState,
     Position,
     Snapshot,
+    TypingShown,
+    TypistInfo,
 )
 
 TRACE_MAX: Final = 50
@@ -78,7 +80,9 @@ class SimulatedView:
         channels: tuple[ChannelInfo, ...] = ()
         if node.runner is not None:
             group = node.runner.groups[self._world.channel]
-            channels = (channel_info(group, self._world.membership),)
+            info = channel_info(group, self._world.membership)
+            typists = [TypistInfo(one.peer, self._names[one.peer]) for one in info.typists]
+            channels = (replace(info, typists=tuple(typists)),)
         return Snapshot(
             me=node.identity.peer_id,
             nick=self._names[node.identity.peer_id],
@@ -131,6 +135,8 @@ class SimulatedView:
         event = event_of(release.channel, release.effect, self._node.identity.peer_id, self._load)
         if isinstance(event, MessageShown):
             event = MessageShown(self._named(event.line))
+        elif isinstance(event, TypingShown):
+            event = replace(event, nick=self._names[event.peer])
         if event is not None:
             for subscriber in list(self._subscribers):
                 subscriber(event)

@@ -125,6 +125,15 @@ class World:
         body = encode_text(Text(f"node{number}", text))
         self._feed(node, values.Write(self._tokens, Kind.TEXT, body))
 
+    def tell_typing(self, number: int) -> None:
+        """Let a node's person press a key in the midst of a line now."""
+        node = self.nodes[number]
+        if node.runner is not None:
+            now = self.now + node.machine_offset
+            node.runner.tell_typing(CHANNEL, f"node{number}", now)
+            if node.runner.busy and node.committing is None:
+                self._wake(node, self.now)
+
     def give(self, number: int, event: values.Input) -> None:
         """Let something from outside of this world reach a node, after a trip."""
         self.time.call(
