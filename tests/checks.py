@@ -1,14 +1,15 @@
 """Pairs of checks whose every frame is pushed through its bytes."""
 
+import random
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import TypeVar
 
 import pytest
 
 from sync.codec import length_prefixed
-from sync.digest import Held
+from sync.digest import FANOUT_BITS, Held
 from sync.errors import RemoteError
 from sync.machine import Nanos
 from sync.ranges import SyncId
@@ -25,11 +26,14 @@ from sync.waku.check import (
 from sync.waku.check_message import (
     FRAME_BYTES_MAX,
     Ask,
+    Child,
     Claim,
     End,
     Frame,
     Hashes,
+    Leaf,
     Leaves,
+    Node,
     Proof,
     Verdict,
 )
@@ -106,6 +110,11 @@ class Pair:
             if side is self.side(receiver):
                 return decode_frame(data)
 
+    @property
+    def under_way(self) -> Frame | None:
+        """The frame that is next."""
+        return decode_frame(self._under_way[0][1]) if self._under_way else None
+
     def refuses(self, frame: Frame) -> None:
         """Deliver a frame before the one that is next: it is refused, and no trace is left."""
         side, _ = self._under_way[0]
@@ -117,10 +126,11 @@ class Pair:
         assert (side.machine.phase, side.machine.deadline()) == before
 
     def instead(self, frame: Frame) -> Side:
-        """Deliver a frame in the place of the one that is next; return who got it."""
+        """Deliver a frame in the place of the one that is next; return who took it."""
         side, _ = self._under_way[0]
-        self._under_way[0] = (side, encode_frame(frame))
-        self._deliver()
+        effects = side.machine.handle(FrameReceived(frame), NOW)
+        self._under_way.popleft()
+        self._send(self._other(side), side.take(effects))
         return side
 
     def side(self, role: Role) -> Side:
@@ -132,10 +142,10 @@ class Pair:
         return sum(len(length_prefixed(data)) for data in self.wire)
 
     def _deliver(self) -> None:
-        side, data = self._under_way.popleft()
-        other = self.responder if side is self.initiator else self.initiator
-        received = FrameReceived(decode_frame(data))
-        self._send(other, side.take(side.machine.handle(received, NOW)))
+        self.instead(decode_frame(self._under_way[0][1]))
+
+    def _other(self, side: Side) -> Side:
+        return self.responder if side is self.initiator else self.initiator
 
     def _send(self, receiver: Side, frames: list[bytes]) -> None:
         self.wire += frames
@@ -176,3 +186,26 @@ def assert_learnt(done: Pair, ours: set[SyncId], theirs: set[SyncId], floor: Nan
         assert (side.finished.need, side.finished.have) == (len(side.need), len(side.have))
         assert side.machine.phase is Phase.FINISHED
         assert side.machine.deadline() is None
+
+
+def damaged(value: object, chance: random.Random) -> object:
+    """A value of the same type, somewhat different: another number, other bytes, another order."""
+    match value:
+        case int():
+            return chance.choice([value + 1, max(0, value - 1), value << FANOUT_BITS, 0, 2**32 - 1])
+        case bytes() if value:
+            at = chance.randrange(len(value))
+            flipped = bytes([value[at] ^ 1 << chance.randrange(8)])
+            return chance.choice([value[:at] + flipped + value[at + 1 :], b"", 2 * value])
+        case tuple() if value:
+            at = chance.randrange(len(value))
+            without, again = value[:at] + value[at + 1 :], (*value[: at + 1], *value[at:])
+            inside = (*value[:at], damaged(value[at], chance), *value[at + 1 :])
+            return chance.choice([without, again, value[::-1], inside, inside])
+        case (
+            Claim() | Proof() | Verdict() | Ask() | Hashes() | Node() | Child() | Leaves() | Leaf()
+        ):
+            name = chance.choice([each.name for each in fields(value)])
+            return replace(value, **{name: damaged(getattr(value, name), chance)})  # type: ignore[arg-type]
+        case _:
+            return value

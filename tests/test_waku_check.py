@@ -224,6 +224,16 @@ def test_our_root_with_another_count_is_no_proof() -> None:
     assert_learnt(both.run(), items, items)
 
 
+def test_the_floor_of_a_digest_counts_like_our_own() -> None:
+    items = {numbered(number) for number in range(20)}
+    floor = NOW + 10 * SECOND
+    initiator = check(Role.INITIATOR, held(items - {numbered(3)}).above(floor))
+
+    done = Pair(initiator, check(Role.RESPONDER, held(items))).run()
+
+    assert_learnt(done, items, items, floor)
+
+
 def test_a_floor_above_everything_is_told_with_the_result() -> None:
     done = checked({numbered(1)}, {numbered(2)}, (0, TIMESTAMP_MAX))
 

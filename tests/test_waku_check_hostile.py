@@ -1,5 +1,6 @@
 """Frames no honest peer sends: each is refused, leaves no trace, and the check goes on."""
 
+import random
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -29,7 +30,7 @@ from sync.waku.check_message import (
 from sync.waku.check_wire import decode_frame
 from sync.waku.message import TIMESTAMP_MAX
 from sync.waku.reconcile import Role
-from tests.checks import Pair, assert_learnt, check, pair
+from tests.checks import Pair, assert_learnt, check, damaged, pair
 from tests.digests import held
 from tests.waku_sets import NOW, numbered
 
@@ -359,3 +360,21 @@ def test_an_initiator_that_gives_up_leaves_a_failed_check(ending: Ending) -> Non
 
     assert told.finished is not None
     assert (told.finished.result, told.finished.reason) == (Result.FAILED, ending.value)
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_whatever_is_damaged_on_the_way_nothing_different_is_called_equal(seed: int) -> None:
+    chance = random.Random(seed)
+    both = different()
+    refused = 0
+
+    while (frame := both.under_way) and refused < 20:
+        bad = damaged(frame, chance) if chance.random() < 0.5 else frame
+        assert isinstance(bad, Frame)
+        try:
+            both.instead(bad)
+        except RemoteError:
+            refused += 1
+
+    results = (both.initiator.result, both.responder.result)
+    assert Result.EQUAL not in results, f"seed={seed}"

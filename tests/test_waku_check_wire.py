@@ -1,5 +1,7 @@
 """The bytes of the check: every frame comes back as it was, and anything else is refused."""
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -98,13 +100,13 @@ def largest_leaves(count: int) -> Leaves:
 
 @pytest.mark.parametrize("largest", [largest_hashes, largest_leaves])
 def test_what_the_limits_allow_fits_into_a_frame_and_one_node_more_is_refused(
-    largest: "type[Hashes] | type[Leaves]",
+    largest: Callable[[int], Frame],
 ) -> None:
-    frame = largest(NODES_MAX)  # type: ignore[call-arg, arg-type]
+    frame = largest(NODES_MAX)
 
     assert decode_frame(encode_frame(frame)) == frame
     with pytest.raises(DecodeError, match="nodes are named"):
-        decode_frame(encode_frame(largest(NODES_MAX + 1)))  # type: ignore[call-arg, arg-type]
+        decode_frame(encode_frame(largest(NODES_MAX + 1)))
 
 
 def test_a_frame_over_the_limit_is_refused_before_it_is_read() -> None:

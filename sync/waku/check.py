@@ -185,7 +185,7 @@ class Check:
         assert held or role is Role.RESPONDER, "who has nothing to compare does not begin"
         self._role = role
         self._held = held
-        self._floor = floor
+        self._floor = max(floor, held.digest.floor) if held else floor
         self._salt = salt
         self._phase = Phase.INITIATING if role is Role.INITIATOR else Phase.AWAITING_CLAIM
         self._expires_at = opened_at + INACTIVITY_MAX
