@@ -10,7 +10,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from sync.waku import reconcile, transfer
+from sync.waku import check, reconcile, transfer
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "ARCHITECTURE.md"
@@ -46,6 +46,7 @@ def drawn() -> dict[str, str]:
         "code map": code_map(),
         "reconciliation": table(reconcile.TRANSITIONS),
         "transfer": table(transfer.TRANSITIONS),
+        "check": table(check.TRANSITIONS),
     }
 
 

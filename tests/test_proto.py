@@ -9,7 +9,7 @@ SCHEMAS = sorted(path.name for path in (ROOT / "proto").glob("*.proto"))
 
 
 def test_there_are_schemas() -> None:
-    assert len(SCHEMAS) == 5
+    assert len(SCHEMAS) == 6
 
 
 @pytest.mark.slow

@@ -18,6 +18,7 @@ Where each section of the specification lives:
 | Transfer Protocol, Wire specification | `wire.encode_transfer`, `wire.decode_transfer` |
 | Cluster & Shards | `message.CLUSTER`, `message.shard`, `reconcile.Reconciliation._matches` |
 | Parameters | `division.Parameters` |
+| (ours) The check afterwards | `check.Check`, `proof`, `descent`, `check_wire`, `sync.digest` |
 | Storage | `sync.ranges.OrderedSet` |
 
 How we read what it leaves open:
@@ -45,6 +46,13 @@ Where we differ (`division.STRICT` does not do the first two):
   range ends with one fingerprint over all the rest. Any peer that answers ranges one by one copes.
 - Fingerprints are never answered by an item set marked `reconciled`, which other implementations
   do where they hold nothing: it saves a round, but we would not learn what we lack.
+- An XOR fingerprint is no proof: 257 hashes always contain a subset that XORs to zero, so who
+  chooses messages can make two different sets look equal. After a session, on a stream of its own
+  (`/chat-tui/sync-check/1`), both sides therefore compare count and SHA-256 of the set they then
+  should hold in common, bound to fresh salts of both; where these differ they descend through time
+  buckets to the ids themselves. Retention floors, of which the specification knows nothing, travel
+  there too: only what neither side may have dropped is compared. A peer that does not know the
+  stream can be synced with as ever, but nothing it says acknowledges a message.
 - A bound whose hash is longer than its first difference, and elements outside their range, are
   refused.
 """

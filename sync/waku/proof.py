@@ -1,0 +1,44 @@
+"""What two sides show each other of what they hold, so that neither can repeat the other's words.
+
+Rules:
+1. Who proves something must know the root of its digest: fresh salts of both sides are hashed
+   with it, and the role of who proves.
+2. Nothing but these hashes leaves while two sides are equal.
+"""
+
+import hashlib
+
+from sync.digest import Held
+from sync.errors import RemoteError
+from sync.machine import Nanos
+from sync.waku.check_message import Proof, Verdict
+from sync.waku.message import TIMESTAMP_MAX
+from sync.waku.reconcile import Role
+
+
+def sealed(role: Role, initiator_salt: bytes, responder_salt: bytes, root: bytes) -> bytes:
+    """Return what `role` sends to prove its root: SHA-256 of role, both salts and root."""
+    return hashlib.sha256(role.value.encode() + initiator_salt + responder_salt + root).digest()
+
+
+def matches(theirs: Proof | Verdict, held: Held, expected: bytes) -> bool:
+    """Whether the peer holds what we hold: it proves our root, as `expected`, and our count.
+
+    Raises:
+        RemoteError: it proves our root but another count, which cannot be.
+    """
+    if theirs.digest != expected:
+        return False
+    if theirs.count != held.digest.count:
+        raise RemoteError(f"a digest of {held.digest.count} ids is said to be of {theirs.count}")
+    return True
+
+
+def check_floor(floor: Nanos) -> None:
+    """Refuse what is no retention floor.
+
+    Raises:
+        RemoteError: above the timestamps a message can have.
+    """
+    if not 0 <= floor <= TIMESTAMP_MAX:
+        raise RemoteError(f"a retention floor of {floor} is no time of a message")
