@@ -112,7 +112,7 @@ class RollingBloomFilter:
         """Add `item`; one that is held already changes nothing and keeps its age."""
         if item in self._older or item in self._younger:
             return
-        if self.count == self.parameters.capacity:
+        if len(self._younger) == self._younger_max:  # it fills after the older half
             self._roll_over()
         half = self._older if len(self._older) < self._older_max else self._younger
         half[item] = None

@@ -34,7 +34,10 @@ class Causal:
 
     def holds(self, message_id: MessageId) -> bool:
         """Whether we can give it to others: it is on our disk, delivered or held back."""
-        return message_id in self.log.order or message_id in self.incoming.waiting
+        incoming = self.incoming
+        if message_id in incoming.missing:  # so it is not delivered: there is nothing to look up
+            return message_id in incoming.waiting
+        return message_id in self.log.order or message_id in incoming.waiting
 
     def admit(self, content: Content, now: Nanos) -> list[Effect]:
         """Deliver a new message, or hold it back ("Receive Message", last paragraph)."""

@@ -189,12 +189,10 @@ class Channel:
         if not message.content:
             missing = self._causal.seek(history, sender, sender, now)
             return effects + self._news(missing, now)
-        if message_id in self.log.order:
+        if self._causal.holds(message_id):
             self.repairs.answering.heard(message_id)
-            self._owe_again(event, now)
-            return effects
-        if message_id in self.incoming.waiting:
-            self.repairs.answering.heard(message_id)
+            if message_id not in self.incoming.waiting:
+                self._owe_again(event, now)
             return effects
         content = Content(
             message_id, sender, message.lamport, history, event.hint, event.from_author
