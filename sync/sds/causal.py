@@ -62,12 +62,12 @@ class Causal:
     def _unknown(self, history: History, named_by: str) -> dict[MessageId, HistoryEntry]:
         """Return what is named there and not in the log; a message does not wait for itself."""
         known, missing = self.log.order, self.incoming.missing  # what is missing needs no look-up
-        return {
-            entry.message_id: entry
-            for entry in history
-            if (entry.message_id in missing or entry.message_id not in known)
-            and entry.message_id != named_by
-        }
+        unknown = {}
+        for entry in history:
+            message_id = entry.message_id
+            if (message_id in missing or message_id not in known) and message_id != named_by:
+                unknown[message_id] = entry
+        return unknown
 
     def seek(self, history: History, named_by: str, namer: PeerId, now: Nanos) -> list[Effect]:
         """Look for what is named and not in the log; bounded.

@@ -339,17 +339,17 @@ class Channel:
             for message_id, entry in requested.items():
                 held = self._causal.holds(message_id)
                 self.repairs.requested(entry, message.sender_id, now, held=held)
-        elif self._tells_what_we_would(message):
+        elif message.content or self._tells_what_we_would(message.causal_history):
             self._restart_idle(now)
 
-    def _tells_what_we_would(self, message: Message) -> bool:
+    def _tells_what_we_would(self, history: History) -> bool:
         """Whether our next sync message is superfluous; one that names less than it is not enough.
 
         Otherwise a few who speak often, and know little, would keep all others silent.
         """
-        if message.content or len(self.log.tips) > HISTORY_MAX:
+        if len(self.log.tips) > HISTORY_MAX:
             return True
-        named = {entry.message_id for entry in message.causal_history}
+        named = {entry.message_id for entry in history}
         return named.issuperset(self.log.tips)
 
     def _settle(self) -> None:

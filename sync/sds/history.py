@@ -135,4 +135,7 @@ class Log:
             if place < newest[0]:
                 return
             del newest[0]
-        insort(newest, place)
+        if newest and place < newest[-1]:
+            insort(newest, place)
+        else:
+            newest.append(place)
