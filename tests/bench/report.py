@@ -106,13 +106,13 @@ def fresh_watch() -> Stopwatch:
     return Stopwatch()
 
 
-def explained(result: Result, measured: Callable[[], object], *, always: bool = False) -> Result:
+def explained(result: Result, measured: Callable[[], object]) -> Result:
     """Return `result`; where it missed its goal, tell where the time of `measured` goes.
 
     Told are the shares of files and of functions in the blocks of every `Stopwatch`. A function of
     C is its caller's share.
     """
-    if result.met is False or always:
+    if result.met is False:
         profile = Stopwatch.profile = cProfile.Profile()
         measured()
         Stopwatch.profile = None
