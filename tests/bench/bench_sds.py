@@ -9,8 +9,7 @@ into log and filter; the rest are 30 calls between the rules of SDS, and four tu
 17 us where encoding takes 4.8: the filter of now goes out each time, so ten bits are set and 1,880
 bytes copied for each message, 3 us. What comes out of order is announced, looked for with a time
 of its own (one SHA-256), held back and freed: the buffers alone take 4 us, all together 14. At 20 %
-loss 800 sync messages ask as well, 5 us for each of 10,000. Where a figure misses its goal,
-standard error tells where the time goes.
+loss 800 sync messages ask as well. Where a figure misses its goal, standard error says why.
 """
 
 import argparse
