@@ -101,7 +101,8 @@ class Asking:
             self._by_namer[request.namer] = left
         else:
             del self._by_namer[request.namer]
-        self._call_next(window, now)
+        if self._in_line:
+            self._call_next(window, now)
 
     def heard(self, message_id: MessageId, window: Window, now: Nanos) -> None:
         """Somebody else asks for it: we leave it to them, for now.

@@ -34,7 +34,10 @@ class Causal:
 
     def holds(self, message_id: MessageId) -> bool:
         """Whether we can give it to others: it is on our disk, delivered or held back."""
-        return message_id in self.log.order or message_id in self.incoming.waiting
+        incoming = self.incoming
+        if message_id in incoming.missing:  # so it is not delivered: there is nothing to look up
+            return message_id in incoming.waiting
+        return message_id in self.log.order or message_id in incoming.waiting
 
     def admit(self, content: Content, now: Nanos) -> list[Effect]:
         """Deliver a new message, or hold it back ("Receive Message", last paragraph)."""
@@ -59,12 +62,12 @@ class Causal:
     def _unknown(self, history: History, named_by: str) -> dict[MessageId, HistoryEntry]:
         """Return what is named there and not in the log; a message does not wait for itself."""
         known, missing = self.log.order, self.incoming.missing  # what is missing needs no look-up
-        return {
-            entry.message_id: entry
-            for entry in history
-            if (entry.message_id in missing or entry.message_id not in known)
-            and entry.message_id != named_by
-        }
+        unknown = {}
+        for entry in history:
+            message_id = entry.message_id
+            if (message_id in missing or message_id not in known) and message_id != named_by:
+                unknown[message_id] = entry
+        return unknown
 
     def seek(self, history: History, named_by: str, namer: PeerId, now: Nanos) -> list[Effect]:
         """Look for what is named and not in the log; bounded.

@@ -189,12 +189,10 @@ class Channel:
         if not message.content:
             missing = self._causal.seek(history, sender, sender, now)
             return effects + self._news(missing, now)
-        if message_id in self.log.order:
+        if self._causal.holds(message_id):
             self.repairs.answering.heard(message_id)
-            self._owe_again(event, now)
-            return effects
-        if message_id in self.incoming.waiting:
-            self.repairs.answering.heard(message_id)
+            if message_id not in self.incoming.waiting:
+                self._owe_again(event, now)
             return effects
         content = Content(
             message_id, sender, message.lamport, history, event.hint, event.from_author
@@ -341,17 +339,17 @@ class Channel:
             for message_id, entry in requested.items():
                 held = self._causal.holds(message_id)
                 self.repairs.requested(entry, message.sender_id, now, held=held)
-        elif self._tells_what_we_would(message):
+        elif message.content or self._tells_what_we_would(message.causal_history):
             self._restart_idle(now)
 
-    def _tells_what_we_would(self, message: Message) -> bool:
+    def _tells_what_we_would(self, history: History) -> bool:
         """Whether our next sync message is superfluous; one that names less than it is not enough.
 
         Otherwise a few who speak often, and know little, would keep all others silent.
         """
-        if message.content or len(self.log.tips) > HISTORY_MAX:
+        if len(self.log.tips) > HISTORY_MAX:
             return True
-        named = {entry.message_id for entry in message.causal_history}
+        named = {entry.message_id for entry in history}
         return named.issuperset(self.log.tips)
 
     def _settle(self) -> None:

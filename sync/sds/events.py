@@ -185,23 +185,20 @@ class Delivered(NamedTuple):
     after_gap: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(NamedTuple):
     """A message waits for its dependencies."""
 
     message_id: MessageId
 
 
-@dataclass(frozen=True, slots=True)
-class Missing:
+class Missing(NamedTuple):
     """A message we lack was named by `named_by`, a message id or the sender of a sync message."""
 
     message_id: MessageId
     named_by: str
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """A missing message came, or is given up as lost."""
 
     message_id: MessageId

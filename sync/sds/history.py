@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from heapq import nlargest
 from itertools import islice
+from typing import TypeAlias
 
 from sync.machine import MessageId, PeerId
 from sync.sds.log import OrderedLog
@@ -15,6 +16,9 @@ TIPS_MAX = 512
 
 OWED_MAX = 100_000
 """Messages kept that we owe an acknowledgement; beyond it the oldest are left to resending."""
+
+Place: TypeAlias = tuple[int, HistoryEntry]
+"""(lamport, entry); an entry begins with its id, so places are ordered as the log is."""
 
 
 @dataclass(slots=True)
@@ -28,10 +32,9 @@ class Log:
 
     me: PeerId
     order: OrderedLog = field(default_factory=OrderedLog)
-    tips: dict[MessageId, tuple[int, HistoryEntry]] = field(default_factory=dict)
+    tips: dict[MessageId, Place] = field(default_factory=dict)
     owed: dict[MessageId, HistoryEntry] = field(default_factory=dict)
-    _newest: list[tuple[int, HistoryEntry]] = field(default_factory=list)
-    """(lamport, entry) as in `tips`; an entry begins with its id, so this is the log's order."""
+    _newest: list[Place] = field(default_factory=list)
     _turn: int = 0
     """Where among the tips, if they are many, the next sync message goes on naming them."""
 
@@ -56,9 +59,10 @@ class Log:
             self.tips.pop(parent.message_id, None)
         if entry.sender_id is not None:
             self.named(history, entry.sender_id)
+        place = (lamport, entry)
         if is_tip:
-            self._add_tip(lamport, entry)
-        self._remember(lamport, entry)
+            self._add_tip(place)
+        self._remember(place)
 
     def owe(self, entry: HistoryEntry) -> None:
         """Name `entry` in our next sync message: its author does not know that we have it."""
@@ -80,12 +84,14 @@ class Log:
     def content_history(self, size: int) -> tuple[HistoryEntry, ...]:
         """Return the newest tips, then the newest messages, up to `size`, oldest first."""
         tips = self.tips.values()
-        chosen = set(nlargest(size, tips) if len(tips) > size else tips)
+        chosen = nlargest(size, tips) if len(tips) > size else list(tips)
         for place in reversed(self._newest):
             if len(chosen) >= size:
                 break
-            chosen.add(place)
-        return tuple([entry for _, entry in sorted(chosen)])
+            if place not in chosen:
+                chosen.append(place)
+        chosen.sort()
+        return tuple([entry for _, entry in chosen])
 
     def sync_history(self, size: int) -> tuple[HistoryEntry, ...]:
         """Return what we owe, oldest first, and what a content message would name; at most 16.
@@ -110,24 +116,26 @@ class Log:
 
     def restore_tip(self, lamport: int, entry: HistoryEntry) -> None:
         """Put back a message that nobody names, after a start."""
-        self._add_tip(lamport, entry)
-        self._remember(lamport, entry)
+        self._add_tip((lamport, entry))
+        self._remember((lamport, entry))
 
     def restore_newest(self, lamport: int, entry: HistoryEntry) -> None:
         """Put back one of the newest messages, which another one names, after a start."""
-        self._remember(lamport, entry)
+        self._remember((lamport, entry))
 
-    def _add_tip(self, lamport: int, entry: HistoryEntry) -> None:
-        self.tips[entry.message_id] = (lamport, entry)
+    def _add_tip(self, place: Place) -> None:
+        self.tips[place[1].message_id] = place
         if len(self.tips) > TIPS_MAX:
             newest = sorted(self.tips.values())[TIPS_MAX // 8 :]  # many at once: rarely
             self.tips = {tip[1].message_id: tip for tip in newest}
 
-    def _remember(self, lamport: int, entry: HistoryEntry) -> None:
+    def _remember(self, place: Place) -> None:
         newest = self._newest
-        item = (lamport, entry)
         if len(newest) == HISTORY_MAX:
-            if item < newest[0]:
+            if place < newest[0]:
                 return
             del newest[0]
-        insort(newest, item)
+        if newest and place < newest[-1]:
+            insort(newest, place)
+        else:
+            newest.append(place)

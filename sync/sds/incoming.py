@@ -95,20 +95,19 @@ class Incoming:
             namer: who wrote that.
             until: when we stop looking.
         """
+        missing, of_namer = self.missing, self._by_namer.get(namer, 0)
         fresh = []
         for message_id in message_ids:
-            of_namer = self._by_namer.get(namer, 0)
-            if (
-                message_id in self.missing
-                or len(self.missing) >= MISSING_MAX
-                or of_namer >= MISSING_PER_NAMER_MAX
-            ):
+            if message_id in missing:
                 continue
-            self._by_namer[namer] = of_namer + 1
-            again = message_id in self.lost
-            self.missing[message_id] = Sought(named_by, namer, until, again)
+            if len(missing) >= MISSING_MAX or of_namer >= MISSING_PER_NAMER_MAX:
+                break
+            of_namer += 1
+            missing[message_id] = Sought(named_by, namer, until, message_id in self.lost)
             self._push(until, message_id)
             fresh.append(message_id)
+        if fresh:
+            self._by_namer[namer] = of_namer
         return fresh
 
     def is_named(self, message_id: MessageId) -> bool:
@@ -130,14 +129,15 @@ class Incoming:
         Returns:
             The oldest, to deliver after a gap instead, where its sender or all have too many.
         """
-        self.waiting[content.message_id] = Waiting(content, unmet, until)
-        self._push(until, content.message_id)
-        for message_id in unmet:
-            sought = self.missing[message_id]
-            sought.waiters[content.message_id] = None
+        message_id = content.message_id
+        self.waiting[message_id] = Waiting(content, unmet, until)
+        self._push(until, message_id)
+        for dependency in unmet:
+            sought = self.missing[dependency]
+            sought.waiters[message_id] = None
             sought.give_up_at = max(sought.give_up_at, until)
         of_sender = self._by_sender.setdefault(content.sender_id, {})
-        of_sender[content.message_id] = None
+        of_sender[message_id] = None
         if len(of_sender) > WAITING_PER_SENDER_MAX:
             return self._release(next(iter(of_sender)))
         if len(self.waiting) > WAITING_MAX:

@@ -25,8 +25,9 @@ PARTS: Final = 1024
 PART_SHIFT: Final = 64 - 10
 TAG_SHIFT: Final = 64 - 10 - 32
 TAG_MASK: Final = 0xFFFFFFFF
-"""A slot holds 32 bits of an id, so that a foreign one is told apart at a glance, and one more than
-its number; 0 is an empty slot."""
+"""A slot holds 32 bits of an id, its tag, so that a foreign one is told apart at a glance, and one
+more than its number; 0 is an empty slot. Which slot is its own the tag says too, so a table grows
+without a look at the ids."""
 
 SLOTS_MIN: Final = 32
 CHUNK_MAX: Final = 256
@@ -69,7 +70,7 @@ class IdTable:
         slots = self._parts[place >> PART_SHIFT]
         if slots is not None:
             tag, mask = place >> TAG_SHIFT & TAG_MASK, len(slots) - 1
-            slot = place & mask
+            slot = tag & mask
             while entry := slots[slot]:
                 if entry >> 32 == tag:
                     end = (entry & TAG_MASK) * ID_BYTES
@@ -98,9 +99,9 @@ class IdTable:
         if slots is None:
             slots = self._parts[part] = _slots(SLOTS_MIN)
         elif 3 * self._sizes[part] >= 2 * len(slots):
-            slots = self._parts[part] = self._grown(slots)
+            slots = self._parts[part] = _grown(slots)
         self._sizes[part] += 1
-        _put(slots, place, number + 1)
+        _put(slots, (place >> TAG_SHIFT & TAG_MASK) << 32 | number + 1)
         return number
 
     def extend(self, ids: bytes) -> None:
@@ -109,6 +110,8 @@ class IdTable:
             return
         first = self._count + 1
         self._ids += ids
+        self._ids += bytes(ID_BYTES)  # make room now, which moves them all: 15 ms at a million
+        del self._ids[-ID_BYTES:]
         self._count += len(ids) // ID_BYTES
         places = np.frombuffer(ids, ">u8")[:: ID_BYTES // 8].astype(np.uint64)
         parts = (places >> np.uint64(PART_SHIFT)).astype(np.intp)
@@ -124,18 +127,6 @@ class IdTable:
             return MessageId(self._odd_ids[number])
         return MessageId(self._ids[number * ID_BYTES : (number + 1) * ID_BYTES].hex())
 
-    def _grown(self, slots: "array[int]") -> "array[int]":
-        grown = _slots(2 * len(slots))
-        for entry in slots:
-            if entry:
-                self._put_again(grown, entry)
-        return grown
-
-    def _put_again(self, slots: "array[int]", entry: int) -> None:
-        after = entry & TAG_MASK
-        start = (after - 1) * ID_BYTES
-        _put(slots, int.from_bytes(self._ids[start : start + 8], "big"), after)
-
     def _fill(
         self, part: int, places: NDArray[np.uint64], added: NDArray[np.intp], first: int
     ) -> None:
@@ -148,23 +139,23 @@ class IdTable:
         size = SLOTS_MIN
         while 3 * (self._sizes[part] + len(added)) >= 2 * size:
             size *= 2
-        homes = (places[added] & np.uint64(size - 1)).astype(np.int64)
+        tags = places[added] >> np.uint64(TAG_SHIFT) & np.uint64(TAG_MASK)
+        entries = tags << np.uint64(32) | (added + first).astype(np.uint64)
+        homes = (tags & np.uint64(size - 1)).astype(np.int64)
         by_home = np.argsort(homes, kind="stable")
         steps = np.arange(len(added))
         slots = np.maximum.accumulate(homes[by_home] - steps) + steps
         fits = slots < size
         table = np.zeros(size, np.uint64)
-        chosen = added[by_home[fits]]
-        tags = places[chosen] >> np.uint64(TAG_SHIFT) << np.uint64(32)
-        table[slots[fits]] = tags | (chosen + first).astype(np.uint64)
+        table[slots[fits]] = entries[by_home[fits]]
         filled = _slots(0)
         filled.frombytes(table.tobytes())
         self._parts[part] = filled
-        for at in added[by_home[~fits]].tolist():
-            _put(filled, int(places[at]), at + first)
+        for entry in entries[by_home[~fits]].tolist():
+            _put(filled, entry)
         for entry in old or ():
             if entry:
-                self._put_again(filled, entry)
+                _put(filled, entry)
         self._sizes[part] += len(added)
 
 
@@ -243,6 +234,8 @@ class OrderedLog:
         rows = np.frombuffer(log, np.uint8).reshape(-1, ROW_BYTES)
         self._table.extend(rows[:, 8:].tobytes())
         self._lamports.frombytes(rows[:, :8].copy().view(">u8").astype(np.uint64).tobytes())
+        self._lamports.append(0)  # as with the ids
+        self._lamports.pop()
         numbers = np.arange(len(rows), dtype=np.uint32)
         for start in range(0, len(rows), CHUNK_FILLED):
             self._chunks.append(array("I", numbers[start : start + CHUNK_FILLED].tobytes()))
@@ -290,10 +283,19 @@ def _slots(size: int) -> "array[int]":
     return array("Q", bytes(8 * size))
 
 
-def _put(slots: "array[int]", place: int, after: int) -> None:
-    """Put a number into the first free slot from its own on; there always is one."""
+def _put(slots: "array[int]", entry: int) -> None:
+    """Put an entry into the first free slot from its tag's own on; there always is one."""
     mask = len(slots) - 1
-    slot = place & mask
+    slot = entry >> 32 & mask
     while slots[slot]:
         slot = (slot + 1) & mask
-    slots[slot] = (place >> TAG_SHIFT & TAG_MASK) << 32 | after
+    slots[slot] = entry
+
+
+def _grown(slots: "array[int]") -> "array[int]":
+    """Return the same entries in twice as many slots."""
+    grown = _slots(2 * len(slots))
+    for entry in slots:
+        if entry:
+            _put(grown, entry)
+    return grown

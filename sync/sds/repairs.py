@@ -30,16 +30,16 @@ class Repairs:
         """Peers connected now."""
         self._parameters = parameters
         self._window = Window.of(parameters, 1)
-        self._size = (0, 0)
+        self._counted = 0
+        """Participants when they were counted last."""
         self._counted_until: Nanos = 0
         self._bulk_after: Nanos = 0
 
     def window(self, now: Nanos) -> Window:
         """Return the times of now; they grow with the group, which is counted once a second."""
-        size = (len(self.participants), self.connected)
-        if now >= self._counted_until or size != self._size:
+        if now >= self._counted_until or len(self.participants) != self._counted:
             self._window = Window.of(self._parameters, self.participants.count(now, self.connected))
-            self._size = (len(self.participants), self.connected)
+            self._counted = len(self.participants)
             self._counted_until = now + SECOND
         return self._window
 
@@ -91,6 +91,7 @@ class Repairs:
         """`peers` are connected now."""
         begins = not self.connected and peers
         self.connected = peers
+        self._counted_until = now
         window = self.window(now)
         if not peers:
             self.answering.forget()
