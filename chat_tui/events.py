@@ -18,6 +18,7 @@ from sync.view import (
     MissingShown,
     Notice,
     PeerShown,
+    PreviewShown,
     Snapshot,
     SyncShown,
     TypingShown,
@@ -83,7 +84,7 @@ def to_json(event: Event, name: Name) -> Json | None:
             return {**where, **fields, "milliseconds": elapsed_ns / 1e6}
         case Notice(text, Level.ERROR):
             return {"event": "error", "message": text}
-        case Notice() | FoundShown() | ChannelShown():
+        case Notice() | FoundShown() | ChannelShown() | PreviewShown():
             return None
 
 

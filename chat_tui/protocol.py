@@ -48,6 +48,7 @@ BY_EVIDENCE: Final = {
     Evidence.WROTE: "wrote it",
     Evidence.NAMED: "named it",
     Evidence.SENT: "sent it to us",
+    Evidence.PROVED: "proved to have it",
     Evidence.FILTER: "maybe",
 }
 """How somebody's having a message is put, strongest evidence first."""

@@ -80,6 +80,12 @@ UNNAMED_TIPS: Final = """
         WHERE parents.parent = tip.message_id AND child.channel = tip.channel
     ) ORDER BY lamport DESC, message_id DESC LIMIT ?
 """
+LOADING_IDS: Final = "SELECT message_id FROM held_back WHERE channel = ? AND status = ?"
+LOADING_AFTER: Final = """
+    SELECT message_id, author, lamport, created_ns, waku_hash, payload FROM messages
+    WHERE channel = ? AND status = 3 AND (lamport, message_id) > (?, ?)
+    ORDER BY lamport, message_id LIMIT ?
+"""
 HELD_BACK: Final = """
     SELECT message_id, author, lamport, created_ns, waku_hash, payload FROM held_back
     WHERE channel = ? AND status = ? ORDER BY number
@@ -147,6 +153,12 @@ class SqliteJournal:
         """Return the stored messages with these Waku hashes, ordered by (created_ns, hash)."""
         found = await self._database.read(partial(_load, channel, LOAD_BY_HASH, hashes))
         return sorted(found, key=lambda loaded: (loaded.entry.header.created_ns, loaded.waku_hash))
+
+    async def load_held_back(
+        self, channel: ChannelId, after: tuple[int, MessageId] | None, limit: int
+    ) -> tuple[Outline, ...]:
+        """Return messages that wait for history on its way; see `Journal.load_held_back`."""
+        return await self._database.read(partial(_loading, bytes.fromhex(channel), after, limit))
 
     async def restore(self, channel: ChannelId) -> ChannelState:
         """Return what the channel's machines need; the channel was added before (`Members`)."""
@@ -307,7 +319,7 @@ def _restore(channel: bytes, me: PeerId, db: sqlite3.Connection) -> ChannelState
         (channel,),
     )
     outgoing = db.execute(
-        "SELECT message_id, delivery, attempts FROM unacknowledged "
+        "SELECT message_id, delivery, attempts, created_ns, waku_hash FROM unacknowledged "
         "WHERE channel = ? AND status != ? ORDER BY lamport, message_id",
         (channel, STATUS[Status.PARKED]),
     )
@@ -322,12 +334,24 @@ def _restore(channel: bytes, me: PeerId, db: sqlite3.Connection) -> ChannelState
         tips=_tips(channel, db),
         outgoing=tuple(
             [
-                OwnState(message_id(stored), DELIVERY_OF[delivery], attempts)
-                for stored, delivery, attempts in outgoing
+                OwnState(
+                    message_id(stored),
+                    DELIVERY_OF[delivery],
+                    attempts,
+                    to_u64(created_ns),
+                    waku_hash,
+                )
+                for stored, delivery, attempts, created_ns, waku_hash in outgoing
             ]
         ),
         waiting=_held_back(channel, Status.WAITING, db),
         parked=_held_back(channel, Status.PARKED, db),
+        loading=frozenset(
+            [
+                message_id(stored)
+                for (stored,) in db.execute(LOADING_IDS, (channel, STATUS[Status.LOADING]))
+            ]
+        ),
         gaps=_gaps(channel, db),
     )
 
@@ -363,6 +387,15 @@ def _gaps(channel: bytes, db: sqlite3.Connection) -> tuple[Outline, ...]:
 
 def _held_back(channel: bytes, status: Status, db: sqlite3.Connection) -> tuple[Outline, ...]:
     rows = db.execute(HELD_BACK, (channel, STATUS[status]))
+    return tuple([_outline(*row) for row in rows])
+
+
+def _loading(
+    channel: bytes, after: tuple[int, MessageId] | None, limit: int, db: sqlite3.Connection
+) -> tuple[Outline, ...]:
+    lamport, last = (0, b"") if after is None else (after[0], bytes.fromhex(after[1]))
+    place = (from_u64(lamport), last)
+    rows = db.execute(LOADING_AFTER, (channel, *place, limit))
     return tuple([_outline(*row) for row in rows])
 
 

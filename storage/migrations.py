@@ -89,5 +89,10 @@ CREATE INDEX messages_after_gap ON messages (channel, lamport, message_id)
     WHERE status = 0 AND after_gap;
 """
 
-MIGRATIONS: Final[tuple[str, ...]] = (FIRST, GAPS)
+LOADING: Final = """
+CREATE INDEX messages_loading ON messages (channel, status, lamport, message_id)
+    WHERE status = 3;
+"""
+
+MIGRATIONS: Final[tuple[str, ...]] = (FIRST, GAPS, LOADING)
 """Step n, counted from 1, brings a database from version n - 1 to n."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from sync.entry import Entry
-from sync.group.values import ChannelState, Record
+from sync.group.values import ChannelState, Outline, Record
 from sync.machine import ChannelId, MessageId, Nanos
 from sync.sds.message import Delivery, HistoryEntry
 
@@ -50,6 +50,11 @@ class Journal(Protocol):
 
     async def load_by_hash(self, channel: ChannelId, hashes: Sequence[bytes]) -> list[Loaded]:
         """Return the stored messages with these Waku hashes, ordered by (created_ns, hash)."""
+
+    async def load_held_back(
+        self, channel: ChannelId, after: tuple[int, MessageId] | None, limit: int
+    ) -> tuple[Outline, ...]:
+        """Return messages that wait for history on its way, by (lamport, id), after a place."""
 
     async def restore(self, channel: ChannelId) -> ChannelState:
         """Return what the channel's machines need; a new channel has an empty state."""

@@ -16,7 +16,8 @@ from sync import manager as managing
 from sync.buckets import Buckets
 from sync.errors import LocalError, RemoteError
 from sync.group import values
-from sync.group.group import Author, Group
+from sync.group.group import Group
+from sync.group.writer import Author
 from sync.journal import Membership
 from sync.machine import ChannelId, Nanos, PeerId, Tick
 from sync.sds.message import PROFILES, Parameters

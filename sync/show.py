@@ -1,11 +1,13 @@
 """From the machines' state and effects to what the UI may know (`sync.view`)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from sync.entry import Entry, Kind, Text, decode_text
 from sync.errors import DecodeError
 from sync.group import values
 from sync.group.group import Group
+from sync.group.session import Session
 from sync.journal import Membership
 from sync.machine import ChannelId, PeerId
 from sync.manager import PROTOCOL
@@ -26,8 +28,11 @@ from sync.view import (
     MissingShown,
     Notice,
     OutgoingInfo,
+    PreviewShown,
     RepairInfo,
     RequestInfo,
+    RoundInfo,
+    SessionInfo,
     SyncShown,
     TypingShown,
     TypistInfo,
@@ -90,6 +95,9 @@ def event_of(
             )
             line = line_of(channel, entry, me, delivery, after_gap=effect.after_gap)
             return MessageShown(line)
+        case values.Previewed(_, entry, delivery):
+            line = line_of(channel, entry, me, delivery, after_gap=False)
+            return PreviewShown(replace(line, loading=True))
         case values.DeliveryChanged(message_id, delivery):
             return DeliveryShown(channel, message_id, delivery)
         case values.Missing(message_id, named_by):
@@ -118,6 +126,38 @@ def event_of(
             return None
 
 
+def session_infos(groups: Iterable[Group]) -> tuple[SessionInfo, ...]:
+    """Return the sessions of all channels as they are shown, the newest first."""
+    sessions = [
+        (group.channel, session)
+        for group in groups
+        for session in (*group.sessions.shown, *group.sessions.by_peer.values())
+    ]
+    sessions.sort(key=lambda one: (one[1].began_at, one[1].number), reverse=True)
+    return tuple([_session_info(channel, session) for channel, session in sessions])
+
+
+def _session_info(channel: ChannelId, session: Session) -> SessionInfo:
+    return SessionInfo(
+        number=session.number,
+        channel=channel,
+        peer=session.peer,
+        protocol=PROTOCOL,
+        why=session.why,
+        state=session.stage.value,
+        result=session.result,
+        proved=session.converged,
+        since=session.since,
+        began_at=session.began_at,
+        ended_at=session.ended_at,
+        need=session.need,
+        got=session.got,
+        have=session.have,
+        naive=session.naive,
+        rounds=tuple([RoundInfo(*one) for one in session.rounds]),
+    )
+
+
 def channel_info(group: Group, membership: Membership) -> ChannelInfo:
     """Return what the channel list and the debug pane show of a channel."""
     sds = group.sds
@@ -132,6 +172,7 @@ def channel_info(group: Group, membership: Membership) -> ChannelInfo:
         missing=tuple(missing[:ROWS_MAX]),
         missing_count=len(missing),
         lost=len(incoming.lost),
+        loading=len(group.loading),
         parked=len(group.parked),
         parked_own=tuple(group.parked.of(sds.me)[:ROWS_MAX]),
         outgoing=tuple(

@@ -39,6 +39,8 @@ class Line:
     after_gap: bool
     delivery: Delivery | None
     """Only for own messages; None for those of others."""
+    loading: bool = False
+    """Whether it is not delivered yet: it waits for older messages, which are on their way."""
 
     @property
     def position(self) -> Position:
@@ -49,6 +51,16 @@ class Line:
 @dataclass(frozen=True, slots=True)
 class MessageShown:
     """A message was delivered (an own one: committed)."""
+
+    line: Line
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewShown:
+    """A message is here that waits for older ones, which are on their way (`line.loading`).
+
+    `MessageShown` follows once it is delivered.
+    """
 
     line: Line
 
@@ -150,6 +162,7 @@ class Notice:
 
 Event: TypeAlias = (
     MessageShown
+    | PreviewShown
     | DeliveryShown
     | MissingShown
     | FoundShown
@@ -256,6 +269,53 @@ class TypistInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class RoundInfo:
+    """One payload of a reconciliation.
+
+    `cells` are 32 signs from the oldest to the newest of what we hold: `.` equal, so skipped, `#` a
+    fingerprint that differs, `=` an item set. `items` counts the ids of all item sets.
+    """
+
+    sent: bool
+    size: int
+    skips: int
+    fingerprints: int
+    item_sets: int
+    items: int
+    cells: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionInfo:
+    """A reconciliation session, running or over.
+
+    `need` counts what we lacked, `got` what came of it, `have` what the peer lacked. Payload bytes
+    are in `rounds`; `naive` is what a plain list of our ids would have taken.
+    """
+
+    number: int
+    channel: ChannelId
+    peer: PeerId
+    protocol: str
+    why: str
+    state: str
+    """`opening`, `reconciling`, `checking`, `transferring` or `over`."""
+    result: str
+    """How it ended; empty while it goes on."""
+    proved: bool
+    """Whether both sides have proved to hold the same."""
+    since: Nanos
+    """What is older was not compared; 0 if everything was."""
+    began_at: Nanos
+    ended_at: Nanos | None
+    need: int
+    got: int
+    have: int
+    naive: int
+    rounds: tuple[RoundInfo, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ChannelInfo:
     """One channel, as the channel list and the debug pane show it. Buffers are cut to 100 rows."""
 
@@ -268,6 +328,8 @@ class ChannelInfo:
     missing: tuple[MessageId, ...] = ()
     missing_count: int = 0
     lost: int = 0
+    loading: int = 0
+    """Messages that are here and wait for older ones, which are on their way."""
     parked: int = 0
     parked_own: tuple[MessageId, ...] = ()
     """Those of them that we wrote, while our clock was wrong; each can be sent anew."""
@@ -314,6 +376,8 @@ class Snapshot:
     """What the network is doing and what comes next, one sentence."""
     channels: tuple[ChannelInfo, ...]
     peers: tuple[PeerInfo, ...]
+    sessions: tuple[SessionInfo, ...] = ()
+    """Reconciliations, the newest first; at most 20 of a channel that are over."""
     trace: tuple[str, ...] = ()
     """The last lines of the trace, newest last."""
     longest_block_ns: Nanos = 0

@@ -8,6 +8,7 @@ from typing import TypeVar
 from sync.entry import Kind, Text, encode_text
 from sync.group import group as machine
 from sync.group import values
+from sync.group.writer import Author
 from sync.identity import verify
 from sync.machine import MILLISECOND, SECOND, Nanos, PeerId, Tick
 from sync.sds.message import LAN, HistoryEntry, Message
@@ -37,7 +38,7 @@ class Member:
 
     def start(self) -> list[values.Effect]:
         """Begin anew from the disk."""
-        author = machine.Author(self.peer_id, self.identity.sign, verify, self._draw_log)
+        author = Author(self.peer_id, self.identity.sign, verify, self._draw_log)
         self.group = machine.Group(author, CHANNEL, LAN, random.Random(0))
         return self.tell(values.Restored(self.disk.restore()))
 

@@ -180,7 +180,6 @@ def _trouble(scene: Scene) -> None:
     """Marks of every state at once, and a line that waits for the one before it."""
     scene.say(ALICE, "page 7 of what?", then=10 * MILLISECOND)
     scene.say(ALICE, "he is gone", then=10 * MILLISECOND)
-    scene.say(ALICE, "I'll ask him when he is back", then=10 * MILLISECOND)
     scene.say(BOB, "good", then=10 * MILLISECOND)
     scene.turn_silent()
     scene.until(lambda info: info.lost, step=SECOND)
@@ -188,6 +187,7 @@ def _trouble(scene: Scene) -> None:
     scene.say(ALICE, "do we need the long one too?", then=8 * SECOND)
     scene.say(BOB, "was there something?", then=100 * MILLISECOND)
     scene.turn_quick()
+    scene.say(ALICE, "I'll ask dave when he is back", then=10 * MILLISECOND)
     scene.say(BOB, "we do", then=0)
     scene.until(lambda info: info.waiting)
     scene.world.run(20 * MILLISECOND)

@@ -33,7 +33,7 @@ def test_the_order_of_arrival_changes_no_verdict(order: tuple[int, ...]) -> None
     placed = sorted(sent, key=lambda one: (one.entry.header.lamport, one.entry.message_id))
     assert alice.shown() == [one.entry.message_id for one in placed]
     assert not any(row.after_gap for row in alice.disk.rows.values())
-    assert len(alice.group.items) == 4
+    assert len(alice.group.holdings) == 4
 
 
 def test_a_lamport_time_not_above_its_parents_is_no_refusal() -> None:
@@ -110,7 +110,7 @@ def test_a_start_brings_back_log_buffers_and_clock() -> None:
     assert after.sds.lamport == before.sds.lamport
     assert after.sds.outgoing.pending == before.sds.outgoing.pending
     assert after.sds.incoming.waiting == before.sds.incoming.waiting
-    assert len(after.items) == len(before.items) == 3
+    assert len(after.holdings) == len(before.holdings) == 3
     assert parked.entry.message_id in after.parked
     following = alice.write("next").entry.header
     assert (following.log, following.seq) == (1, 2)

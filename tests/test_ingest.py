@@ -47,7 +47,7 @@ def test_a_signed_message_is_stored_and_shown() -> None:
     assert shown == values.Deliver(
         sent.entry.message_id, sent.entry, after_gap=False, delivery=None
     )
-    assert len(alice.group.items) == 1
+    assert len(alice.group.holdings) == 1
 
 
 def test_a_message_may_come_by_another_link_than_its_author() -> None:

@@ -28,6 +28,13 @@ OTHER = ChannelId("0d" * 16)
 U64_MAX = (1 << 64) - 1
 
 
+def own_state(message: StoredMessage, delivery: Delivery, attempts: int) -> OwnState:
+    entry = message.entry
+    return OwnState(
+        entry.message_id, delivery, attempts, entry.header.created_ns, message.waku_hash
+    )
+
+
 async def test_a_new_channel_is_empty_but_for_its_log_number(tmp_path: Path) -> None:
     async with opened(tmp_path / "chat.db") as store:
         await store.members.add_channel(membership(OTHER, "coffee"), log=U64_MAX)
@@ -114,8 +121,8 @@ async def test_every_kind_of_record_is_in_the_state_after_reopening(tmp_path: Pa
     assert after.own_log == tuple(ids([mine, again, done]))
     assert after.own_created_ns == done.entry.header.created_ns
     assert after.outgoing == (
-        OwnState(mine.entry.message_id, unacknowledged, 0),
-        OwnState(again.entry.message_id, Delivery.FAILED, 5),
+        own_state(mine, unacknowledged, 0),
+        own_state(again, Delivery.FAILED, 5),
     )
     assert (after.waiting, after.parked) == ((outline(held),), (outline(early),))
     assert loaded[hers.entry.message_id].after_gap

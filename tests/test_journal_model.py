@@ -72,7 +72,7 @@ class Model:
         named = {p.message_id for message in known for p in message.entry.header.parents}
         unnamed = [m for m in by_position if m.entry.message_id not in named]
         tips = [m for m in by_position if m in unnamed[-64:] or m in by_position[-2:]]
-        held = self.messages(Status.DELIVERED, Status.WAITING)
+        held = self.messages(Status.DELIVERED, Status.WAITING, Status.LOADING)
         gaps = set(ids([one.message for one in self.stored if one.after_gap]))
         own = [m for author in self.mine.values() for m in author.entries]
         own_records = [record for record in self.stored if record.message in own]
@@ -85,7 +85,13 @@ class Model:
             tips=tuple([outline(message) for message in tips][-64:]),
             outgoing=tuple(
                 [
-                    OwnState(one, record.delivery, self.attempts[one])
+                    OwnState(
+                        one,
+                        record.delivery,
+                        self.attempts[one],
+                        record.message.entry.header.created_ns,
+                        record.message.waku_hash,
+                    )
                     for record in sorted(own_records, key=lambda r: self.position(r.message))
                     for one in ids([record.message])
                     if record.delivery is not None and record.delivery is not Delivery.ACKNOWLEDGED
@@ -93,6 +99,7 @@ class Model:
             ),
             waiting=tuple([outline(m) for m in self.messages(Status.WAITING)]),
             parked=tuple([outline(m) for m in self.messages(Status.PARKED)]),
+            loading=frozenset(ids(self.messages(Status.LOADING))),
             gaps=tuple([outline(m) for m in by_position if m.entry.message_id in gaps]),
         )
 

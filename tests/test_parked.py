@@ -21,7 +21,7 @@ def test_a_message_from_the_future_is_kept_aside_until_its_time(stamp: str) -> N
     sent = bob.write("hello", lamport=lamport, created_ns=NOW + ahead if lamport == 5 else 5)
 
     parked = alice.hear(sent)
-    aside = (alice.shown(), len(alice.group.items), alice.group.sds.filter.count)
+    aside = (alice.shown(), len(alice.group.holdings), alice.group.sds.filter.count)
     early = alice.advance(NOW + ahead - CLOCK_AHEAD_MAX - 1)
     in_time = alice.advance(NOW + ahead - CLOCK_AHEAD_MAX)
 
@@ -29,7 +29,7 @@ def test_a_message_from_the_future_is_kept_aside_until_its_time(stamp: str) -> N
     assert aside == ([], 0, 0)
     assert only(values.Deliver, early) == []
     assert [one.message_id for one in only(values.Deliver, in_time)] == [sent.entry.message_id]
-    assert len(alice.group.items) == 1
+    assert len(alice.group.holdings) == 1
 
 
 def test_exactly_five_minutes_ahead_is_let_in() -> None:

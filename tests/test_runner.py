@@ -8,7 +8,7 @@ import pytest
 from sync.entry import Kind, Text, encode_text
 from sync.errors import LocalError, RemoteError, StorageError
 from sync.group import values
-from sync.group.group import Author
+from sync.group.writer import Author
 from sync.identity import verify
 from sync.journal import Membership
 from sync.machine import SECOND

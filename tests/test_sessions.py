@@ -7,7 +7,8 @@ import pytest
 
 from sync.errors import RemoteError
 from sync.group import values
-from sync.group.sessions import OFFERED, STALE_AFTER
+from sync.group.session import OFFERED
+from sync.group.sessions import STALE_AFTER
 from sync.machine import SECOND, Nanos
 from sync.waku.message import WakuMessage, content_topic, deterministic_hash, pubsub_topic
 from sync.waku.reconcile import INACTIVITY_MAX
@@ -62,11 +63,11 @@ class Pair:
     def carry_out(self, member: Member, effect: values.Effect) -> None:
         peer = self.beside(member)
         match effect:
-            case values.OpenSession(session):
+            case values.OpenSession(session, _, protocol):
                 twin = self.number()
                 self.twins[member.name, session] = twin
                 self.twins[peer.name, twin] = session
-                self.queue.append((peer, values.SessionOffered(twin, member.peer_id)))
+                self.queue.append((peer, values.SessionOffered(twin, member.peer_id, protocol)))
                 self.queue.append((member, values.SessionOpened(session)))
             case values.SendPayload(session, payload):
                 twin = self.twins[member.name, session]
@@ -291,7 +292,7 @@ def test_a_transferred_message_that_nobody_wanted_is_declined() -> None:
     while both.queue:
         member, event = both.queue.popleft()
         if member is both.one and isinstance(event, values.TransferEnded):
-            break
+            continue  # so that the session still waits for what was lost
         for effect in member.tell(event):
             both.carry_out(member, effect)
 

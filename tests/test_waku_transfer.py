@@ -205,16 +205,19 @@ def test_unwanted_messages_do_not_keep_a_transfer_alive() -> None:
     assert transfer.deadline() == before == NOW + INACTIVITY_MAX
 
 
-@pytest.mark.parametrize("number", [1, 2])
-def test_after_its_end_a_transfer_lets_nothing_in(number: int) -> None:
+def test_after_its_end_a_transfer_lets_in_only_what_it_still_lacked_and_once() -> None:
     transfer = wanting(1)
     transfer.handle(ReconciliationFinished(), NOW)
     transfer.handle(RemoteFinished(), NOW)
 
-    late = transfer.handle(arrived(number), NOW)
+    unwanted = transfer.handle(arrived(2), NOW)
+    late = transfer.handle(arrived(1), NOW)
+    again = transfer.handle(arrived(1), NOW)
     ended_again = transfer.handle(RemoteFinished(), NOW)
 
-    assert late == [Decline(numbered(number), Reason.NOT_WANTED)]
+    assert unwanted == [Decline(numbered(2), Reason.NOT_WANTED)]
+    assert late == [Accept(arrived(1).item)]
+    assert again == [Decline(numbered(1), Reason.DUPLICATE)]
     assert ended_again == []
 
 

@@ -6,17 +6,17 @@ Rules:
 3. Records come before the effects that depend on them; the runner commits, then releases.
 """
 
-import hashlib
 import random
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from sync import ephemeral
-from sync.entry import Header, seal
+from sync.entry import Header
 from sync.errors import RemoteError
 from sync.group import sessions, values
 from sync.group.author_log import AuthorLog
-from sync.group.ingest import Gate, Verify, content_of, outline_of, parents_of
+from sync.group.holdings import Holdings
+from sync.group.ingest import content_of, outline_of
+from sync.group.loading import Loading
 from sync.group.mapping import mapped
 from sync.group.parked import (
     AHEAD,
@@ -28,8 +28,9 @@ from sync.group.parked import (
     admitted_from,
 )
 from sync.group.typists import Typists
+from sync.group.writer import Author, Writer
 from sync.machine import MILLISECOND, ChannelId, MessageId, Nanos, PeerId, Tick, earlier
-from sync.ranges import OrderedSet, SyncId
+from sync.ranges import SyncId
 from sync.sds import events as sds
 from sync.sds.channel import Channel
 from sync.sds.message import Delivery, HistoryEntry, Kind, Message, Parameters
@@ -43,18 +44,6 @@ JUDGES = 2
 """Peers whose clocks must agree that ours was wrong, before we take anything back."""
 
 
-@dataclass(frozen=True, slots=True)
-class Author:
-    """Who writes here. What the system's generator decides comes in through `draw_log`."""
-
-    me: PeerId
-    sign: Callable[[bytes], bytes]
-    verify: Verify
-    draw_log: Callable[[], int]
-    gate_of: Callable[[ChannelId], Gate] | None = None
-    """Makes the gate of a channel; without it each group has one of its own, as live nodes do."""
-
-
 class Group:
     """The machines of one channel and the one way in."""
 
@@ -62,21 +51,24 @@ class Group:
         self, author: Author, channel: ChannelId, parameters: Parameters, rng: random.Random
     ) -> None:
         self.channel = channel
-        self.sds = Channel(author.me, channel, parameters, self._seal, rng)
-        self.items = OrderedSet()
-        self.sessions = sessions.Sessions(author.me, channel, self.items)
+        self._author = author
+        self._gate = author.gate(channel, parameters.limits)
+        self._writer = Writer(author.me, channel, self._gate, author.sign)
+        self.sds = Channel(author.me, channel, parameters, self._writer.seal, rng)
+        self.loading = Loading()
+        self.sds.expect(self.loading.coming)
+        self.holdings = Holdings()
+        self.sessions = sessions.Sessions(
+            sessions.Terms(author.me, channel, author.draw_salt, retention=author.retention),
+            self.holdings,
+        )
         self.peers: set[PeerId] = set()
         self.audience = 0
         """How many others a broadcast reaches, as `values.Audience` told."""
         self.parked = Parked()
         self.typists = Typists()
-        self._author = author
-        self._gate = (author.gate_of or self._new_gate)(channel)
-        self._own_log = AuthorLog(0)
-        self._own_created_ns: Nanos = 0
         self._offset: Nanos = 0
         self._now: Nanos = 0
-        self._sealed: values.StoredMessage | None = None
         self._lacked = False
 
     def handle(self, event: values.Input, now: Nanos) -> Sequence[values.Effect]:
@@ -92,14 +84,8 @@ class Group:
             case Tick():
                 effects = [*self._unpark(), *self._sds(Tick()), *self._sessions(Tick())]
                 effects += self.typists.expire(now)
-            case values.PeerJoined(peer):
-                effects = self._sessions(event)
-                self.peers.add(peer)
-                effects += self._sds(sds.Connected(len(self.peers)))
-            case values.PeerGone(peer):
-                self.peers.discard(peer)
-                effects = [*self._sds(sds.Connected(len(self.peers))), *self._sessions(event)]
-                effects += self.typists.stopped(peer)
+            case values.PeerJoined() | values.PeerGone():
+                effects = self._on_peer(event)
             case values.Audience(peers):
                 self.audience = peers
                 effects = self._sds(sds.Connected(peers))
@@ -111,68 +97,44 @@ class Group:
                 effects = self._tell_typing(nick)
             case values.SendAgain(message_id):
                 effects = self._sds(sds.SendAgain(message_id))
+            case values.HeldBackLoaded(outlines):
+                effects = self._on_held_back(outlines)
             case values.Restored(state):
                 effects = self._on_restored(state)
             case _:
                 effects = self._sessions(event)
         if self._lacked or self.sds.incoming.missing:
             effects += self._lacking()
+        if self.loading.ids:
+            effects += self.loading.sweep(now)
         return effects
 
     def deadline(self) -> Nanos | None:
         """When SDS, a session, a parked entry or a typing notice next needs a tick."""
         due = earlier(self.sds.deadline(), self.sessions.deadline())
-        due = earlier(due, self.typists.deadline())
+        due = earlier(due, earlier(self.typists.deadline(), self.loading.deadline()))
         parked = self.parked.next_at()
         return due if parked is None else earlier(due, parked - self._offset)
 
-    def _new_gate(self, channel: ChannelId) -> Gate:
-        return Gate.of(channel, self._author.verify, self.sds.parameters.limits)
+    def _on_peer(self, event: values.PeerJoined | values.PeerGone) -> list[values.Effect]:
+        if isinstance(event, values.PeerJoined):
+            effects = self._sessions(event)
+            self.peers.add(event.peer)
+            return [*effects, *self._sds(sds.Connected(len(self.peers)))]
+        self.peers.discard(event.peer)
+        effects = [*self._sds(sds.Connected(len(self.peers))), *self._sessions(event)]
+        return [*effects, *self.typists.stopped(event.peer)]
 
     # --- Our own messages ----------------------------------------------------------------------
 
     def _on_write(self, event: values.Write) -> list[values.Effect]:
+        self._writer.stamp = self._now + self._offset
         effects = self._sds(sds.Send(event))
-        stored = self._sealed
-        assert stored is not None
-        self._sealed = None
-        header = stored.entry.header
-        self._own_log.append(stored.entry.message_id)
-        self._own_created_ns = header.created_ns
+        stored = self._writer.take(self.sds.outgoing.pending)
         self._insert_item(stored)
-        if admitted_from(0, header.created_ns) > self._now + self._offset:
+        if admitted_from(0, stored.entry.header.created_ns) > self._now + self._offset:
             effects.append(values.Warned(AHEAD))
         return [values.Written(event.token, stored.entry.message_id), *effects]
-
-    def _seal(self, lamport: int, history: tuple[HistoryEntry, ...], body: object) -> sds.Sealed:
-        """Make the next entry of our log (DESIGN 3); stamped with the reference clock."""
-        assert isinstance(body, values.Write)
-        backlink, skiplink = self._own_log.links()
-        header = Header(
-            author=self._author.me,
-            channel_id=self.channel,
-            log=self._own_log.number,
-            seq=self._own_log.next_seq,
-            backlink=backlink,
-            skiplink=skiplink,
-            created_ns=max(self._now + self._offset, self._own_created_ns + 1),
-            lamport=lamport,
-            parents=parents_of(history),
-            kind=body.kind,
-            body_size=len(body.body),
-            body_hash=hashlib.sha256(body.body).digest(),
-        )
-        entry = seal(header, body.body, self._author.sign)
-        message = Message(
-            sender_id=self._author.me,
-            message_id=entry.message_id,
-            channel_id=self.channel,
-            lamport=lamport,
-            causal_history=history,
-            content=entry.content,
-        )
-        self._sealed = self._gate.store(entry, message)
-        return sds.Sealed(entry.message_id, entry.content, self._sealed.waku_hash)
 
     def tells_typing(self, now: Nanos) -> bool:
         """Whether the others would be told now that the person is typing."""
@@ -196,8 +158,8 @@ class Group:
                 raise RemoteError("a sync or ephemeral message in another's name")
             return self._on_unkept(message)
         if self._holds(message.message_id):
-            if message.message_id in self.parked:
-                return []
+            if message.message_id in self.parked or message.message_id in self.loading.ids:
+                return []  # SDS does not know it yet
             self._gate.check_copy(message)
             if not from_author:
                 return self._sds(sds.HeardCopy(message.message_id, peer))
@@ -229,14 +191,27 @@ class Group:
     def _sessions(self, event: sessions.Input) -> list[values.Effect]:
         """Feed the sessions; what one wants and got takes the way of every other message."""
         effects: list[values.Effect] = []
-        for result in self.sessions.handle(event, self._now):
-            if isinstance(result, sessions.Accepted):
-                effects += self._on_transferred(result)
-            else:
-                effects.append(result)
+        for result in self.sessions.handle(event, self._now, self._offset):
+            match result:
+                case sessions.Accepted():
+                    effects += self._on_transferred(result)
+                case sessions.Wanted(ids):
+                    self.loading.want(ids)
+                case sessions.Unwanted(ids):
+                    self.loading.unwant(ids)
+                case sessions.Proved(peer, floor, holds):
+                    held = self._writer.held_by(self.sds.outgoing.pending, floor, holds)
+                    effects += self._sds(sds.HeldBy(peer, held))
+                case values.SessionEnded():
+                    complete = result.got >= result.need
+                    self.loading.session_over(self._now, complete=complete)
+                    effects.append(result)
+                case _:
+                    effects.append(result)
         return effects
 
     def _on_transferred(self, accepted: sessions.Accepted) -> list[values.Effect]:
+        self.loading.came(accepted.sync_id.hash)
         try:
             message, stored = self._gate.read_transfer(accepted.waku, accepted.topic)
         except RemoteError as error:
@@ -252,12 +227,15 @@ class Group:
         header = stored.entry.header
         own = header.author == self._author.me
         effects: list[values.Effect] = []
-        if own and header.log == self._own_log.number:
+        if own and header.log == self._writer.log.number:
             effects += self._restart_log()
         delivery = Delivery.ACKNOWLEDGED if own else None
         if self._is_ahead(header):
             return [*effects, *self._park(stored, delivery)]
         self._insert_item(stored)
+        self.loading.came(stored.waku_hash)
+        if self.loading.waits(message.causal_history, self.sds.log.order.__contains__):
+            return [*effects, *self._wait_for_history(message, stored, delivery)]
         received = sds.Received(message, stored.waku_hash, from_author=from_author)
         effects += self._sds(received, stored, delivery)
         return [*effects, *self._seek_backlink(stored)]
@@ -265,8 +243,8 @@ class Group:
     def _seek_backlink(self, stored: values.StoredMessage) -> list[values.Effect]:
         """A hole in an author's log is looked for, but nothing waits for it (DESIGN 4)."""
         backlink = stored.entry.header.backlink
-        if backlink is None or self._holds(backlink):
-            return []
+        if backlink is None or self.loading.coming or self._holds(backlink):
+            return []  # or it is on its way, with the rest of the history
         author = stored.entry.header.author
         named = HistoryEntry(backlink, None, author)
         return self._sds(sds.Seek((named,), stored.entry.message_id, author))
@@ -276,18 +254,50 @@ class Group:
             message_id in self.sds.log.order
             or message_id in self.sds.incoming.waiting
             or message_id in self.parked
+            or message_id in self.loading.ids
         )
 
     def _insert_item(self, stored: values.StoredMessage) -> None:
-        self.items.add(SyncId(stored.entry.header.created_ns, stored.waku_hash))
+        self.holdings.add(SyncId(stored.entry.header.created_ns, stored.waku_hash))
 
     def _restart_log(self) -> list[values.Effect]:
         """An entry of our log that we do not know: we are a restored backup, or were cloned.
 
         No sequence number may be signed twice, so we go on in a new log (DESIGN 5).
         """
-        self._own_log = AuthorLog(self._author.draw_log())
-        return [values.SetLog(self.channel, self._own_log.number), values.Warned(RESTORED)]
+        self._writer.log = AuthorLog(self._author.draw_log())
+        return [values.SetLog(self.channel, self._writer.log.number), values.Warned(RESTORED)]
+
+    # --- History on its way --------------------------------------------------------------------
+
+    def _wait_for_history(
+        self, message: Message, stored: values.StoredMessage, delivery: Delivery | None
+    ) -> list[values.Effect]:
+        """Keep an entry on the disk until what it names, which is on its way, is here."""
+        message_id = stored.entry.message_id
+        shown: list[values.Effect] = []
+        if self.loading.add(message_id):
+            shown.append(values.Previewed(message_id, stored.entry, delivery))
+        named = sds.Seek(message.causal_history, message_id, message.sender_id)
+        return [
+            values.StoreMessage(stored, values.Status.LOADING, delivery=delivery),
+            *self._sds(sds.Postpone(frozenset((message_id,)))),
+            *self._sds(named),
+            *shown,
+        ]
+
+    def _on_held_back(self, outlines: tuple[values.Outline, ...]) -> list[values.Effect]:
+        """Let in what waited, by Lamport time: parents come first."""
+        taken, more = self.loading.take(outlines)
+        return [*[effect for one in taken for effect in self._admit(one)], *more]
+
+    def _admit(self, outline: values.Outline) -> list[values.Effect]:
+        """Let in what is on the disk already."""
+        waiting = values.Status.WAITING
+        return [
+            values.SetStatus(self.channel, outline.message_id, waiting, after_gap=False),
+            *self._sds(sds.Admit(content_of(outline))),
+        ]
 
     # --- Wrong clocks --------------------------------------------------------------------------
 
@@ -310,13 +320,8 @@ class Group:
         """Let in what the reference clock has reached."""
         effects: list[values.Effect] = []
         for outline in self.parked.take(self._now + self._offset):
-            self.items.add(SyncId(outline.created_ns, outline.retrieval_hint))
-            effects += [
-                values.SetStatus(
-                    self.channel, outline.message_id, values.Status.WAITING, after_gap=False
-                ),
-                *self._sds(sds.Admit(content_of(outline))),
-            ]
+            self.holdings.add(SyncId(outline.created_ns, outline.retrieval_hint))
+            effects += self._admit(outline)
         return effects
 
     def _withdraw(self) -> list[values.Effect]:
@@ -331,11 +336,11 @@ class Group:
         ahead = self.sds.log.order.above((reference + CLOCK_AHEAD_MAX) // MILLISECOND)
         if not ahead:
             return []
-        self._own_log = AuthorLog(self._author.draw_log())
+        self._writer.log = AuthorLog(self._author.draw_log())
         parked = values.Status.PARKED
         return [
             *[values.SetStatus(self.channel, id_, parked, after_gap=False) for id_ in ahead],
-            values.SetLog(self.channel, self._own_log.number),
+            values.SetLog(self.channel, self._writer.log.number),
             values.Withdrawn(tuple(ahead)),
             values.Warned(WITHDRAWN.format(count=len(ahead))),
             values.BeginAnew(),
@@ -344,9 +349,10 @@ class Group:
     # --- Start, and what we lack ---------------------------------------------------------------
 
     def _on_restored(self, state: values.ChannelState) -> list[values.Effect]:
-        self._own_log = AuthorLog(state.log_number, state.own_log)
-        self._own_created_ns = state.own_created_ns
-        self.items.restore(state.sync_ids)
+        self._writer.restore(state)
+        self.holdings.restore(state.sync_ids)
+        self.loading.restore(state.loading, self._now)
+        self._sds(sds.Postpone(state.loading))
         for outline in state.parked:
             self.parked.add(outline)
             self._sds(sds.SetAside(outline.message_id))
@@ -381,8 +387,8 @@ class Group:
     ) -> list[values.Effect]:
         """Feed SDS; `fresh` is the message it decides about, with its `delivery` if it is ours."""
         results = self.sds.handle(event, self._now)
-        if self._sealed is not None:
-            fresh, delivery = self._sealed, Delivery.UNACKNOWLEDGED
+        if self._writer.sealed is not None:
+            fresh, delivery = self._writer.sealed, Delivery.UNACKNOWLEDGED
         effects: list[values.Effect] = []
         for result in results:
             effects += mapped(self.channel, result, fresh, delivery)

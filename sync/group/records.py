@@ -20,6 +20,8 @@ class Status(Enum):
     """In the incoming buffer: a dependency is missing."""
     PARKED = "parked"
     """Stamped more than five minutes ahead of the reference clock."""
+    LOADING = "loading"
+    """It names messages that a session is about to bring."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,8 @@ class OwnState:
     message_id: MessageId
     delivery: Delivery
     attempts: int
+    created_ns: Nanos
+    waku_hash: bytes
 
 
 def stamped_row(stamp: int, digest: bytes) -> bytes:
@@ -121,5 +125,7 @@ class ChannelState:
     outgoing: tuple[OwnState, ...] = ()
     waiting: tuple[Outline, ...] = ()
     parked: tuple[Outline, ...] = ()
+    loading: frozenset[MessageId] = frozenset()
+    """Messages that wait for history on its way."""
     gaps: tuple[Outline, ...] = ()
     """The newest messages delivered after a gap; at most `GAPS_MAX`, newest last."""

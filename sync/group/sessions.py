@@ -1,15 +1,25 @@
-"""The Waku Sync sessions of one channel: reconcile, then push what the other lacks.
+"""The Waku Sync sessions of one channel: reconcile, check what came of it, push what is lacking.
 
-One session a peer. A session is over for us when the reconciliation is, and when all that it found
-missing here has come or its sender has ended.
+One session a peer. It is over for us when the reconciliation and its check are, and when all that
+they found missing here has come or its sender has ended.
+
+Rules:
+1. Both sides freeze what they hold at their first payload; what comes meanwhile is the next one's.
+2. Only a check that found both sides equal makes a session converge. The initiator begins it, on a
+   stream of its own; what it finds beyond the reconciliation is pushed and wanted like the rest.
 """
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, assert_never
+from typing import Final, TypeAlias, assert_never
 
+from sync.digest import ROW_BYTES
 from sync.errors import RemoteError
+from sync.group.holdings import Holdings
+from sync.group.session import CHECK_WITHIN, OFFERED, Session
 from sync.group.values import (
+    PAGE,
     CloseSession,
     OpenSession,
     PeerGone,
@@ -28,26 +38,61 @@ from sync.group.values import (
     Transferred,
 )
 from sync.machine import SECOND, ChannelId, Nanos, PeerId, Tick
-from sync.ranges import OrderedSet
-from sync.waku import reconcile, transfer
-from sync.waku.message import WakuMessage, shard, sync_id
+from sync.ranges import ZERO_HASH, SyncId
+from sync.waku import check, reconcile, transfer
+from sync.waku.check_message import CHECK
+from sync.waku.check_wire import decode_frame, encode_frame
+from sync.waku.division import NARROW, Parameters
+from sync.waku.message import EVERYTHING, WakuMessage, shard, sync_id
 from sync.waku.wire import decode_ranges, decode_transfer, encode_ranges
-
-OFFERED = "the peer began it"
-CONVERGED = {reconcile.Result.EQUAL.value, reconcile.Result.RECONCILED.value}
-
 
 STALE_AFTER: Nanos = SECOND
 """Silence after which a session does not outlive a new link; on one LAN an answer takes less."""
 
+SPAN_OFFSET: Nanos = 20 * SECOND
+"""A window of the last hour begins and ends so much earlier, for what is just being broadcast
+(Waku Sync, "Sync Window"); ours has no end, it only begins earlier."""
+
+GRACE: Nanos = 10 * SECOND
+"""How long after the end of a session what it lacked may still come."""
+
+SHOWN_MAX: Final = 20
+"""Sessions that are over and still shown: some 5 kB each."""
+
+RECONCILED: Final = (reconcile.Result.EQUAL, reconcile.Result.RECONCILED)
+
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """A transferred message that this session wants; the group checks and stores it."""
+    """A transferred message that a session wants; the group checks and stores it."""
 
     peer: PeerId
+    sync_id: SyncId
     waku: WakuMessage
     topic: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Ids a session has found missing: they are on their way."""
+
+    ids: tuple[SyncId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unwanted:
+    """Of the ids found missing, those that do not come: the session is over."""
+
+    ids: tuple[SyncId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """The peer has proved what it holds of what we held: from `floor` on, what `holds` says."""
+
+    peer: PeerId
+    floor: Nanos
+    holds: Callable[[SyncId], bool]
 
 
 Input: TypeAlias = (
@@ -63,62 +108,74 @@ Input: TypeAlias = (
     | Tick
 )
 Effect: TypeAlias = (
-    OpenSession | SendPayload | CloseSession | Push | SessionEnded | Refused | Accepted
+    OpenSession
+    | SendPayload
+    | CloseSession
+    | Push
+    | SessionEnded
+    | Refused
+    | Accepted
+    | Wanted
+    | Unwanted
+    | Proved
 )
 
 
-@dataclass(slots=True)
-class Session:
-    """One session; `reconciliation` is None until its stream is open."""
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What the sessions of a channel go by."""
 
-    number: SessionId
-    peer: PeerId
-    why: str
-    transfer: transfer.Transfer
-    heard_at: Nanos
-    """When the peer's part in it last came."""
-    reconciliation: reconcile.Reconciliation | None = None
-    finished: reconcile.Finished | None = None
-    need: int = 0
-    have: tuple[bytes, ...] = ()
-
-    def deadline(self) -> Nanos | None:
-        """When it has waited too long."""
-        machine = self.transfer if self.finished else self.reconciliation
-        return machine.deadline() if machine is not None else None
+    me: PeerId
+    channel: ChannelId
+    draw_salt: Callable[[], bytes]
+    parameters: Parameters = NARROW
+    retention: Nanos | None = None
+    """What is older than this is neither compared nor accepted; None keeps everything."""
 
 
 class Sessions:
     """The sessions of one channel by peer."""
 
-    def __init__(self, me: PeerId, channel: ChannelId, items: OrderedSet) -> None:
+    def __init__(self, terms: Terms, holdings: Holdings) -> None:
         self.by_peer: dict[PeerId, Session] = {}
-        self._me = me
-        self._items = items
-        self._shards = (shard(channel),)
+        self.shown: deque[Session] = deque(maxlen=SHOWN_MAX)
+        """Those that are over, newest last."""
+        self._terms = terms
+        self._holdings = holdings
+        self._shards = (shard(terms.channel),)
+        self._late: dict[PeerId, tuple[Session, Nanos]] = {}
+        """What is over and may still receive, and until when."""
+        self._offset: Nanos = 0
 
-    def handle(self, event: Input, now: Nanos) -> Sequence[Effect]:
-        """See `sync.machine`. Garbage on a stream ends its session, with the reason shown."""
+    def handle(self, event: Input, now: Nanos, offset: Nanos = 0) -> Sequence[Effect]:
+        """See `sync.machine`; the reference clock is `offset` ahead of `now`.
+
+        Garbage on a stream ends its session, with the reason shown.
+        """
+        self._offset = offset
         match event:
-            case StartSession(number, peer, why):
-                return self._on_start(number, peer, why, now)
-            case SessionOffered(number, peer):
+            case StartSession(number, peer, why, span):
+                return self._on_start(number, peer, why, span, now)
+            case SessionOffered(number, peer, protocol):
+                if protocol == CHECK:
+                    return self._on_check_offered(number, peer, now)
                 return self._on_offered(number, peer, now)
             case SessionOpened(number):
                 return self._on_opened(number, now)
             case SessionPayload(number, payload):
                 return self._on_payload(number, payload, now)
             case SessionClosed(number, reason):
-                return self._on_closed(number, reason)
+                return self._on_closed(number, reason, now)
             case Transferred(peer, payload):
                 return self._on_transferred(peer, payload, now)
             case TransferEnded(peer):
-                return self._transfer(peer, transfer.RemoteFinished(), now)
+                session = self.by_peer.get(peer)
+                return self._transfer(session, transfer.RemoteFinished(), now) if session else []
             case PeerJoined(peer):
                 return self._on_linked_again(peer, now)
             case PeerGone(peer):
                 session = self.by_peer.get(peer)
-                return self._end(session, "interrupted: the peer is gone") if session else []
+                return self._end(session, "interrupted: the peer is gone", now) if session else []
             case Tick():
                 return self._on_tick(now)
             case _:
@@ -133,10 +190,13 @@ class Sessions:
 
     # --- Beginning -----------------------------------------------------------------------------
 
-    def _on_start(self, number: SessionId, peer: PeerId, why: str, now: Nanos) -> list[Effect]:
-        session = Session(number, peer, why, transfer.Transfer(), now)
+    def _on_start(
+        self, number: SessionId, peer: PeerId, why: str, span: Nanos | None, now: Nanos
+    ) -> list[Effect]:
+        since = 0 if span is None else max(0, now + self._offset - span - SPAN_OFFSET)
+        session = Session(number, peer, why, now, now, max(since, self._retained_from(now)))
         if peer in self.by_peer:
-            return [_ended(session, "put off: another session with this peer runs")]
+            return [self._close(session, "put off: another session with this peer runs", now)]
         self.by_peer[peer] = session
         return [OpenSession(number, peer)]
 
@@ -144,7 +204,9 @@ class Sessions:
         session = self._numbered(number)
         if session is None:
             return [CloseSession(number)]
-        session.reconciliation = self._reconciliation(reconcile.Role.INITIATOR, now)
+        if number == session.check_stream:
+            return self._begin_check(session, now)
+        self._begin(session, reconcile.Role.INITIATOR, now)
         return self._reconcile(session, reconcile.Begin(), now)
 
     def _on_offered(self, number: SessionId, peer: PeerId, now: Nanos) -> list[Effect]:
@@ -152,12 +214,12 @@ class Sessions:
         effects: list[Effect] = []
         running = self.by_peer.get(peer)
         if running is not None:
-            if running.why != OFFERED and self._me < peer:
+            if running.initiated and self._terms.me < peer:
                 return [CloseSession(number)]
-            effects += self._end(running, "put off: the peer began one too")
-        session = Session(number, peer, OFFERED, transfer.Transfer(), now)
-        session.reconciliation = self._reconciliation(reconcile.Role.RESPONDER, now)
+            effects += self._end(running, "put off: the peer began one too", now)
+        session = Session(number, peer, OFFERED, now, now, self._retained_from(now))
         self.by_peer[peer] = session
+        self._begin(session, reconcile.Role.RESPONDER, now)
         return effects
 
     def _on_linked_again(self, peer: PeerId, now: Nanos) -> list[Effect]:
@@ -165,23 +227,39 @@ class Sessions:
         session = self.by_peer.get(peer)
         if session is None or now - session.heard_at < STALE_AFTER:
             return []
-        return self._end(session, "interrupted: the peer came back over a new link")
+        return self._end(session, "interrupted: the peer came back over a new link", now)
 
-    def _reconciliation(self, role: reconcile.Role, now: Nanos) -> reconcile.Reconciliation:
-        return reconcile.Reconciliation(role, self._items.frozen(), self._shards, now)
+    def _begin(self, session: Session, role: reconcile.Role, now: Nanos) -> None:
+        session.local, session.held = self._holdings.frozen()
+        session.naive = ROW_BYTES * session.local.count(
+            SyncId(session.since, ZERO_HASH), EVERYTHING.upper
+        )
+        session.reconciliation = reconcile.Reconciliation(
+            role, session.local, self._shards, now, self._terms.parameters, session.since
+        )
+
+    def _retained_from(self, now: Nanos) -> Nanos:
+        retention = self._terms.retention
+        return 0 if retention is None else max(0, now + self._offset - retention)
 
     # --- Reconciling ---------------------------------------------------------------------------
 
     def _on_payload(self, number: SessionId, payload: bytes, now: Nanos) -> list[Effect]:
         session = self._numbered(number)
-        if session is None or session.reconciliation is None:
+        if session is None:
             return [CloseSession(number)]
         session.heard_at = now
         try:
-            ranges = decode_ranges(payload)
-            return self._reconcile(session, reconcile.PayloadReceived(ranges), now)
+            if number == session.check_stream:
+                return self._on_frame(session, payload, now)
+            if session.reconciliation is None:
+                return [CloseSession(number)]
+            received = decode_ranges(payload)
+            session.note(received.ranges, len(payload), sent=False)
+            return self._reconcile(session, reconcile.PayloadReceived(received), now)
         except RemoteError as error:
-            return [Refused(session.peer, str(error)), *self._end(session, f"refused: {error}")]
+            refused = Refused(session.peer, str(error))
+            return [refused, *self._end(session, f"refused: {error}", now)]
 
     def _reconcile(self, session: Session, event: reconcile.Input, now: Nanos) -> list[Effect]:
         assert session.reconciliation is not None
@@ -189,36 +267,143 @@ class Sessions:
         for result in session.reconciliation.handle(event, now):
             match result:
                 case reconcile.SendPayload(payload):
-                    effects.append(SendPayload(session.number, encode_ranges(payload)))
+                    encoded = encode_ranges(payload)
+                    session.note(payload.ranges, len(encoded), sent=True)
+                    effects.append(SendPayload(session.number, encoded))
                 case reconcile.Differences(need, have):
-                    session.need += len(need)
-                    session.have += tuple([item.hash for item in have])
-                    effects += self._transfer(session.peer, transfer.Wanted(need), now)
+                    session.found += need
+                    effects += self._differ(session, need, have, now)
                 case reconcile.Finished():
                     effects += self._on_reconciled(session, result, now)
                 case _:
                     assert_never(result)
         return effects
 
+    def _differ(
+        self,
+        session: Session,
+        need: tuple[SyncId, ...],
+        have: tuple[SyncId, ...],
+        now: Nanos,
+    ) -> list[Effect]:
+        """Want what we lack, which may have been pushed already, and note what the peer lacks."""
+        session.need += len(need)
+        session.have += len(have)
+        session.pushed += have
+        session.lacked.update(have)
+        wanted: list[Effect] = [Wanted(need)] if need else []
+        return wanted + self._transfer(session, transfer.Wanted(need), now)
+
     def _on_reconciled(
         self, session: Session, finished: reconcile.Finished, now: Nanos
     ) -> list[Effect]:
-        session.finished = finished
-        effects: list[Effect] = [CloseSession(session.number)]
-        if session.have:
-            effects.append(Push(session.peer, session.have))
-        return [
-            *effects,
-            *self._transfer(session.peer, transfer.ReconciliationFinished(), now),
-        ]
+        session.reconciled = finished
+        effects: list[Effect] = [CloseSession(session.number), *self._push(session)]
+        if finished.result not in RECONCILED:
+            return effects + self._settle(session, now)
+        session.wait_until = now + CHECK_WITHIN
+        if session.initiated:
+            session.check_stream = -session.number
+            effects.append(OpenSession(-session.number, session.peer, CHECK))
+        elif session.check_stream is not None:
+            effects += self._begin_check(session, now)
+        return effects
 
-    def _on_closed(self, number: SessionId, reason: str) -> list[Effect]:
-        """The stream is gone; that matters only while there was something to say on it."""
-        session = self._numbered(number)
-        if session is None or session.finished is not None:
+    def _push(self, session: Session) -> list[Effect]:
+        """Push what the peer lacks, the newest page first: that is what people want to read."""
+        if not session.pushed:
             return []
-        del self.by_peer[session.peer]
-        return [_ended(session, f"interrupted: {reason or 'the peer closed the stream'}")]
+        newest_first = sorted(session.pushed, reverse=True)
+        pages = [newest_first[at : at + PAGE] for at in range(0, len(newest_first), PAGE)]
+        session.pushed = []
+        hashes = tuple([one.hash for page in pages for one in reversed(page)])
+        return [Push(session.peer, hashes)]
+
+    # --- Checking ------------------------------------------------------------------------------
+
+    def _on_check_offered(self, number: SessionId, peer: PeerId, now: Nanos) -> list[Effect]:
+        """Take part in the check of the session this peer began; it may be a payload early."""
+        session = self.by_peer.get(peer)
+        if session is None or session.initiated or session.check_stream is not None:
+            return [CloseSession(number)]
+        session.check_stream = number
+        return self._begin_check(session, now) if session.reconciled is not None else []
+
+    def _begin_check(self, session: Session, now: Nanos) -> list[Effect]:
+        assert session.held is not None
+        held = session.held.with_found(session.found)
+        role = reconcile.Role.INITIATOR if session.initiated else reconcile.Role.RESPONDER
+        salt = self._terms.draw_salt()
+        session.checking = check.Check(role, held, session.since, salt, now)
+        effects = self._check(session, check.Begin(), now) if session.initiated else []
+        early, session.early_frame = session.early_frame, None
+        return effects if early is None else effects + self._on_frame(session, early, now)
+
+    def _on_frame(self, session: Session, payload: bytes, now: Nanos) -> list[Effect]:
+        """Take a frame of the check.
+
+        Raises:
+            RemoteError: malformed, or not what an honest peer sends now.
+        """
+        if session.checking is None:
+            if session.early_frame is not None:
+                raise RemoteError("a second frame of a check before the reconciliation was over")
+            session.early_frame = payload
+            return []
+        return self._check(session, check.FrameReceived(decode_frame(payload)), now)
+
+    def _check(self, session: Session, event: check.Input, now: Nanos) -> list[Effect]:
+        assert session.checking is not None
+        assert session.check_stream is not None
+        effects: list[Effect] = []
+        for result in session.checking.handle(event, now):
+            match result:
+                case check.SendFrame(frame):
+                    effects.append(SendPayload(session.check_stream, encode_frame(frame)))
+                case reconcile.Differences(need, have):
+                    effects += self._differ(session, need, have, now)
+                case check.CheckFinished():
+                    session.checked = result
+                    effects += self._on_checked(session, now)
+                case _:
+                    assert_never(result)
+        return effects
+
+    def _on_checked(self, session: Session, now: Nanos) -> list[Effect]:
+        assert session.checked is not None
+        effects: list[Effect] = []
+        if session.check_stream is not None and session.checking is not None:
+            effects.append(CloseSession(session.check_stream))
+        effects += self._push(session)
+        if session.checked.result is check.Result.EQUAL:
+            effects.append(_proved(session))
+        return effects + self._settle(session, now)
+
+    def _unchecked(self, session: Session, reason: str, now: Nanos) -> list[Effect]:
+        """The check did not take place."""
+        session.checked = check.CheckFinished(
+            check.Result.REFUSED, session.since, 0, 0, 0, 0, reason
+        )
+        return self._settle(session, now)
+
+    def _settle(self, session: Session, now: Nanos) -> list[Effect]:
+        """No more differences will be found: what is missing may still come."""
+        session.settled = True
+        return self._transfer(session, transfer.ReconciliationFinished(), now)
+
+    def _on_closed(self, number: SessionId, reason: str, now: Nanos) -> list[Effect]:
+        """A stream is gone; that matters only while there was something to say on it."""
+        session = self._numbered(number)
+        if session is None or session.settled:
+            return []
+        reason = reason or "the peer closed the stream"
+        if number == session.check_stream:
+            session.check_stream = session.early_frame = None
+            return [] if session.reconciled is None else self._unchecked(session, reason, now)
+        if session.reconciled is not None:
+            return []
+        ended = self._end(session, f"interrupted: {reason}", now)
+        return [effect for effect in ended if effect != CloseSession(number)]
 
     # --- Transferring --------------------------------------------------------------------------
 
@@ -226,41 +411,37 @@ class Sessions:
         """Let in what an active session found missing (Waku Sync, "Transfer Protocol").
 
         Raises:
-            RemoteError: malformed, or no session with this peer.
+            RemoteError: malformed.
         """
         waku, topic = decode_transfer(payload)
         session = self.by_peer.get(peer)
         if session is None:
-            return [Refused(peer, "a transferred message outside a session")]
+            late, until = self._late.get(peer, (None, 0))
+            if late is None or now > until:
+                return [Refused(peer, "a transferred message outside a session")]
+            session = late
         session.heard_at = now
-        item = Accepted(peer, waku, topic)
-        arrived = transfer.Arrived(sync_id(topic, waku), item, len(payload))
-        return self._transfer(peer, arrived, now)
+        wanted = sync_id(topic, waku)
+        item = Accepted(peer, wanted, waku, topic)
+        if wanted.timestamp < session.since:
+            return [Refused(peer, "a transferred message from before what was compared")]
+        return self._transfer(session, transfer.Arrived(wanted, item, len(payload)), now)
 
-    def _transfer(self, peer: PeerId, event: transfer.Input, now: Nanos) -> list[Effect]:
-        session = self.by_peer.get(peer)
-        if session is None:
-            return []
+    def _transfer(self, session: Session, event: transfer.Input, now: Nanos) -> list[Effect]:
         effects: list[Effect] = []
         for result in session.transfer.handle(event, now):
             match result:
                 case transfer.Accept(item):
                     assert isinstance(item, Accepted)
+                    session.got += 1
                     effects.append(item)
                 case transfer.Decline(_, reason):
-                    effects.append(Refused(peer, f"a transferred message: {reason.value}"))
-                case transfer.TransferFinished(got, missing):
-                    effects += self._on_transfer_finished(session, got, len(missing))
+                    effects.append(Refused(session.peer, f"a transferred message: {reason.value}"))
+                case transfer.TransferFinished(_, missing):
+                    effects += self._end(session, session.outcome(len(missing)), now, missing)
                 case _:
                     assert_never(result)
         return effects
-
-    def _on_transfer_finished(self, session: Session, got: int, missing: int) -> list[Effect]:
-        assert session.finished is not None
-        result = session.finished.result
-        if missing:
-            return self._end(session, f"incomplete: {missing} messages did not come", got)
-        return self._end(session, result.value, got)
 
     # --- Ending --------------------------------------------------------------------------------
 
@@ -270,30 +451,52 @@ class Sessions:
             due = session.deadline()
             if due is None or due > now:
                 continue
-            if session.finished is not None:
-                effects += self._transfer(session.peer, Tick(), now)
+            if session.settled:
+                effects += self._transfer(session, Tick(), now)
+            elif session.checking is not None:
+                effects += self._check(session, Tick(), now)
+            elif session.reconciled is not None:
+                effects += self._unchecked(session, "it did not begin", now)
             else:
                 effects += self._reconcile(session, Tick(), now)
         return effects
 
-    def _end(self, session: Session, result: str, got: int = 0) -> list[Effect]:
+    def _end(
+        self,
+        session: Session,
+        result: str,
+        now: Nanos,
+        missing: tuple[SyncId, ...] | None = None,
+    ) -> list[Effect]:
+        """End a session; what it still lacks may come for a little while."""
         del self.by_peer[session.peer]
-        closing = [] if session.finished else [CloseSession(session.number)]
-        return [*closing, _ended(session, result, got)]
+        effects: list[Effect] = []
+        if session.reconciled is None:
+            effects.append(CloseSession(session.number))
+        elif not session.settled and session.check_stream is not None:
+            effects.append(CloseSession(session.check_stream))
+        left = session.transfer.missing if missing is None else missing
+        if left:
+            effects.append(Unwanted(left))
+            self._late = {peer: late for peer, late in self._late.items() if late[1] >= now}
+            self._late[session.peer] = (session, now + GRACE)
+        return [*effects, self._close(session, result, now)]
+
+    def _close(self, session: Session, result: str, now: Nanos) -> SessionEnded:
+        self.shown.append(session)
+        return session.end(result, now)
 
     def _numbered(self, number: SessionId) -> Session | None:
-        return next((one for one in self.by_peer.values() if one.number == number), None)
+        return next(
+            (one for one in self.by_peer.values() if number in (one.number, one.check_stream)), None
+        )
 
 
-def _ended(session: Session, result: str, got: int = 0) -> SessionEnded:
-    return SessionEnded(
-        session=session.number,
-        peer=session.peer,
-        why=session.why,
-        result=result,
-        converged=result in CONVERGED,
-        rounds=session.finished.rounds if session.finished else 0,
-        have=len(session.have),
-        need=session.need,
-        got=got,
+def _proved(session: Session) -> Proved:
+    """Tell what the peer holds: what we held, but for what it lacked."""
+    assert session.checked is not None
+    assert session.local is not None
+    local, lacked = session.local, session.lacked
+    return Proved(
+        session.peer, session.checked.floor, lambda one: one in local and one not in lacked
     )

@@ -16,24 +16,53 @@ from sync.group.records import (
     StoredMessage,
     StoreMessage,
 )
+from sync.group.session_values import (
+    PAGE,
+    CloseSession,
+    OpenSession,
+    Push,
+    Refused,
+    SendPayload,
+    SessionClosed,
+    SessionEnded,
+    SessionId,
+    SessionOffered,
+    SessionOpened,
+    SessionPayload,
+    StartSession,
+    TransferEnded,
+    Transferred,
+)
 from sync.machine import MessageId, Nanos, PeerId, Tick
 from sync.sds.message import Delivery, HistoryEntry
 
 __all__ = [  # what is only passed on
+    "PAGE",
     "ChannelState",
+    "CloseSession",
+    "OpenSession",
     "Outline",
     "OwnState",
+    "Push",
     "Record",
+    "Refused",
+    "SendPayload",
+    "SessionClosed",
+    "SessionEnded",
+    "SessionId",
+    "SessionOffered",
+    "SessionOpened",
+    "SessionPayload",
     "SetDelivery",
     "SetLog",
     "SetStatus",
+    "StartSession",
     "Status",
     "StoreMessage",
     "StoredMessage",
+    "TransferEnded",
+    "Transferred",
 ]
-
-SessionId: TypeAlias = int
-"""Number of one reconciliation session, unique within a run of a node."""
 
 
 # --- Inputs ------------------------------------------------------------------------------------
@@ -106,51 +135,10 @@ class ReferenceClock:
 
 
 @dataclass(frozen=True, slots=True)
-class StartSession:
-    """Reconcile with `peer`, because of `why`."""
+class HeldBackLoaded:
+    """What `LoadHeldBack` asked for, ascending; fewer than its limit if there is no more."""
 
-    session: SessionId
-    peer: PeerId
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class SessionOffered:
-    """`peer` opened a reconciliation stream to us."""
-
-    session: SessionId
-    peer: PeerId
-
-
-@dataclass(frozen=True, slots=True)
-class SessionOpened:
-    """The stream that `OpenSession` asked for is there."""
-
-    session: SessionId
-
-
-@dataclass(frozen=True, slots=True)
-class SessionPayload:
-    """A payload came on a reconciliation stream."""
-
-    session: SessionId
-    payload: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class SessionClosed:
-    """A reconciliation stream ended, or could not be opened; `reason` is empty at a plain end."""
-
-    session: SessionId
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Transferred:
-    """A message came on the transfer stream of `peer`."""
-
-    peer: PeerId
-    payload: bytes
+    outlines: tuple[Outline, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,13 +146,6 @@ class Retrieved:
     """What `Retrieve` asked for: an SDS message as it was stored elsewhere."""
 
     payload: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class TransferEnded:
-    """The transfer stream of `peer` ended."""
-
-    peer: PeerId
 
 
 Input: TypeAlias = (
@@ -185,6 +166,7 @@ Input: TypeAlias = (
     | Transferred
     | TransferEnded
     | Retrieved
+    | HeldBackLoaded
     | Tick
 )
 
@@ -211,37 +193,6 @@ class BroadcastStored:
 
 
 @dataclass(frozen=True, slots=True)
-class OpenSession:
-    """Open a reconciliation stream to `peer`; answer with `SessionOpened` or `SessionClosed`."""
-
-    session: SessionId
-    peer: PeerId
-
-
-@dataclass(frozen=True, slots=True)
-class SendPayload:
-    """Send a payload on a reconciliation stream."""
-
-    session: SessionId
-    payload: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class CloseSession:
-    """Close a reconciliation stream, after what was sent on it."""
-
-    session: SessionId
-
-
-@dataclass(frozen=True, slots=True)
-class Push:
-    """Load the messages with these Waku hashes and send them on a transfer stream to `peer`."""
-
-    peer: PeerId
-    hashes: tuple[bytes, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Written:
     """An own message exists now: it is committed when this is released."""
 
@@ -257,6 +208,26 @@ class Deliver:
     entry: Entry | None
     after_gap: bool
     delivery: Delivery | None
+
+
+@dataclass(frozen=True, slots=True)
+class Previewed:
+    """Show a message that waits for older ones which are on their way, as one that does."""
+
+    message_id: MessageId
+    entry: Entry
+    delivery: Delivery | None
+
+
+@dataclass(frozen=True, slots=True)
+class LoadHeldBack:
+    """Load what waits for history on its way (status loading), by (lamport, message id).
+
+    At most `limit` of them, after the place `after`, or from the first one on.
+    """
+
+    after: tuple[int, MessageId] | None
+    limit: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,29 +297,6 @@ class Lacking:
 
 
 @dataclass(frozen=True, slots=True)
-class SessionEnded:
-    """A session is over, with what it did; `result` says how it ended."""
-
-    session: SessionId
-    peer: PeerId
-    why: str
-    result: str
-    converged: bool
-    rounds: int
-    have: int
-    need: int
-    got: int
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """Something of a peer's was declined without blame worth closing the link for."""
-
-    peer: PeerId
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class Warned:
     """Something the person should know."""
 
@@ -365,6 +313,8 @@ Effect: TypeAlias = (
     | Push
     | Written
     | Deliver
+    | Previewed
+    | LoadHeldBack
     | DeliveryChanged
     | Missing
     | Found

@@ -193,14 +193,14 @@ class Engine:
         """Make all machines anew from what the disk holds; meanwhile, take nothing from peers."""
         self._ill = True
         states = {
-            channel: await self._patiently(partial(self._journal.restore, channel))
+            channel: await self.patiently(partial(self._journal.restore, channel))
             for channel in list(self.runner.groups)
         }
         self._releaser.begin_anew()  # also streams that peers opened meanwhile
         self.runner.rebuild(states)
         self._ill = False
 
-    async def _patiently(self, read: Callable[[], Awaitable[T]]) -> T:
+    async def patiently(self, read: Callable[[], Awaitable[T]]) -> T:
         """Return what `read` reads, however long the disk refuses."""
         wait = DISK_RETRY[0]
         while True:
@@ -236,5 +236,5 @@ class Engine:
         loaded: dict[MessageId, Loaded] = {}
         for channel, ids in wanted.items():
             # What is committed must be released: another try, not another history.
-            loaded |= await self._patiently(partial(self._journal.load, channel, ids))
+            loaded |= await self.patiently(partial(self._journal.load, channel, ids))
         return loaded

@@ -9,11 +9,12 @@ import contextlib
 import random
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 from sync.errors import ChatError, LocalError
 from sync.group import values
-from sync.group.group import Author
+from sync.group.writer import Author
 from sync.identity import Identity, verify
 from sync.journal import Journal, Loaded, Membership, Retriever
 from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos, PeerId
@@ -32,7 +33,7 @@ from sync.net.stream import SecureStream
 from sync.net.trace import SEED_SIZE, Began, Trace
 from sync.runner import Runner
 from sync.sds.wire import decode, encode
-from sync.show import channel_info, event_of
+from sync.show import channel_info, event_of, session_infos
 from sync.view import Event, Level, Notice, Snapshot, SyncShown
 
 __all__ = ["Node", "Options"]
@@ -278,8 +279,10 @@ class Node:
             case values.Retrieve(wanted):
                 if self.retriever is not None:
                     self.retriever.retrieve(channel, wanted)
-            case values.OpenSession(session, peer):
-                self.streams.open(channel, session, peer)
+            case values.OpenSession():
+                self.streams.open(channel, effect)
+            case values.LoadHeldBack(after, limit):
+                self._spawn("history", self._load_held_back(channel, after, limit))
             case values.SendPayload(session, payload):
                 self.streams.send(session, payload)
             case values.CloseSession(session):
@@ -292,6 +295,13 @@ class Node:
                 self.refused(peer, reason)
             case _:
                 self._show(channel, effect, loaded)
+
+    async def _load_held_back(
+        self, channel: ChannelId, after: tuple[int, MessageId] | None, limit: int
+    ) -> None:
+        load = partial(self._journal.load_held_back, channel, after, limit)
+        outlines = await self._engine.patiently(load)
+        self.feed(channel, values.HeldBackLoaded(outlines))
 
     def _show(
         self, channel: ChannelId, effect: values.Effect, loaded: dict[MessageId, Loaded]
@@ -400,6 +410,7 @@ class Node:
                 ]
             ),
             peers=self._roster.peers(syncing),
+            sessions=session_infos(groups.values()),
             trace=self._trace.recent(50),
             longest_block_ns=self._engine.longest_slice,
             refused=dict(self._roster.refusals),

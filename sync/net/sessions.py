@@ -23,6 +23,7 @@ from sync.net.link import Link, read_proof
 from sync.net.listener import Serve, Spawn
 from sync.net.membership import Membership
 from sync.net.stream import HANDSHAKE_DEADLINE, SecureStream
+from sync.waku.check_message import CHECK
 from sync.waku.message import RECONCILIATION, TRANSFER, WakuMessage, content_topic, pubsub_topic
 from sync.waku.wire import encode_transfer
 
@@ -41,9 +42,6 @@ PUSHES_MAX: Final = 4
 STALL_MAX: Final = 30.0
 """Seconds without progress after which a transfer is given up, by either end: as long as the
 receiving machine waits."""
-
-PUSH_CHUNK: Final = 256
-"""Messages loaded at once for a transfer: some 200 kB, 17 MB if all are of the largest size."""
 
 PUSH_BYTES: Final = 256 * 1024
 """Bytes sent between two looks at whether the peer takes them."""
@@ -104,9 +102,9 @@ class SessionStreams:
 
     # --- What the machines want ----------------------------------------------------------------
 
-    def open(self, channel: ChannelId, session: values.SessionId, peer: PeerId) -> None:
-        """Open a reconciliation stream; its end is told as `SessionClosed`."""
-        self._spawn("session", self._reconcile(channel, session, peer))
+    def open(self, channel: ChannelId, wanted: values.OpenSession) -> None:
+        """Open a stream to reconcile or to check; its end is told as `SessionClosed`."""
+        self._spawn("session", self._converse(channel, wanted))
 
     def send(self, session: values.SessionId, payload: bytes) -> None:
         """Send a payload; without effect on a stream that is gone."""
@@ -140,7 +138,9 @@ class SessionStreams:
 
     # --- Dialling ------------------------------------------------------------------------------
 
-    async def _reconcile(self, channel: ChannelId, session: values.SessionId, peer: PeerId) -> None:
+    async def _converse(self, channel: ChannelId, wanted: values.OpenSession) -> None:
+        session = wanted.session
+
         async def read(stream: SecureStream) -> None:
             self._streams[session] = stream
             self._host.feed(channel, values.SessionOpened(session))
@@ -148,7 +148,7 @@ class SessionStreams:
 
         reason = "an error on our side"
         try:
-            reason = await self._with_stream(channel, peer, RECONCILIATION, read)
+            reason = await self._with_stream(channel, wanted.peer, wanted.protocol, read)
         finally:  # whatever happened, the machine must not wait for this stream
             self._streams.pop(session, None)
             self._host.feed(channel, values.SessionClosed(session, reason))
@@ -157,8 +157,8 @@ class SessionStreams:
         """Send messages in chunks; what does not arrive, the next session finds missing."""
 
         async def write(stream: SecureStream) -> None:
-            for start in range(0, len(hashes), PUSH_CHUNK):
-                chunk = hashes[start : start + PUSH_CHUNK]
+            for start in range(0, len(hashes), values.PAGE):
+                chunk = hashes[start : start + values.PAGE]
                 await _transfer(stream, channel, await self._host.load_by_hash(channel, chunk))
             async with asyncio.timeout(STALL_MAX):
                 await stream.flushed()  # who is slow must not be cut off at the end
@@ -212,7 +212,7 @@ class SessionStreams:
         Raises:
             RemoteError: it does not, it speaks no protocol of ours, or has too many sessions.
         """
-        if opened.protocol not in (RECONCILIATION, TRANSFER):
+        if opened.protocol not in (RECONCILIATION, TRANSFER, CHECK):
             raise RemoteError(f"it opened the unknown protocol {opened.protocol!r}")
         membership = Membership(stream.role, stream.handshake_hash, self._host.secrets())
         proof = await read_proof(stream)
@@ -235,7 +235,7 @@ class SessionStreams:
                 if protocol == TRANSFER:
                     await self._read_transfer(channel, stream)
                 else:
-                    await self._answer(channel, stream)
+                    await self._answer(channel, stream, protocol)
             finally:
                 stream.close()
 
@@ -250,12 +250,12 @@ class SessionStreams:
             if not self._offered[peer]:
                 del self._offered[peer]
 
-    async def _answer(self, channel: ChannelId, stream: SecureStream) -> None:
+    async def _answer(self, channel: ChannelId, stream: SecureStream, protocol: str) -> None:
         session = self._host.new_session()
         self._streams[session] = stream
         reason = ""
         try:
-            self._host.feed(channel, values.SessionOffered(session, stream.peer))
+            self._host.feed(channel, values.SessionOffered(session, stream.peer, protocol))
             await self._read_payloads(channel, session, stream)
         except RemoteError as error:
             reason = str(error)

@@ -6,6 +6,7 @@ be, and then asks again, ever later.
 """
 
 import heapq
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
@@ -122,16 +123,24 @@ class Asking:
         self._heap = [(one.t_req, message_id) for message_id, one in self.requests.items()]
         heapq.heapify(self._heap)
 
-    def ask(self, most: int, window: Window, now: Nanos) -> list[Request]:
+    def ask(
+        self,
+        most: int,
+        window: Window,
+        now: Nanos,
+        coming: Collection[bytes] = frozenset(),
+    ) -> list[Request]:
         """Return up to `most` requests whose time has come, lowest T_req first.
 
-        We ask for these now: each waits for its answers, and then is asked for again.
+        We ask for these now: each waits for its answers, and then is asked for again. What has a
+        retrieval hint in `coming` is not asked for, as if somebody else had done so.
         """
         asked: list[Request] = []
         while len(asked) < most and (t_req := self.deadline()) is not None and t_req <= now:
             request = self.requests[heapq.heappop(self._heap)[1]]
             self._back_off(request, window, now)
-            asked.append(request)
+            if request.entry.retrieval_hint not in coming:
+                asked.append(request)
         return asked
 
     def deadline(self) -> Nanos | None:

@@ -5,6 +5,8 @@ Rules:
 2. What is named and not here is missing: it is looked for until it comes or is given up.
 """
 
+from collections.abc import Collection
+
 from sync.bloom import RollingBloomFilter
 from sync.machine import SECOND, MessageId, Nanos, PeerId
 from sync.sds.events import Delivered, Effect, Found, Held, Missing, Restored
@@ -30,6 +32,8 @@ class Causal:
         self.repairs = Repairs(me, parameters)
         self.aside: set[MessageId] = set()
         """What is here and waits for its time, outside of this machine, whose limits bound it."""
+        self.coming: Collection[bytes] = frozenset()
+        """Retrieval hints of what is on its way without being asked for."""
         self._me = me
 
     def holds(self, message_id: MessageId) -> bool:
@@ -87,8 +91,12 @@ class Causal:
     def _look_for(
         self, unknown: dict[MessageId, HistoryEntry], named_by: str, namer: PeerId, now: Nanos
     ) -> list[Effect]:
-        if self.aside:
-            unknown = {id_: entry for id_, entry in unknown.items() if id_ not in self.aside}
+        if self.aside or self.coming:
+            unknown = {
+                message_id: entry
+                for message_id, entry in unknown.items()
+                if message_id not in self.aside and entry.retrieval_hint not in self.coming
+            }
         if not unknown:
             return []
         window = self.repairs.window(now)
@@ -135,6 +143,12 @@ class Causal:
             return []
         freed = self.incoming.arrived(message_id)
         return [Found(message_id, lost=False), *self._deliver(freed)]
+
+    def postpone(self, message_ids: frozenset[MessageId], now: Nanos) -> None:
+        """These are here; ask nobody for them, and let wait who waits for them."""
+        self.aside.update(message_ids)
+        for message_id in message_ids:
+            self.repairs.came(message_id, now)
 
     def sweep(self, now: Nanos) -> list[Effect]:
         """Give up on what did not come ("Periodic Incoming Buffer Sweep")."""

@@ -11,6 +11,7 @@ Rules:
 """
 
 import random
+from collections.abc import Collection
 from typing import assert_never
 
 from sync.errors import DecodeError, LocalError
@@ -27,7 +28,9 @@ from sync.sds.events import (
     EphemeralArrived,
     FilterIgnored,
     HeardCopy,
+    HeldBy,
     Input,
+    Postpone,
     Rebroadcast,
     Received,
     ReferenceClock,
@@ -89,6 +92,11 @@ class Channel:
                 return self._on_heard_copy(message_id, sender)
             case SetAside(message_id):
                 return self._news(self._causal.set_aside(message_id, now), now)
+            case Postpone(message_ids):
+                self._causal.postpone(message_ids, now)
+                return []
+            case HeldBy(peer, message_ids):
+                return self._on_held_by(peer, message_ids)
             case Admit(content):
                 return self._on_admit(content, now)
             case Seek(history, message_id, author):
@@ -115,6 +123,10 @@ class Channel:
         if self.repairs.answering.answers:
             due = earlier(due, self.repairs.answering.deadline())
         return due
+
+    def expect(self, coming: Collection[bytes]) -> None:
+        """Ask nobody for what has one of these retrieval hints: it is on its way."""
+        self._causal.coming = self.repairs.coming = coming
 
     @property
     def lamport(self) -> int:
@@ -242,6 +254,13 @@ class Channel:
             return []
         named = self.outgoing.acknowledge(history)
         return [DeliveryChanged(message_id, Delivery.ACKNOWLEDGED, 0) for message_id in named]
+
+    def _on_held_by(self, peer: PeerId, message_ids: tuple[MessageId, ...]) -> list[Effect]:
+        """Settle our messages that `peer` has proved to hold."""
+        for message_id in message_ids:
+            self.holders.note(message_id, peer, Evidence.PROVED)
+        settled = self.outgoing.acknowledge([HistoryEntry(id_) for id_ in message_ids])
+        return [DeliveryChanged(message_id, Delivery.ACKNOWLEDGED, 0) for message_id in settled]
 
     def _review_acks(self, event: Received, now: Nanos) -> list[Effect]:
         message = event.message

@@ -71,6 +71,24 @@ class SetAside:
 
 
 @dataclass(frozen=True, slots=True)
+class Postpone:
+    """Input: these are here, and take their places when what they name, on its way, is here too.
+
+    Nobody is asked for them; who waits for them goes on waiting.
+    """
+
+    message_ids: frozenset[MessageId]
+
+
+@dataclass(frozen=True, slots=True)
+class HeldBy:
+    """Input: `peer` has proved that it holds these messages of ours."""
+
+    peer: PeerId
+    message_ids: tuple[MessageId, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Admit:
     """Input: a message that was kept aside takes its place now."""
 
@@ -138,6 +156,8 @@ Input: TypeAlias = (
     | Received
     | HeardCopy
     | SetAside
+    | Postpone
+    | HeldBy
     | Admit
     | Seek
     | Connected

@@ -27,6 +27,8 @@ class Evidence(Enum):
     WROTE = "wrote"
     NAMED = "named"
     SENT = "sent"
+    PROVED = "proved"
+    """A reconciliation with it ended with the proof that it holds what we held."""
     FILTER = "filter"
     """Its filter may hold the message: maybe."""
 
@@ -63,7 +65,7 @@ class Holders:
             hints = self._hints[message_id] = {}
             if len(self._hints) > HINTS_MAX:
                 del self._hints[next(iter(self._hints))]
-        if hints.get(peer) is not Evidence.SENT and len(hints) < HOLDERS_MAX:
+        if hints.get(peer, Evidence.FILTER) is Evidence.FILTER and len(hints) < HOLDERS_MAX:
             hints[peer] = evidence
 
     def newest(self, count: int) -> list[tuple[MessageId, Mapping[PeerId, Evidence]]]:

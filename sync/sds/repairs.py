@@ -5,6 +5,7 @@ Rules:
 2. Whoever hears a request leaves the asking to its sender; whoever hears an answer does not answer.
 """
 
+from collections.abc import Collection
 from typing import Final
 
 from sync.machine import SECOND, MessageId, Nanos, PeerId
@@ -28,6 +29,8 @@ class Repairs:
         self.participants = Participants(me)
         self.connected = 0
         """Peers connected now."""
+        self.coming: Collection[bytes] = frozenset()
+        """Retrieval hints of what is on its way without being asked for."""
         self._parameters = parameters
         self._window = Window.of(parameters, 1)
         self._counted = 0
@@ -59,7 +62,7 @@ class Repairs:
         """Return what the message that goes out now asks for ("When SENDING a Message")."""
         if not self.asking:
             return ()
-        requests = self.asking.ask(self._parameters.repair_size, self.window(now), now)
+        requests = self.asking.ask(self._parameters.repair_size, self.window(now), now, self.coming)
         return tuple([request.entry for request in requests])
 
     def requested(self, entry: HistoryEntry, requester: PeerId, now: Nanos, *, held: bool) -> None:

@@ -46,6 +46,7 @@ class Disk:
     rows: dict[MessageId, Row] = field(default_factory=dict)
     full: bool = False
     """Whether commits fail."""
+    _by_hash: dict[bytes, MessageId] = field(default_factory=dict)
     _log: list[tuple[int, MessageId]] = field(default_factory=list)
     """(lamport, message id) of what is delivered, ascending."""
 
@@ -88,10 +89,25 @@ class Disk:
 
     def load_by_hash(self, hashes: Sequence[bytes]) -> list[Loaded]:
         """Return the messages with these Waku hashes, by time and hash."""
-        wanted = set(hashes)
-        found = [row.message for row in self.rows.values() if row.message.waku_hash in wanted]
+        found = [
+            self.rows[self._by_hash[waku_hash]].message
+            for waku_hash in set(hashes)
+            if waku_hash in self._by_hash
+        ]
         found.sort(key=lambda message: (message.entry.header.created_ns, message.waku_hash))
         return [self.load(message.entry.message_id) for message in found]
+
+    def load_held_back(
+        self, after: tuple[int, MessageId] | None, limit: int
+    ) -> tuple[Outline, ...]:
+        """Return what waits for history on its way, by Lamport time and id."""
+        places = [
+            (row.message.entry.header.lamport, message_id)
+            for message_id, row in self.rows.items()
+            if row.status is Status.LOADING
+        ]
+        behind = sorted(place for place in places if after is None or place > after)
+        return tuple([_outline(self.rows[message_id]) for _, message_id in behind[:limit]])
 
     def restore(self) -> ChannelState:
         """Return what the machines need, from committed rows alone."""
@@ -127,7 +143,13 @@ class Disk:
             ),
             tips=self._tips(delivered),
             outgoing=tuple(
-                OwnState(message_id, row.delivery, row.attempts)
+                OwnState(
+                    message_id,
+                    row.delivery,
+                    row.attempts,
+                    row.message.entry.header.created_ns,
+                    row.message.waku_hash,
+                )
                 for message_id, row in self.rows.items()
                 if row.delivery is not None
                 and row.delivery is not Delivery.ACKNOWLEDGED
@@ -135,6 +157,9 @@ class Disk:
             ),
             waiting=self._outlines(Status.WAITING),
             parked=self._outlines(Status.PARKED),
+            loading=frozenset(
+                message_id for message_id, row in self.rows.items() if row.status is Status.LOADING
+            ),
             gaps=tuple(
                 sorted((_outline(kept) for kept in delivered if kept.after_gap), key=_place)
             )[-GAPS_MAX:],
@@ -148,6 +173,7 @@ class Disk:
         message_id = row.message.entry.message_id
         assert message_id not in self.rows, "stored twice"
         self.rows[message_id] = row
+        self._by_hash[row.message.waku_hash] = message_id
         if row.status is Status.DELIVERED:
             self._add_to_log(row)
 

@@ -69,6 +69,7 @@ class Outlet:
                 values.Lacking()
                 | values.Retrieve()
                 | values.Found()
+                | values.Previewed()
                 | values.TypingChanged()
                 | values.Refused()
                 | values.Warned()
@@ -76,6 +77,9 @@ class Outlet:
                 pass
             case values.Withdrawn(message_ids):
                 self.witness.withdrawn(node.number, message_ids)
+            case values.LoadHeldBack(after, limit):
+                outlines = node.disk.load_held_back(after, limit)
+                self.streams.feed(node, values.HeldBackLoaded(outlines))
             case values.SessionEnded():
                 self.witness.sessions.append(effect)
             case values.OpenSession() | values.SendPayload() | values.CloseSession():
@@ -97,8 +101,8 @@ class Outlet:
         self, node: Node, effect: values.OpenSession | values.SendPayload | values.CloseSession
     ) -> None:
         match effect:
-            case values.OpenSession(session, peer):
-                self.streams.open(node, session, self._by_peer[peer], self.timeline.now)
+            case values.OpenSession():
+                self.streams.open(node, effect, self._by_peer[effect.peer], self.timeline.now)
             case values.SendPayload(session, payload):
                 self.streams.send(node, session, payload, self.timeline.now)
             case values.CloseSession(session):

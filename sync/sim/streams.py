@@ -31,8 +31,9 @@ class Streams:
     sent_bytes: int = 0
     """Payload bytes on all streams together."""
 
-    def open(self, node: Node, session: values.SessionId, other: Node, now: Nanos) -> None:
-        """Open a reconciliation stream, or tell that it cannot be."""
+    def open(self, node: Node, wanted: values.OpenSession, other: Node, now: Nanos) -> None:
+        """Open a stream to reconcile or to check, or tell that it cannot be."""
+        session = wanted.session
         if other.runner is None or not self.network.reachable(node.number, other.number):
             refused = values.SessionClosed(session, "no answer")
             self.schedule(now + self.network.latency(), partial(self.feed, node, refused))
@@ -41,7 +42,7 @@ class Streams:
         stream = Stream({node.number: session, other.number: number})
         node.streams[session] = stream
         other.streams[number] = stream
-        offered = values.SessionOffered(number, node.identity.peer_id)
+        offered = values.SessionOffered(number, node.identity.peer_id, wanted.protocol)
         self._carry(stream, node, other, offered, now)
         self._carry(stream, other, node, values.SessionOpened(session), now)
 
@@ -73,7 +74,8 @@ class Streams:
         stream = Stream({})
         topic = pubsub_topic(self.channel)
         me = node.identity.peer_id
-        for loaded in node.disk.load_by_hash(hashes):
+        pages = [hashes[at : at + values.PAGE] for at in range(0, len(hashes), values.PAGE)]
+        for loaded in [one for page in pages for one in node.disk.load_by_hash(page)]:
             created_ns = loaded.entry.header.created_ns
             waku = WakuMessage(loaded.payload, content_topic(self.channel), created_ns)
             payload = encode_transfer(waku, topic)

@@ -22,7 +22,7 @@ from sync.group.values import (
 from sync.machine import SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.runner import Release
 from sync.sds.message import Delivery
-from sync.show import channel_info, event_of, line_of
+from sync.show import channel_info, event_of, line_of, session_infos
 from sync.sim.disk import Disk
 from sync.sim.world import World
 from sync.view import (
@@ -33,6 +33,8 @@ from sync.view import (
     PeerInfo,
     PeerState,
     Position,
+    PreviewShown,
+    SessionInfo,
     Snapshot,
     TypingShown,
     TypistInfo,
@@ -78,11 +80,13 @@ class SimulatedView:
         node = self._node
         self._see_peers()
         channels: tuple[ChannelInfo, ...] = ()
+        sessions: tuple[SessionInfo, ...] = ()
         if node.runner is not None:
             group = node.runner.groups[self._world.channel]
             info = channel_info(group, self._world.membership)
             typists = [TypistInfo(one.peer, self._names[one.peer]) for one in info.typists]
             channels = (replace(info, typists=tuple(typists)),)
+            sessions = session_infos([group])
         return Snapshot(
             me=node.identity.peer_id,
             nick=self._names[node.identity.peer_id],
@@ -92,6 +96,7 @@ class SimulatedView:
             network=NETWORK,
             channels=channels,
             peers=self._peers(),
+            sessions=sessions,
             trace=tuple([_step(at, effects) for at, effects in self._steps]),
         )
 
@@ -133,8 +138,8 @@ class SimulatedView:
             self._steps.append((now, []))
         self._steps[-1][1].append(_word(release.effect))
         event = event_of(release.channel, release.effect, self._node.identity.peer_id, self._load)
-        if isinstance(event, MessageShown):
-            event = MessageShown(self._named(event.line))
+        if isinstance(event, MessageShown | PreviewShown):
+            event = replace(event, line=self._named(event.line))
         elif isinstance(event, TypingShown):
             event = replace(event, nick=self._names[event.peer])
         if event is not None:

@@ -13,8 +13,8 @@ from sync import identity
 from sync.entry import Kind, Text, encode_text
 from sync.errors import StorageError
 from sync.group import values
-from sync.group.group import Author
 from sync.group.ingest import Gate
+from sync.group.writer import Author
 from sync.journal import Membership
 from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.manager import PROTOCOLS

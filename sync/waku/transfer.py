@@ -137,6 +137,11 @@ class Transfer:
         """Where the transfer is."""
         return self._phase
 
+    @property
+    def missing(self) -> tuple[SyncId, ...]:
+        """What is wanted and has not come, rising."""
+        return tuple(sorted(self._missing))
+
     def deadline(self) -> Nanos | None:
         """When a peer that owes messages has been silent for too long.
 
@@ -178,7 +183,7 @@ class Transfer:
     def _on_arrived(self, arrived: Arrived, now: Nanos) -> list[Effect]:
         if arrived.sync_id in self._got or arrived.sync_id in self._waiting:
             return [Decline(arrived.sync_id, Reason.DUPLICATE)]
-        if arrived.sync_id in self._missing and self._phase is not Phase.FINISHED:
+        if arrived.sync_id in self._missing:  # even if it is late: whoever feeds us says how late
             self._missing.remove(arrived.sync_id)
             accepted = self._accept(arrived)
             if self._phase is Phase.RECEIVING:
@@ -241,7 +246,7 @@ class Transfer:
     def _finish(self, step: Step) -> TransferFinished:
         self._step(step)
         self._expires_at = None
-        return TransferFinished(len(self._got), tuple(sorted(self._missing)))
+        return TransferFinished(len(self._got), self.missing)
 
     def _step(self, step: Step) -> None:
         self._phase = TRANSITIONS[self._phase][step]

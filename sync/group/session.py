@@ -1,0 +1,153 @@
+"""One Waku Sync session: its machines, where it is, and what it did so far."""
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from sync.digest import Held
+from sync.group.rounds import Round, drawn
+from sync.group.session_values import SessionEnded, SessionId
+from sync.machine import Nanos, PeerId
+from sync.ranges import OrderedSet, SyncId
+from sync.waku import check, reconcile
+from sync.waku.message import Ranges
+from sync.waku.transfer import Transfer
+
+OFFERED = "the peer began it"
+
+ROUNDS_MAX = 64
+"""Payloads remembered to be shown; a session of a million differences has some ninety."""
+
+CHECK_WITHIN: Nanos = check.INACTIVITY_MAX
+"""How long the responder waits for the check to begin, and the initiator for its stream."""
+
+
+class Stage(Enum):
+    """Where a session is."""
+
+    OPENING = "opening"
+    RECONCILING = "reconciling"
+    CHECKING = "checking"
+    TRANSFERRING = "transferring"
+    OVER = "over"
+
+
+@dataclass(slots=True)
+class Session:
+    """One session; its machines are None until their streams are open."""
+
+    number: SessionId
+    peer: PeerId
+    why: str
+    began_at: Nanos
+    heard_at: Nanos
+    """When the peer's part in it last came."""
+
+    since: Nanos = 0
+    """What is older is not compared; 0 for everything."""
+
+    transfer: Transfer = field(default_factory=Transfer)
+    local: OrderedSet | None = None
+    held: Held | None = None
+    reconciliation: reconcile.Reconciliation | None = None
+    reconciled: reconcile.Finished | None = None
+    checking: check.Check | None = None
+    check_stream: SessionId | None = None
+    checked: check.CheckFinished | None = None
+    settled: bool = False
+    """Whether no further differences will be found."""
+
+    wait_until: Nanos | None = None
+    """For the check to begin."""
+
+    found: list[SyncId] = field(default_factory=list)
+    """What the reconciliation found that we lack: the check counts it as ours."""
+
+    lacked: set[SyncId] = field(default_factory=set)
+    """What we held and the peer lacked."""
+
+    pushed: list[SyncId] = field(default_factory=list)
+    """Of that, what is yet to be pushed."""
+
+    early_frame: bytes | None = None
+    """The first frame of the check, where it came before the last payload."""
+
+    naive: int = 0
+    """Bytes of a plain list of what we held."""
+
+    need: int = 0
+    have: int = 0
+    got: int = 0
+    rounds: list[Round] = field(default_factory=list)
+    ended_at: Nanos | None = None
+    result: str = ""
+
+    @property
+    def initiated(self) -> bool:
+        """Whether we began it."""
+        return self.why != OFFERED
+
+    @property
+    def stage(self) -> Stage:
+        """Where it is."""
+        if self.ended_at is not None:
+            return Stage.OVER
+        if self.settled:
+            return Stage.TRANSFERRING
+        if self.reconciled is not None:
+            return Stage.CHECKING
+        return Stage.OPENING if self.reconciliation is None else Stage.RECONCILING
+
+    @property
+    def converged(self) -> bool:
+        """Whether both sides are known to hold the same, once everything has come."""
+        return self.checked is not None and self.checked.result is check.Result.EQUAL
+
+    def deadline(self) -> Nanos | None:
+        """When it has waited too long."""
+        match self.stage:
+            case Stage.RECONCILING:
+                return self.reconciliation.deadline() if self.reconciliation else None
+            case Stage.CHECKING:
+                return self.checking.deadline() if self.checking is not None else self.wait_until
+            case Stage.TRANSFERRING:
+                return self.transfer.deadline()
+            case Stage.OPENING | Stage.OVER:
+                return None
+
+    def note(self, ranges: Ranges, size: int, *, sent: bool) -> None:
+        """Remember a payload, to be shown."""
+        assert self.local is not None, "payloads are exchanged over a frozen set"
+        if len(self.rounds) < ROUNDS_MAX:
+            self.rounds.append(drawn(ranges, size, self.local, sent=sent))
+
+    def outcome(self, missing: int) -> str:
+        """Return how it ends, once nothing more is expected."""
+        assert self.reconciled is not None
+        if missing:
+            return f"incomplete: {missing} messages did not come"
+        if self.checked is None or self.checked.result is check.Result.EQUAL:
+            return self.reconciled.result.value
+        if self.checked.result is check.Result.DIFFERENT:
+            found = self.checked.need + self.checked.have
+            return f"fingerprints lied: the check found {found} more differences"
+        reason = f": {self.checked.reason}" if self.checked.reason else ""
+        return f"not proved, the check {self.checked.result.value}{reason}"
+
+    def end(self, result: str, now: Nanos) -> SessionEnded:
+        """Let go of all but what is shown, and return what is told of its end."""
+        proved = self.converged and result == self.outcome(0)
+        self.result, self.ended_at = result, now
+        self.local = self.held = self.reconciliation = self.checking = None
+        self.found, self.pushed, self.lacked = [], [], set()
+        self.early_frame = None
+        return SessionEnded(
+            session=self.number,
+            peer=self.peer,
+            why=self.why,
+            result=result,
+            converged=proved,
+            rounds=self.reconciled.rounds if self.reconciled else 0,
+            have=self.have,
+            need=self.need,
+            got=self.got,
+        )

@@ -1,0 +1,134 @@
+"""Inputs and effects of the sessions of a channel, between them and whoever has streams."""
+
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from sync.machine import Nanos, PeerId
+from sync.waku.message import RECONCILIATION
+
+PAGE: Final = 256
+"""Messages of a page: some 200 kB, 17 MB if all are of the largest size."""
+
+SessionId: TypeAlias = int
+"""Number of one reconciliation session, unique within a run of a node."""
+
+
+@dataclass(frozen=True, slots=True)
+class StartSession:
+    """Reconcile with `peer`, because of `why`: everything, or what is at most `span` old."""
+
+    session: SessionId
+    peer: PeerId
+    why: str
+    span: Nanos | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionOffered:
+    """`peer` opened a stream to us, to reconcile, or to check what was reconciled."""
+
+    session: SessionId
+    peer: PeerId
+    protocol: str = RECONCILIATION
+
+
+@dataclass(frozen=True, slots=True)
+class SessionOpened:
+    """The stream that `OpenSession` asked for is there."""
+
+    session: SessionId
+
+
+@dataclass(frozen=True, slots=True)
+class SessionPayload:
+    """A payload came on a reconciliation stream."""
+
+    session: SessionId
+    payload: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class SessionClosed:
+    """A reconciliation stream ended, or could not be opened; `reason` is empty at a plain end."""
+
+    session: SessionId
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Transferred:
+    """A message came on the transfer stream of `peer`."""
+
+    peer: PeerId
+    payload: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class TransferEnded:
+    """The transfer stream of `peer` ended."""
+
+    peer: PeerId
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSession:
+    """Open a stream to `peer`; answer with `SessionOpened` or `SessionClosed`.
+
+    The stream of a check has the number of its session, negative.
+    """
+
+    session: SessionId
+    peer: PeerId
+    protocol: str = RECONCILIATION
+
+
+@dataclass(frozen=True, slots=True)
+class SendPayload:
+    """Send a payload on a reconciliation stream."""
+
+    session: SessionId
+    payload: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class CloseSession:
+    """Close a reconciliation stream, after what was sent on it."""
+
+    session: SessionId
+
+
+@dataclass(frozen=True, slots=True)
+class Push:
+    """Load messages by their Waku hashes and send them on a transfer stream to `peer`.
+
+    In pages of `PAGE` hashes: the newest page first, each with its oldest message first.
+    """
+
+    peer: PeerId
+    hashes: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionEnded:
+    """A session is over, with what it did; `result` says how it ended.
+
+    `converged`: both sides hold the same now, and have proved it to each other.
+    """
+
+    session: SessionId
+    peer: PeerId
+    why: str
+    result: str
+    converged: bool
+    rounds: int
+    have: int
+    need: int
+    got: int
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Something of a peer's was declined without blame worth closing the link for."""
+
+    peer: PeerId
+    reason: str

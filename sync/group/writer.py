@@ -1,0 +1,123 @@
+"""Who writes here, and our own entries in a channel: sealed, and known until others have them."""
+
+import hashlib
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+from sync.entry import Header, seal
+from sync.group import values
+from sync.group.author_log import AuthorLog
+from sync.group.ingest import Gate, Verify, parents_of
+from sync.machine import ChannelId, MessageId, Nanos, PeerId
+from sync.ranges import SyncId
+from sync.sds import events as sds
+from sync.sds.message import HistoryEntry, Limits, Message
+
+FORGET_FROM = 1024
+"""Own messages from which on those that are acknowledged are forgotten, all at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Who writes here. What the system's generator decides comes in through `draw_log`."""
+
+    me: PeerId
+    sign: Callable[[bytes], bytes]
+    verify: Verify
+    draw_log: Callable[[], int]
+    gate_of: Callable[[ChannelId], Gate] | None = None
+    """Makes the gate of a channel; without it each group has one of its own, as live nodes do."""
+
+    retention: Nanos | None = None
+    """What is older is neither compared with others nor taken from them; None: everything is."""
+
+    def gate(self, channel: ChannelId, limits: Limits) -> Gate:
+        """Return the gate of a channel."""
+        if self.gate_of is not None:
+            return self.gate_of(channel)
+        return Gate.of(channel, self.verify, limits)
+
+    def draw_salt(self) -> bytes:
+        """Return 16 fresh random bytes."""
+        return b"".join([self.draw_log().to_bytes(8, "big") for _ in range(2)])
+
+
+class Writer:
+    """Seals what the person writes, in one author log."""
+
+    def __init__(
+        self,
+        me: PeerId,
+        channel: ChannelId,
+        gate: Gate,
+        sign: Callable[[bytes], bytes],
+    ) -> None:
+        self.log = AuthorLog(0)
+        self.created_ns: Nanos = 0
+        """The newest time any entry of ours has."""
+        self.stamp: Nanos = 0
+        """The reference clock, for the next entry."""
+        self.sealed: values.StoredMessage | None = None
+        """What was sealed last and not yet taken."""
+        self._me = me
+        self._channel = channel
+        self._gate = gate
+        self._sign = sign
+        self._waiting: dict[MessageId, SyncId] = {}
+
+    def restore(self, state: values.ChannelState) -> None:
+        """Take up where the disk left off."""
+        self.log = AuthorLog(state.log_number, state.own_log)
+        self.created_ns = state.own_created_ns
+        self._waiting = {
+            own.message_id: SyncId(own.created_ns, own.waku_hash) for own in state.outgoing
+        }
+
+    def seal(self, lamport: int, history: tuple[HistoryEntry, ...], body: object) -> sds.Sealed:
+        """Make the next entry of our log (DESIGN 3); stamped with the reference clock."""
+        assert isinstance(body, values.Write)
+        backlink, skiplink = self.log.links()
+        header = Header(
+            author=self._me,
+            channel_id=self._channel,
+            log=self.log.number,
+            seq=self.log.next_seq,
+            backlink=backlink,
+            skiplink=skiplink,
+            created_ns=max(self.stamp, self.created_ns + 1),
+            lamport=lamport,
+            parents=parents_of(history),
+            kind=body.kind,
+            body_size=len(body.body),
+            body_hash=hashlib.sha256(body.body).digest(),
+        )
+        entry = seal(header, body.body, self._sign)
+        message = Message(
+            sender_id=self._me,
+            message_id=entry.message_id,
+            channel_id=self._channel,
+            lamport=lamport,
+            causal_history=history,
+            content=entry.content,
+        )
+        self.sealed = self._gate.store(entry, message)
+        return sds.Sealed(entry.message_id, entry.content, self.sealed.waku_hash)
+
+    def take(self, pending: Collection[MessageId]) -> values.StoredMessage:
+        """Return what was sealed: it is in our log now; `pending` waits for acknowledgement."""
+        stored, self.sealed = self.sealed, None
+        assert stored is not None
+        message_id, header = stored.entry.message_id, stored.entry.header
+        self.log.append(message_id)
+        self.created_ns = header.created_ns
+        self._waiting[message_id] = SyncId(header.created_ns, stored.waku_hash)
+        if len(self._waiting) > 2 * len(pending) + FORGET_FROM:
+            self._waiting = {id_: self._waiting[id_] for id_ in pending if id_ in self._waiting}
+        return stored
+
+    def held_by(
+        self, pending: Collection[MessageId], floor: Nanos, holds: Callable[[SyncId], bool]
+    ) -> tuple[MessageId, ...]:
+        """Return those of `pending` that somebody holds who has proved it (from `floor` on)."""
+        known = [(id_, self._waiting[id_]) for id_ in pending if id_ in self._waiting]
+        return tuple([id_ for id_, one in known if one.timestamp >= floor and holds(one)])
