@@ -1,9 +1,12 @@
 """Which peer reconciles with whom, when, by which protocol, and why.
 
-One table of sessions for all channels. Today there is one protocol, Waku Sync, and three reasons:
-a new link, messages that others named and we lack, and a person who asks. Every start says why.
+One table of sessions for all channels. Today there is one protocol, Waku Sync, and four reasons: a
+new link, messages that others named and we lack, a person who asks, and every five minutes one peer
+at random. Every start says why.
 
-On a new link the participant with the smaller key begins; the other side answers.
+On a new link the participant with the smaller key begins; the other side answers. Then everything
+is compared, and so it is every twelfth time of those that come by themselves, since an old message
+may have reached a peer later; else the last hour (Waku Sync, "Sync Interval").
 """
 
 import random
@@ -11,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
-from sync.machine import SECOND, ChannelId, Nanos, PeerId, Tick
+from sync.machine import HOUR, MINUTE, SECOND, ChannelId, Nanos, PeerId, Tick
 
 SESSIONS_MAX = 4
 """Sessions we begin and that run at once; each holds two connections and up to a payload."""
@@ -25,6 +28,15 @@ AGAIN_AFTER: Nanos = SECOND
 RETRY_FIRST: Nanos = 2 * SECOND
 RETRY_MAX: Nanos = 60 * SECOND
 
+PERIOD: Nanos = 5 * MINUTE
+"""Between two sessions that begin by themselves, a tenth more or less."""
+
+SPAN: Nanos = HOUR
+"""What most of them compare."""
+
+EVERYTHING_EVERY = 12
+"""Each so many-th of them compares everything: about once an hour."""
+
 PROTOCOL = "waku"
 PROTOCOLS = (PROTOCOL,)
 """All there are. Without any, what a channel repairs by itself must do: nobody is asked."""
@@ -32,6 +44,8 @@ PROTOCOLS = (PROTOCOL,)
 NEW_LINK = "new link"
 MISSING = "messages are missing"
 ASKED = "asked by the person"
+REGULAR = "every five minutes"
+REGULAR_WHOLE = "every hour"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,15 +108,26 @@ class Start:
     peer: PeerId
     protocol: str
     why: str
+    span: Nanos | None = None
+    """How old may be what is compared; None for everything."""
 
 
 @dataclass(slots=True)
 class Wish:
-    """A session we want: when, why, and how often it failed already."""
+    """A session we want: when, why, how often it failed already, and how far back it looks."""
 
     at: Nanos
     why: str
     failures: int = 0
+    span: Nanos | None = None
+
+
+@dataclass(slots=True)
+class Regular:
+    """When a channel is next compared with somebody by itself, and how often it was."""
+
+    at: Nanos
+    count: int = 0
 
 
 class Manager:
@@ -118,6 +143,7 @@ class Manager:
         self._running: dict[tuple[ChannelId, PeerId], Wish] = {}
         self._wishes: dict[tuple[ChannelId, PeerId], Wish] = {}
         self._lacking: dict[ChannelId, int] = {}
+        self._regular: dict[ChannelId, Regular] = {}
 
     def handle(self, event: Input, now: Nanos) -> Sequence[Start]:
         """See `sync.machine`."""
@@ -127,6 +153,8 @@ class Manager:
             case Joined(channel, peer):
                 again = (channel, peer) in self._linked
                 self._linked.add((channel, peer))
+                if channel not in self._regular:
+                    self._regular[channel] = Regular(now + self._period())
                 if self._me < peer:
                     at = now + AGAIN_AFTER if again else now
                     self._wish(channel, peer, Wish(at, NEW_LINK))
@@ -144,7 +172,7 @@ class Manager:
                 for _, peer in [key for key in self._running if key[0] == channel]:
                     self._on_ended(channel, peer, now, converged=False)
             case Tick():
-                pass
+                self._wish_regularly(now)
             case _:
                 assert_never(event)
         return self._start_due(now)
@@ -156,9 +184,27 @@ class Manager:
 
     def deadline(self) -> Nanos | None:
         """When the next session may start; none while all places are taken."""
-        if not self._wishes or len(self._running) >= SESSIONS_MAX:
-            return None
-        return min((wish.at for wish in self._wishes.values()), default=None)
+        times = [regular.at for regular in self._regular.values()]
+        if len(self._running) < SESSIONS_MAX:
+            times += [wish.at for wish in self._wishes.values()]
+        return min(times, default=None)
+
+    def _period(self) -> Nanos:
+        return round(PERIOD * self._rng.uniform(0.9, 1.1))
+
+    def _wish_regularly(self, now: Nanos) -> None:
+        """Compare channels whose time has come with one peer each; without peers, with nobody."""
+        for channel, regular in list(self._regular.items()):
+            if regular.at > now:
+                continue
+            peers = sorted(key[1] for key in self._linked if key[0] == channel)
+            if not peers:
+                del self._regular[channel]
+                continue
+            regular.at, regular.count = now + self._period(), regular.count + 1
+            whole = regular.count % EVERYTHING_EVERY == 0
+            why, span = (REGULAR_WHOLE, None) if whole else (REGULAR, SPAN)
+            self._wish(channel, self._rng.choice(peers), Wish(now, why, span=span))
 
     def _on_lacking(
         self, channel: ChannelId, count: int, peers: tuple[PeerId, ...], now: Nanos
@@ -187,7 +233,7 @@ class Manager:
         if converged:
             self._wishes.pop((channel, peer), None)
         elif ended is not None and ended.why != MISSING:
-            self._wish(channel, peer, Wish(at, ended.why, failures))
+            self._wish(channel, peer, Wish(at, ended.why, failures, ended.span))
         if self._lacking.get(channel, 0):
             others = sorted(key[1] for key in self._linked if key[0] == channel)
             if others:
@@ -209,5 +255,5 @@ class Manager:
                 wish.at = now + RETRY_FIRST
                 continue
             self._running[key] = self._wishes.pop(key)
-            starts.append(Start(*key, PROTOCOL, wish.why))
+            starts.append(Start(*key, PROTOCOL, wish.why, wish.span))
         return starts

@@ -333,7 +333,7 @@ class Runner:
         if self._trace is not None:
             self._trace(now, "manager", event, starts)
         for start in starts:
-            session = values.StartSession(self.new_session(), start.peer, start.why)
+            session = values.StartSession(self.new_session(), start.peer, start.why, start.span)
             self._queue.append(Addressed(start.channel, session))
 
 

@@ -26,8 +26,8 @@ SEED: Final = 8
 """Gives the four people four colours."""
 
 QUICK: Final = Link(delay=(1 * MILLISECOND, 2 * MILLISECOND))
-SILENT: Final = replace(QUICK, loss=1.0)
-"""Links stay up, and no frame arrives."""
+SILENT: Final = replace(QUICK, loss=1.0, streams=False)
+"""Links stay up, and nothing arrives."""
 
 FRIDAY_EVENING: Final[Nanos] = EPOCH + 13 * HOUR + 17 * MINUTE
 """17:57 UTC."""

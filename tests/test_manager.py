@@ -3,17 +3,22 @@
 import random
 from collections import deque
 from collections.abc import Sequence
+from itertools import pairwise
 
-from sync.machine import SECOND, ChannelId, Nanos, PeerId, Tick
+from sync.machine import MINUTE, SECOND, ChannelId, Nanos, PeerId, Tick
 from sync.manager import (
     AGAIN_AFTER,
     ASKED,
     LACKING_AFTER,
     MISSING,
     NEW_LINK,
+    PERIOD,
+    REGULAR,
+    REGULAR_WHOLE,
     RETRY_FIRST,
     RETRY_MAX,
     SESSIONS_MAX,
+    SPAN,
     Asked,
     Ended,
     Joined,
@@ -54,6 +59,12 @@ def starts(made: Manager, until: Nanos) -> list[tuple[Nanos, Start]]:
     return started
 
 
+def soon(made: Manager) -> Nanos | None:
+    """When the next session is due that does not come by itself."""
+    due = made.deadline()
+    return None if due is None or due >= NOW + 4 * MINUTE else due
+
+
 def whom(started: Sequence[Start]) -> list[PeerId]:
     return [start.peer for start in started]
 
@@ -84,7 +95,7 @@ def test_no_more_sessions_run_at_once_than_the_limit() -> None:
     made = Manager(ME, random.Random(0))
 
     begun = [start for peer in PEERS for start in made.handle(Joined(LOBBY, peer), NOW)]
-    full = made.deadline()
+    full = soon(made)
     freed = made.handle(Ended(LOBBY, PEERS[0], converged=True), NOW)
 
     assert whom(begun) == PEERS[:SESSIONS_MAX]
@@ -112,7 +123,7 @@ def test_a_session_that_failed_is_tried_again_ever_later() -> None:
 def test_a_session_that_converged_is_not_repeated() -> None:
     made = manager(PEERS[0])
 
-    assert made.deadline() is None
+    assert soon(made) is None
 
 
 def test_what_is_missing_is_given_time_to_come_by_itself() -> None:
@@ -131,7 +142,7 @@ def test_what_came_by_itself_needs_no_session() -> None:
 
     made.handle(LackingNow(LOBBY, 0, (PEERS[0],)), NOW + SECOND)
 
-    assert made.deadline() is None
+    assert soon(made) is None
 
 
 def test_one_peer_at_a_time_is_asked_for_what_is_missing() -> None:
@@ -183,7 +194,7 @@ def test_a_session_of_the_peer_that_converged_is_as_good_as_ours() -> None:
 
     made.handle(Ended(LOBBY, PEERS[1], converged=True), NOW + SECOND)
 
-    assert made.deadline() is None
+    assert soon(made) is None
 
 
 def test_whoever_left_is_neither_waited_for_nor_asked() -> None:
@@ -196,7 +207,7 @@ def test_whoever_left_is_neither_waited_for_nor_asked() -> None:
 
     assert asked == []
     assert made.running == 0
-    assert made.deadline() is None
+    assert soon(made) is None
 
 
 def test_a_person_may_ask_at_any_time() -> None:
@@ -215,7 +226,7 @@ def test_asking_while_a_session_runs_begins_no_second_one() -> None:
     made.handle(Ended(LOBBY, PEERS[0], converged=True), NOW + SECOND)
 
     assert asked == []
-    assert made.deadline() is None
+    assert soon(made) is None
 
 
 def test_after_a_failed_commit_sessions_are_tried_again_and_hold_no_places() -> None:
@@ -225,7 +236,7 @@ def test_after_a_failed_commit_sessions_are_tried_again_and_hold_no_places() -> 
     begun = deque(made.handle(Rebuilt(LOBBY), NOW))
     rejoined = [start for peer in PEERS for start in made.handle(Joined(LOBBY, peer), NOW)]
     done, now = set(), NOW
-    while begun or made.deadline() is not None:
+    while begun or soon(made) is not None:
         if not begun:
             now = due(made)
             begun.extend(made.handle(Tick(), now))
@@ -250,3 +261,32 @@ def test_while_every_commit_fails_sessions_begin_ever_later() -> None:
         now = at
 
     assert waits == [2, 4, 8, 16, 32]
+
+
+def test_every_five_minutes_the_last_hour_is_compared_with_one_peer_at_random() -> None:
+    made = manager(*PEERS)
+    began: list[tuple[Nanos, Start]] = []
+    asked: set[PeerId] = set()
+
+    while len(began) < 24:
+        now = due(made)
+        for start in made.handle(Tick(), now):
+            if start.why in (REGULAR, REGULAR_WHOLE):
+                began.append((now, start))
+                asked.add(start.peer)
+            made.handle(Ended(LOBBY, start.peer, converged=True), now)
+
+    waits = [later - now for (now, _), (later, _) in pairwise(began)]
+    spans = [start.span for _, start in began]
+    assert 0.9 * PERIOD <= min(waits) <= max(waits) <= 1.1 * PERIOD
+    assert spans == ([SPAN] * 11 + [None]) * 2
+    assert len(asked) > 3
+
+
+def test_alone_nothing_is_compared_regularly() -> None:
+    made = Manager(ME, random.Random(0))
+    made.handle(Joined(LOBBY, PEERS[0]), NOW)
+    made.handle(Left(LOBBY, PEERS[0]), NOW)
+
+    assert made.handle(Tick(), due(made)) == []
+    assert made.deadline() is None

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from sync import ephemeral
 from sync.entry import Header
 from sync.errors import RemoteError
-from sync.group import sessions, values
+from sync.group import session, sessions, values
 from sync.group.author_log import AuthorLog
 from sync.group.holdings import Holdings
 from sync.group.ingest import content_of, outline_of
@@ -59,7 +59,7 @@ class Group:
         self.sds.expect(self.loading.coming)
         self.holdings = Holdings()
         self.sessions = sessions.Sessions(
-            sessions.Terms(author.me, channel, author.draw_salt, retention=author.retention),
+            session.Terms(author.me, channel, author.draw_salt, retention=author.retention),
             self.holdings,
         )
         self.peers: set[PeerId] = set()
@@ -193,13 +193,13 @@ class Group:
         effects: list[values.Effect] = []
         for result in self.sessions.handle(event, self._now, self._offset):
             match result:
-                case sessions.Accepted():
+                case session.Accepted():
                     effects += self._on_transferred(result)
-                case sessions.Wanted(ids):
+                case session.Wanted(ids):
                     self.loading.want(ids)
-                case sessions.Unwanted(ids):
+                case session.Unwanted(ids):
                     self.loading.unwant(ids)
-                case sessions.Proved(peer, floor, holds):
+                case session.Proved(peer, floor, holds):
                     held = self._writer.held_by(self.sds.outgoing.pending, floor, holds)
                     effects += self._sds(sds.HeldBy(peer, held))
                 case values.SessionEnded():
@@ -210,7 +210,7 @@ class Group:
                     effects.append(result)
         return effects
 
-    def _on_transferred(self, accepted: sessions.Accepted) -> list[values.Effect]:
+    def _on_transferred(self, accepted: session.Accepted) -> list[values.Effect]:
         self.loading.came(accepted.sync_id.hash)
         try:
             message, stored = self._gate.read_transfer(accepted.waku, accepted.topic)

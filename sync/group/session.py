@@ -1,15 +1,17 @@
-"""One Waku Sync session: its machines, where it is, and what it did so far."""
+"""One Waku Sync session: its machines, where it is, what it did so far, and what it tells."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 
 from sync.digest import Held
 from sync.group.rounds import Round, drawn
 from sync.group.session_values import SessionEnded, SessionId
-from sync.machine import Nanos, PeerId
+from sync.machine import ChannelId, Nanos, PeerId
 from sync.ranges import OrderedSet, SyncId
 from sync.waku import check, reconcile
-from sync.waku.message import Ranges
+from sync.waku.division import NARROW, Parameters
+from sync.waku.message import Ranges, WakuMessage
 from sync.waku.transfer import Transfer
 
 OFFERED = "the peer began it"
@@ -29,6 +31,51 @@ class Stage(Enum):
     CHECKING = "checking"
     TRANSFERRING = "transferring"
     OVER = "over"
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What the sessions of a channel go by."""
+
+    me: PeerId
+    channel: ChannelId
+    draw_salt: Callable[[], bytes]
+    parameters: Parameters = NARROW
+    retention: Nanos | None = None
+    """What is older than this is neither compared nor accepted; None keeps everything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """A transferred message that a session wants; the group checks and stores it."""
+
+    peer: PeerId
+    sync_id: SyncId
+    waku: WakuMessage
+    topic: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Ids a session has found missing: they are on their way."""
+
+    ids: tuple[SyncId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unwanted:
+    """Of the ids found missing, those that do not come: the session is over."""
+
+    ids: tuple[SyncId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """The peer has proved what it holds of what we held: from `floor` on, what `holds` says."""
+
+    peer: PeerId
+    floor: Nanos
+    holds: Callable[[SyncId], bool]
 
 
 @dataclass(slots=True)

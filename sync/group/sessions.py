@@ -10,14 +10,22 @@ Rules:
 """
 
 from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Final, TypeAlias, assert_never
 
 from sync.digest import ROW_BYTES
 from sync.errors import RemoteError
 from sync.group.holdings import Holdings
-from sync.group.session import CHECK_WITHIN, OFFERED, Session
+from sync.group.session import (
+    CHECK_WITHIN,
+    OFFERED,
+    Accepted,
+    Proved,
+    Session,
+    Terms,
+    Unwanted,
+    Wanted,
+)
 from sync.group.values import (
     PAGE,
     CloseSession,
@@ -37,13 +45,12 @@ from sync.group.values import (
     TransferEnded,
     Transferred,
 )
-from sync.machine import SECOND, ChannelId, Nanos, PeerId, Tick
+from sync.machine import SECOND, Nanos, PeerId, Tick
 from sync.ranges import ZERO_HASH, SyncId
 from sync.waku import check, reconcile, transfer
 from sync.waku.check_message import CHECK
 from sync.waku.check_wire import decode_frame, encode_frame
-from sync.waku.division import NARROW, Parameters
-from sync.waku.message import EVERYTHING, WakuMessage, shard, sync_id
+from sync.waku.message import EVERYTHING, shard, sync_id
 from sync.waku.wire import decode_ranges, decode_transfer, encode_ranges
 
 STALE_AFTER: Nanos = SECOND
@@ -60,39 +67,6 @@ SHOWN_MAX: Final = 20
 """Sessions that are over and still shown: some 5 kB each."""
 
 RECONCILED: Final = (reconcile.Result.EQUAL, reconcile.Result.RECONCILED)
-
-
-@dataclass(frozen=True, slots=True)
-class Accepted:
-    """A transferred message that a session wants; the group checks and stores it."""
-
-    peer: PeerId
-    sync_id: SyncId
-    waku: WakuMessage
-    topic: str
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """Ids a session has found missing: they are on their way."""
-
-    ids: tuple[SyncId, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Unwanted:
-    """Of the ids found missing, those that do not come: the session is over."""
-
-    ids: tuple[SyncId, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Proved:
-    """The peer has proved what it holds of what we held: from `floor` on, what `holds` says."""
-
-    peer: PeerId
-    floor: Nanos
-    holds: Callable[[SyncId], bool]
 
 
 Input: TypeAlias = (
@@ -119,18 +93,6 @@ Effect: TypeAlias = (
     | Unwanted
     | Proved
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """What the sessions of a channel go by."""
-
-    me: PeerId
-    channel: ChannelId
-    draw_salt: Callable[[], bytes]
-    parameters: Parameters = NARROW
-    retention: Nanos | None = None
-    """What is older than this is neither compared nor accepted; None keeps everything."""
 
 
 class Sessions:

@@ -22,6 +22,8 @@ class Link:
     reorder: float = 0.0
     """Share of frames that take `reorder_by` longer, and so are overtaken."""
     reorder_by: Nanos = 2 * SECOND
+    streams: bool = True
+    """Whether streams can be opened, which lose nothing."""
 
 
 PERFECT = Link()

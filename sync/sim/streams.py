@@ -34,7 +34,8 @@ class Streams:
     def open(self, node: Node, wanted: values.OpenSession, other: Node, now: Nanos) -> None:
         """Open a stream to reconcile or to check, or tell that it cannot be."""
         session = wanted.session
-        if other.runner is None or not self.network.reachable(node.number, other.number):
+        reachable = self.network.reachable(node.number, other.number) and self.network.link.streams
+        if other.runner is None or not reachable:
             refused = values.SessionClosed(session, "no answer")
             self.schedule(now + self.network.latency(), partial(self.feed, node, refused))
             return
