@@ -100,6 +100,12 @@ def network_options(command: F) -> F:
         click.option(
             "--interface", metavar="ADDRESS", help="Use only the interface with this address."
         ),
+        click.option(
+            "--history-days",
+            type=click.IntRange(min=1),
+            metavar="N",
+            help="Get from others only what is at most N days old.  [default: everything]",
+        ),
         click.option("--name", metavar="NICK", help="What others call you."),
     ):
         command = option(command)
@@ -109,13 +115,16 @@ def network_options(command: F) -> F:
 def setup_of(options: dict[str, Any]) -> "Setup":
     """Return what the common options say."""
     from chat_tui.client import Setup
+    from sync.machine import DAY
     from sync.net.node import Options
 
+    days = options.get("history_days")
     network = Options(
         interface=options.get("interface"),
         port=options.get("port"),
         discovery=not options.get("no_discovery", False),
         connect=tuple(options.get("connect", ())),
+        retention=None if days is None else days * DAY,
     )
     return Setup(
         data_dir=options.get("data_dir") or default_data_dir(),

@@ -28,6 +28,7 @@ MILLISECOND: Nanos = 1_000_000
 SECOND: Nanos = 1_000_000_000
 MINUTE: Nanos = 60 * SECOND
 HOUR: Nanos = 60 * MINUTE
+DAY: Nanos = 24 * HOUR
 
 
 def earlier(one: Nanos | None, other: Nanos | None) -> Nanos | None:

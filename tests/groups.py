@@ -29,6 +29,7 @@ class Member:
     disk: Disk = field(init=False)
     group: machine.Group = field(init=False)
     drawn: int = 100
+    retention: Nanos | None = None
 
     def __post_init__(self) -> None:
         self.identity = identity(self.name)
@@ -38,7 +39,9 @@ class Member:
 
     def start(self) -> list[values.Effect]:
         """Begin anew from the disk."""
-        author = Author(self.peer_id, self.identity.sign, verify, self._draw_log)
+        author = Author(
+            self.peer_id, self.identity.sign, verify, self._draw_log, retention=self.retention
+        )
         self.group = machine.Group(author, CHANNEL, LAN, random.Random(0))
         return self.tell(values.Restored(self.disk.restore()))
 

@@ -17,7 +17,7 @@ from sync.group.author_log import AuthorLog
 from sync.group.holdings import Holdings
 from sync.group.ingest import content_of, outline_of
 from sync.group.loading import Loading
-from sync.group.mapping import mapped
+from sync.group.mapping import mapped, restored_of
 from sync.group.parked import (
     AHEAD,
     CLOCK_AHEAD_MAX,
@@ -70,6 +70,8 @@ class Group:
         self._offset: Nanos = 0
         self._now: Nanos = 0
         self._lacked = False
+        self._forgoes = False
+        """Whether the next moment without history on its way ends the search for what is old."""
 
     def handle(self, event: values.Input, now: Nanos) -> Sequence[values.Effect]:
         """See `sync.machine`."""
@@ -199,9 +201,8 @@ class Group:
                     self.loading.want(ids)
                 case session.Unwanted(ids):
                     self.loading.unwant(ids)
-                case session.Proved(peer, floor, holds):
-                    held = self._writer.held_by(self.sds.outgoing.pending, floor, holds)
-                    effects += self._sds(sds.HeldBy(peer, held))
+                case session.Proved():
+                    effects += self._on_proved(result)
                 case values.SessionEnded():
                     complete = result.got >= result.need
                     self.loading.session_over(self._now, complete=complete)
@@ -209,6 +210,20 @@ class Group:
                 case _:
                     effects.append(result)
         return effects
+
+    def _on_proved(self, proved: session.Proved) -> list[values.Effect]:
+        """A peer holds what we held: that acknowledges; what both lack is below our floor."""
+        pending = self.sds.outgoing.pending
+        held = self._writer.held_by(pending, proved.floor, proved.holds)
+        self._forgoes = self._author.retention is not None and proved.whole
+        return [*self._sds(sds.HeldBy(proved.peer, held)), *self._forgo()]
+
+    def _forgo(self) -> list[values.Effect]:
+        """Count what is missing as met, once all is here that is not too old for us."""
+        if not self._forgoes or self.loading.coming or self.loading.ids:
+            return []
+        self._forgoes = False
+        return self._sds(sds.Forgo())
 
     def _on_transferred(self, accepted: session.Accepted) -> list[values.Effect]:
         self.loading.came(accepted.sync_id.hash)
@@ -289,7 +304,8 @@ class Group:
     def _on_held_back(self, outlines: tuple[values.Outline, ...]) -> list[values.Effect]:
         """Let in what waited, by Lamport time: parents come first."""
         taken, more = self.loading.take(outlines)
-        return [*[effect for one in taken for effect in self._admit(one)], *more]
+        admitted = [effect for one in taken for effect in self._admit(one)]
+        return [*admitted, *self._forgo(), *more]
 
     def _admit(self, outline: values.Outline) -> list[values.Effect]:
         """Let in what is on the disk already."""
@@ -356,19 +372,7 @@ class Group:
         for outline in state.parked:
             self.parked.add(outline)
             self._sds(sds.SetAside(outline.message_id))
-        restored = sds.Restored(
-            log=state.log,
-            tips=tuple([content_of(outline) for outline in state.tips]),
-            outgoing=tuple(
-                [
-                    sds.RestoredOwn(own.message_id, own.delivery, own.attempts)
-                    for own in state.outgoing
-                ]
-            ),
-            waiting=tuple([content_of(outline) for outline in state.waiting]),
-            gaps=tuple([content_of(outline) for outline in state.gaps]),
-        )
-        return self._sds(restored)
+        return self._sds(restored_of(state))
 
     def _lacking(self) -> list[values.Effect]:
         """Tell the manager when we cease to lack what others named."""

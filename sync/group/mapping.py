@@ -1,8 +1,9 @@
-"""The effects of the SDS channel, as effects of its group."""
+"""Between the SDS channel and its group: effects, and what is restored."""
 
 from typing import assert_never
 
 from sync.group import values
+from sync.group.ingest import content_of
 from sync.machine import ChannelId
 from sync.sds import events as sds
 from sync.sds.message import Delivery
@@ -64,3 +65,16 @@ def mapped(
             return [values.Refused(sender_id, reason)]
         case _:
             assert_never(result)
+
+
+def restored_of(state: values.ChannelState) -> sds.Restored:
+    """Return what SDS needs of what the disk holds."""
+    return sds.Restored(
+        log=state.log,
+        tips=tuple([content_of(outline) for outline in state.tips]),
+        outgoing=tuple(
+            [sds.RestoredOwn(own.message_id, own.delivery, own.attempts) for own in state.outgoing]
+        ),
+        waiting=tuple([content_of(outline) for outline in state.waiting]),
+        gaps=tuple([content_of(outline) for outline in state.gaps]),
+    )

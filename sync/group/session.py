@@ -75,6 +75,8 @@ class Proved:
 
     peer: PeerId
     floor: Nanos
+    whole: bool
+    """Whether everything was compared that we take from others."""
     holds: Callable[[SyncId], bool]
 
 
@@ -91,6 +93,9 @@ class Session:
 
     since: Nanos = 0
     """What is older is not compared; 0 for everything."""
+
+    retained_from: Nanos = 0
+    """What is older is too old for us, whatever is compared."""
 
     transfer: Transfer = field(default_factory=Transfer)
     local: OrderedSet | None = None

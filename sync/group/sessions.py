@@ -156,7 +156,8 @@ class Sessions:
         self, number: SessionId, peer: PeerId, why: str, span: Nanos | None, now: Nanos
     ) -> list[Effect]:
         since = 0 if span is None else max(0, now + self._offset - span - SPAN_OFFSET)
-        session = Session(number, peer, why, now, now, max(since, self._retained_from(now)))
+        retained_from = self._retained_from(now)
+        session = Session(number, peer, why, now, now, max(since, retained_from), retained_from)
         if peer in self.by_peer:
             return [self._close(session, "put off: another session with this peer runs", now)]
         self.by_peer[peer] = session
@@ -179,7 +180,8 @@ class Sessions:
             if running.initiated and self._terms.me < peer:
                 return [CloseSession(number)]
             effects += self._end(running, "put off: the peer began one too", now)
-        session = Session(number, peer, OFFERED, now, now, self._retained_from(now))
+        retained_from = self._retained_from(now)
+        session = Session(number, peer, OFFERED, now, now, retained_from, retained_from)
         self.by_peer[peer] = session
         self._begin(session, reconcile.Role.RESPONDER, now)
         return effects
@@ -458,7 +460,6 @@ def _proved(session: Session) -> Proved:
     """Tell what the peer holds: what we held, but for what it lacked."""
     assert session.checked is not None
     assert session.local is not None
-    local, lacked = session.local, session.lacked
-    return Proved(
-        session.peer, session.checked.floor, lambda one: one in local and one not in lacked
-    )
+    local, lacked, floor = session.local, session.lacked, session.checked.floor
+    whole = floor <= session.retained_from
+    return Proved(session.peer, floor, whole, lambda one: one in local and one not in lacked)

@@ -76,7 +76,13 @@ class Node:
         seed = system.draw(SEED_SIZE)
         trace(self.clock.now(), "runner", Began(identity.peer_id, seed), ())
         self._rng = random.Random(seed)  # noqa: S311  # decides delays, not secrets
-        author = Author(identity.peer_id, identity.sign, verify, system.draw_log)
+        author = Author(
+            identity.peer_id,
+            identity.sign,
+            verify,
+            system.draw_log,
+            retention=options.retention,
+        )
         self._runner = Runner(author, self._rng, trace)
         self._engine = Engine(self._runner, journal, self.clock, self)
         addresses = Addresses(random.Random(system.draw(32)))  # noqa: S311  # only delays

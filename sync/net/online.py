@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from sync.errors import LocalError
+from sync.machine import Nanos
 from sync.net.clock import Clock
 from sync.net.discovery import Discovery
 from sync.net.interfaces import Interface, choose
@@ -34,6 +35,8 @@ class Options:
     port: int | None = None
     discovery: bool = True
     connect: tuple[tuple[str, int], ...] = ()
+    retention: Nanos | None = None
+    """What is older is neither compared with others nor taken from them; None: everything is."""
 
 
 class Online:

@@ -15,6 +15,10 @@ from sync.sds.incoming import Content, Incoming
 from sync.sds.message import HistoryEntry, Parameters
 from sync.sds.repairs import Repairs
 
+FORGONE_MAX = 10_000
+"""Ids remembered that count as met though they are not here; 2 MB. The oldest are looked for again
+if somebody names them."""
+
 SLEPT: Nanos = 10 * SECOND
 """A sweep that comes this late means that the computer slept: nobody could be asked meanwhile."""
 
@@ -34,6 +38,8 @@ class Causal:
         """What is here and waits for its time, outside of this machine, whose limits bound it."""
         self.coming: Collection[bytes] = frozenset()
         """Retrieval hints of what is on its way without being asked for."""
+        self.forgone: dict[MessageId, None] = {}
+        """What counts as met though it is not here."""
         self._me = me
 
     def holds(self, message_id: MessageId) -> bool:
@@ -67,9 +73,11 @@ class Causal:
         """Return what is named there and not in the log; a message does not wait for itself."""
         known, missing = self.log.order, self.incoming.missing  # what is missing needs no look-up
         unknown = {}
+        forgone = self.forgone
         for entry in history:
             message_id = entry.message_id
-            if (message_id in missing or message_id not in known) and message_id != named_by:
+            lacking = message_id in missing or message_id not in known
+            if lacking and message_id != named_by and message_id not in forgone:
                 unknown[message_id] = entry
         return unknown
 
@@ -149,6 +157,19 @@ class Causal:
         self.aside.update(message_ids)
         for message_id in message_ids:
             self.repairs.came(message_id, now)
+
+    def forgo(self, now: Nanos) -> list[Effect]:
+        """Do without what is missing, and deliver what waited for it, as if it had come."""
+        effects: list[Effect] = []
+        incoming = self.incoming
+        for message_id in [id_ for id_ in incoming.missing if id_ not in incoming.waiting]:
+            self.forgone[message_id] = None
+            self.repairs.came(message_id, now)
+            effects.append(Found(message_id, lost=False))
+            effects += self._deliver(incoming.arrived(message_id))
+        while len(self.forgone) > FORGONE_MAX:
+            del self.forgone[next(iter(self.forgone))]
+        return effects
 
     def sweep(self, now: Nanos) -> list[Effect]:
         """Give up on what did not come ("Periodic Incoming Buffer Sweep")."""

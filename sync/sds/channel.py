@@ -27,6 +27,7 @@ from sync.sds.events import (
     Effect,
     EphemeralArrived,
     FilterIgnored,
+    Forgo,
     HeardCopy,
     HeldBy,
     Input,
@@ -44,7 +45,7 @@ from sync.sds.events import (
 )
 from sync.sds.evidence import Evidence, Holders
 from sync.sds.incoming import Content
-from sync.sds.message import HISTORY_MAX, Delivery, HistoryEntry, Message, Parameters
+from sync.sds.message import Delivery, HistoryEntry, Message, Parameters
 from sync.sds.timing import SyncTimer
 
 SYNC_BURST = 4
@@ -95,6 +96,8 @@ class Channel:
             case Postpone(message_ids):
                 self._causal.postpone(message_ids, now)
                 return []
+            case Forgo():
+                return self._causal.forgo(now)
             case HeldBy(peer, message_ids):
                 return self._on_held_by(peer, message_ids)
             case Admit(content):
@@ -358,18 +361,8 @@ class Channel:
             for message_id, entry in requested.items():
                 held = self._causal.holds(message_id)
                 self.repairs.requested(entry, message.sender_id, now, held=held)
-        elif message.content or self._tells_what_we_would(message.causal_history):
+        elif message.content or self.log.is_told_by(message.causal_history):
             self._restart_idle(now)
-
-    def _tells_what_we_would(self, history: History) -> bool:
-        """Whether our next sync message is superfluous; one that names less than it is not enough.
-
-        Otherwise a few who speak often, and know little, would keep all others silent.
-        """
-        if len(self.log.tips) > HISTORY_MAX:
-            return True
-        named = {entry.message_id for entry in history}
-        return named.issuperset(self.log.tips)
 
     def _settle(self) -> None:
         if not self.log.owed:

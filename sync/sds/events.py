@@ -89,6 +89,11 @@ class HeldBy:
 
 
 @dataclass(frozen=True, slots=True)
+class Forgo:
+    """Input: what is missing now is older than what we take from others: it counts as met."""
+
+
+@dataclass(frozen=True, slots=True)
 class Admit:
     """Input: a message that was kept aside takes its place now."""
 
@@ -158,6 +163,7 @@ Input: TypeAlias = (
     | SetAside
     | Postpone
     | HeldBy
+    | Forgo
     | Admit
     | Seek
     | Connected

@@ -114,6 +114,16 @@ class Log:
         others = [entry for _, entry in reversed(self._newest) if entry not in (*tips, *regular)]
         return [*reversed(others[: room - len(tips)]), *tips]
 
+    def is_told_by(self, history: Iterable[HistoryEntry]) -> bool:
+        """Whether our next sync message is superfluous beside one that names `history`.
+
+        One that names less than ours would is not enough: a few who speak often, and know little,
+        would keep all others silent.
+        """
+        if len(self.tips) > HISTORY_MAX:
+            return True
+        return {entry.message_id for entry in history}.issuperset(self.tips)
+
     def restore_tip(self, lamport: int, entry: HistoryEntry) -> None:
         """Put back a message that nobody names, after a start."""
         self._add_tip((lamport, entry))
