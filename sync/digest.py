@@ -14,8 +14,7 @@ month of them. It reads the rows of a bucket from where they are when it must ha
 """
 
 import hashlib
-from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -40,9 +39,6 @@ ROOT_LEVEL: Final = 4
 
 END: Final = SyncId(2**64 - 1, ZERO_HASH)
 """Above every id a digest covers: the last nanosecond that fits into 64 bits is left out."""
-
-SPARSE: Final = 8
-"""One id to add among this many: from here on finding places beats sorting anew."""
 
 
 class RowSource(Protocol):
@@ -168,6 +164,11 @@ class Digest:
         if timestamp >= self._floor:
             self._stale.add(timestamp >> LEAF_BITS)
 
+    def changed_all(self, sync_ids: Iterable[SyncId]) -> None:
+        """Note that these ids were added to the set or left it."""
+        floor = self._floor
+        self._stale |= {one.timestamp >> LEAF_BITS for one in sync_ids if one.timestamp >= floor}
+
     def refresh(self, source: RowSource) -> None:
         """Hash the buckets with changes anew, and what is above them."""
         stale, self._stale = self._stale, set()
@@ -185,12 +186,11 @@ class Digest:
         copied._stale = self._stale.copy()
         return copied
 
-    def with_more(self, source: RowSource, more: Sequence[SyncId]) -> "Digest":
-        """Return the digest of `source` and the ids `more`, none of which it holds."""
+    def with_more(self, source: RowSource, more: Iterable[SyncId]) -> "Digest":
+        """Return the digest of `source`, which holds the ids `more` beside those of this one."""
         extended = self.copy()
-        for sync_id in more:
-            extended.changed(sync_id.timestamp)
-        extended.refresh(Extended(source, more))
+        extended.changed_all(more)
+        extended.refresh(source)
         return extended
 
     def above(self, source: RowSource, floor: Nanos) -> "Digest":
@@ -232,40 +232,6 @@ class Digest:
                     self._hashes[level].pop(index, None)
 
 
-class Extended:
-    """A source together with ids that it lacks."""
-
-    def __init__(self, source: RowSource, more: Iterable[SyncId]) -> None:
-        """Take `more` in any order; what `source` already holds must not be among it."""
-        self._source = source
-        self._more = sorted({row(sync_id) for sync_id in more})
-
-    def __len__(self) -> int:
-        return len(self._source) + len(self._more)
-
-    def rows(self, lower: SyncId, upper: SyncId) -> bytes:
-        """Return the rows of both in the range, rising."""
-        rows = self._source.rows(lower, upper)
-        first, last = bisect_left(self._more, row(lower)), bisect_left(self._more, row(upper))
-        return _merged(rows, self._more[first:last]) if first < last else rows
-
-
-def _merged(rows: bytes, more: list[bytes]) -> bytes:
-    """Put rows, rising, into their places among others."""
-    if len(more) * SPARSE > len(rows) // ROW_BYTES:
-        return b"".join(sorted([*split_rows(rows), *more]))
-    parts: list[bytes] = []
-    done = 0
-    places = range(len(rows) // ROW_BYTES)
-    for added in more:
-        place = bisect_left(
-            places, added, done, key=lambda at: rows[ROW_BYTES * at : ROW_BYTES * (at + 1)]
-        )
-        parts += (rows[ROW_BYTES * done : ROW_BYTES * place], added)
-        done = place
-    return b"".join([*parts, rows[ROW_BYTES * done :]])
-
-
 @dataclass(frozen=True, slots=True)
 class Held:
     """What one side holds, and the digest of it: what two sides compare."""
@@ -273,10 +239,9 @@ class Held:
     source: RowSource
     digest: Digest
 
-    def with_found(self, found: Iterable[SyncId]) -> "Held":
-        """Return what it will be together with ids found missing, in any order, even twice."""
-        more = sorted(set(found))
-        return Held(Extended(self.source, more), self.digest.with_more(self.source, more))
+    def with_found(self, together: RowSource, found: Iterable[SyncId]) -> "Held":
+        """Return it with the ids `found` missing; `together` is the set that holds them too."""
+        return Held(together, self.digest.with_more(together, found))
 
     def above(self, floor: Nanos) -> "Held":
         """Return what is left of it from a retention floor on."""

@@ -149,6 +149,12 @@ class OrderedSet:
         snapshot._frozen = True
         return snapshot
 
+    def together(self, sync_ids: Iterable[SyncId]) -> "OrderedSet":
+        """Return a snapshot with these ids more."""
+        snapshot = self.frozen()
+        snapshot._merge(list(sync_ids))  # noqa: SLF001
+        return snapshot
+
     def _insert(self, sync_id: SyncId) -> bool:
         if self._long.is_above(sync_id):
             self._long.append(sync_id)
@@ -179,6 +185,10 @@ class OrderedSet:
         raw = b"".join([sync_id.hash for sync_id in sync_ids])
         timestamps = np.array([sync_id.timestamp for sync_id in sync_ids], np.uint64)
         hashes = np.frombuffer(raw, np.uint64).reshape(-1, HASH_WORDS)
+        if len(sync_ids) > LATE_MAX:
+            self._unite()
+            self._long = self._long.merged(timestamps, hashes)
+            return
         known = [
             at
             for at in np.flatnonzero(self._long.has_at(timestamps)).tolist()
@@ -195,6 +205,8 @@ class OrderedSet:
 
     def _unite(self) -> None:
         """Make one run of the two."""
+        if not self._late:
+            return
         self._long, self._late = self._long.united(self._late), Run.empty(self._group)
 
     def _runs(self) -> tuple[Run, Run]:

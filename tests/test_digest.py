@@ -11,7 +11,6 @@ from sync.digest import (
     LEAF_BITS,
     ROOT_LEVEL,
     Digest,
-    Extended,
     leaf_hash,
     node_hash,
     read_row,
@@ -141,29 +140,16 @@ def test_ids_found_missing_are_added_without_a_trace(items: set[SyncId], more: s
     source = SortedIds(items)
     digest = Digest.of(source)
 
-    extended = digest.with_more(source, sorted(more - items))
+    extended = digest.with_more(SortedIds(items | more), more - items)
 
     assert (extended.root, extended.count) == (plain_root(items | more), len(items | more))
     assert (digest.root, digest.count) == (plain_root(items), len(items))
 
 
-@given(st.sets(st.integers(0, 400)), st.sets(st.integers(0, 400), max_size=30))
-def test_extended_rows_are_those_of_the_union(numbers: set[int], more: set[int]) -> None:
-    base = {numbered(number) for number in numbers}
-    added = {numbered(number) for number in more - numbers}
-
-    extended = Extended(SortedIds(base), added)
-
-    assert extended.rows(ORIGIN, END) == SortedIds(base | added).rows(ORIGIN, END)
-    middle = numbered(200)
-    assert extended.rows(middle, END) == SortedIds(base | added).rows(middle, END)
-    assert len(extended) == len(base | added)
-
-
 def test_what_is_held_takes_in_what_was_found_even_twice() -> None:
     ours, found = numbered(1), numbered(2)
 
-    together = held([ours]).with_found([found, found])
+    together = held([ours]).with_found(SortedIds([ours, found]), [found, found])
 
     assert together.digest.root == plain_root([ours, found])
     assert together.leaf_rows(ours.timestamp >> LEAF_BITS) == row(ours) + row(found)

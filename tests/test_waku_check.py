@@ -92,8 +92,8 @@ def test_once_both_have_what_they_found_missing_they_are_equal(
     ours: set[SyncId], theirs: set[SyncId]
 ) -> None:
     one, other = held(ours), held(theirs)
-    initiator = check(Role.INITIATOR, one.with_found(theirs - ours))
-    responder = check(Role.RESPONDER, other.with_found(ours - theirs))
+    initiator = check(Role.INITIATOR, one.with_found(SortedIds(ours | theirs), theirs - ours))
+    responder = check(Role.RESPONDER, other.with_found(SortedIds(ours | theirs), ours - theirs))
 
     done = Pair(initiator, responder).run()
 

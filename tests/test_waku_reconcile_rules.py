@@ -6,6 +6,7 @@ from sync.errors import RemoteError
 from sync.machine import SECOND, Tick
 from sync.ranges import HASH_BYTES, ORIGIN, ZERO_HASH, SyncId, rungs
 from sync.waku import reconcile
+from sync.waku.division import ITEMS_MAX
 from sync.waku.message import (
     CLUSTER,
     EVERYTHING,
@@ -36,15 +37,22 @@ from sync.waku.wire import decode_ranges, encode_ranges
 from tests.waku_sets import NOW, PLAIN, SHARDS, numbered, payload, session
 
 
-def test_an_item_set_that_asks_for_more_than_a_payload_is_put_off_not_cut() -> None:
+def test_of_an_item_set_that_asks_for_more_than_a_payload_the_beginning_is_answered() -> None:
     items = {numbered(number) for number in range(40_000)}
     machine = session(Role.RESPONDER, items, PLAIN)
     asked = payload(ItemSet(EVERYTHING, (), reconciled=False))
 
-    [sent] = machine.handle(PayloadReceived(asked), NOW)
+    sent, differences = machine.handle(PayloadReceived(asked), NOW)
 
     assert isinstance(sent, SendPayload)
-    assert [type(part) for part in sent.payload.ranges] == [Fingerprint] * 8
+    assert isinstance(differences, Differences)
+    *parts, rest = sent.payload.ranges
+    told = [one for part in parts if isinstance(part, ItemSet) for one in part.elements]
+    assert all(isinstance(part, ItemSet) and part.reconciled for part in parts)
+    assert isinstance(rest, Fingerprint)
+    assert rest.bounds.upper == EVERYTHING.upper
+    assert told == list(differences.have) == sorted(items)[: len(told)]
+    assert ITEMS_MAX // 2 < len(told) <= ITEMS_MAX
 
 
 def test_a_payload_of_too_many_open_ranges_is_answered_within_one_payload() -> None:
@@ -62,8 +70,9 @@ def test_a_payload_of_too_many_open_ranges_is_answered_within_one_payload() -> N
     assert len(encode_ranges(sent.payload)) <= PAYLOAD_BYTES_MAX
     assert isinstance(rest, Fingerprint)
     assert rest.bounds.upper == uppers[-1]
-    assert all(isinstance(part, ItemSet) for part in ranges[:-2])
-    assert len(ranges) > 1_000
+    answered = [part for part in ranges if isinstance(part, ItemSet)]
+    assert len(answered) > ITEMS_MAX // 2
+    assert all(isinstance(part, ItemSet | Fingerprint) for part in ranges)
 
 
 def test_the_rest_of_a_crowded_payload_reaches_a_bound_inside_a_timestamp() -> None:
@@ -241,19 +250,27 @@ def test_a_peer_that_never_comes_to_an_end_is_stopped() -> None:
         machine.handle(PayloadReceived(open_for_ever), NOW)
 
 
-def test_a_peer_that_claims_too_many_messages_is_stopped_before_anything_changes(
+def test_what_is_missing_beyond_the_limit_is_left_to_the_next_session(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(reconcile, "NEED_MAX", 2)
     machine = session(Role.RESPONDER, set(), PLAIN)
     claim = ItemSet(EVERYTHING, tuple(numbered(number) for number in range(3)), reconciled=True)
 
-    with pytest.raises(RemoteError, match="over 2 messages"):
-        machine.handle(PayloadReceived(payload(claim)), NOW)
+    effects = machine.handle(PayloadReceived(payload(claim)), NOW)
 
-    assert machine.phase is Phase.AWAITING
-    fewer = payload(claim._replace(elements=claim.elements[:2]))
-    assert machine.handle(PayloadReceived(fewer), NOW)[-1] == Finished(Result.RECONCILED, 1, 2, 0)
+    assert effects == [SendPayload(payload()), Finished(Result.PARTIAL, 1, 0, 0)]
+    assert machine.phase is Phase.FINISHED
+
+
+def test_as_much_as_the_limit_is_taken_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reconcile, "NEED_MAX", 2)
+    machine = session(Role.RESPONDER, set(), PLAIN)
+    claim = ItemSet(EVERYTHING, tuple(numbered(number) for number in range(2)), reconciled=True)
+
+    effects = machine.handle(PayloadReceived(payload(claim)), NOW)
+
+    assert effects[-1] == Finished(Result.RECONCILED, 1, 2, 0)
 
 
 @pytest.mark.parametrize("begun", [False, True])

@@ -3,6 +3,7 @@
 from typing import Final, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sync.ranges import OrderedSet
 from sync.waku.message import Items, Ranges
@@ -28,22 +29,22 @@ class Round(NamedTuple):
 
 def drawn(ranges: Ranges, size: int, local: OrderedSet, *, sent: bool) -> Round:
     """Return a payload of `size` bytes as it is shown."""
-    cells = np.zeros(CELLS, np.uint8)
     places = local.places_of(np.array([0, *ranges.timestamps], np.uint64)).sum(axis=1)
-    edges = (places * CELLS // max(len(local), 1)).clip(0, CELLS - 1).tolist()
-    fingerprints = item_sets = items = 0
-    for at, content in enumerate(ranges.contents):
-        if content is None:
-            continue
-        cell = slice(edges[at], edges[at + 1] + 1)
-        if isinstance(content, Items):
-            item_sets += 1
-            items += len(content.elements)
-            cells[cell] = 2
-        else:
-            fingerprints += 1
-            np.maximum(cells[cell], 1, out=cells[cell])
-    skips = len(ranges) - fingerprints - item_sets
-    kinds = (EQUAL, DIFFERS, ITEMS)
-    shown = "".join([kinds[kind] for kind in cells.tolist()])
-    return Round(sent, size, skips, fingerprints, item_sets, items, shown)
+    edges = (places * CELLS // max(len(local), 1)).clip(0, CELLS - 1)
+    kinds = np.array(
+        [0 if one is None else 2 if isinstance(one, Items) else 1 for one in ranges.contents],
+        np.intp,
+    )
+    items = sum([len(one.elements) for one in ranges.contents if isinstance(one, Items)])
+    skips, fingerprints, item_sets = np.bincount(kinds, minlength=3).tolist()
+    differs, listed = (_touched(edges, kinds == kind) for kind in (1, 2))
+    shown = np.where(listed, ITEMS, np.where(differs, DIFFERS, EQUAL))
+    return Round(sent, size, skips, fingerprints, item_sets, items, "".join(shown.tolist()))
+
+
+def _touched(edges: NDArray[np.intp], chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which cells a chosen range reaches into, if range n goes from edge n to n + 1."""
+    steps = np.zeros(CELLS + 1, np.intp)
+    np.add.at(steps, edges[:-1][chosen], 1)
+    np.add.at(steps, edges[1:][chosen] + 1, -1)
+    return steps.cumsum()[:CELLS] > 0

@@ -295,7 +295,8 @@ class Sessions:
 
     def _begin_check(self, session: Session, now: Nanos) -> list[Effect]:
         assert session.held is not None
-        held = session.held.with_found(session.found)
+        assert session.local is not None
+        held = session.held.with_found(session.local.together(session.found), session.found)
         role = reconcile.Role.INITIATOR if session.initiated else reconcile.Role.RESPONDER
         salt = self._terms.draw_salt()
         session.checking = check.Check(role, held, session.since, salt, now)

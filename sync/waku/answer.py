@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from sync.ranges import HASH_BYTES, ORIGIN, ZERO_HASH, OrderedSet, Places, SyncId, rungs
-from sync.waku.division import Divider, Division, Parameters
+from sync.waku.division import ITEMS_MAX, PART, Divider, Division, Parameters
 from sync.waku.message import (
     BOUND_HASH_BYTES_MAX,
     ITEM_BYTES_MAX,
@@ -46,6 +46,9 @@ class Answer:
     room: int = PAYLOAD_BYTES_MAX - HEADER_BYTES_MAX
     """Bytes the ranges still to come may take."""
 
+    items_left: int = ITEMS_MAX
+    """Ids the item sets still to come may have."""
+
     need: list[SyncId] = field(default_factory=list)
     have: list[SyncId] = field(default_factory=list)
     settles: bool = True
@@ -59,6 +62,7 @@ class Answer:
         self.settles = False
         if isinstance(content, Items):
             self.room -= ITEM_BYTES_MAX * len(content.elements)
+            self.items_left -= len(content.elements)
             if self._joins(bounds, content):
                 return
         if bounds.lower != self.end:
@@ -101,6 +105,8 @@ class Answer:
 
     def has_room(self, ranges: int, items: int = 0) -> bool:
         """Whether so many more ranges and items fit, whatever they are."""
+        if items > self.items_left:
+            return False
         most = ranges * (RANGE_BYTES_MAX + BOUND_HASH_BYTES_MAX) + items * ITEM_BYTES_MAX
         return most <= self.room and len(self.ranges) + ranges <= RANGES_MAX
 
@@ -197,9 +203,8 @@ class Answerer:
         if division.hashes is None and min(division.counts) > fresh:
             answer.add_parts(*bounds, division)
             return
-        hashes = division.hashes or [ZERO_HASH] * len(division.timestamps)
-        uppers = [*map(SyncId, division.timestamps, hashes), bounds.upper]
         lower = bounds.lower
+        uppers = division.uppers(bounds)
         for at, (upper, count) in enumerate(zip(uppers, division.counts, strict=True)):
             part = Bounds(lower, upper)
             lower = upper
@@ -234,11 +239,7 @@ class Answerer:
     ) -> None:
         """Note the differences to an item set, and tell them if its sender cannot know them yet."""
         if not received.reconciled and not self._fits(count, answer):
-            if count <= self._parameters.item_set_threshold:
-                self._add_fingerprint(bounds, answer)  # there will be room the next time
-            else:
-                parts = self._divider.split(bounds, self._parameters.partitions)
-                self._add_parts(bounds, parts, answer)
+            self._answer_begin(bounds, received, count, answer)
             return
         items = self._items(places)
         ours = theirs = frozenset[SyncId]()
@@ -253,6 +254,22 @@ class Answerer:
             return
         for around, few in _around_differences(bounds, items, ours, theirs):
             answer.add(around, Items(few, reconciled=True))
+
+    def _answer_begin(self, bounds: Bounds, received: Items, count: int, answer: Answer) -> None:
+        """Answer of an item set as much as fits; the rest comes in later rounds."""
+        lower = bounds.lower
+        if count > PART:
+            division = self._divider.split(bounds, 1 + count // PART)
+            for at, upper in enumerate(division.uppers(bounds)):
+                part = Bounds(lower, upper)
+                if not self._fits(division.counts[at], answer):
+                    break
+                elements = tuple([one for one in received.elements if lower <= one < upper])
+                places = division.places[at : at + 2]
+                items = Items(elements, reconciled=False)
+                self._answer_items(part, items, places, division.counts[at], answer)
+                lower = upper
+        self._ask_for_the_rest(Bounds(lower, bounds.upper), answer)
 
     def _items(self, places: Places) -> tuple[SyncId, ...]:
         lower, upper = places.tolist()

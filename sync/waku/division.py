@@ -16,11 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sync.machine import Nanos
-from sync.ranges import OrderedSet, Places
+from sync.ranges import ZERO_HASH, OrderedSet, Places, SyncId
 from sync.waku.message import Bounds, Ranges
 
 Counts: TypeAlias = NDArray[np.intp]
 Weights: TypeAlias = NDArray[np.float64]
+
+ITEMS_MAX: Final = 16_384
+"""Ids of one payload, 600 kB: whoever takes so many in is busy for 50 ms."""
+
+PART: Final = ITEMS_MAX // 4
+"""Ids of a part into which a range is divided that has too many for one payload."""
 
 LARGE_FROM: Final = 4096
 """Ids in a range from which on a first answer divides it into many parts, if most ranges differ: as
@@ -90,6 +96,11 @@ class Division(NamedTuple):
     counts: Sequence[int]
     fingerprints: bytes
 
+    def uppers(self, bounds: Bounds) -> list[SyncId]:
+        """Return the upper bounds of all parts of `bounds`."""
+        hashes = self.hashes or [ZERO_HASH] * len(self.timestamps)
+        return [*map(SyncId, self.timestamps, hashes), bounds.upper]
+
 
 class Divider:
     """Compares fingerprints with those of the snapshot `local`, and divides what differs."""
@@ -128,7 +139,7 @@ class Divider:
         parts = np.full(len(counts), parameters.partitions)
         if first and 2 * differs.sum() >= len(differs):
             parts[(counts >= LARGE_FROM) | (len(counts) == 1)] = parameters.wide_partitions
-        few = counts <= parameters.item_set_threshold
+        few = counts <= min(parameters.item_set_threshold, PART)
         if few.any():
             parts[few] = self._cheapest(counts, _likelihoods(differs, counts))[few]
         return parts

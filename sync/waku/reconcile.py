@@ -25,11 +25,11 @@ from sync.waku.message import CLUSTER, EVERYTHING, Bounds, Ranges, RangesData
 INACTIVITY_MAX: Nanos = 15 * SECOND
 """Without it a session with a peer that stopped hangs for ever; as long as a dead link's."""
 
-ROUNDS_MAX = 64
-"""Payloads received. A peer without any of our million messages takes about 45; this one stalls."""
+ROUNDS_MAX = 256
+"""Payloads received. A peer without any of our million messages takes some 170; this one stalls."""
 
 NEED_MAX = 500_000
-"""Ids one session may claim we lack, some 80 MB; five histories of the size we are made for."""
+"""Ids one session may find missing, some 80 MB; what is beyond is left to the next one."""
 
 
 class Role(Enum):
@@ -53,6 +53,7 @@ class Step(Enum):
     OPENED = "opening payload sent"
     ANSWERED = "answered with open ranges"
     SETTLED = "only Skip sent or received"
+    ENOUGH = "as much is missing as one session may bring"
     REFUSED = "another cluster or other shards"
     EXPIRED = "nothing came in time"
 
@@ -62,6 +63,7 @@ TRANSITIONS: dict[Phase, dict[Step, Phase]] = {
     Phase.AWAITING: {
         Step.ANSWERED: Phase.AWAITING,
         Step.SETTLED: Phase.FINISHED,
+        Step.ENOUGH: Phase.FINISHED,
         Step.REFUSED: Phase.FINISHED,
         Step.EXPIRED: Phase.FINISHED,
     },
@@ -74,6 +76,7 @@ class Result(Enum):
 
     EQUAL = "equal"
     RECONCILED = "reconciled"
+    PARTIAL = "partial: the next session goes on"
     MISMATCH = "mismatch"
     TIMED_OUT = "timed out"
 
@@ -162,8 +165,7 @@ class Reconciliation:
         """Apply one input.
 
         Raises:
-            RemoteError: a payload after the end, one too many of them, or more ids than
-                `NEED_MAX`; nothing has changed.
+            RemoteError: a payload after the end, or one too many of them; nothing has changed.
         """
         match event:
             case Begin():
@@ -192,9 +194,9 @@ class Reconciliation:
             return self._refuse(payload)
         first = not self._rounds
         answer = self._answerer.answer(payload.ranges, self._window.lower, first=first)
-        if self._need + len(answer.need) > NEED_MAX:
-            raise RemoteError(f"reconciliation claims that we lack over {NEED_MAX} messages")
         self._rounds += 1
+        if self._need + len(answer.need) > NEED_MAX:
+            return [self._send(Ranges()), self._finish(Step.ENOUGH, Result.PARTIAL)]
         self._need += len(answer.need)
         self._have += len(answer.have)
         self._expires_at = now + INACTIVITY_MAX
