@@ -40,10 +40,10 @@ Where we differ (`division.STRICT` does not do the first two):
 - An item set that is not marked `reconciled` is answered around the differences only, by item sets
   that are: what lies between is `Skip`. Whoever answers ranges one by one understands it.
 - Item sets next to each other become one.
-
-- A payload stays within 1 MiB. A range whose items no longer fit goes back as a fingerprint of the
-  same range, undivided, also in answer to an item set; and a payload with no room for another
-  range ends with one fingerprint over all the rest. Any peer that answers ranges one by one copes.
+- A payload stays within 1 MiB and 16,384 ids. A range whose items no longer fit goes back as a
+  fingerprint; of an item set that asks for more than fits the beginning is answered, and the rest
+  goes back as a fingerprint; a payload with no room for another range ends with one fingerprint
+  over all that is left. Any peer that answers ranges one by one copes.
 - Fingerprints are never answered by an item set marked `reconciled`, which other implementations
   do where they hold nothing: it saves a round, but we would not learn what we lack.
 - An XOR fingerprint is no proof: 257 hashes always contain a subset that XORs to zero, so who
