@@ -48,17 +48,19 @@ def preloaded(
 
 @cache
 def scattered(
-    count: int, begin: Nanos = BEFORE, span: Nanos = 30_000 * SECOND
+    count: int,
+    span: Nanos = 30_000 * SECOND,
+    channel: ChannelId = CHANNEL,
 ) -> tuple[StoredMessage, ...]:
     """Messages that name no others, so that whoever holds any part of them lacks no parent.
 
     By time, which is drawn from `span`; each is in a log of its own.
     """
     dice = random.Random(count)
-    times = sorted(begin + (dice.randrange(span) if span else 0) for _ in range(count))
+    times = sorted(BEFORE + (dice.randrange(span) if span else 0) for _ in range(count))
     return tuple(
         [
-            Author(f"author {number % 5}", CHANNEL, log=number + 1).write(
+            Author(f"author {number % 5}", channel, log=number + 1).write(
                 f"line {number}", created_ns=at, lamport=at // MILLISECOND + number
             )
             for number, at in enumerate(times)

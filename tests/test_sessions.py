@@ -1,111 +1,20 @@
 """Waku Sync sessions of one channel: begun once, cut cleanly, letting in what they want."""
 
-from collections import deque
-from dataclasses import dataclass, field
-
 import pytest
 
 from sync.errors import RemoteError
 from sync.group import values
 from sync.group.session import OFFERED
 from sync.group.sessions import STALE_AFTER
-from sync.machine import SECOND, Nanos
-from sync.waku.message import WakuMessage, content_topic, deterministic_hash, pubsub_topic
+from sync.machine import SECOND
+from sync.waku.message import WakuMessage, content_topic, deterministic_hash
 from sync.waku.reconcile import INACTIVITY_MAX
 from sync.waku.transfer import INACTIVITY_MAX as TRANSFER_INACTIVITY_MAX
-from sync.waku.wire import encode_transfer
 from tests.entries import CHANNEL, Author
 from tests.groups import NOW, Member, only
+from tests.pairs import TOPIC, different, pair, transfer
 
-TOPIC = pubsub_topic(CHANNEL)
 PUSHED = (values.Transferred, values.TransferEnded)
-
-
-def transfer(sent: values.StoredMessage) -> bytes:
-    created_ns = sent.entry.header.created_ns
-    return encode_transfer(WakuMessage(sent.payload, content_topic(CHANNEL), created_ns), TOPIC)
-
-
-@dataclass
-class Pair:
-    """Two members and the streams between them: each session number has a peer's number."""
-
-    one: Member
-    other: Member
-    numbers: int = 0
-    twins: dict[tuple[str, int], int] = field(default_factory=dict)
-    ended: list[values.SessionEnded] = field(default_factory=list)
-    queue: deque[tuple[Member, values.Input]] = field(default_factory=deque)
-    lose_pushed_after: int | None = None
-
-    def __post_init__(self) -> None:
-        self.one.join(self.other.peer_id)
-        self.other.join(self.one.peer_id)
-
-    def number(self) -> int:
-        self.numbers += 1
-        return self.numbers
-
-    def start(self, member: Member, why: str = "test") -> None:
-        peer = self.beside(member)
-        self.queue.append((member, values.StartSession(self.number(), peer.peer_id, why)))
-
-    def run(self, now: Nanos = NOW) -> None:
-        """Let everything arrive, in order."""
-        while self.queue:
-            member, event = self.queue.popleft()
-            for effect in member.tell(event, now):
-                self.carry_out(member, effect)
-
-    def beside(self, member: Member) -> Member:
-        return self.other if member is self.one else self.one
-
-    def carry_out(self, member: Member, effect: values.Effect) -> None:
-        peer = self.beside(member)
-        match effect:
-            case values.OpenSession(session, _, protocol):
-                twin = self.number()
-                self.twins[member.name, session] = twin
-                self.twins[peer.name, twin] = session
-                self.queue.append((peer, values.SessionOffered(twin, member.peer_id, protocol)))
-                self.queue.append((member, values.SessionOpened(session)))
-            case values.SendPayload(session, payload):
-                twin = self.twins[member.name, session]
-                self.queue.append((peer, values.SessionPayload(twin, payload)))
-            case values.CloseSession(session):
-                twin = self.twins[member.name, session]
-                self.queue.append((peer, values.SessionClosed(twin)))
-            case values.Push(_, hashes):
-                self.push(member, hashes)
-            case values.SessionEnded():
-                self.ended.append(effect)
-            case _:
-                pass
-
-    def push(self, member: Member, hashes: tuple[bytes, ...]) -> None:
-        peer = self.beside(member)
-        rows = member.disk.load_by_hash(hashes)
-        for loaded in rows[: self.lose_pushed_after]:
-            sent = member.disk.rows[loaded.message_id].message
-            self.queue.append((peer, values.Transferred(member.peer_id, transfer(sent))))
-        self.queue.append((peer, values.TransferEnded(member.peer_id)))
-
-    def results(self) -> set[str]:
-        return {ended.result for ended in self.ended}
-
-
-def pair() -> Pair:
-    """Two members, the one with the smaller key first."""
-    one, other = sorted((Member("alice"), Member("bob")), key=lambda member: member.peer_id)
-    return Pair(one, other)
-
-
-def different() -> Pair:
-    both = pair()
-    for number in range(5):
-        both.one.write(f"one's line {number}")
-        both.other.write(f"other's line {number}")
-    return both
 
 
 # --- Together ----------------------------------------------------------------------------------
