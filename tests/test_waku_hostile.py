@@ -11,6 +11,7 @@ import pytest
 
 from sync.codec import append_uvarint
 from sync.group import values
+from sync.group.loading import LEFT_MAX, STALLED_AFTER
 from sync.group.session import ROUNDS_MAX as ROUNDS_SHOWN_MAX
 from sync.group.sessions import GRACE, SHOWN_MAX
 from sync.machine import SECOND
@@ -122,7 +123,7 @@ def check_unharmed(honest: Member, both: Pair) -> None:
     """Nothing is left over, and an honest session makes both equal."""
     sessions = honest.group.sessions
     assert not sessions.by_peer
-    assert not honest.group.loading.coming
+    assert len(honest.group.loading.coming) <= LEFT_MAX
     assert len(sessions.shown) <= SHOWN_MAX
     assert all(len(shown.rounds) <= ROUNDS_SHOWN_MAX for shown in sessions.shown)
     both.ended.clear()
@@ -132,6 +133,9 @@ def check_unharmed(honest: Member, both: Pair) -> None:
     assert both.one.shown() == both.other.shown()
     assert all(end.converged for end in both.ended), both.ended
     assert len(both.ended) == 2
+    honest.advance(NOW + 2 * STALLED_AFTER)
+    assert not honest.group.loading.coming
+    assert honest.group.loading.deadline() is None
 
 
 # --- Payloads ----------------------------------------------------------------------------------
@@ -186,7 +190,7 @@ def invented(size: int) -> Iterator[bytes]:
     """Payloads of so many ids each that nobody has, never the same, with something left open."""
     first = 1
     while True:
-        items = tuple([SyncId(at, ZERO_HASH) for at in range(first, first + size)])
+        items = tuple([SyncId(at, at.to_bytes(32)) for at in range(first, first + size)])
         first += size
         middle = SyncId(first, ZERO_HASH)
         yield ranges(
