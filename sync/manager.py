@@ -1,8 +1,8 @@
 """Which peer reconciles with whom, when, by which protocol, and why.
 
-One table of sessions for all channels. Today there is one protocol, Waku Sync, and four reasons: a
-new link, messages that others named and we lack, a person who asks, and every five minutes one peer
-at random. Every start says why.
+One table of sessions for all channels. Today there is one protocol, Waku Sync, and five reasons: a
+new link, messages that others named and we lack, a session of a peer that was cut short, a person
+who asks, and every five minutes one peer at random. Every start says why.
 
 On a new link the participant with the smaller key begins; the other side answers. Then everything
 is compared, and so it is every twelfth time of those that come by themselves, since an old message
@@ -46,6 +46,7 @@ MISSING = "messages are missing"
 ASKED = "asked by the person"
 REGULAR = "every five minutes"
 REGULAR_WHOLE = "every hour"
+CUT_SHORT = "a session that the peer began was cut short"
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +235,8 @@ class Manager:
             self._wishes.pop((channel, peer), None)
         elif ended is not None and ended.why != MISSING:
             self._wish(channel, peer, Wish(at, ended.why, failures, ended.span))
+        elif ended is None:  # it may be over for the peer, which then does not try again
+            self._wish(channel, peer, Wish(now + 2 * RETRY_FIRST, CUT_SHORT))
         if self._lacking.get(channel, 0):
             others = sorted(key[1] for key in self._linked if key[0] == channel)
             if others:

@@ -9,6 +9,7 @@ from sync.machine import MINUTE, SECOND, ChannelId, Nanos, PeerId, Tick
 from sync.manager import (
     AGAIN_AFTER,
     ASKED,
+    CUT_SHORT,
     LACKING_AFTER,
     MISSING,
     NEW_LINK,
@@ -195,6 +196,17 @@ def test_a_session_of_the_peer_that_converged_is_as_good_as_ours() -> None:
     made.handle(Ended(LOBBY, PEERS[1], converged=True), NOW + SECOND)
 
     assert soon(made) is None
+
+
+def test_a_session_of_the_peer_that_was_cut_short_is_repeated_by_us() -> None:
+    one = manager(BELOW)
+
+    one.handle(Ended(LOBBY, BELOW, converged=False), NOW)
+    started = starts(one, NOW + 3 * RETRY_FIRST)
+    one.handle(Ended(LOBBY, BELOW, converged=True), NOW + 3 * RETRY_FIRST)
+
+    assert [(start.peer, start.why) for _, start in started] == [(BELOW, CUT_SHORT)]
+    assert one.deadline() is None
 
 
 def test_whoever_left_is_neither_waited_for_nor_asked() -> None:

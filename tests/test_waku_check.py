@@ -38,7 +38,7 @@ from sync.waku.reconcile import PayloadReceived, Role, SendPayload
 from sync.waku.reconcile import Result as ReconciliationResult
 from tests.checks import SALTS, Pair, assert_learnt, check, checked, pair
 from tests.digests import SortedIds, held
-from tests.waku_sets import NOW, PLAIN, filled, numbered, session
+from tests.waku_sets import NOW, PLAIN, filled, numbered, session, subset_with_zero_xor
 
 BUCKET = 1 << LEAF_BITS
 
@@ -125,20 +125,6 @@ def test_hundreds_of_differences_are_found_in_batches() -> None:
     done = checked(items - set(shuffled[:300]), items - set(shuffled[200:500]))
 
     assert len(done.wire) < 30
-
-
-def subset_with_zero_xor(candidates: list[SyncId]) -> list[SyncId]:
-    """Some of the ids whose hashes XOR to zero: among 257 there always are (Gauss over GF(2))."""
-    basis: dict[int, tuple[int, int]] = {}
-    for at, candidate in enumerate(candidates):
-        value, members = int.from_bytes(candidate.hash, "big"), 1 << at
-        while value and value.bit_length() in basis:
-            reduced, used = basis[value.bit_length()]
-            value, members = value ^ reduced, members ^ used
-        if not value:
-            return [item for index, item in enumerate(candidates) if members >> index & 1]
-        basis[value.bit_length()] = (value, members)
-    pytest.fail("257 vectors of 256 bits are never independent")
 
 
 def reconciliation_says(ours: set[SyncId], theirs: set[SyncId]) -> ReconciliationResult:

@@ -33,3 +33,17 @@ def session(role: Role, items: set[SyncId], parameters: Parameters) -> Reconcili
 def payload(*ranges: Range, cluster: int = CLUSTER, shards: tuple[int, ...] = SHARDS) -> RangesData:
     """A payload of these ranges, which join."""
     return RangesData(cluster, shards, Ranges.of(ranges))
+
+
+def subset_with_zero_xor(candidates: list[SyncId]) -> list[SyncId]:
+    """Some of the ids whose hashes XOR to zero: among 257 there always are (Gauss over GF(2))."""
+    basis: dict[int, tuple[int, int]] = {}
+    for at, candidate in enumerate(candidates):
+        value, members = int.from_bytes(candidate.hash, "big"), 1 << at
+        while value and value.bit_length() in basis:
+            reduced, used = basis[value.bit_length()]
+            value, members = value ^ reduced, members ^ used
+        if not value:
+            return [item for index, item in enumerate(candidates) if members >> index & 1]
+        basis[value.bit_length()] = (value, members)
+    raise AssertionError("257 vectors of 256 bits are never independent")

@@ -107,7 +107,7 @@ class Group:
                 effects = self._sessions(event)
         if self._lacked or self.sds.incoming.missing:
             effects += self._lacking()
-        if self.loading.ids:
+        if self.loading.ids or self.loading.left:
             effects += self.loading.sweep(now)
         return effects
 
@@ -200,7 +200,7 @@ class Group:
                 case session.Wanted(ids):
                     self.loading.want(ids)
                 case session.Unwanted(ids):
-                    self.loading.unwant(ids)
+                    self.loading.unwant(ids, self._now)
                 case session.Proved():
                     effects += self._on_proved(result)
                 case values.SessionEnded():
@@ -226,7 +226,7 @@ class Group:
         return self._sds(sds.Forgo())
 
     def _on_transferred(self, accepted: session.Accepted) -> list[values.Effect]:
-        self.loading.came(accepted.sync_id.hash)
+        self.loading.came(accepted.sync_id.hash, self._now)
         try:
             message, stored = self._gate.read_transfer(accepted.waku, accepted.topic)
         except RemoteError as error:
@@ -248,7 +248,7 @@ class Group:
         if self._is_ahead(header):
             return [*effects, *self._park(stored, delivery)]
         self._insert_item(stored)
-        self.loading.came(stored.waku_hash)
+        self.loading.came(stored.waku_hash, self._now)
         if self.loading.waits(message.causal_history, self.sds.log.order.__contains__):
             return [*effects, *self._wait_for_history(message, stored, delivery)]
         received = sds.Received(message, stored.waku_hash, from_author=from_author)
@@ -291,7 +291,7 @@ class Group:
         """Keep an entry on the disk until what it names, which is on its way, is here."""
         message_id = stored.entry.message_id
         shown: list[values.Effect] = []
-        if self.loading.add(message_id):
+        if self.loading.add(message_id, self._now):
             shown.append(values.Previewed(message_id, stored.entry, delivery))
         named = sds.Seek(message.causal_history, message_id, message.sender_id)
         return [
@@ -303,7 +303,7 @@ class Group:
 
     def _on_held_back(self, outlines: tuple[values.Outline, ...]) -> list[values.Effect]:
         """Let in what waited, by Lamport time: parents come first."""
-        taken, more = self.loading.take(outlines)
+        taken, more = self.loading.take(outlines, self._now)
         admitted = [effect for one in taken for effect in self._admit(one)]
         return [*admitted, *self._forgo(), *more]
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from sync.group.values import LoadHeldBack, Outline
-from sync.machine import SECOND, MessageId, Nanos
+from sync.machine import SECOND, MessageId, Nanos, earlier
 from sync.ranges import SyncId
 from sync.sds.message import HistoryEntry
 
@@ -19,6 +19,16 @@ PATIENCE: Final[Nanos] = 20 * SECOND
 
 RESTART_PATIENCE: Final[Nanos] = 120 * SECOND
 """The same after a start: somebody has to be found first."""
+
+STALLED_AFTER: Final[Nanos] = RESTART_PATIENCE
+"""How long what waits does so while sessions go on that bring nothing: a peer that claims to have
+what does not exist must not hold up the channel."""
+
+HELD_MAX: Final[Nanos] = 600 * SECOND
+"""The same, however much comes: a hundred thousand messages take two minutes."""
+
+LEFT_MAX: Final = 100_000
+"""Ids hoped for after a session was cut; the history of a channel of the size we are made for."""
 
 PREVIEWS_MAX: Final = 512
 """Waiting entries shown as such: two pages; more would only be scrolled past."""
@@ -33,12 +43,20 @@ class Loading:
     def __init__(self) -> None:
         self.coming: Counter[bytes] = Counter()
         """Waku hashes, and how many sessions want each."""
+        self.left: Counter[bytes] = Counter()
+        """Of these, what sessions that are over did not bring: another one may, for a while."""
         self.ids: set[MessageId] = set()
         """What is on the disk and waits."""
         self.due: Nanos | None = None
-        """When what waits takes its place, whatever is missing."""
+        """When what waits takes its place, whatever is missing; not while sessions go on."""
         self.sweeping = False
         self.previews = 0
+        self._began_at: Nanos = 0
+        """When what waits began to."""
+        self._came_at: Nanos = 0
+        """When something last came for it."""
+        self._wanted = 0
+        """What sessions that go on want, each counted for itself."""
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -46,19 +64,34 @@ class Loading:
     def restore(self, ids: Iterable[MessageId], now: Nanos) -> None:
         """Take up where the disk left off."""
         self.ids = set(ids)
+        self._began_at = self._came_at = now
         self.due = now + RESTART_PATIENCE if self.ids else None
 
     def want(self, ids: Iterable[SyncId]) -> None:
         """A session has found these missing."""
-        self.coming.update([one.hash for one in ids])
+        hashes = [one.hash for one in ids]
+        self.coming.update(hashes)
+        self._wanted += len(hashes)
 
-    def unwant(self, ids: Iterable[SyncId]) -> None:
-        """A session is over that did not bring these."""
-        self.coming -= Counter([one.hash for one in ids])
+    def unwant(self, ids: Iterable[SyncId], now: Nanos) -> None:
+        """A session is over that did not bring these: for a while another one may.
 
-    def came(self, waku_hash: bytes) -> None:
+        Beyond `LEFT_MAX` they are given up at once: who claims that much and sends nothing lies.
+        """
+        if not self.ids and not self.left:
+            self._began_at = self._came_at = now
+        hashes = [one.hash for one in ids if one.hash in self.coming]
+        room = max(0, LEFT_MAX - len(self.left))
+        self._wanted -= len(hashes)
+        self.left.update(hashes[:room])
+        self.coming -= Counter(hashes[room:])
+
+    def came(self, waku_hash: bytes, now: Nanos) -> None:
         """A message is here."""
-        self.coming.pop(waku_hash, None)
+        wanted = self.coming.pop(waku_hash, 0)
+        if wanted:
+            self._came_at = now
+            self._wanted -= wanted - self.left.pop(waku_hash, 0)
 
     def waits(
         self, history: Iterable[HistoryEntry], delivered: Callable[[MessageId], bool]
@@ -72,30 +105,44 @@ class Loading:
             for entry in history
         )
 
-    def add(self, message_id: MessageId) -> bool:
+    def add(self, message_id: MessageId, now: Nanos) -> bool:
         """A message waits on the disk; returns whether to show it as one that does."""
+        if not self.ids:
+            self._began_at = self._came_at = now
         self.ids.add(message_id)
         self.previews += 1
         return self.previews <= PREVIEWS_MAX
 
     def session_over(self, now: Nanos, *, complete: bool) -> None:
         """Plan when what waits takes its place: at once, if all has come."""
-        if self.ids:
-            self.due = now if complete else now + PATIENCE
+        if complete and not self.left:
+            self.due = now if self.ids else None
+        elif self.ids or self.left:
+            self.due = now + PATIENCE
 
     def deadline(self) -> Nanos | None:
-        """When what waits takes its place; not while a session goes on."""
-        return None if self.coming or self.sweeping or not self.ids else self.due
+        """When what waits takes its place, or is no longer hoped for."""
+        if self.sweeping or not (self.ids or self.left):
+            return None
+        due = None if self._wanted > 0 else self.due
+        return earlier(due, min(self._began_at + HELD_MAX, self._came_at + STALLED_AFTER))
 
     def sweep(self, now: Nanos) -> list[LoadHeldBack]:
         """Begin to let in what waits, once it is time."""
         due = self.deadline()
         if due is None or due > now:
             return []
+        self.coming -= self.left
+        self.left.clear()
+        if not self.ids:
+            self.due = None
+            return []
         self.sweeping = True
         return [LoadHeldBack(None, SWEEP)]
 
-    def take(self, outlines: tuple[Outline, ...]) -> tuple[list[Outline], list[LoadHeldBack]]:
+    def take(
+        self, outlines: tuple[Outline, ...], now: Nanos
+    ) -> tuple[list[Outline], list[LoadHeldBack]]:
         """Return what takes its place now, the oldest first, and what to load next."""
         taken = [outline for outline in outlines if outline.message_id in self.ids]
         self.ids.difference_update([outline.message_id for outline in taken])
@@ -103,4 +150,5 @@ class Loading:
             last = outlines[-1]
             return taken, [LoadHeldBack((last.lamport, last.message_id), SWEEP)]
         self.sweeping, self.due, self.previews = False, None, 0
+        self._began_at = self._came_at = now
         return taken, []

@@ -412,6 +412,8 @@ class Sessions:
 
     def _on_tick(self, now: Nanos) -> list[Effect]:
         effects: list[Effect] = []
+        if self._late:
+            self._forget_late(now)
         for session in list(self.by_peer.values()):
             due = session.deadline()
             if due is None or due > now:
@@ -441,11 +443,20 @@ class Sessions:
         elif not session.settled and session.check_stream is not None:
             effects.append(CloseSession(session.check_stream))
         left = session.transfer.missing if missing is None else missing
+        self._forget_late(now, session.peer)
         if left:
             effects.append(Unwanted(left))
-            self._late = {peer: late for peer, late in self._late.items() if late[1] >= now}
             self._late[session.peer] = (session, now + GRACE)
+        else:
+            session.transfer = transfer.Transfer()
         return [*effects, self._close(session, result, now)]
+
+    def _forget_late(self, now: Nanos, peer: PeerId | None = None) -> None:
+        """Let go of ids, perhaps half a million, that sessions of `peer` or of old still lack."""
+        for each, (session, until) in list(self._late.items()):
+            if each == peer or until < now:
+                del self._late[each]
+                session.transfer = transfer.Transfer()
 
     def _close(self, session: Session, result: str, now: Nanos) -> SessionEnded:
         self.shown.append(session)

@@ -120,9 +120,9 @@ class Meter:
         self._written_at[message_id] = (node, now)
 
     def delivered(self, node: int, message_id: MessageId, now: Nanos) -> None:
-        """A message is shown at `node`."""
+        """A message is shown at `node`; how late, only of what was written in this world."""
         self.newest_delivery = now
-        author, written_at = self._written_at[message_id]
+        author, written_at = self._written_at.get(message_id, (node, now))
         if author != node:
             self.latencies.append(now - written_at)
 

@@ -19,6 +19,8 @@ class Stream:
 
     ends: dict[int, SessionId]
     last_arrival: Nanos = 0
+    cut: bool = False
+    """Whether it carries nothing any more."""
 
 
 @dataclass(slots=True)

@@ -30,6 +30,10 @@ class Streams:
     schedule: Schedule
     sent_bytes: int = 0
     """Payload bytes on all streams together."""
+    carried: int = 0
+    """Everything put on streams so far: openings, payloads, messages and ends."""
+    cut_at: int | None = None
+    """Which of these is lost, and its stream with it; None for none."""
 
     def open(self, node: Node, wanted: values.OpenSession, other: Node, now: Nanos) -> None:
         """Open a stream to reconcile or to check, or tell that it cannot be."""
@@ -91,18 +95,35 @@ class Streams:
         at = max(now + self.network.latency(), stream.last_arrival + 1)
         stream.last_arrival = at
         incarnation = receiver.incarnation
+        cut = self.carried == self.cut_at
+        self.carried += 1
 
         def arrive() -> None:
-            if receiver.incarnation != incarnation:
+            if receiver.incarnation != incarnation or stream.cut:
                 return
-            if self.network.reachable(sender.number, receiver.number):
+            if cut:
+                self._reset(stream, sender, receiver)
+            elif self.network.reachable(sender.number, receiver.number):
                 self.feed(receiver, event)
-            elif receiver.number in stream.ends:
-                session = stream.ends[receiver.number]
-                receiver.streams.pop(session, None)
-                self.feed(receiver, values.SessionClosed(session, "cut"))
+            else:
+                stream.cut = True
+                self._tell_cut(stream, receiver)
 
         self.schedule(at, arrive)
+
+    def _reset(self, stream: Stream, sender: Node, receiver: Node) -> None:
+        """Let a stream end in the midst, as both its ends notice."""
+        stream.cut = True
+        self._tell_cut(stream, sender)
+        self._tell_cut(stream, receiver)
+        if not stream.ends:
+            self.feed(receiver, values.TransferEnded(sender.identity.peer_id))
+
+    def _tell_cut(self, stream: Stream, node: Node) -> None:
+        if node.number in stream.ends:
+            session = stream.ends[node.number]
+            node.streams.pop(session, None)
+            self.feed(node, values.SessionClosed(session, "cut"))
 
     def _other_end(self, stream: Stream, node: Node) -> Node:
         [number] = [number for number in stream.ends if number != node.number]

@@ -5,7 +5,7 @@ The same seed gives the same run, down to the bytes.
 
 import hashlib
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -115,6 +115,22 @@ class World:
         return self.time.now
 
     # --- What a test does ----------------------------------------------------------------------
+
+    def preload(self, number: int, history: Iterable[values.StoredMessage]) -> None:
+        """Put messages on a node's disk, parents first, as if they had been there for long.
+
+        Everybody has seen what is on their own disk. The node starts anew from it.
+        """
+        self.crash(number)
+        node = self.nodes[number]
+        rows = node.disk.rows
+        for message in history:
+            entry = message.entry
+            gap = any(parent.message_id not in rows for parent in entry.header.parents)
+            node.disk.commit([values.StoreMessage(message, values.Status.DELIVERED, gap)])
+            self.witness.delivered(number, rows[entry.message_id], node.disk)
+            self._signed[entry.header.author, entry.header_bytes] = entry.signature
+        self.restart(number)
 
     def write(self, number: int, text: str) -> None:
         """Let a node's person write a line now."""

@@ -1,0 +1,123 @@
+"""Two hosts with a hundred thousand messages each, a hundredth of them different, meet."""
+
+import asyncio
+import sqlite3
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from storage.columns import STATUS
+from storage.database import Database
+from storage.journal import SqliteJournal
+from storage.members import Members
+from storage.profile import Profile
+from sync.group.values import Status, StoredMessage
+from sync.identity import Identity
+from sync.journal import Membership
+from sync.machine import SECOND
+from sync.net.clock import draw, draw_log
+from sync.net.invite import open_channel
+from sync.sim.world import EPOCH
+from tests.archives import archive
+from tests.lan.lab import Lab
+from tests.processes import Person, PlainProcess, everyone_sees_everyone
+from tests.stores import delivered
+
+pytestmark = [pytest.mark.lan, pytest.mark.slow]
+
+LOBBY = open_channel("lobby")
+EACH = 100_000
+OWN = EACH // 200
+"""Messages that only one of the two holds: together a hundredth."""
+
+COMMON = EACH - OWN
+ROWS_AT_ONCE = 5_000
+BEGAN = EPOCH - 3 * COMMON * SECOND
+READY_WITHIN_S = 60.0
+EQUAL_WITHIN_S = 60.0
+"""A program with so long a history starts in seconds; two share two cores with this test."""
+
+
+@cache
+def history(owner: str) -> tuple[StoredMessage, ...]:
+    """What everybody has, and what only `owner` has, all over the same time."""
+    common = archive("carol", COMMON, BEGAN, SECOND, LOBBY.channel)
+    step = COMMON // OWN * SECOND
+    return (*common, *archive(owner, OWN, BEGAN, step, LOBBY.channel))
+
+
+async def fill(person: Person, messages: Sequence[StoredMessage]) -> None:
+    """Make the profile of a person who has long been in the lobby."""
+    profile = Profile.open(person.data_dir, person.name, draw)
+    try:
+        database = await Database.open(profile.database)
+        try:
+            membership = Membership(
+                LOBBY.channel, LOBBY.name, LOBBY.secret, True, LOBBY.profile, SECOND
+            )
+            await Members(database).add_channel(membership, draw_log())
+            keys = profile.keys
+            me = Identity.from_seed(keys.signing_seed, keys.noise_seed).peer_id
+            journal = SqliteJournal(database, me)
+            for at in range(0, len(messages), ROWS_AT_ONCE):
+                await journal.commit(delivered(*messages[at : at + ROWS_AT_ONCE]))
+        finally:
+            await database.close()
+    finally:
+        profile.close()
+
+
+def log(person: Person) -> list[tuple[int, bytes]]:
+    """What is delivered on a person's disk, in order; the program has ended."""
+    return list(_rows(person.data_dir / person.name / "chat.db"))
+
+
+def _rows(path: Path) -> Iterator[tuple[int, bytes]]:
+    database = sqlite3.connect(path)
+    try:
+        yield from database.execute(
+            "SELECT lamport, message_id FROM messages WHERE channel = ? AND status = ? "
+            "ORDER BY lamport, message_id",
+            (bytes.fromhex(LOBBY.channel), STATUS[Status.DELIVERED]),
+        )
+    finally:
+        database.close()
+
+
+async def shows_the_others(process: PlainProcess) -> None:
+    """Wait until a process has shown all that it lacked."""
+    await process.until(
+        lambda: len(process.messages) == OWN, "all is shown", within_s=EQUAL_WITHIN_S
+    )
+
+
+async def test_two_who_differ_in_a_hundredth_of_a_hundred_thousand_messages_become_equal(
+    lab: Lab, tmp_path: Path
+) -> None:
+    people = [
+        Person(name, tmp_path / name, prefix=lab.prefix(host))
+        for host, name in enumerate(("paula", "quentin"), start=1)
+    ]
+    for person in people:
+        await fill(person, history(person.name))
+
+    processes = [PlainProcess(person) for person in people]
+    async with processes[0] as paula, processes[1] as quentin:
+        await everyone_sees_everyone(processes, within_s=READY_WITHIN_S)
+        ended = await asyncio.gather(
+            *(
+                process.wait_for("sync", result="reconciled", got=OWN, within_s=EQUAL_WITHIN_S)
+                for process in (paula, quentin)
+            )
+        )
+        await asyncio.gather(*(shows_the_others(process) for process in processes))
+        for process in processes:
+            assert await process.close() == 0
+
+    for event in ended:
+        print({key: event[key] for key in ("rounds", "bytes_in", "bytes_out", "milliseconds")})
+    left, right = map(log, people)
+    assert left == right
+    assert len(left) == COMMON + 2 * OWN

@@ -1,0 +1,177 @@
+"""History on its way: what waits for it, for how long, and who can make it wait."""
+
+from sync.group import values
+from sync.group.loading import (
+    HELD_MAX,
+    LEFT_MAX,
+    PATIENCE,
+    RESTART_PATIENCE,
+    STALLED_AFTER,
+    SWEEP,
+    Loading,
+)
+from sync.machine import SECOND, MessageId
+from sync.ranges import ORIGIN, ZERO_HASH, SyncId
+from sync.waku.message import (
+    CLUSTER,
+    EVERYTHING,
+    Bounds,
+    Fingerprint,
+    ItemSet,
+    Ranges,
+    RangesData,
+    shard,
+)
+from sync.waku.wire import encode_ranges
+from tests.entries import CHANNEL, Author
+from tests.groups import NOW, Member, only
+from tests.waku_sets import numbered
+
+FIRST, SECOND_ID = numbered(1), numbered(2)
+SWEEPING = [values.LoadHeldBack(None, SWEEP)]
+
+
+def waiting() -> Loading:
+    """Something waits for what a session has found missing."""
+    loading = Loading()
+    loading.want([FIRST, SECOND_ID])
+    loading.add(MessageId("aa" * 32), NOW)
+    return loading
+
+
+def test_what_waits_takes_its_place_once_all_has_come() -> None:
+    loading = waiting()
+    assert loading.sweep(NOW) == []
+
+    for one in (FIRST, SECOND_ID):
+        loading.came(one.hash, NOW)
+    loading.session_over(NOW, complete=True)
+
+    assert loading.sweep(NOW) == SWEEPING
+
+
+def test_after_a_cut_what_was_coming_is_still_hoped_for_a_while() -> None:
+    loading = waiting()
+
+    loading.unwant([FIRST, SECOND_ID], NOW)
+    loading.session_over(NOW, complete=False)
+
+    assert {*loading.coming} == {FIRST.hash, SECOND_ID.hash}
+    assert loading.sweep(NOW + PATIENCE - 1) == []
+    assert loading.sweep(NOW + PATIENCE) == SWEEPING
+    assert not loading.coming
+
+
+def test_another_session_that_wants_the_same_is_waited_for() -> None:
+    loading = waiting()
+    loading.unwant([FIRST, SECOND_ID], NOW)
+    loading.session_over(NOW, complete=False)
+    loading.want([FIRST, SECOND_ID])
+
+    early = loading.sweep(NOW + PATIENCE)
+    for one in (FIRST, SECOND_ID):
+        loading.came(one.hash, NOW + PATIENCE)
+    loading.session_over(NOW + PATIENCE, complete=True)
+
+    assert early == []
+    assert loading.sweep(NOW + PATIENCE) == SWEEPING
+
+
+def test_what_is_hoped_for_is_given_up_in_time_though_nothing_waits() -> None:
+    loading = Loading()
+    loading.want([FIRST])
+    loading.unwant([FIRST], NOW)
+    loading.session_over(NOW, complete=False)
+
+    assert loading.deadline() == NOW + PATIENCE
+    assert loading.sweep(NOW + PATIENCE) == []
+    assert not loading.coming
+    assert loading.deadline() is None
+
+
+def test_only_so_much_is_hoped_for() -> None:
+    loading = Loading()
+    claimed = [numbered(number) for number in range(LEFT_MAX + 5)]
+    loading.want(claimed)
+
+    loading.unwant(claimed, NOW)
+
+    assert len(loading.coming) == LEFT_MAX
+
+
+def test_sessions_that_bring_nothing_hold_nothing_up_for_long() -> None:
+    loading = waiting()
+
+    assert loading.sweep(NOW + STALLED_AFTER - 1) == []
+    assert loading.sweep(NOW + STALLED_AFTER) == SWEEPING
+
+
+def test_sessions_that_bring_little_hold_nothing_up_for_ever() -> None:
+    loading = Loading()
+    many = [numbered(number) for number in range(100)]
+    loading.want(many)
+    loading.add(MessageId("aa" * 32), NOW)
+
+    for number, one in enumerate(many):
+        loading.came(one.hash, NOW + number * (STALLED_AFTER - 1))
+    due = loading.deadline()
+
+    assert due == NOW + HELD_MAX
+
+
+def test_after_a_start_somebody_is_given_time_to_be_found() -> None:
+    loading = Loading()
+
+    loading.restore([MessageId("aa" * 32)], NOW)
+
+    assert loading.sweep(NOW + RESTART_PATIENCE - 1) == []
+    assert loading.sweep(NOW + RESTART_PATIENCE) == SWEEPING
+
+
+def claim(session: int, claimed: SyncId) -> values.SessionPayload:
+    """A payload whose sender says that it has `claimed`, and goes on."""
+    above = SyncId(claimed.timestamp + 1, ZERO_HASH)
+    ranges = Ranges.of(
+        [
+            ItemSet(Bounds(ORIGIN, above), (claimed,), reconciled=True),
+            Fingerprint(Bounds(above, EVERYTHING.upper), b"\1" * 32),
+        ]
+    )
+    return values.SessionPayload(
+        session, encode_ranges(RangesData(CLUSTER, (shard(CHANNEL),), ranges))
+    )
+
+
+def test_a_peer_that_claims_what_it_never_sends_does_not_stop_the_channel() -> None:
+    alice, bob, mallory = Member("alice"), Author("bob"), Author("mallory")
+    at = NOW // 10**6
+    hidden = mallory.write("nobody gets this", lamport=at, created_ns=NOW)
+    bait = mallory.write("bait", after=[hidden], lamport=at + 1, created_ns=NOW)
+    reply = bob.write("an answer", after=[bait], lamport=at + 2, created_ns=NOW)
+    alice.join(bob.peer_id, mallory.peer_id)
+    claimed = SyncId(NOW, hidden.waku_hash)
+    now = NOW
+    effects: list[values.Effect] = []
+
+    alice.tell(values.SessionOffered(1, mallory.peer_id), now)
+    alice.tell(claim(1, claimed), now)
+    alice.hear(bait, now)
+    alice.hear(reply, now)
+    waited = alice.shown()
+    for session in range(2, 60):  # one session after another, each with the same claim
+        now += 10 * SECOND
+        alice.tell(values.SessionOffered(session, mallory.peer_id), now)
+        alice.tell(claim(session, claimed), now)
+        effects += swept(alice, alice.advance(now), now)
+
+    assert waited == []
+    assert len(alice.shown()) == 2
+    assert [effect.after_gap for effect in only(values.Deliver, effects)] == [True, False]
+
+
+def swept(member: Member, effects: list[values.Effect], now: int) -> list[values.Effect]:
+    """Load for it what it asks for."""
+    for wanted in only(values.LoadHeldBack, effects):
+        outlines = member.disk.load_held_back(wanted.after, wanted.limit)
+        effects = [*effects, *member.tell(values.HeldBackLoaded(outlines), now)]
+    return effects
