@@ -67,7 +67,8 @@ def agreement(snapshot: Snapshot, info: ChannelInfo) -> str:
     elif any(peer.syncing for peer in here):
         words.append("comparing histories")
     elif info.loading:
-        words.append(f"{info.loading:,} waiting for history")
+        complete = _all_came(snapshot, info)
+        words.append("sorting history" if complete else f"{info.loading:,} waiting for history")
     if info.lost:
         words.append(f"{info.lost:,} lost")
     return ", ".join(words) or (IN_SYNC if here else "")
@@ -136,13 +137,18 @@ def _about_history(snapshot: Snapshot, bringing: Sequence[SessionInfo]) -> str:
 
 def _about_loading(snapshot: Snapshot, info: ChannelInfo) -> str:
     """Return what messages wait for that nobody brings: for their turn, or for older ones."""
-    last = next((one for one in snapshot.sessions if one.channel == info.channel), None)
-    if last is not None and last.need and last.got >= last.need:
+    if _all_came(snapshot, info):
         return f"Putting {count(info.loading, 'message')} into place."
     wait = "waits" if info.loading == 1 else "wait"
     here = peers_of(snapshot, info)
-    search = "looking for somebody who has them" if here else "nobody is here who has them"
+    search = "looking for somebody who has them" if here else "nobody is here to ask"
     return f"{count(info.loading, 'newer message')} {wait} for older ones; {search}."
+
+
+def _all_came(snapshot: Snapshot, info: ChannelInfo) -> bool:
+    """Whether the newest session has brought all that we lacked."""
+    last = next((one for one in snapshot.sessions if one.channel == info.channel), None)
+    return last is not None and 0 < last.need <= last.got
 
 
 def _about_missing(snapshot: Snapshot, info: ChannelInfo) -> str:

@@ -18,7 +18,8 @@ PAYLOADS_SHOWN: Final = 12
 REASON_CELLS: Final = 60
 """Of why a session began and how it ended, which may be a peer's words."""
 
-MILLISECONDS_BELOW: Final[Nanos] = 10 * SECOND
+DECIMAL_BELOW: Final[Nanos] = 10 * SECOND
+"""Durations from which on tenths of seconds say nothing."""
 
 RATIO_WHOLE: Final = 10
 """Ratios from which on a decimal says nothing."""
@@ -63,8 +64,13 @@ def _course(session: SessionInfo, now: Nanos) -> str:
     took = (now if session.ended_at is None else session.ended_at) - session.began_at
     ending = clip_cells(clean_text(session.result), REASON_CELLS) or "over"
     state = RUNNING.get(session.state, ending)
-    time = milliseconds(took) if took < MILLISECONDS_BELOW else span(took)
-    return f"{clean_text(session.protocol)} · {state} · {time}"
+    return f"{clean_text(session.protocol)} · {state} · {_duration(took)}"
+
+
+def _duration(took: Nanos) -> str:
+    if took < SECOND:
+        return milliseconds(took)
+    return f"{took / SECOND:.1f} s" if took < DECIMAL_BELOW else span(took)
 
 
 def _reason(session: SessionInfo) -> str:
@@ -74,11 +80,18 @@ def _reason(session: SessionInfo) -> str:
         words.append(f"the last {span(session.began_at - session.since)}")
     else:
         words.append("everything")
-    if session.proved:
-        words.append("proved to agree")
-    elif session.ended_at is not None:
-        words.append("not proved")
+    words += _proof(session)
     return " · ".join(words)
+
+
+def _proof(session: SessionInfo) -> list[str]:
+    """Return whether both sides hold the same; the proof counts on what is yet to come."""
+    over, lacking = session.ended_at is not None, session.got < session.need
+    if session.proved and lacking:
+        return ["proved, but not all came" if over else "proved to agree once all is here"]
+    if session.proved:
+        return ["proved to agree"]
+    return ["not proved"] if over else []
 
 
 def _payloads(rounds: tuple[RoundInfo, ...]) -> list[Row]:
@@ -99,7 +112,7 @@ def _contents(one: RoundInfo) -> str:
         words.append(f"{one.fingerprints:,} to compare")
     if one.item_sets:
         sets = "item set" if one.item_sets == 1 else f"{one.item_sets:,} item sets"
-        words.append(f"{sets} of {count(one.items, 'id')}")
+        words.append(f"{sets} {count(one.items, 'id')}")
     way = "out" if one.sent else "in"
     return f"{way} {size(one.size)}, {', '.join(words) or 'nothing differs'}"
 

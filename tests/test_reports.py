@@ -216,15 +216,17 @@ def test_what_waits_for_older_messages_that_nobody_sends_says_so() -> None:
         "1,200 newer messages wait for older ones; looking for somebody who has them."
     )
     assert reports.what_happens(snapshot(), waits_alone) == (
-        "1 newer message waits for older ones; nobody is here who has them."
+        "1 newer message waits for older ones; nobody is here to ask."
     )
     assert reports.agreement(cut, waits) == "1,200 waiting for history"
 
 
 def test_what_has_all_come_is_put_into_place() -> None:
     done = replace(snapshot(present("bob")), sessions=(bringing("bob", 9, 9, "over"),))
+    waits = replace(CALM, loading=7)
 
-    assert reports.what_happens(done, replace(CALM, loading=7)) == "Putting 7 messages into place."
+    assert reports.what_happens(done, waits) == "Putting 7 messages into place."
+    assert reports.agreement(done, waits) == "sorting history"
 
 
 def test_what_is_due_is_asked_for_now_and_not_at_all_while_nobody_is_here() -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from chat_tui import protocol
 from chat_tui.session_cards import CARDS_SHOWN, PAYLOADS_SHOWN, session_cards
 from sync.group.session import ROUNDS_MAX
-from sync.machine import HOUR, MINUTE, ChannelId
+from sync.machine import HOUR, MINUTE, SECOND, ChannelId
 from sync.view import RoundInfo, SessionInfo, Snapshot
 from tests import scenes
 from tests.test_reports import CALM, present, session, snapshot
@@ -37,7 +37,7 @@ def test_a_card_says_why_what_each_payload_was_and_what_came_of_it() -> None:
         ("why", "new link · everything · proved to agree"),
         ("rt 1", "out 48 B, 1 to compare"),
         ("rt 1", "in 642 B, 7 equal, 1 to compare"),
-        ("rt 2", "out 1.2 kB, 1 equal, item set of 31 ids"),
+        ("rt 2", "out 1.2 kB, 1 equal, item set 31 ids"),
         ("rt 2", "in 6 B, nothing differs"),
         ("", "2 round trips · 1.2 kB out · 648 B in"),
         ("", "naive list would cost 34.8 kB (18x)"),
@@ -53,11 +53,13 @@ def test_each_payload_draws_its_cells() -> None:
 
 def test_a_session_that_goes_on_counts_exactly() -> None:
     running = session(12, "carol", state="transferring", need=12_000, got=4_310, have=1)
-    later = replace(running, began_at=running.began_at - MINUTE)
+    later = replace(running, began_at=running.began_at - 3 * SECOND)
+    much_later = replace(running, began_at=running.began_at - MINUTE)
 
     assert card(running)[0][1] == "waku · transferring · 500 ms"
     assert card(running)[-1][1] == "need 12,000, got 4,310, gives 1"
-    assert card(later)[0][1] == "waku · transferring · 1 min"
+    assert card(later)[0][1] == "waku · transferring · 3.5 s"
+    assert card(much_later)[0][1] == "waku · transferring · 1 min"
 
 
 def test_a_window_and_what_was_not_proved_are_said() -> None:
@@ -68,6 +70,14 @@ def test_a_window_and_what_was_not_proved_are_said() -> None:
         ("", "waku · interrupted: the peer is gone · 500 ms"),
         ("why", "new link · the last 2 h · not proved"),
     ]
+
+
+def test_a_proof_counts_on_what_is_yet_to_come() -> None:
+    cut = session(12, "carol", result="incomplete: 3 messages did not come", need=9, got=6)
+    running = replace(session(12, "carol", state="transferring", need=9, got=6), proved=True)
+
+    assert card(cut)[1][1] == "new link · everything · proved, but not all came"
+    assert card(running)[1][1] == "new link · everything · proved to agree once all is here"
 
 
 def test_what_is_beyond_the_shown_is_counted() -> None:
