@@ -12,7 +12,7 @@ from textual.widget import Widget
 
 from chat_tui.marks import UNICODE, Glyphs
 from chat_tui.panels import debug_lines
-from chat_tui.protocol import Section
+from chat_tui.sections import Section
 
 NOTHING: Final = Content("")
 

@@ -15,6 +15,7 @@ from chat_tui.text import LINES_MAX, clip_cells, time_of_day, wrap
 from sync.identity import short_fingerprint
 from sync.machine import PeerId
 from sync.sds.message import Delivery
+from sync.view import Line
 
 NICK_CELLS: Final = 10
 """Of the name column; a longer name is cut there, the peers' list has it whole."""
@@ -103,20 +104,25 @@ def lay_out(row: Row, shape: Shape, style: StyleOf) -> Laid:
     separators = _separators(row, shape, style)
     texts = wrap(row.text, shape.text_width)
     gutter = Segment(" " * shape.gutter)
-    lines = [Strip([gutter, Segment(text, PLAIN)]) for text in texts]
+    ink = style("loading") if row.line.loading else PLAIN
+    lines = [Strip([gutter, Segment(text, ink)]) for text in texts]
     when = Segment(f"{time_of_day(row.line.created_ns)} ", style("time"))
     if shape.stacked or row.full_name:
         lines.insert(0, _header(row, shape, when, style))
     else:
         nick = clip_cells(row.nick, NICK_CELLS)
         pad = " " * (NICK_CELLS - cell_len(nick))
-        name = Segment(f"{pad}{nick}  ", author_style(row.line.author))
-        lines[0] = Strip([when, name, Segment(texts[0], PLAIN)])
+        name = Segment(f"{pad}{nick}  ", _name_style(row, style))
+        lines[0] = Strip([when, name, Segment(texts[0], ink)])
     return Laid(row, (*separators, *lines), len(separators))
 
 
+def _name_style(row: Row, style: StyleOf) -> Style:
+    return style("loading") if row.line.loading else author_style(row.line.author)
+
+
 def _header(row: Row, shape: Shape, when: Segment, style: StyleOf) -> Strip:
-    name = Segment(clip_cells(row.nick, shape.text_width), author_style(row.line.author))
+    name = Segment(clip_cells(row.nick, shape.text_width), _name_style(row, style))
     if not row.full_name:
         return Strip([when, name])
     return Strip([when, name, Segment(f" {short_fingerprint(row.line.author)}", style("time"))])
@@ -140,22 +146,23 @@ def _rule(title: str, shape: Shape, style: Style) -> Strip:
     return Strip([Segment(rule, style)])
 
 
-def with_mark(
-    strip: Strip, delivery: Delivery | None, word: str, shape: Shape, style: StyleOf
-) -> Strip:
-    """Return `strip` with the mark in the column at the right edge.
+def with_mark(strip: Strip, line: Line, word: str, shape: Shape, style: StyleOf) -> Strip:
+    """Return `strip` with the line's mark, if it has one, in the column at the right edge.
 
     The word stands before the mark where the text leaves it room; the mark never moves.
     """
-    if delivery is None:
+    if line.loading:
+        mark, marks = shape.glyphs.loading, style("loading")
+    elif line.delivery is not None:
+        mark, marks = shape.glyphs.marks[line.delivery], style(MARK_STYLES[line.delivery])
+    else:
         return strip
-    marks = style(MARK_STYLES[delivery])
     room = shape.width - TAIL
     if word and strip.cell_length + 2 + len(word) <= room:
         strip = strip.adjust_cell_length(room - len(word) - 1)
         strip = Strip([*strip, Segment(f"{word} ", marks)])
     strip = strip.adjust_cell_length(room)
-    return Strip([*strip, Segment(f" {shape.glyphs.marks[delivery]} ", marks)])
+    return Strip([*strip, Segment(f" {mark} ", marks)])
 
 
 MARK_STYLES: Final = {

@@ -27,6 +27,10 @@ class Glyphs:
     above: str
     full: str
     empty: str
+    loading: str
+    equal: str
+    differs: str
+    items: str
 
 
 UNICODE: Final = Glyphs(
@@ -45,6 +49,10 @@ UNICODE: Final = Glyphs(
     above="↑",
     full="▰",
     empty="▱",
+    loading="…",
+    equal="░",
+    differs="█",
+    items="▒",
 )
 ASCII: Final = Glyphs(
     marks={
@@ -62,6 +70,10 @@ ASCII: Final = Glyphs(
     above="^",
     full="#",
     empty=".",
+    loading="<",
+    equal=".",
+    differs="#",
+    items="=",
 )
 
 BAR_CELLS: Final = 5
@@ -71,6 +83,12 @@ def bar(share: float, glyphs: Glyphs) -> str:
     """Return a part of 1 as a row of signs; whatever is left shows as one at least."""
     full = min(max(ceil(share * BAR_CELLS), 0), BAR_CELLS)
     return glyphs.full * full + glyphs.empty * (BAR_CELLS - full)
+
+
+def band(cells: str, glyphs: Glyphs) -> str:
+    """Return the cells of a payload (`sync.view.RoundInfo`) as a row of signs."""
+    signs = str.maketrans(".#=", f"{glyphs.equal}{glyphs.differs}{glyphs.items}")
+    return cells.translate(signs)
 
 
 WORDS: Final = {
@@ -85,8 +103,14 @@ WAITING: Final = "waiting"
 """What is said of a message while nobody is there whom it could be sent to."""
 
 
+LOADING: Final = "history loading"
+"""What is said of a message that waits for older ones, which are on their way."""
+
+
 def mark_word(line: Line, now: Nanos, *, alone: bool) -> str:
-    """Return what stands beside the mark of an own message: most marks need no word for long."""
+    """Return what stands beside the mark of a message: most marks need no word for long."""
+    if line.loading:
+        return LOADING
     age = now - line.created_ns
     match line.delivery:
         case Delivery.UNACKNOWLEDGED if alone:

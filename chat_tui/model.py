@@ -2,7 +2,8 @@
 
 Rules:
 1. Rows stand in the one order of (lamport, message id), wherever and whenever they come.
-2. Rows are a window without holes onto the history on disk: what lies outside is paged in.
+2. Rows are a window without holes onto the history on disk: what lies outside is paged in. Messages
+   that wait for history on its way are not in it: out of sight, they come back once delivered.
 3. Every method says which rows changed, so that a widget repaints only those.
 """
 
@@ -99,6 +100,7 @@ class Conversation:
         self._new_count = 0
         self._aside: list[Line] = []
         self._settled: dict[MessageId, Delivery] = {}
+        self._loading: set[MessageId] = set()
 
     @property
     def first(self) -> Position | None:
@@ -118,11 +120,19 @@ class Conversation:
     # -- what happens ------------------------------------------------------------------------
 
     def arrive(self, line: Line) -> list[Change]:
-        """Take in a message that was just delivered (or, our own, committed)."""
+        """Take in a message that was just delivered (or, our own, committed), or that will be.
+
+        One that waits for history on its way (`line.loading`) counts when it is first heard of.
+        """
+        counted = line.message_id in self._loading
+        if line.loading:
+            self._loading.add(line.message_id)
+        else:
+            self._loading.discard(line.message_id)
         if (index := self.index_of(line.message_id)) is not None:
-            return self._put(index, replace(self.rows[index], line=line))
+            return self._update(index, line)
         changes: list[Change] = []
-        if not line.own and not self._watched:
+        if not line.own and not self._watched and not counted:
             changes += self._count_unread(line.position)
         self._newest = max(self._newest or line.position, line.position)
         if self._fits(line.position):
@@ -235,8 +245,10 @@ class Conversation:
         """Insert what is not there yet; neighbouring rows become one change."""
         runs: list[Inserted] = []
         doubled: set[str] = set()
+        delivered: list[Line] = []
         for line in sorted(lines, key=lambda line: line.position):
             if line.message_id in self._known:
+                delivered.append(line)
                 continue
             index = bisect_left(self._positions, line.position)
             row = Row(line, clean_text(line.text), clean_nick(line.nick))
@@ -254,7 +266,16 @@ class Conversation:
             for index in range(run.index, run.index + run.count):
                 self.rows[index] = self._decorated(index)
             changes += self._redecorate([run.index + run.count])
+        for line in delivered:
+            changes += self._update(bisect_left(self._positions, line.position), line)
         return changes + self._rename(doubled)
+
+    def _update(self, index: int, line: Line) -> list[Change]:
+        """Show a known message as it is now; what was delivered waits no more."""
+        row = self.rows[index]
+        if line.loading and not row.line.loading:
+            return []
+        return self._put(index, replace(row, line=line))
 
     def _forget(self, index: int, count: int) -> list[Change]:
         for row in self.rows[index : index + count]:

@@ -10,8 +10,8 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from chat_tui import reports
-from chat_tui.marks import Glyphs, bar
-from chat_tui.protocol import Row, Section
+from chat_tui.marks import Glyphs, band, bar
+from chat_tui.sections import Row, Section
 from chat_tui.text import clean_nick, clean_text, clip_cells, count, milliseconds, span, wrap
 from sync.identity import short_fingerprint
 from sync.machine import ChannelId, PeerId
@@ -208,10 +208,17 @@ def _debug_row(row: Row, width: int, glyphs: Glyphs, *, marked: bool) -> list[Co
         signs.append((" ", "") if row.mark is None else (glyphs.marks[row.mark], _tone(row.mark)))
     if row.share is not None:
         signs.append((bar(row.share, glyphs), BUSY))
+    if row.cells:
+        signs.append((band(row.cells, glyphs), DIM))
     if row.left is not None:
         signs.append((f"{row.when} {span(row.left):<{SPAN_CELLS}} ·", ""))
     head = "".join(f"{text} " for text, _ in signs)
-    lines = wrap(clip_cells(f"{head}{row.text}", ROW_CELLS), max(ROW_WRAP_MIN, width - 3))
+    width = max(ROW_WRAP_MIN, width - 3)
+    text = clip_cells(f"{head}{row.text}", ROW_CELLS)
+    if row.cells and cell_len(text) > width:  # words beside the band only if all of them fit
+        lines = [head.rstrip(), *wrap(clip_cells(row.text, ROW_CELLS), width)]
+    else:
+        lines = wrap(text, width)
     first = Content(f" {lines[0]}")
     start = 1
     for text, style in signs:

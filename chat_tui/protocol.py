@@ -4,11 +4,13 @@ The debug pane draws them with marks and bars; line mode says the same rows in w
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from chat_tui.marks import WAITING, WORDS
 from chat_tui.reports import name_of, peer_row, short_id
+from chat_tui.sections import Row, Section, in_words
+from chat_tui.session_cards import session_cards
 from chat_tui.text import clean_text, clip_cells, count, milliseconds, span, times
 from sync.machine import MessageId, Nanos, PeerId
 from sync.sds.evidence import Evidence
@@ -54,50 +56,10 @@ BY_EVIDENCE: Final = {
 """How somebody's having a message is put, strongest evidence first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One row: what it is about, the sign before it, a time that draws near, and the rest.
-
-    Attributes:
-        text: the rest, in words.
-        subject: the beginning of a message id; empty where it is about no message.
-        mark: how sure we are that somebody has the message; drawn as its sign.
-        share: a part of 1, drawn as a bar.
-        when: what happens at the end of the time, as `asks in`.
-        left: until then.
-    """
-
-    text: str
-    subject: str = ""
-    mark: Delivery | None = None
-    share: float | None = None
-    when: str = ""
-    left: Nanos | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """One part of the debug pane; `note` stands above its rows, `none` where there are none."""
-
-    title: str
-    total: int
-    rows: tuple[Row, ...]
-    none: str
-    note: str = ""
-
-
-def in_words(row: Row) -> str:
-    """Return a row as line mode says it: nothing in it is a drawing."""
-    head = [row.subject] if row.subject else []
-    if row.left is not None:
-        head.append(f"{row.when} {span(row.left)}:")
-    return " ".join([*head, row.text])
-
-
 def as_text(snapshot: Snapshot, info: ChannelInfo) -> str:
     """Return what waits for what, and who has what, for line mode."""
     lines: list[str] = []
-    for section in [*buffers(snapshot, info), *_knowledge(snapshot, info)]:
+    for section in _of_channel(snapshot, info):
         total = f"{section.total:,}" if section.total else ""
         lines.append(f"{section.title}: {total if section.rows else section.none}".rstrip())
         if section.rows and section.note:
@@ -110,9 +72,16 @@ def debug_sections(snapshot: Snapshot, info: ChannelInfo | None) -> list[Section
     """Return all parts of the debug pane: what moves most comes first."""
     sections: list[Section] = []
     if info is not None:
-        sections += [*buffers(snapshot, info), *_knowledge(snapshot, info)]
-        sections.append(_timers(snapshot, info))
+        sections += [*_of_channel(snapshot, info), _timers(snapshot, info)]
     return [*sections, *_surroundings(snapshot)]
+
+
+def _of_channel(snapshot: Snapshot, info: ChannelInfo) -> list[Section]:
+    return [
+        *buffers(snapshot, info),
+        *session_cards(snapshot, info),
+        *_knowledge(snapshot, info),
+    ]
 
 
 def buffers(snapshot: Snapshot, info: ChannelInfo) -> list[Section]:

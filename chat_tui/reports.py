@@ -9,12 +9,18 @@ from typing import Final
 from chat_tui.text import clean_nick, clean_text, count, milliseconds, span
 from sync.identity import fingerprint, short_fingerprint
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
-from sync.view import ChannelInfo, PeerInfo, PeerState, Snapshot
+from sync.view import ChannelInfo, PeerInfo, PeerState, SessionInfo, Snapshot
 
 ID_SHOWN: Final = 6
 """Characters of a message id on the screen: enough to tell a buffer's rows apart."""
 
 IN_SYNC: Final = "in sync"
+
+BRINGING: Final = ("checking", "transferring")
+"""The states of a session (`SessionInfo`) in which what was found missing comes."""
+
+SOURCES_SHOWN: Final = 2
+"""Peers named with what they bring: more would not fit the line."""
 
 
 def find(snapshot: Snapshot, channel: ChannelId | None) -> ChannelInfo | None:
@@ -56,8 +62,13 @@ def agreement(snapshot: Snapshot, info: ChannelInfo) -> str:
     words: list[str] = []
     if info.missing_count:
         words.append(f"{info.missing_count:,} missing")
+    elif _bringing(snapshot, info):
+        words.append("getting history")
     elif any(peer.syncing for peer in here):
         words.append("comparing histories")
+    elif info.loading:
+        complete = _all_came(snapshot, info)
+        words.append("sorting history" if complete else f"{info.loading:,} waiting for history")
     if info.lost:
         words.append(f"{info.lost:,} lost")
     return ", ".join(words) or (IN_SYNC if here else "")
@@ -86,16 +97,58 @@ def what_happens(snapshot: Snapshot, info: ChannelInfo | None) -> str:
         waits = "waits and goes" if info.outgoing_count == 1 else "wait and go"
         messages = count(info.outgoing_count, "message")
         return f"Nobody here; {messages} {waits} out when someone appears."
+    if bringing := _bringing(snapshot, info):
+        return _about_history(snapshot, bringing)
     if info.missing_count:
         return _about_missing(snapshot, info)
     syncing = [clean_nick(peer.nick) for peer in here if peer.syncing]
     if syncing:
         return f"Comparing histories with {', '.join(syncing)}."
+    if info.loading:
+        return _about_loading(snapshot, info)
     if here and info.outgoing_count:
         return f"{count(info.outgoing_count, 'message')} sent, not yet known to be received."
     if here:
         return _all_well(here, info)
     return _elsewhere(snapshot, info) or clean_text(snapshot.network)
+
+
+def _bringing(snapshot: Snapshot, info: ChannelInfo) -> list[SessionInfo]:
+    """Return the sessions that bring us history, the one that lacks most first."""
+    sessions = [
+        one
+        for one in snapshot.sessions
+        if one.channel == info.channel and one.state in BRINGING and one.need
+    ]
+    return sorted(sessions, key=lambda one: one.got - one.need)
+
+
+def _about_history(snapshot: Snapshot, bringing: Sequence[SessionInfo]) -> str:
+    """Return how far history has come; what several bring may be the same, so no sum is made."""
+    words = [
+        f"from {name_of(snapshot, one.peer)}: need {one.need:,}, got {one.got:,}"
+        for one in bringing[:SOURCES_SHOWN]
+    ]
+    more = len(bringing) - SOURCES_SHOWN
+    if more > 0:
+        words.append(f"and from {count(more, 'other')}")
+    return f"Getting history {'; '.join(words)}."
+
+
+def _about_loading(snapshot: Snapshot, info: ChannelInfo) -> str:
+    """Return what messages wait for that nobody brings: for their turn, or for older ones."""
+    if _all_came(snapshot, info):
+        return f"Putting {count(info.loading, 'message')} into place."
+    wait = "waits" if info.loading == 1 else "wait"
+    here = peers_of(snapshot, info)
+    search = "looking for somebody who has them" if here else "nobody is here to ask"
+    return f"{count(info.loading, 'newer message')} {wait} for older ones; {search}."
+
+
+def _all_came(snapshot: Snapshot, info: ChannelInfo) -> bool:
+    """Whether the newest session has brought all that we lacked."""
+    last = next((one for one in snapshot.sessions if one.channel == info.channel), None)
+    return last is not None and 0 < last.need <= last.got
 
 
 def _about_missing(snapshot: Snapshot, info: ChannelInfo) -> str:

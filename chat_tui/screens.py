@@ -10,7 +10,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 
 from chat_tui.commands import TABLE
-from chat_tui.marks import WORDS, Glyphs
+from chat_tui.marks import LOADING, WORDS, Glyphs
 from chat_tui.panels import TITLE
 from chat_tui.surroundings import Panel
 from sync.sds.message import Delivery
@@ -41,15 +41,18 @@ MARK_HELP: Final = {
     Delivery.FAILED: "sent several times without an answer; /resend tries again",
 }
 
+LOADING_HELP: Final = "older messages are on their way; it takes its place after them"
 
 PROTOCOL_HELP: Final = (
     ("Waiting for parents", "came before what it builds on; shown in order, or after a gap"),
     ("To request (T_req)", "each waits another time, so that one asks for all"),
     ("To answer (T_resp)", "each waits another time, so that one answers for all"),
     ("Unacknowledged", "nobody has named it yet; it is sent again, ever more slowly"),
+    ("Session", "two compare what they have; what either lacks is sent"),
     ("Filter", "which ids we have, in few bits: sure of no, wrong at times with yes"),
     ("named it, sent it", "proof that somebody has a message; a filter says only maybe"),
 )
+BAND_HELP: Final = "parts of what we have in a session, oldest first: equal, to compare, listed"
 
 WORD_CELLS: Final = 22
 """Of the left column of the help: the longest command and how it is used."""
@@ -94,13 +97,16 @@ class TextScreen(ModalScreen[None]):
 def full_help(glyphs: Glyphs) -> Content:
     """Return keys, commands, marks and the protocol's words, each with its meaning."""
     marks = [(f"{glyphs.marks[state]} {WORDS[state]}", text) for state, text in MARK_HELP.items()]
+    loading = [(f"{glyphs.loading} {LOADING}", LOADING_HELP)]
+    band = f"{glyphs.equal} {glyphs.differs} {glyphs.items}"
     commands = [(f"{command.names[0]} {command.usage}", command.help) for command in TABLE]
     return Content("\n\n").join(
         [
             _table("KEYS", KEY_HELP),
             _table("COMMANDS", commands),
             _table("MARKS at the right of your own messages", marks),
-            _table("PROTOCOL, the words of its pane", PROTOCOL_HELP),
+            _table("MARK at the right of any message", loading),
+            _table("PROTOCOL, the words of its pane", (*PROTOCOL_HELP, (band, BAND_HELP))),
         ]
     )
 

@@ -43,6 +43,7 @@ _YEAR_9999: Final[Nanos] = 253_000_000_000 * SECOND
 """Near the end of what a calendar date can say; an author may claim any 64-bit time."""
 
 DAY: Final[Nanos] = 24 * HOUR
+KILOBYTE: Final = 1000
 
 
 def clean_text(text: str) -> str:
@@ -184,6 +185,14 @@ def milliseconds(length: Nanos) -> str:
     """Return a short length of time, as `2 ms`, or `0.4 ms` below ten."""
     exact = length / MILLISECOND
     return f"{exact:.1f} ms" if abs(exact) < 10 else f"{exact:.0f} ms"  # noqa: PLR2004
+
+
+def size(length: int) -> str:
+    """Return a number of bytes, as `188 B`, `34.8 kB` or `1.2 MB`."""
+    if length < KILOBYTE:
+        return f"{length:,} B"
+    kilobytes = length / KILOBYTE
+    return f"{kilobytes:.1f} kB" if kilobytes < KILOBYTE else f"{kilobytes / KILOBYTE:,.1f} MB"
 
 
 def count(number: int, one: str, many: str | None = None) -> str:

@@ -23,7 +23,7 @@ from textual.widget import Widget
 
 from chat_tui.heights import Heights
 from chat_tui.layout import Laid, Shape, estimate, lay_out, with_mark
-from chat_tui.marks import UNICODE, Glyphs, mark_word
+from chat_tui.marks import LOADING, UNICODE, Glyphs, mark_word
 from chat_tui.messages import FollowChanged, NewerWanted, OlderWanted
 from chat_tui.model import Change, Changed, Conversation, Inserted, Removed
 from chat_tui.text import clip_cells
@@ -61,6 +61,7 @@ class Transcript(ScrollView, can_focus=False):
         "transcript--rule",
         "transcript--new",
         "transcript--gap",
+        "transcript--loading",
         "transcript--settled",
         "transcript--unsettled",
         "transcript--failed",
@@ -76,6 +77,7 @@ class Transcript(ScrollView, can_focus=False):
     }
     Transcript > .transcript--time, Transcript > .transcript--rule { color: $foreground 65%; }
     Transcript > .transcript--settled { color: $foreground 65%; }
+    Transcript > .transcript--loading { color: $foreground 65%; }
     Transcript > .transcript--new, Transcript > .transcript--failed { color: $error; }
     Transcript > .transcript--gap, Transcript > .transcript--unsettled { color: $warning; }
     """
@@ -186,9 +188,9 @@ class Transcript(ScrollView, can_focus=False):
             return self._empty_line(y, base)
         painted = self._painted[y]
         strip = painted.laid.strips[painted.line]
-        line = painted.laid.row.line
-        if line.own and painted.line == len(painted.laid.strips) - 1:
-            strip = with_mark(strip, line.delivery, painted.word, self._shape, self._style)
+        if painted.line == len(painted.laid.strips) - 1:
+            line = painted.laid.row.line
+            strip = with_mark(strip, line, painted.word, self._shape, self._style)
         return strip.crop_extend(0, self._shape.width, None).apply_style(base)
 
     def _empty_line(self, y: int, base: Style) -> Strip:
@@ -346,9 +348,9 @@ class Transcript(ScrollView, can_focus=False):
         index, first = self._heights.at(top)
         while len(visible) < height and index < len(self._heights):
             laid = self._laid(index)
-            word = (
-                mark_word(laid.row.line, self._now, alone=self._alone) if laid.row.line.own else ""
-            )
+            word = mark_word(laid.row.line, self._now, alone=self._alone)
+            if word == LOADING and visible and visible[-1].laid.row.line.loading:
+                word = ""  # the first of them says it for those below
             last = len(laid.strips) - 1
             visible += [
                 Painted(laid, line, word if line == last else "") for line in range(first, last + 1)

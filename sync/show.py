@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+from sync.digest import ROW_BYTES
 from sync.entry import Entry, Kind, Text, decode_text
 from sync.errors import DecodeError
 from sync.group import values
@@ -153,7 +154,7 @@ def _session_info(channel: ChannelId, session: Session) -> SessionInfo:
         need=session.need,
         got=session.got,
         have=session.have,
-        naive=session.naive,
+        naive=session.naive + ROW_BYTES * max(0, session.need - session.have),
         rounds=tuple([RoundInfo(*one) for one in session.rounds]),
     )
 

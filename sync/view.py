@@ -290,7 +290,7 @@ class SessionInfo:
     """A reconciliation session, running or over.
 
     `need` counts what we lacked, `got` what came of it, `have` what the peer lacked. Payload bytes
-    are in `rounds`; `naive` is what a plain list of our ids would have taken.
+    are in `rounds`; `naive` is what a plain list of ids would have taken, of whoever had more.
     """
 
     number: int

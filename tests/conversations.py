@@ -25,6 +25,7 @@ def line(
     delivery: Delivery | None = None,
     after_gap: bool = False,
     seconds: int | None = None,
+    loading: bool = False,
 ) -> Line:
     """The message at `lamport`, a second of a day each; alice's are own ones."""
     own = author == "alice"
@@ -39,6 +40,7 @@ def line(
         own=own,
         after_gap=after_gap,
         delivery=delivery or (Delivery.UNACKNOWLEDGED if own else None),
+        loading=loading,
     )
 
 

@@ -26,6 +26,8 @@ SEED: Final = 8
 """Gives the four people four colours."""
 
 QUICK: Final = Link(delay=(1 * MILLISECOND, 2 * MILLISECOND))
+BUSY: Final = Link(delay=(1 * MILLISECOND, 150 * MILLISECOND))
+"""What is pushed at once does not arrive at once."""
 SILENT: Final = replace(QUICK, loss=1.0, streams=False)
 """Links stay up, and nothing arrives."""
 
@@ -34,6 +36,8 @@ FRIDAY_EVENING: Final[Nanos] = EPOCH + 13 * HOUR + 17 * MINUTE
 MONDAY_MORNING: Final[Nanos] = FRIDAY_EVENING + 63 * HOUR + 14 * MINUTE
 """09:11 UTC."""
 
+PART: Final = 12
+"""Lines of those that come at once: fewer than the screen has."""
 
 LIVE: Final = Terms()
 """What live chats have agreed on."""
@@ -67,6 +71,11 @@ class Scene:
         """Let somebody write, and time pass."""
         self.world.write(who, text)
         self.world.run(then)
+
+    def talk(self, did: str, lines: int, who: int = BOB) -> None:
+        """Let somebody tell of many things, one a second."""
+        for number in range(lines):
+            self.say(who, f"{did} box {number + 1} of {lines}", then=SECOND)
 
     def turn_silent(self) -> None:
         self.world.network.link = SILENT
@@ -138,6 +147,35 @@ def repairing() -> Scene:
     return scene
 
 
+def coming_back() -> Scene:
+    """Alice was away, and before that cut off from carol: she lacks hundreds of lines.
+
+    Nothing has come yet: `history` brings it, to whoever looks at her screen by then.
+    """
+    scene = Scene("alice", "bob", "carol")
+    scene.sleep_until(MONDAY_MORNING)
+    scene.talk("measured", 140)
+    scene.world.partition({ALICE, BOB}, {CAROL})
+    scene.world.run(20 * SECOND)
+    scene.talk("counted", 60, CAROL)
+    scene.talk("weighed", 60)
+    scene.world.crash(ALICE)
+    scene.world.heal()
+    scene.world.run(20 * SECOND)
+    scene.talk("sorted", 220)
+    scene.talk("packed", 60, CAROL)
+    scene.world.network.link = BUSY
+    scene.world.restart(ALICE)
+    return scene
+
+
+def history(scene: Scene) -> None:
+    """Let part of what alice lacks come, and a line that bob writes meanwhile."""
+    scene.until(lambda _: any(session.need for session in scene.snapshot().sessions))
+    scene.say(BOB, "alice, are you back? look at what we found", then=0)
+    scene.until(lambda info: info.loading >= PART)
+
+
 def empty() -> Scene:
     """Alice and bob, before anybody has said anything."""
     scene = Scene("alice", "bob")
@@ -197,9 +235,17 @@ async def no_network() -> None:
     """A start of the network that has nothing to do."""
 
 
-def screen_of(scene: Scene, *, glyphs: Glyphs = UNICODE) -> ChatApp:
-    """Alice's screen, whose cursor does not blink."""
-    app = ChatApp(scene.chat, no_network, glyphs=glyphs)
+def screen_of(
+    scene: Scene, *, glyphs: Glyphs = UNICODE, play: Callable[[Scene], None] | None = None
+) -> ChatApp:
+    """Alice's screen, whose cursor does not blink; once it is painted, `play` goes on."""
+
+    async def start() -> None:
+        if play is not None:
+            play(scene)
+            app.call_next(app._tick)
+
+    app = ChatApp(scene.chat, start, glyphs=glyphs)
     app.composer.cursor_blink = False
     return app
 

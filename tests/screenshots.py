@@ -39,6 +39,10 @@ def repairing() -> App[Any]:
     return scenes.screen_of(scenes.repairing())
 
 
+def syncing() -> App[Any]:
+    return scenes.screen_of(scenes.coming_back(), play=scenes.history)
+
+
 def waiting() -> App[Any]:
     return scenes.screen_of(scenes.alone())
 
@@ -51,6 +55,8 @@ PICTURES: Final = {
     "debug_wide": Picture(morning, WIDE, ("f2",)),
     "repair_narrow": Picture(repairing, NARROW, ("f2",)),
     "repair_wide": Picture(repairing, WIDE, ("f2",)),
+    "sync_narrow": Picture(syncing, NARROW),
+    "sync_wide": Picture(syncing, WIDE, ("f2",)),
     "peers": Picture(morning, NARROW, ("f3",)),
     "help": Picture(morning, WIDE, ("f1",)),
     "first_run": Picture(scenes.first_run, NARROW),
@@ -64,6 +70,7 @@ async def svg_of(picture: Picture) -> str:
     async with app.run_test(size=picture.size) as pilot:
         for field in app.query(Input):
             field.cursor_blink = False
+        await pilot.pause()
         await pilot.press(*picture.keys)
         await pilot.pause()
         return app.export_screenshot(title="chat-tui")

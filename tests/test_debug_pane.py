@@ -12,7 +12,7 @@ from textual.pilot import Pilot
 from chat_tui.app import ChatApp
 from chat_tui.debug_pane import DebugPane
 from chat_tui.marks import ASCII
-from chat_tui.protocol import Row, Section
+from chat_tui.sections import Row, Section
 from sync.machine import SECOND
 from tests import scenes
 

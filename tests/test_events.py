@@ -1,11 +1,16 @@
 """What scripts get to read."""
 
 import json
+from typing import cast
+
+import pytest
 
 from chat_tui import events
-from sync.view import TypingShown
+from chat_tui.client import Client
+from chat_tui.plain import TextFace
+from sync.view import MessageShown, PreviewShown, TypingShown
 from tests import scenes
-from tests.conversations import LOBBY, peer
+from tests.conversations import LOBBY, line, peer
 
 
 def test_the_status_counts_what_is_missing_lost_and_about_to_be_repaired() -> None:
@@ -39,3 +44,20 @@ def test_who_begins_or_ceases_to_type_is_named() -> None:
         "nick": "bob",
         "typing": True,
     }
+
+
+def test_scripts_hear_of_a_message_once_it_is_delivered() -> None:
+    assert events.to_json(PreviewShown(line(1, loading=True)), lambda _: "#lobby") is None
+
+
+def test_line_mode_prints_a_message_once_it_is_delivered(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    face = TextFace(cast("Client", None))
+
+    face.event(PreviewShown(line(1, loading=True)))
+    before = capsys.readouterr().out
+    face.event(MessageShown(line(1)))
+
+    assert before == ""
+    assert capsys.readouterr().out.endswith("bob: message 1\n")

@@ -6,7 +6,15 @@ from chat_tui.feed import EVENTS_MAX, PAINT_EVERY_S, Feed, Pace
 from chat_tui.model import Changed, Inserted, Removed
 from sync.machine import ChannelId
 from sync.sds.message import Delivery
-from sync.view import DeliveryShown, MessageShown, Notice, PeerShown, PeerState, WithdrawnShown
+from sync.view import (
+    DeliveryShown,
+    MessageShown,
+    Notice,
+    PeerShown,
+    PeerState,
+    PreviewShown,
+    WithdrawnShown,
+)
 from tests.conversations import LOBBY, lamports, line, peer
 
 OTHER = ChannelId("1" * 32)
@@ -47,6 +55,19 @@ def test_messages_alone_leave_the_surroundings_as_they_are() -> None:
     fed.note(MessageShown(line(1)))
 
     assert not fed.drain(LOBBY).around
+
+
+def test_what_waits_for_history_is_a_row_like_others_and_says_nothing_else() -> None:
+    fed = feed()
+    fed.note(PreviewShown(line(2, loading=True)))
+    fed.note(MessageShown(line(1)))
+    fed.note(MessageShown(line(2)))
+
+    news = fed.drain(LOBBY)
+
+    assert news.changes == [Inserted(0, 1), Inserted(0, 1), Changed(1), Changed(1)]
+    assert (news.around, news.notices) == (False, [])
+    assert lamports(fed.conversation(LOBBY)) == [1, 2]
 
 
 def test_what_is_set_aside_leaves_the_screen_which_is_read_anew() -> None:

@@ -206,7 +206,7 @@ def test_a_session_of_the_peer_that_was_cut_short_is_repeated_by_us() -> None:
     one.handle(Ended(LOBBY, BELOW, converged=True), NOW + 3 * RETRY_FIRST)
 
     assert [(start.peer, start.why) for _, start in started] == [(BELOW, CUT_SHORT)]
-    assert one.deadline() is None
+    assert soon(one) is None
 
 
 def test_whoever_left_is_neither_waited_for_nor_asked() -> None:

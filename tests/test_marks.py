@@ -1,7 +1,7 @@
 """Marks: a sign and a word for every state."""
 
 from chat_tui import marks
-from chat_tui.marks import bar, mark_word
+from chat_tui.marks import band, bar, mark_word
 from sync.machine import MINUTE, SECOND
 from sync.sds.message import Delivery
 from tests.conversations import NOON, line
@@ -26,6 +26,15 @@ def test_what_nobody_could_hear_is_never_called_sent() -> None:
 
     assert mark_word(own, NOON, alone=True) == "waiting"
     assert mark_word(own, NOON + 2 * MINUTE, alone=True) == "waiting"
+
+
+def test_what_waits_for_history_says_so_however_old_it_is() -> None:
+    assert mark_word(line(0, loading=True), NOON + 2 * MINUTE, alone=False) == "history loading"
+
+
+def test_the_parts_of_a_payload_have_three_signs_in_both_sets() -> None:
+    assert band(".#=", marks.UNICODE) == "░█▒"
+    assert band(".#=", marks.ASCII) == ".#="
 
 
 def test_every_state_has_a_sign_in_both_sets() -> None:

@@ -146,6 +146,77 @@ def test_texts_and_names_are_safe_to_show() -> None:
     assert (held.rows[0].text, held.rows[0].nick) == ("hi", "bob")
 
 
+# -- history on its way --------------------------------------------------------------------------
+
+
+def test_what_waits_for_history_stands_in_its_place_and_then_becomes_a_normal_row() -> None:
+    held = conversation(line(1), line(5))
+
+    came = held.arrive(line(4, loading=True))
+    delivered = held.arrive(line(4))
+
+    assert (came, delivered) == ([Inserted(1, 1)], [Changed(1)])
+    assert lamports(held) == [1, 4, 5]
+    assert not any(row.line.loading for row in held.rows)
+
+
+def test_what_waits_for_history_is_counted_once_when_it_is_first_heard_of() -> None:
+    held = conversation(line(1))
+    held.look_away()
+
+    held.arrive(line(3, loading=True))
+    heard_of = (held.unread, held.earlier)
+    held.arrive(line(3))
+
+    assert heard_of == (held.unread, held.earlier) == (1, 0)
+    assert [row.new for row in held.rows] == [0, 1]
+
+
+def test_what_was_seen_while_it_waited_is_not_unread_once_it_is_delivered() -> None:
+    held = conversation(line(1))
+    held.arrive(line(3, loading=True))
+    held.look_away()
+
+    held.arrive(line(3))
+    held.arrive(line(2))
+
+    assert (held.unread, held.earlier) == (0, 1)
+
+
+def test_what_waits_is_forgotten_out_of_sight_and_comes_back_once_delivered() -> None:
+    held = conversation(line(1), line(3, loading=True))
+    held.arrive(line(3, loading=True))
+    held.look_away()
+    held.restart()
+    held.begin_load()
+    held.add_older([line(1)], before=None, complete=True)
+
+    changes = held.arrive(line(3))
+
+    assert (changes, lamports(held), held.unread) == ([Inserted(1, 1)], [1, 3], 0)
+
+
+def test_a_page_that_has_it_delivered_already_replaces_what_waits() -> None:
+    held = opened(line(10), line(11))
+    held.begin_load()
+    held.arrive(line(12, loading=True))
+    held.arrive(line(9, loading=True))
+    held.arrive(line(9))
+
+    changes = held.add_older([line(8), line(9)], before=line(10).position, complete=True)
+    held.arrive(line(12))
+
+    assert changes == [Inserted(0, 2), Changed(2)]
+    assert lamports(held) == [8, 9, 10, 11, 12]
+    assert not any(row.line.loading for row in held.rows)
+
+
+def test_what_was_delivered_never_waits_again() -> None:
+    held = conversation(line(1))
+
+    assert held.arrive(line(1, loading=True)) == []
+
+
 # -- the window onto the disk ------------------------------------------------------------------
 
 

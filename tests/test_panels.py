@@ -6,7 +6,7 @@ from rich.cells import cell_len
 
 from chat_tui import panels
 from chat_tui.marks import ASCII, UNICODE, Glyphs
-from chat_tui.protocol import Row, Section
+from chat_tui.sections import Row, Section
 from sync.machine import SECOND, ChannelId
 from sync.sds.message import Delivery
 from sync.view import Level, Notice, PeerInfo, PeerState

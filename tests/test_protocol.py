@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from chat_tui import protocol
-from chat_tui.protocol import Row, Section, in_words
+from chat_tui.sections import Row, Section, in_words
 from sync.machine import MINUTE, SECOND
 from sync.sds.evidence import Evidence
 from sync.sds.message import Delivery
@@ -303,6 +303,7 @@ def test_line_mode_says_the_same_in_words_alone() -> None:
         "Unacknowledged: none, all was received",
         "Given up as lost: 2",
         "  each place is marked in the chat; /sync looks again",
+        "Reconciliations: none since this start",
         "Filter:",
         "  412 of 1,000 ids, rolls over in 588",
         "  9,585 bits, k 7, 24% set",

@@ -12,6 +12,8 @@ from sync.view import (
     PeerState,
     RepairInfo,
     RequestInfo,
+    RoundInfo,
+    SessionInfo,
     Snapshot,
     TypistInfo,
     WaitingInfo,
@@ -19,6 +21,7 @@ from sync.view import (
 from tests.conversations import LOBBY, NOON, peer
 
 CALM = ChannelInfo(LOBBY, "lobby", open=True, profile="lan", messages=12, peers=(peer("bob"),))
+HERE = replace(CALM, peers=(peer("carol"), peer("dave")))
 NETWORK = "Looking for people on eth0; nobody yet."
 
 
@@ -51,6 +54,38 @@ def lacking(*, asked: int = 0, count: int = 1) -> ChannelInfo:
         waiting=(held,),
         waiting_count=1,
         repair=RepairInfo(5, 1, SECOND, 6 * SECOND, (request,), count),
+    )
+
+
+def session(
+    number: int,
+    name: str,
+    *rounds: RoundInfo,
+    state: str = "over",
+    result: str = "",
+    need: int = 0,
+    got: int = 0,
+    have: int = 0,
+) -> SessionInfo:
+    """A session about everything, half a second old."""
+    over = state == "over"
+    return SessionInfo(
+        number=number,
+        channel=LOBBY,
+        peer=peer(name),
+        protocol="waku",
+        why="new link",
+        state=state,
+        result=result,
+        proved=over,
+        since=0,
+        began_at=NOON - SECOND // 2,
+        ended_at=NOON if over else None,
+        need=need,
+        got=got,
+        have=have,
+        naive=34_800,
+        rounds=rounds,
     )
 
 
@@ -140,6 +175,58 @@ def test_what_is_missing_is_said_with_the_time_of_the_next_asking() -> None:
     assert reports.what_happens(snapshot(present("bob")), again).startswith(
         "1,200 earlier messages are missing, asking again in 4 s; "
     )
+
+
+def bringing(name: str, need: int, got: int, state: str = "transferring") -> SessionInfo:
+    return session(1, name, state=state, need=need, got=got)
+
+
+def test_history_on_its_way_is_said_with_exact_counts_and_who_sends_it() -> None:
+    shown = snapshot(present("carol", syncing=True), present("dave"), info=HERE)
+    one = replace(shown, sessions=(bringing("carol", 12_000, 4_310),))
+    two = replace(shown, sessions=(bringing("dave", 30, 30, "checking"), *one.sessions))
+
+    assert reports.what_happens(one, HERE) == "Getting history from carol: need 12,000, got 4,310."
+    assert reports.agreement(one, HERE) == "getting history"
+    assert reports.what_happens(two, HERE) == (
+        "Getting history from carol: need 12,000, got 4,310; from dave: need 30, got 30."
+    )
+
+
+def test_more_who_send_history_are_counted() -> None:
+    sessions = tuple(bringing(f"peer{number}", 9 - number, 0) for number in range(4))
+    shown = replace(snapshot(present("bob")), sessions=sessions)
+
+    assert reports.what_happens(shown, CALM).endswith("got 0; and from 2 others.")
+
+
+def test_who_lacks_nothing_or_is_still_comparing_gets_no_history() -> None:
+    nothing, comparing = bringing("bob", 0, 0), bringing("bob", 9, 0, "reconciling")
+    shown = replace(snapshot(present("bob", syncing=True)), sessions=(nothing, comparing))
+
+    assert reports.what_happens(shown, CALM) == "Comparing histories with bob."
+    assert reports.agreement(shown, CALM) == "comparing histories"
+
+
+def test_what_waits_for_older_messages_that_nobody_sends_says_so() -> None:
+    waits, waits_alone = replace(CALM, loading=1_200), replace(CALM, loading=1)
+    cut = replace(snapshot(present("bob")), sessions=(bringing("bob", 9, 4, "over"),))
+
+    assert reports.what_happens(cut, waits) == (
+        "1,200 newer messages wait for older ones; looking for somebody who has them."
+    )
+    assert reports.what_happens(snapshot(), waits_alone) == (
+        "1 newer message waits for older ones; nobody is here to ask."
+    )
+    assert reports.agreement(cut, waits) == "1,200 waiting for history"
+
+
+def test_what_has_all_come_is_put_into_place() -> None:
+    done = replace(snapshot(present("bob")), sessions=(bringing("bob", 9, 9, "over"),))
+    waits = replace(CALM, loading=7)
+
+    assert reports.what_happens(done, waits) == "Putting 7 messages into place."
+    assert reports.agreement(done, waits) == "sorting history"
 
 
 def test_what_is_due_is_asked_for_now_and_not_at_all_while_nobody_is_here() -> None:

@@ -273,3 +273,22 @@ def test_a_message_both_parked_and_pushed_is_stored_once() -> None:
     assert ahead.entry.message_id in both.one.group.parked
     assert both.one.shown() == []
     assert both.other.shown() == [ahead.entry.message_id]
+
+
+def test_the_last_of_it_may_come_after_the_peer_is_gone() -> None:
+    both = different()
+    both.start(both.one)
+    pushed: list[values.Input] = []
+    while both.queue:
+        member, event = both.queue.popleft()
+        if member is both.other and isinstance(event, PUSHED):
+            pushed.append(event)
+            continue
+        for effect in member.tell(event, NOW):
+            both.carry_out(member, effect)
+
+    both.other.tell(values.PeerGone(both.one.peer_id), NOW)
+    for event in pushed:
+        both.other.tell(event, NOW)
+
+    assert len(both.other.shown()) == 10

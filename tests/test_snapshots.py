@@ -55,6 +55,34 @@ def test_the_protocol_in_ascii(snap_compare: SnapCompare) -> None:
     assert snap_compare(app, terminal_size=WIDE, press=["f2"])
 
 
+@pytest.mark.parametrize("size", [NARROW, WIDE], ids=["narrow", "wide"])
+def test_history_on_its_way(snap_compare: SnapCompare, size: tuple[int, int]) -> None:
+    app = scenes.screen_of(scenes.coming_back(), play=scenes.history)
+
+    assert snap_compare(app, terminal_size=size)
+
+
+@pytest.mark.parametrize("size", [NARROW, WIDE], ids=["narrow", "wide"])
+def test_a_card_for_each_reconciliation(snap_compare: SnapCompare, size: tuple[int, int]) -> None:
+    app = scenes.screen_of(scenes.coming_back(), play=scenes.history)
+
+    async def open_and_scroll(pilot: Pilot[Any]) -> None:
+        await pilot.pause()
+        await pilot.press("f2", "alt+pagedown")
+
+    assert snap_compare(app, terminal_size=size, run_before=open_and_scroll)
+
+
+def test_history_on_its_way_in_ascii(snap_compare: SnapCompare) -> None:
+    app = scenes.screen_of(scenes.coming_back(), glyphs=ASCII, play=scenes.history)
+
+    async def open_drawer(pilot: Pilot[Any]) -> None:
+        await pilot.pause()
+        await pilot.press("f2")
+
+    assert snap_compare(app, terminal_size=WIDE, run_before=open_drawer)
+
+
 def test_reading_further_up(snap_compare: SnapCompare) -> None:
     assert snap_compare(morning(), terminal_size=NARROW, press=["pageup"])
 

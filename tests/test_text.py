@@ -139,3 +139,9 @@ def test_how_often_is_said_as_people_say_it() -> None:
         "3 times",
         "1,200 times",
     ]
+
+
+def test_sizes_have_one_decimal_from_a_kilobyte_on() -> None:
+    sizes = [text.size(length) for length in (0, 999, 1_000, 34_800, 1_250_000)]
+
+    assert sizes == ["0 B", "999 B", "1.0 kB", "34.8 kB", "1.2 MB"]

@@ -31,6 +31,8 @@ def drawn(ranges: Ranges, size: int, local: OrderedSet, *, sent: bool) -> Round:
     """Return a payload of `size` bytes as it is shown."""
     places = local.places_of(np.array([0, *ranges.timestamps], np.uint64)).sum(axis=1)
     edges = (places * CELLS // max(len(local), 1)).clip(0, CELLS - 1)
+    if not local:  # of nothing, every range is the whole
+        edges[1:] = CELLS - 1
     kinds = np.array(
         [0 if one is None else 2 if isinstance(one, Items) else 1 for one in ranges.contents],
         np.intp,

@@ -402,6 +402,8 @@ class Sessions:
                     effects.append(item)
                 case transfer.Decline(_, reason):
                     effects.append(Refused(session.peer, f"a transferred message: {reason.value}"))
+                case transfer.TransferFinished() if session.ended_at is not None:
+                    pass  # the last of it came late
                 case transfer.TransferFinished(_, missing):
                     effects += self._end(session, session.outcome(len(missing)), now, missing)
                 case _:

@@ -1,0 +1,138 @@
+"""A card for each reconciliation: why it was, its payloads, what came of it and what it cost."""
+
+from typing import Final
+
+from chat_tui.reports import name_of
+from chat_tui.sections import Row, Section
+from chat_tui.text import clean_text, clip_cells, count, milliseconds, size, span
+from sync.group.session import ROUNDS_MAX
+from sync.machine import SECOND, Nanos
+from sync.view import ChannelInfo, RoundInfo, SessionInfo, Snapshot
+
+CARDS_SHOWN: Final = 5
+"""The newest; what is older scrolls far out of sight."""
+
+PAYLOADS_SHOWN: Final = 12
+"""Of one card: six round trips, enough for a few differences among a million messages."""
+
+REASON_CELLS: Final = 60
+"""Of why a session began and how it ended, which may be a peer's words."""
+
+DECIMAL_BELOW: Final[Nanos] = 10 * SECOND
+"""Durations from which on tenths of seconds say nothing."""
+
+RATIO_WHOLE: Final = 10
+"""Ratios from which on a decimal says nothing."""
+
+RUNNING: Final = {
+    "opening": "opening a stream",
+    "reconciling": "comparing",
+    "checking": "checking the result",
+    "transferring": "transferring",
+}
+"""How the states of `SessionInfo` are put."""
+
+UNFINISHED: Final = ("opening", "reconciling")
+"""The states in which payloads are yet to come."""
+
+
+def session_cards(snapshot: Snapshot, info: ChannelInfo) -> list[Section]:
+    """Return the channel's reconciliations, a section each, the newest first."""
+    sessions = [one for one in snapshot.sessions if one.channel == info.channel]
+    if not sessions:
+        return [Section("Reconciliations", 0, (), "none since this start")]
+    cards = [_card(snapshot, session) for session in sessions[:CARDS_SHOWN]]
+    more = len(sessions) - CARDS_SHOWN
+    if more > 0:
+        cards.append(Section("Reconciliations before", more, (), f"and {more:,} more"))
+    return cards
+
+
+def _card(snapshot: Snapshot, session: SessionInfo) -> Section:
+    rows = (
+        Row(_course(session, snapshot.now)),
+        Row(_reason(session), subject="why"),
+        *_payloads(session.rounds),
+        *_cost(session),
+        Row(_result(session), subject="result"),
+    )
+    return Section(f"Session {session.number} with {name_of(snapshot, session.peer)}", 0, rows, "")
+
+
+def _course(session: SessionInfo, now: Nanos) -> str:
+    """Return by what protocol, how it is going or ended, and what time that took."""
+    took = (now if session.ended_at is None else session.ended_at) - session.began_at
+    ending = clip_cells(clean_text(session.result), REASON_CELLS) or "over"
+    state = RUNNING.get(session.state, ending)
+    return f"{clean_text(session.protocol)} · {state} · {_duration(took)}"
+
+
+def _duration(took: Nanos) -> str:
+    if took < SECOND:
+        return milliseconds(took)
+    return f"{took / SECOND:.1f} s" if took < DECIMAL_BELOW else span(took)
+
+
+def _reason(session: SessionInfo) -> str:
+    """Return why it began, what was compared, and whether both sides proved to agree."""
+    words = [clip_cells(clean_text(session.why), REASON_CELLS)]
+    if session.since:
+        words.append(f"the last {span(session.began_at - session.since)}")
+    else:
+        words.append("everything")
+    words += _proof(session)
+    return " · ".join(words)
+
+
+def _proof(session: SessionInfo) -> list[str]:
+    """Return whether both sides hold the same; the proof counts on what is yet to come."""
+    over, lacking = session.ended_at is not None, session.got < session.need
+    if session.proved and lacking:
+        return ["proved, but not all came" if over else "proved to agree once all is here"]
+    if session.proved:
+        return ["proved to agree"]
+    return ["not proved"] if over else []
+
+
+def _payloads(rounds: tuple[RoundInfo, ...]) -> list[Row]:
+    rows = [
+        Row(_contents(one), subject=f"rt {at // 2 + 1}", cells=one.cells)
+        for at, one in enumerate(rounds[:PAYLOADS_SHOWN])
+    ]
+    more = len(rounds) - PAYLOADS_SHOWN
+    return [*rows, Row(f"and {count(more, 'more payload')}")] if more > 0 else rows
+
+
+def _contents(one: RoundInfo) -> str:
+    """Return what a payload says of its ranges: a fingerprint asks, an item set answers."""
+    words: list[str] = []
+    if one.skips:
+        words.append(f"{one.skips:,} equal")
+    if one.fingerprints:
+        words.append(f"{one.fingerprints:,} to compare")
+    if one.item_sets:
+        sets = "item set" if one.item_sets == 1 else f"{one.item_sets:,} item sets"
+        words.append(f"{sets} {count(one.items, 'id')}")
+    way = "out" if one.sent else "in"
+    return f"{way} {size(one.size)}, {', '.join(words) or 'nothing differs'}"
+
+
+def _cost(session: SessionInfo) -> list[Row]:
+    """Return what the payloads took, and what the same takes as a plain list of our ids."""
+    if not session.rounds:
+        return []
+    cut = len(session.rounds) >= ROUNDS_MAX
+    out = sum(one.size for one in session.rounds if one.sent)
+    into = sum(one.size for one in session.rounds if not one.sent)
+    trips = count((len(session.rounds) + 1) // 2, "round trip")
+    row = Row(f"{'the first ' if cut else ''}{trips} · {size(out)} out · {size(into)} in")
+    if cut or not session.naive or session.state in UNFINISHED:
+        return [row]
+    ratio = session.naive / (out + into)
+    times = f"{ratio:,.0f}x" if ratio >= RATIO_WHOLE else f"{ratio:.1f}x"
+    return [row, Row(f"naive list would cost {size(session.naive)} ({times})")]
+
+
+def _result(session: SessionInfo) -> str:
+    gave = "gave" if session.ended_at is not None else "gives"
+    return f"need {session.need:,}, got {session.got:,}, {gave} {session.have:,}"
