@@ -38,9 +38,9 @@ class Pair:
         self.numbers += 1
         return self.numbers
 
-    def start(self, member: Member, why: str = "test") -> None:
+    def start(self, member: Member, why: str = "test", span: Nanos | None = None) -> None:
         peer = self.beside(member)
-        self.queue.append((member, values.StartSession(self.number(), peer.peer_id, why)))
+        self.queue.append((member, values.StartSession(self.number(), peer.peer_id, why, span)))
 
     def run(self, now: Nanos = NOW) -> None:
         """Let everything arrive, in order."""

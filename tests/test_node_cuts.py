@@ -18,8 +18,11 @@ from tests.nodes import HOST, Host, host, texts, until, write_all
 pytestmark = [pytest.mark.net, pytest.mark.slow]
 
 LINES = 40
-PARTS = (0.02, 0.15, 0.3, 0.45, 0.6, 0.9, 0.98)
+PARTS = (0.02, 0.3, 0.5, 0.8, 0.98)
 """After which share of what a connection carries it breaks."""
+
+AT_ONCE = 6
+"""Meetings at the same time; the programs choose from a few dozen ports."""
 
 CHUNK = 256
 
@@ -129,12 +132,15 @@ async def test_every_connection_may_break_after_any_number_of_bytes(
         (number, int(part * size)) for number, size in enumerate(whole.carried) for part in PARTS
     ]
 
-    wires = await asyncio.gather(
-        *(
-            meet_over(room(tmp_path, f"{number} {after}"), dials, accepts, number, after)
-            for number, after in cuts
-        )
-    )
+    places = asyncio.Semaphore(AT_ONCE)
 
+    async def meet_cut(number: int, after: int) -> Wire:
+        async with places:
+            folder = room(tmp_path, f"{number} {after}")
+            return await meet_over(folder, dials, accepts, number, after)
+
+    wires = await asyncio.gather(*(meet_cut(*cut) for cut in cuts), return_exceptions=True)
+
+    assert not [failed for failed in wires if isinstance(failed, BaseException)]
     assert len(cuts) >= 2 * len(PARTS), "at least a link and a transfer"
-    assert sum(wire.broken for wire in wires) >= len(cuts) * 3 // 4
+    assert sum(isinstance(wire, Wire) and wire.broken for wire in wires) >= len(cuts) * 3 // 4

@@ -8,7 +8,7 @@ import random
 import pytest
 
 from sync.group.values import SessionEnded
-from sync.machine import MINUTE
+from sync.machine import MILLISECOND, MINUTE, SECOND
 from sync.ranges import SyncId
 from sync.runner import Release
 from sync.sim.network import Link
@@ -68,3 +68,41 @@ def test_a_session_cut_at_any_item_is_repeated_and_never_claims_too_much(seed: i
         told = f"cut at {cut_at} of {items}: {watch.ended}"
         assert world.converged(), told
         assert_equal(world)
+
+
+def chat(seed: int, lose_at: int | None) -> World:
+    """Two write at the same time and to each other; one frame of all is lost."""
+    world = World(2, seed)
+    world.network.lose_at = lose_at
+    world.run(6 * SECOND)
+    for number in range(6):
+        world.write(number % 2, f"line {number}")
+        world.run(300 * MILLISECOND)
+    world.run(2 * MINUTE)
+    return world
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_any_frame_may_be_lost(seed: int) -> None:
+    frames = chat(seed, None).network.frames
+    assert frames > 10
+
+    for lose_at in range(frames):
+        world = chat(seed, lose_at)
+
+        assert len(world.logs()[0]) == 6, f"seed={seed} without frame {lose_at}"
+        assert_equal(world)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_streams_that_break_again_and_again_get_there(seed: int) -> None:
+    dice = random.Random(seed)
+    world, watch = cut_world(seed, dice.randrange(40))
+    for _ in range(10):
+        world.run(5 * SECOND)
+        world.streams.cut_at = world.streams.carried + dice.randrange(1, 20)
+    world.streams.cut_at = None
+    world.run(5 * MINUTE)
+
+    assert world.converged(), f"seed={seed}: {watch.ended}"
+    assert_equal(world)

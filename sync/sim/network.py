@@ -42,6 +42,8 @@ class Network:
     frames: int = 0
     """Frames sent, counted once for each receiver."""
     frame_bytes: int = 0
+    lose_at: int | None = None
+    """Which frame, counted once for each receiver, is lost whatever the link; None for none."""
     frames_received: int = 0
     """Of these, how many reached a node that was up and could be reached."""
 
@@ -69,6 +71,8 @@ class Network:
         earliest, span = sent_at + link.delay[0], link.delay[1] - link.delay[0] + 1
         copies: list[tuple[Nanos, int]] = []
         sent = 0
+        if self.lose_at is not None:
+            receivers = self._without_lost(list(receivers))
         for receiver in receivers:
             sent += 1
             if loss and draw() < loss:
@@ -82,6 +86,14 @@ class Network:
         self.frames += sent
         self.frame_bytes += sent * size
         return copies
+
+    def _without_lost(self, receivers: list[int]) -> list[int]:
+        """Leave out the receiver that does not get frame `lose_at`, if it is among these."""
+        at = -1 if self.lose_at is None else self.lose_at - self.frames
+        if 0 <= at < len(receivers):
+            self.lose_at = None
+            return receivers[:at] + receivers[at + 1 :]
+        return receivers
 
     def latency(self) -> Nanos:
         """Draw the time one trip takes."""
