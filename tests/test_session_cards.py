@@ -1,8 +1,7 @@
 """The cards of reconciliations, and the same in the words of line mode."""
 
-from dataclasses import re
-
-import replace
+import re
+from dataclasses import replace
 
 from chat_tui import protocol
 from chat_tui.session_cards import CARDS_SHOWN, PAYLOADS_SHOWN, session_cards
