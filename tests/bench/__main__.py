@@ -12,7 +12,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from tests.bench import bench_chat, bench_reconcile, bench_sds, bench_sim, bench_transcript
+from tests.bench import (
+    bench_chat,
+    bench_reconcile,
+    bench_sds,
+    bench_sim,
+    bench_sync,
+    bench_transcript,
+)
 from tests.bench.report import Result, progress
 
 Benchmark: TypeAlias = Callable[[Path], Iterator[Result]]
@@ -28,6 +35,7 @@ BENCHMARKS: Final[dict[str, Benchmark]] = {
         bench_transcript.transcript,
         *bench_sds.BENCHMARKS,
         *bench_reconcile.BENCHMARKS,
+        *bench_sync.BENCHMARKS,
         bench_sim.simulator,
     )
 }

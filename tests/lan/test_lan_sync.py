@@ -2,28 +2,21 @@
 
 import asyncio
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
 
 from storage.columns import STATUS
-from storage.database import Database
-from storage.journal import SqliteJournal
-from storage.members import Members
-from storage.profile import Profile
 from sync.group.values import Status, StoredMessage
-from sync.identity import Identity
-from sync.journal import Membership
 from sync.machine import SECOND
-from sync.net.clock import draw, draw_log
 from sync.net.invite import open_channel
 from sync.sim.world import EPOCH
 from tests.archives import archive
 from tests.lan.lab import Lab
+from tests.preloaded import fill
 from tests.processes import Person, PlainProcess, everyone_sees_everyone
-from tests.stores import delivered
 
 pytestmark = [pytest.mark.lan, pytest.mark.slow]
 
@@ -33,7 +26,6 @@ OWN = EACH // 200
 """Messages that only one of the two holds: together a hundredth."""
 
 COMMON = EACH - OWN
-ROWS_AT_ONCE = 5_000
 BEGAN = EPOCH - 3 * COMMON * SECOND
 READY_WITHIN_S = 60.0
 EQUAL_WITHIN_S = 60.0
@@ -46,27 +38,6 @@ def history(owner: str) -> tuple[StoredMessage, ...]:
     common = archive("carol", COMMON, BEGAN, SECOND, LOBBY.channel)
     step = COMMON // OWN * SECOND
     return (*common, *archive(owner, OWN, BEGAN, step, LOBBY.channel))
-
-
-async def fill(person: Person, messages: Sequence[StoredMessage]) -> None:
-    """Make the profile of a person who has long been in the lobby."""
-    profile = Profile.open(person.data_dir, person.name, draw)
-    try:
-        database = await Database.open(profile.database)
-        try:
-            membership = Membership(
-                LOBBY.channel, LOBBY.name, LOBBY.secret, True, LOBBY.profile, SECOND
-            )
-            await Members(database).add_channel(membership, draw_log())
-            keys = profile.keys
-            me = Identity.from_seed(keys.signing_seed, keys.noise_seed).peer_id
-            journal = SqliteJournal(database, me)
-            for at in range(0, len(messages), ROWS_AT_ONCE):
-                await journal.commit(delivered(*messages[at : at + ROWS_AT_ONCE]))
-        finally:
-            await database.close()
-    finally:
-        profile.close()
 
 
 def log(person: Person) -> list[tuple[int, bytes]]:
@@ -101,7 +72,7 @@ async def test_two_who_differ_in_a_hundredth_of_a_hundred_thousand_messages_beco
         for host, name in enumerate(("paula", "quentin"), start=1)
     ]
     for person in people:
-        await fill(person, history(person.name))
+        await fill(person, LOBBY, history(person.name))
 
     processes = [PlainProcess(person) for person in people]
     async with processes[0] as paula, processes[1] as quentin:
