@@ -5,11 +5,13 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from sync.digest import Held
+from sync.errors import RemoteError
 from sync.group.rounds import Round, drawn
 from sync.group.session_values import SessionEnded, SessionId
 from sync.machine import ChannelId, Nanos, PeerId
 from sync.ranges import OrderedSet, SyncId
 from sync.waku import check, reconcile
+from sync.waku.check_wire import decode_frame
 from sync.waku.division import NARROW, Parameters
 from sync.waku.message import Ranges, WakuMessage
 from sync.waku.transfer import Transfer
@@ -165,6 +167,38 @@ class Session:
                 return self.transfer.deadline()
             case Stage.OPENING | Stage.OVER:
                 return None
+
+    def begin_check(self, salt: bytes, now: Nanos) -> list[check.Effect]:
+        """Begin to prove what both sides should hold now, or to hear the peer prove it."""
+        assert self.held is not None
+        assert self.local is not None
+        held = self.held.with_found(self.local.together(self.found), self.found)
+        role = reconcile.Role.INITIATOR if self.initiated else reconcile.Role.RESPONDER
+        self.checking = check.Check(role, held, self.since, salt, now)
+        effects = self.checking.handle(check.Begin(), now) if self.initiated else []
+        early, self.early_frame = self.early_frame, None
+        return effects if early is None else [*effects, *self.take_frame(early, now)]
+
+    def take_frame(self, payload: bytes, now: Nanos) -> list[check.Effect]:
+        """Take a frame of the check; the first one may come before our part of it has begun.
+
+        Raises:
+            RemoteError: malformed, or not what an honest peer sends now.
+        """
+        if self.checking is not None:
+            return self.checking.handle(check.FrameReceived(decode_frame(payload)), now)
+        if self.early_frame is not None:
+            raise RemoteError("a second frame of a check before the reconciliation was over")
+        self.early_frame = payload
+        return []
+
+    def proved(self) -> "Proved":
+        """Return what the peer holds: what we held, but for what it lacked."""
+        assert self.checked is not None
+        assert self.local is not None
+        local, lacked, floor = self.local, self.lacked, self.checked.floor
+        whole = floor <= self.retained_from
+        return Proved(self.peer, floor, whole, lambda one: one in local and one not in lacked)
 
     def note(self, ranges: Ranges, size: int, *, sent: bool) -> None:
         """Remember a payload, to be shown."""

@@ -49,7 +49,7 @@ from sync.machine import SECOND, Nanos, PeerId, Tick
 from sync.ranges import ZERO_HASH, SyncId
 from sync.waku import check, reconcile, transfer
 from sync.waku.check_message import CHECK
-from sync.waku.check_wire import decode_frame, encode_frame
+from sync.waku.check_wire import encode_frame
 from sync.waku.message import EVERYTHING, shard, sync_id
 from sync.waku.wire import decode_ranges, decode_transfer, encode_ranges
 
@@ -215,7 +215,7 @@ class Sessions:
         session.heard_at = now
         try:
             if number == session.check_stream:
-                return self._on_frame(session, payload, now)
+                return self._check(session, session.take_frame(payload, now), now)
             if session.reconciliation is None:
                 return [CloseSession(number)]
             received = decode_ranges(payload)
@@ -288,40 +288,19 @@ class Sessions:
     def _on_check_offered(self, number: SessionId, peer: PeerId, now: Nanos) -> list[Effect]:
         """Take part in the check of the session this peer began; it may be a payload early."""
         session = self.by_peer.get(peer)
-        if session is None or session.initiated or session.check_stream is not None:
+        if session is None or session.initiated or session.settled or session.check_stream:
             return [CloseSession(number)]
         session.check_stream = number
         return self._begin_check(session, now) if session.reconciled is not None else []
 
     def _begin_check(self, session: Session, now: Nanos) -> list[Effect]:
-        assert session.held is not None
-        assert session.local is not None
-        held = session.held.with_found(session.local.together(session.found), session.found)
-        role = reconcile.Role.INITIATOR if session.initiated else reconcile.Role.RESPONDER
-        salt = self._terms.draw_salt()
-        session.checking = check.Check(role, held, session.since, salt, now)
-        effects = self._check(session, check.Begin(), now) if session.initiated else []
-        early, session.early_frame = session.early_frame, None
-        return effects if early is None else effects + self._on_frame(session, early, now)
+        return self._check(session, session.begin_check(self._terms.draw_salt(), now), now)
 
-    def _on_frame(self, session: Session, payload: bytes, now: Nanos) -> list[Effect]:
-        """Take a frame of the check.
-
-        Raises:
-            RemoteError: malformed, or not what an honest peer sends now.
-        """
-        if session.checking is None:
-            if session.early_frame is not None:
-                raise RemoteError("a second frame of a check before the reconciliation was over")
-            session.early_frame = payload
-            return []
-        return self._check(session, check.FrameReceived(decode_frame(payload)), now)
-
-    def _check(self, session: Session, event: check.Input, now: Nanos) -> list[Effect]:
-        assert session.checking is not None
+    def _check(self, session: Session, results: Sequence[check.Effect], now: Nanos) -> list[Effect]:
+        """Carry out what a step of the check came to."""
         assert session.check_stream is not None
         effects: list[Effect] = []
-        for result in session.checking.handle(event, now):
+        for result in results:
             match result:
                 case check.SendFrame(frame):
                     effects.append(SendPayload(session.check_stream, encode_frame(frame)))
@@ -336,19 +315,16 @@ class Sessions:
 
     def _on_checked(self, session: Session, now: Nanos) -> list[Effect]:
         assert session.checked is not None
-        effects: list[Effect] = []
-        if session.check_stream is not None and session.checking is not None:
-            effects.append(CloseSession(session.check_stream))
-        effects += self._push(session)
+        assert session.check_stream is not None
+        effects: list[Effect] = [CloseSession(session.check_stream), *self._push(session)]
         if session.checked.result is check.Result.EQUAL:
-            effects.append(_proved(session))
+            effects.append(session.proved())
         return effects + self._settle(session, now)
 
     def _unchecked(self, session: Session, reason: str, now: Nanos) -> list[Effect]:
         """The check did not take place."""
-        session.checked = check.CheckFinished(
-            check.Result.REFUSED, session.since, 0, 0, 0, 0, reason
-        )
+        refused = check.Result.REFUSED
+        session.checked = check.CheckFinished(refused, session.since, 0, 0, 0, 0, reason)
         return self._settle(session, now)
 
     def _settle(self, session: Session, now: Nanos) -> list[Effect]:
@@ -423,7 +399,7 @@ class Sessions:
             if session.settled:
                 effects += self._transfer(session, Tick(), now)
             elif session.checking is not None:
-                effects += self._check(session, Tick(), now)
+                effects += self._check(session, session.checking.handle(Tick(), now), now)
             elif session.reconciled is not None:
                 effects += self._unchecked(session, "it did not begin", now)
             else:
@@ -468,12 +444,3 @@ class Sessions:
         return next(
             (one for one in self.by_peer.values() if number in (one.number, one.check_stream)), None
         )
-
-
-def _proved(session: Session) -> Proved:
-    """Tell what the peer holds: what we held, but for what it lacked."""
-    assert session.checked is not None
-    assert session.local is not None
-    local, lacked, floor = session.local, session.lacked, session.checked.floor
-    whole = floor <= session.retained_from
-    return Proved(session.peer, floor, whole, lambda one: one in local and one not in lacked)

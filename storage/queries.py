@@ -1,0 +1,66 @@
+"""What the journal says to SQLite. Views and columns are those of `storage.migrations`."""
+
+from typing import Final
+
+STORE: Final = """
+    INSERT INTO messages (
+        number, channel, message_id, waku_hash, created_ns, lamport, author, log, seq, backlink,
+        kind, status, after_gap, delivery, attempts, body_size, payload
+    ) VALUES
+"""
+STORE_PARENTS: Final = "INSERT INTO parents (child, parent) VALUES"
+STORE_TEXTS: Final = "INSERT INTO texts (rowid, nick, text) VALUES"
+SET_STATUS: Final = "UPDATE messages SET status = column3, after_gap = column4 FROM (VALUES"
+SET_DELIVERY: Final = "UPDATE messages SET delivery = column3, attempts = column4 FROM (VALUES"
+OF_MESSAGE: Final = ") WHERE channel = column1 AND message_id = column2"
+SET_LOG: Final = "UPDATE channels SET own_log = column2 FROM (VALUES"
+OF_CHANNEL: Final = ") WHERE channel = column1"
+
+LOAD: Final = """
+    SELECT message_id, payload, waku_hash, after_gap, delivery FROM messages
+    WHERE message_id = ? AND channel = ?
+"""
+LOAD_BY_HASH: Final = """
+    SELECT message_id, payload, waku_hash, after_gap, delivery FROM messages
+    WHERE waku_hash = ? AND channel = ?
+"""
+NEWEST_TIPS: Final = """
+    SELECT message_id, author, lamport, created_ns, waku_hash, payload FROM delivered
+    WHERE channel = ? ORDER BY lamport DESC, message_id DESC LIMIT ?
+"""
+
+# CROSS JOIN keeps the order of the tables: few messages name one tip, many are in its channel.
+UNNAMED_TIPS: Final = """
+    SELECT message_id, author, lamport, created_ns, waku_hash, payload FROM delivered AS tip
+    WHERE channel = ? AND NOT EXISTS (
+        SELECT 1 FROM parents CROSS JOIN delivered AS child ON child.number = parents.child
+        WHERE parents.parent = tip.message_id AND child.channel = tip.channel
+    ) ORDER BY lamport DESC, message_id DESC LIMIT ?
+"""
+LOADING_IDS: Final = "SELECT message_id FROM held_back WHERE channel = ? AND status = ?"
+LOADING_AFTER: Final = """
+    SELECT message_id, author, lamport, created_ns, waku_hash, payload FROM messages
+    WHERE channel = ? AND status = 3 AND (lamport, message_id) > (?, ?)
+    ORDER BY lamport, message_id LIMIT ?
+"""
+HELD_BACK: Final = """
+    SELECT message_id, author, lamport, created_ns, waku_hash, payload FROM held_back
+    WHERE channel = ? AND status = ? ORDER BY number
+"""
+GAPS: Final = """
+    SELECT message_id, author, lamport, created_ns, waku_hash, payload FROM delivered
+    WHERE channel = ? AND after_gap ORDER BY lamport DESC, message_id DESC LIMIT ?
+"""
+FORKS: Final = """
+    SELECT author, log, seq, message_id FROM messages
+    WHERE channel = ?1 AND (author, log, seq) IN (
+        SELECT author, log, seq FROM messages WHERE channel = ?1
+        GROUP BY author, log, seq HAVING count(*) > 1
+    ) ORDER BY author, log, seq, message_id
+"""
+HOLES: Final = """
+    SELECT DISTINCT author, log, seq, backlink FROM messages AS later
+    WHERE channel = ?1 AND backlink IS NOT NULL AND NOT EXISTS (
+        SELECT 1 FROM messages WHERE message_id = later.backlink AND channel = ?1
+    ) ORDER BY author, log, seq, backlink
+"""
