@@ -160,13 +160,9 @@ def test_a_peer_that_claims_what_it_never_sends_does_not_stop_the_channel() -> N
     waited = alice.shown()
     for session in range(2, 60):  # one session after another, each with the same claim
         now += 10 * SECOND
-        offered = values.SessionOffered(session, mallory.peer_id)
-        for happened in (
-            alice.advance(now),
-            alice.tell(offered, now),
-            alice.tell(claim(session, claimed), now),
-        ):
-            effects += swept(alice, happened, now)
+        told = alice.tell(values.SessionOffered(session, mallory.peer_id), now)
+        told += alice.tell(claim(session, claimed), now)
+        effects += swept(alice, [*told, *alice.advance(now)], now)
 
     assert waited == []
     assert len(alice.shown()) == 2
