@@ -23,7 +23,7 @@ from sync.sds.wire import decode
 from sync.sim.world import CHANNEL, World
 from tests.archives import archive, assert_equal
 
-SEEDS = range(3)
+SEEDS = (0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2)))
 HISTORY = 3_000
 LATE = 3
 PATIENT: Nanos = MINUTE
