@@ -145,6 +145,8 @@ class Manager:
         self._wishes: dict[tuple[ChannelId, PeerId], Wish] = {}
         self._lacking: dict[ChannelId, int] = {}
         self._regular: dict[ChannelId, Regular] = {}
+        self._tried: dict[ChannelId, set[PeerId]] = {}
+        """Who was asked since something is missing."""
 
     def handle(self, event: Input, now: Nanos) -> Sequence[Start]:
         """See `sync.machine`."""
@@ -217,6 +219,7 @@ class Manager:
         self._lacking[channel] = count
         wishes = {key: wish for key, wish in self._wishes.items() if key[0] == channel}
         if count == 0:
+            self._tried.pop(channel, None)
             for key, wish in wishes.items():
                 if wish.why == MISSING:
                     del self._wishes[key]
@@ -224,7 +227,16 @@ class Manager:
         soon = now + LACKING_AFTER
         planned = any(wish.why == MISSING or wish.at <= soon for wish in wishes.values())
         if peers and not planned and not any(key[0] == channel for key in self._running):
-            self._wish(channel, self._rng.choice(peers), Wish(soon, MISSING))
+            self._wish(channel, self._pick(channel, peers), Wish(soon, MISSING))
+
+    def _pick(self, channel: ChannelId, peers: Sequence[PeerId]) -> PeerId:
+        """Choose whom to ask for what is missing: everybody once, before anybody again."""
+        tried = self._tried.setdefault(channel, set())
+        if tried.issuperset(peers):
+            tried.clear()
+        chosen = self._rng.choice([peer for peer in peers if peer not in tried])
+        tried.add(chosen)
+        return chosen
 
     def _on_ended(self, channel: ChannelId, peer: PeerId, now: Nanos, *, converged: bool) -> None:
         """Try again what failed, ever later; ask somebody else while something is missing."""
@@ -240,7 +252,9 @@ class Manager:
         if self._lacking.get(channel, 0):
             others = sorted(key[1] for key in self._linked if key[0] == channel)
             if others:
-                self._wish(channel, self._rng.choice(others), Wish(at, MISSING, failures))
+                if not self._tried.get(channel, set()).issuperset(others):
+                    at = now + RETRY_FIRST  # ever later only once everybody was asked
+                self._wish(channel, self._pick(channel, others), Wish(at, MISSING, failures))
 
     def _wish(self, channel: ChannelId, peer: PeerId, wish: Wish) -> None:
         key = (channel, peer)

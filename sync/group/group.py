@@ -70,6 +70,8 @@ class Group:
         self._offset: Nanos = 0
         self._now: Nanos = 0
         self._lacked = False
+        self._lacking_at: Nanos = 0
+        """When the manager is told again that we still lack something."""
         self._forgoes = False
         """Whether the next moment without history on its way ends the search for what is old."""
 
@@ -375,11 +377,18 @@ class Group:
         return self._sds(restored_of(state))
 
     def _lacking(self) -> list[values.Effect]:
-        """Tell the manager when we cease to lack what others named."""
-        lacked = bool(self.sds.incoming.missing)
-        ceased = self._lacked and not lacked
-        self._lacked = lacked
-        return [values.Lacking(0, tuple(sorted(self.peers)))] if ceased else []
+        """Tell the manager when we cease to lack what others named, and when we have for long.
+
+        For long is twice what an answer to a repair request may take.
+        """
+        lacked, count = self._lacked, len(self.sds.incoming.missing)
+        self._lacked = bool(count)
+        if self._lacked and (not lacked or self._now < self._lacking_at):
+            if not lacked:
+                self._lacking_at = self._now + 2 * self.sds.parameters.t_max
+            return []
+        self._lacking_at = self._now + 2 * self.sds.parameters.t_max
+        return [values.Lacking(count, tuple(sorted(self.peers)))]
 
     # --- SDS's effects, as ours ----------------------------------------------------------------
 
