@@ -124,6 +124,8 @@ def to_json(value: object) -> object:
         return {"hex": value.hex()}
     if isinstance(value, Enum):
         return value.value
+    if isinstance(value, frozenset):
+        return sorted(to_json(item) for item in value)  # type: ignore[type-var]  # ids
     if isinstance(value, list | tuple):
         return [to_json(item) for item in value]
     return value
