@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, TypeAlias
+from weakref import WeakSet
 
 from sync.errors import LocalError, RemoteError
 from sync.identity import Identity
@@ -50,6 +51,7 @@ class Listener:
         self._refused = refused
         self._spawn = spawn
         self._servers: list[asyncio.Server] = []
+        self._accepted: WeakSet[asyncio.StreamWriter] = WeakSet()
         self._strangers: Counter[str] = Counter()
 
     async def listen(self, hosts: Sequence[str], first: int) -> int:
@@ -84,7 +86,14 @@ class Listener:
             server.close()
         self._servers.clear()
 
+    def abort(self) -> None:
+        """Cut whatever was accepted and is still open: we are leaving."""
+        for writer in list(self._accepted):
+            if not writer.is_closing():
+                writer.transport.abort()
+
     def _on_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._accepted.add(writer)
         host = (writer.get_extra_info("peername") or ("", 0))[0]
         if (
             self._strangers.total() >= STRANGERS_MAX

@@ -393,6 +393,10 @@ class Mesh:
                 link.close(reason)
         self.addresses.hurry(self._clock.now())
 
+    def abort(self) -> None:
+        """Cut what others opened and is still open, after `stop`."""
+        self._listener.abort()
+
     async def stop(self) -> None:
         """Say goodbye to everybody and stop listening."""
         self._listener.close()

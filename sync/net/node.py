@@ -196,6 +196,7 @@ class Node:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(PARTING):
                 await self._discovery.stop()
+        self.mesh.abort()
         self._trace.close()
 
     async def _tick_forever(self) -> None:
@@ -220,7 +221,7 @@ class Node:
 
     async def _after_jump(self, gap: Nanos, step: Nanos) -> None:
         """The computer slept, or its clock was set: begin anew with everybody."""
-        seconds = max(gap, abs(step)) // SECOND
+        seconds = round(max(gap, abs(step)) / SECOND)
         self.notify(
             Notice(f"The clock jumped by {seconds} s (sleep, or it was set); reconnecting to all.")
         )
