@@ -262,3 +262,12 @@ def test_a_hundred_thousand_messages_reach_a_newcomer(newcomer: Role) -> None:
     wire = reconciled(set(), history) if newcomer is Role.INITIATOR else reconciled(history, set())
 
     assert len(wire) < ROUNDS_MAX // 2
+
+
+def test_where_every_other_id_differs_the_answer_still_fits_a_payload() -> None:
+    ours = {numbered(number) for number in range(0, 60_000, 2)}
+    theirs = {numbered(number) for number in range(0, 60_000) if number % 4}
+
+    wire = reconciled(ours, theirs, NARROW)
+
+    assert max(map(len, wire)) <= PAYLOAD_BYTES_MAX

@@ -249,10 +249,12 @@ class Answerer:
             answer.have += [one for one in items if one not in theirs]
         if received.reconciled:
             return
-        if not self._parameters.narrow:
+        parts = list(_around_differences(bounds, items, ours, theirs))
+        ranges = self._reserve + 2 * len(parts)  # each after a `Skip`
+        if not self._parameters.narrow or not answer.has_room(ranges, count):
             answer.add(bounds, Items(items, reconciled=True))
             return
-        for around, few in _around_differences(bounds, items, ours, theirs):
+        for around, few in parts:
             answer.add(around, Items(few, reconciled=True))
 
     def _answer_begin(self, bounds: Bounds, received: Items, count: int, answer: Answer) -> None:

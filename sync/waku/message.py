@@ -43,8 +43,8 @@ RANGE_BYTES_MAX = VARINT_BYTES_MAX + 1 + HASH_BYTES
 BOUND_HASH_BYTES_MAX = 1 + HASH_BYTES
 """What more a range takes whose upper bound has a hash."""
 
-RANGES_MAX = 16_384
-"""Ranges of one payload: 700 kB of fingerprints. Half a million two-byte `Skip` would take a
+RANGES_MAX = 12_288
+"""Ranges of one payload: 500 kB of fingerprints. Half a million two-byte `Skip` would take a
 second to read."""
 
 

@@ -28,9 +28,13 @@ from typing import Final
 import numpy as np
 
 from sync.codec import encode_uvarint
+from sync.digest import Digest, Held
 from sync.errors import DecodeError
 from sync.ranges import ZERO_HASH, OrderedSet, SyncId
 from sync.runs import HASH_BYTES, HASH_WORDS, Words
+from sync.waku import check
+from sync.waku.check_message import SALT_BYTES
+from sync.waku.check_wire import decode_frame, encode_frame
 from sync.waku.message import CLUSTER, EVERYTHING, PAYLOAD_BYTES_MAX, RangesData
 from sync.waku.reconcile import (
     Begin,
@@ -76,6 +80,8 @@ TAIL_US: Final = 25.0
 LATE_US: Final = 60.0
 BYTES_AN_ID: Final = 72.0
 HOSTILE_MS: Final = 50.0
+CHECK_BYTES: Final = 150.0
+CHECK_MS: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +176,36 @@ def reconcile_set(place: Path) -> Iterator[Result]:
     yield at_most("set_insert_tail", _insert_us(ordered, newest), "us", TAIL_US, params)
     late = [BEGAN + SPAN // 2 + 1_000 * number for number in range(INSERTS)]
     yield at_most("set_insert_late", _insert_us(ordered, late), "us", LATE_US, params)
+
+
+def reconcile_check(place: Path) -> Iterator[Result]:
+    """What the check adds to a session of equal sets whose buckets were hashed before."""
+    del place
+    params: Params = {"items": 1_000_000, "diff": 0}
+    _, (ours, theirs) = _built(made(1_000_000, 0, "uniform", 1))
+    held = [Held(items.frozen(), Digest.of(items)) for items in (ours, theirs)]
+    runs = sorted(_check(*held) for _ in range(RUNS))
+    seconds, size = runs[RUNS // 2]
+    yield at_most("check_bytes", float(size), "bytes", CHECK_BYTES, params)
+    yield at_most("check_cpu", 1e3 * seconds, "ms", CHECK_MS, params)
+
+
+def _check(ours: Held, theirs: Held) -> tuple[float, int]:
+    """Return processor seconds of both sides, and bytes, of a check that finds them equal."""
+    began = time.process_time()
+    first = check.Check(Role.INITIATOR, ours, 0, os.urandom(SALT_BYTES), 0)
+    second = check.Check(Role.RESPONDER, theirs, 0, os.urandom(SALT_BYTES), 0)
+    effects, receiver, other = first.handle(check.Begin(), 0), second, first
+    size = 0
+    while frames := [one.frame for one in effects if isinstance(one, check.SendFrame)]:
+        [data] = map(encode_frame, frames)
+        size += len(data)
+        effects = receiver.handle(check.FrameReceived(decode_frame(data)), 0)
+        receiver, other = other, receiver
+    [finished] = effects
+    assert isinstance(finished, check.CheckFinished)
+    assert finished.result is check.Result.EQUAL
+    return time.process_time() - began, size
 
 
 def reconcile_hostile(place: Path) -> Iterator[Result]:
@@ -305,7 +341,7 @@ def _judged(name: str, value: float, unit: str, goal: float | None, params: Para
     return Result(name, value, unit, goal, None if goal is None else value <= goal, params)
 
 
-BENCHMARKS: Final = (reconcile, reconcile_set, reconcile_hostile)
+BENCHMARKS: Final = (reconcile, reconcile_check, reconcile_set, reconcile_hostile)
 
 
 def main() -> None:
