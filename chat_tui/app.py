@@ -18,7 +18,8 @@ from textual.widgets import Static, TextArea
 
 from chat_tui import panels
 from chat_tui.chat import Chat
-from chat_tui.commands import Commands, Result, is_command
+from chat_tui.commands.command import At, Result
+from chat_tui.commands.table import Commands, is_command
 from chat_tui.composer import Composer
 from chat_tui.feed import Feed, Pace
 from chat_tui.inputs import Inputs
@@ -170,7 +171,7 @@ class ChatApp(App[None]):
 
     async def _command(self, text: str) -> Result:
         self._around.status.be_quiet()
-        return await self._commands.run(text, self._channel)
+        return await self._commands.run(text, At(self._channel))
 
     def _answer(self, text: str, result: Result) -> None:
         if result.quit:

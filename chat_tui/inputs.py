@@ -6,7 +6,7 @@ Nothing runs before the engine does, and nothing typed is lost where the engine 
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from chat_tui.commands import Result
+from chat_tui.commands.command import Result
 
 
 class Inputs:

@@ -9,7 +9,8 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Final, Protocol
 
 from chat_tui.client import Client, Setup
-from chat_tui.commands import Commands, Result, is_command
+from chat_tui.commands.command import At, Result
+from chat_tui.commands.table import Commands, is_command
 from chat_tui.control import namer, serving
 from chat_tui.events import dumps, message, to_json
 from chat_tui.text import clean_nick, clean_text, time_of_day
@@ -234,7 +235,7 @@ class LineMode:
             self._stop.set()
 
     async def _command(self, text: str) -> None:
-        result = await self._commands.run(text, self._channel)
+        result = await self._commands.run(text, At(self._channel))
         self._channel = result.channel or self._channel
         self._face.result(text.split(maxsplit=1)[0], result)
         self._flush_soon()
@@ -246,7 +247,7 @@ class LineMode:
         self._room.release()
 
     async def _write(self, text: str) -> None:
-        result = await self._commands.run(text, self._channel)
+        result = await self._commands.run(text, At(self._channel))
         if not result.ok:
             self._face.error(result.text)
             self._flush_soon()

@@ -9,7 +9,7 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 
-from chat_tui.commands import TABLE
+from chat_tui.commands.table import TABLE
 from chat_tui.marks import LOADING, WORDS, Glyphs
 from chat_tui.panels import TITLE
 from chat_tui.surroundings import Panel

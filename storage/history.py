@@ -7,7 +7,7 @@ from typing import Final
 
 from storage.columns import DELIVERY_OF, U64_MAX, from_u64, message_id, peer_id, to_u64
 from storage.database import Database, Row
-from sync.entry import Kind, Text, decode_text
+from sync.entry import HASH_SIZE, Kind, Text, decode_text
 from sync.errors import DecodeError
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.view import Line, Position
@@ -25,12 +25,19 @@ AFTER: Final = """
 """
 COUNT: Final = "SELECT count(*) FROM delivered WHERE channel = ?"
 
+NAMED: Final = """
+    SELECT * FROM lines WHERE channel = ? AND message_id BETWEEN ? AND ?
+    ORDER BY message_id LIMIT ?
+"""
+
 # CROSS JOIN keeps the order of the tables: the index of words first.
 SEARCH: Final = """
     SELECT lines.* FROM texts CROSS JOIN lines ON lines.number = texts.rowid
     WHERE texts MATCH ? AND lines.channel = ?
     ORDER BY lamport DESC, message_id DESC LIMIT ?
 """
+
+ID_PREFIX: Final = re.compile(r"[0-9a-f]{0,64}")
 
 END: Final[Position] = (U64_MAX, MessageId("ff" * 33))
 """After every message there can be: an id has 32 bytes."""
@@ -61,6 +68,13 @@ class SqliteHistory:
             lambda db: db.execute(COUNT, (_id(channel),)).fetchone()
         )
         return int(count)
+
+    async def named(self, channel: ChannelId, prefix: str, *, limit: int) -> list[Line]:
+        """Return up to `limit` lines whose message id begins with `prefix` (hex), by id."""
+        if not ID_PREFIX.fullmatch(prefix):
+            return []
+        first, last = (bytes.fromhex(prefix.ljust(2 * HASH_SIZE, digit)) for digit in "0f")
+        return await self._lines(NAMED, _id(channel), first, last, limit)
 
     async def search(self, channel: ChannelId, query: str, *, limit: int) -> list[Line]:
         """Return the newest `limit` lines that match `query`, oldest first.

@@ -402,5 +402,8 @@ class History(Protocol):
     async def count(self, channel: ChannelId) -> int:
         """Return how many messages of the channel are delivered."""
 
+    async def named(self, channel: ChannelId, prefix: str, *, limit: int) -> Sequence[Line]:
+        """Return up to `limit` lines whose message id begins with `prefix` (hex), by id."""
+
     async def search(self, channel: ChannelId, query: str, *, limit: int) -> Sequence[Line]:
         """Return the newest `limit` lines that match `query`, oldest first."""

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat_tui import commands
-from chat_tui.commands import BY_NAME, DEFAULT_PORT, TABLE, Commands, parse_address
+from chat_tui.commands import table
+from chat_tui.commands.command import At
+from chat_tui.commands.people import DEFAULT_PORT, PORT_MAX, parse_address
+from chat_tui.commands.table import BY_NAME, TABLE, Commands
 from sync.errors import LocalError
 from tests.chats import running
 
@@ -22,17 +24,17 @@ def test_every_command_of_the_issue_is_there() -> None:
 
 
 def test_the_help_names_every_command_and_fits_a_narrow_screen() -> None:
-    lines = commands.help_text().splitlines()
+    lines = table.help_text().splitlines()
 
     assert [line.split()[0] for line in lines] == [command.names[0] for command in TABLE]
     assert max(map(len, lines)) <= 76
 
 
 def test_an_unknown_command_is_answered_with_the_nearest_three() -> None:
-    answer = commands.unknown("/jion")
+    answer = table.unknown("/jion")
 
     assert answer.startswith("There is no /jion. Did you mean /join, ")
-    assert sum(name in answer for name in BY_NAME) >= commands.NEAREST
+    assert sum(name in answer for name in BY_NAME) >= table.NEAREST
 
 
 @pytest.mark.parametrize(
@@ -66,7 +68,7 @@ def test_any_text_is_an_address_or_a_sentence(text: str) -> None:
     except LocalError:
         return
     assert host
-    assert 0 < port <= commands.PORT_MAX
+    assert 0 < port <= PORT_MAX
 
 
 # -- run by a real chat, on loopback -------------------------------------------------------------
@@ -79,7 +81,9 @@ async def test_text_is_written_and_a_slash_only_when_doubled(tmp_path: Path) -> 
         assert lobby is not None
         run = Commands(alice).run
 
-        results = [await run(text, lobby) for text in ("hello", "//join", "/nosuch", " /quit now")]
+        results = [
+            await run(text, At(lobby)) for text in ("hello", "//join", "/nosuch", " /quit now")
+        ]
         written = [line.text for line in await alice.history.page(lobby, before=None, limit=9)]
 
     assert [result.ok for result in results] == [True, True, False, True]
@@ -93,11 +97,11 @@ async def test_channels_are_joined_founded_listed_and_switched_to(tmp_path: Path
         lobby = alice.first_channel
         run = Commands(alice).run
 
-        joined = await run("/join #random", lobby)
-        created = await run("/create build", lobby)
-        listed = await run("/channels", lobby)
-        back = await run("/channel LOBBY", created.channel)
-        nowhere = await run("/channel #nowhere", lobby)
+        joined = await run("/join #random", At(lobby))
+        created = await run("/create build", At(lobby))
+        listed = await run("/channels", At(lobby))
+        back = await run("/channel LOBBY", At(created.channel))
+        nowhere = await run("/channel #nowhere", At(lobby))
 
     assert joined.text == "You are in #random, open to everybody on this network."
     assert created.channel not in {None, lobby, joined.channel}
@@ -115,10 +119,10 @@ async def test_channels_are_joined_founded_listed_and_switched_to(tmp_path: Path
 async def test_an_invite_is_shown_for_private_channels_only(tmp_path: Path) -> None:
     async with running(tmp_path, "alice") as alice:
         run = Commands(alice).run
-        created = await run("/create build", None)
+        created = await run("/create build", At(None))
 
-        private = await run("/invite", created.channel)
-        public = await run("/invite", alice.first_channel)
+        private = await run("/invite", At(created.channel))
+        public = await run("/invite", At(alice.first_channel))
 
     assert private.text.splitlines()[-1].startswith("/join ")
     assert "is enough" in public.text
@@ -140,7 +144,7 @@ async def test_what_cannot_be_done_says_what_to_do(
     tmp_path: Path, line: str, sentence: str
 ) -> None:
     async with running(tmp_path, "alice") as alice:
-        result = await Commands(alice).run(line, alice.first_channel)
+        result = await Commands(alice).run(line, At(alice.first_channel))
 
     assert not result.ok
     assert sentence in result.text
@@ -149,7 +153,7 @@ async def test_what_cannot_be_done_says_what_to_do(
 @pytest.mark.net
 async def test_without_a_channel_writing_says_how_to_get_one(tmp_path: Path) -> None:
     async with running(tmp_path, "alice") as alice:
-        result = await Commands(alice).run("hello", None)
+        result = await Commands(alice).run("hello", At(None))
 
     assert not result.ok
     assert "/join" in result.text
@@ -163,9 +167,9 @@ async def test_a_message_nobody_has_is_sent_again_by_its_id(tmp_path: Path) -> N
         message_id = await alice.write(lobby, "anybody?")
         run = Commands(alice).run
 
-        named = await run(f"/resend {message_id[:8]}", lobby)
-        unnamed = await run("/resend", lobby)
-        waiting = await run("/missing", lobby)
+        named = await run(f"/resend {message_id[:8]}", At(lobby))
+        unnamed = await run("/resend", At(lobby))
+        waiting = await run("/missing", At(lobby))
 
     assert (named.ok, unnamed.ok) == (True, True)
     assert f"  {message_id[:6]} waiting" in waiting.text
@@ -178,11 +182,11 @@ async def test_the_questions_about_oneself_and_others_are_answered(tmp_path: Pat
         lobby = alice.first_channel
         run = Commands(alice).run
 
-        renamed = await run("/nick Alice B", lobby)
-        me = await run("/whoami", lobby)
-        status = await run("/status", lobby)
-        peers = await run("/PEERS", lobby)
-        usage = await run("/help nick", lobby)
+        renamed = await run("/nick Alice B", At(lobby))
+        me = await run("/whoami", At(lobby))
+        status = await run("/status", At(lobby))
+        peers = await run("/PEERS", At(lobby))
+        usage = await run("/help nick", At(lobby))
 
     assert renamed.ok
     assert me.text.startswith("You are Alice B, listening on 127.0.0.1")

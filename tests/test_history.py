@@ -185,3 +185,24 @@ async def test_own_follows_from_the_key(tmp_path: Path) -> None:
         lines = await store.history.page(CHANNEL, before=None, limit=LIMIT)
 
     assert [line.own for line in lines] == [True, False]
+
+
+async def test_messages_are_found_by_the_beginning_of_their_id(tmp_path: Path) -> None:
+    ann = Author("ann")
+    messages = [ann.write(lamport=number) for number in range(40)]
+    ids = sorted(message.entry.message_id for message in messages)
+    prefix = ids[7][:1]
+
+    async with opened(tmp_path / "chat.db") as store:
+        await keep(store, messages)
+        whole = await store.history.named(CHANNEL, ids[7], limit=LIMIT)
+        begun = await store.history.named(CHANNEL, prefix, limit=LIMIT)
+        first = await store.history.named(CHANNEL, prefix, limit=1)
+        elsewhere = await store.history.named(OTHER, ids[7], limit=LIMIT)
+        no_id = await store.history.named(CHANNEL, "hello", limit=LIMIT)
+
+    assert [line.message_id for line in whole] == [ids[7]]
+    assert [line.message_id for line in begun] == [one for one in ids if one.startswith(prefix)]
+    assert first == begun[:1]
+    assert not elsewhere
+    assert not no_id

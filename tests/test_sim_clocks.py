@@ -2,7 +2,7 @@
 
 import pytest
 
-from chat_tui.commands import _to_resend
+from chat_tui.commands.talking import _to_resend
 from chat_tui.simulated import SimulatedChat
 from sync.group.values import SendAgain, Status, Warned, Withdrawn
 from sync.machine import HOUR, MINUTE, SECOND, MessageId, Nanos

@@ -7,7 +7,8 @@ import pytest
 from textual.pilot import Pilot
 
 from chat_tui.app import ChatApp
-from chat_tui.commands import Commands
+from chat_tui.commands.command import At
+from chat_tui.commands.table import Commands
 from chat_tui.plain import TextFace
 from chat_tui.simulated import SimulatedChat
 from sync.group.typists import LASTS
@@ -114,13 +115,13 @@ async def test_a_text_that_comes_back_by_itself_is_not_typed() -> None:
 async def test_it_can_be_kept_to_oneself() -> None:
     room = Room()
     run = Commands(room.chat).run
-    said = [(await run(line, None)).text for line in ("/typing", "/typing OFF", "/typing")]
+    said = [(await run(line, At(None))).text for line in ("/typing", "/typing OFF", "/typing")]
     async with room.app.run_test(size=(80, 24)) as pilot:
         await pilot.press("h", "i")
         await pilot.pause()
         room.world.run(SECOND)
         off = room.typists_for_bob()
-        await run("/typing on", None)
+        await run("/typing on", At(None))
         await pilot.press("!")
         await pilot.pause()
         room.world.run(SECOND)
@@ -129,7 +130,7 @@ async def test_it_can_be_kept_to_oneself() -> None:
     assert said[1] == said[2]
     assert said[1].startswith("Nobody is told")
     assert (off, room.typists_for_bob()) == ([], ["alice"])
-    assert not (await run("/typing loudly", None)).ok
+    assert not (await run("/typing loudly", At(None))).ok
 
 
 async def test_line_mode_says_nothing_of_it(

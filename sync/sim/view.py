@@ -179,6 +179,11 @@ class SimulatedHistory:
         """See `sync.view.History`."""
         return len(self._positions(channel))
 
+    async def named(self, channel: ChannelId, prefix: str, *, limit: int) -> Sequence[Line]:
+        """See `sync.view.History`."""
+        ids = sorted(one for _, one in self._positions(channel) if one.startswith(prefix))
+        return [self._line(message_id) for message_id in ids[:limit]]
+
     async def search(self, channel: ChannelId, query: str, *, limit: int) -> Sequence[Line]:
         """Return the newest `limit` lines that have every word of `query`, oldest first."""
         words = query.casefold().split()

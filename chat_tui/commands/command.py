@@ -1,0 +1,72 @@
+"""What a /command is, what it answers, and what all of them need."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from chat_tui import reports
+from chat_tui.chat import Chat
+from sync.errors import LocalError
+from sync.machine import ChannelId, MessageId
+from sync.view import ChannelInfo
+
+NOWHERE: Final = "No channel is open. /join #lobby opens the one everybody shares."
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a line did. `action` names what shows more than `text` on a screen, if anything does."""
+
+    ok: bool = True
+    text: str = ""
+    channel: ChannelId | None = None
+    """The channel to switch to."""
+    quit: bool = False
+    action: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """Where the person is when a command is given."""
+
+    channel: ChannelId | None
+    """The open channel."""
+    selected: MessageId | None = None
+    """The message the cursor is on; None in line mode, and while nothing is selected."""
+
+
+Run: TypeAlias = Callable[[Chat, str, At], Awaitable[Result]]
+"""(chat, what stands after the command, where) to what it did."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One row of the table; `usage` names what may follow the command."""
+
+    names: tuple[str, ...]
+    usage: str
+    help: str
+    run: Run
+
+
+def channel_info(chat: Chat, channel: ChannelId | None) -> ChannelInfo:
+    """Return what is known of a channel of ours.
+
+    Raises:
+        LocalError: none is open.
+    """
+    info = reports.find(chat.snapshot(), channel)
+    if info is None:
+        raise LocalError(NOWHERE)
+    return info
+
+
+def required(rest: str, usage: str) -> str:
+    """Return what stands after a command.
+
+    Raises:
+        LocalError: nothing does.
+    """
+    if not rest:
+        raise LocalError(f"Something is missing: write {usage}.")
+    return rest

@@ -1,0 +1,108 @@
+"""All /commands in one table, and the one place that runs a line.
+
+Rule: nothing that begins with a slash goes on the wire, except what begins with two of them.
+"""
+
+from difflib import get_close_matches
+from typing import Final
+
+from chat_tui import reports
+from chat_tui.chat import Chat
+from chat_tui.commands import channels, people, protocol, talking
+from chat_tui.commands.command import NOWHERE, At, Command, Result
+from sync.errors import LocalError
+from sync.machine import ChannelId
+
+NEAREST: Final = 3
+
+
+class Commands:
+    """Runs what the person typed against `chat`."""
+
+    def __init__(self, chat: Chat) -> None:
+        self._chat = chat
+
+    async def run(self, line: str, at: At) -> Result:
+        """Run a /command, or write anything else to the open channel.
+
+        What the person did wrong comes back as a result that is not ok, with what to do.
+        """
+        try:
+            if not is_command(line):
+                doubled = line.lstrip().startswith("//")
+                return await self._write(line.lstrip()[1:] if doubled else line, at.channel)
+            word, _, rest = line.strip().partition(" ")
+            command = BY_NAME.get(word.casefold())
+            if command is None:
+                return Result(ok=False, text=unknown(word))
+            return await command.run(self._chat, rest.strip(), at)
+        except LocalError as error:
+            return Result(ok=False, text=str(error))
+
+    def vocabulary(self) -> list[str]:
+        """Return what Tab completes: commands, channels, and the names of peers."""
+        snapshot = self._chat.snapshot()
+        titles = [reports.channel_title(info) for info in snapshot.channels]
+        nicks = [reports.name_of(snapshot, peer.peer) for peer in snapshot.peers]
+        return [*BY_NAME, *titles, *dict.fromkeys(nicks)]
+
+    async def _write(self, text: str, channel: ChannelId | None) -> Result:
+        if channel is None:
+            raise LocalError(NOWHERE)
+        await self._chat.write(channel, text)
+        return Result()
+
+
+async def show_help(_chat: Chat, rest: str, _at: At) -> Result:
+    """Say what there is, or how one command is used."""
+    if not rest:
+        return Result(text=help_text(), action="help")
+    word = "/" + rest.removeprefix("/").casefold()
+    if word not in BY_NAME:
+        return Result(ok=False, text=unknown(word))
+    return Result(text=help_line(BY_NAME[word]))
+
+
+async def leave(_chat: Chat, _rest: str, _at: At) -> Result:
+    """Leave."""
+    return Result(quit=True)
+
+
+def is_command(line: str) -> bool:
+    """Whether a line is a /command; what begins with two slashes is a message."""
+    begun = line.lstrip()
+    return begun.startswith("/") and not begun.startswith("//")
+
+
+def unknown(word: str) -> str:
+    """Return what to try instead of a command that does not exist."""
+    nearest = get_close_matches(word.casefold(), BY_NAME, n=NEAREST, cutoff=0)
+    return (
+        f"There is no {word}. Did you mean {', '.join(nearest[:-1])} or {nearest[-1]}? "
+        "/help lists all; // sends a line that begins with a slash."
+    )
+
+
+def help_line(command: Command) -> str:
+    """Return how one command is used and what it does."""
+    return f"{' or '.join(command.names)} {command.usage}".rstrip() + f": {command.help}"
+
+
+def help_text() -> str:
+    """Return all commands, one line each."""
+    width = max(len(f"{command.names[0]} {command.usage}") for command in TABLE) + 2
+    return "\n".join(
+        f"{f'{command.names[0]} {command.usage}':<{width}}{command.help}" for command in TABLE
+    )
+
+
+TABLE: Final = (
+    Command(("/help",), "[command]", "what there is, and how it is used", show_help),
+    *channels.ROWS,
+    *people.ROWS,
+    *talking.ROWS,
+    *protocol.ROWS,
+    Command(("/quit",), "", "leave; what is not out yet goes out next time", leave),
+)
+
+BY_NAME: Final = {name: command for command in TABLE for name in command.names}
