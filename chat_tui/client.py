@@ -25,7 +25,7 @@ from sync.net import clock
 from sync.net import invite as invites
 from sync.net.node import Node, Options
 from sync.net.trace import Trace
-from sync.sds.message import LAN
+from sync.sds.parameters import LAN
 from sync.view import (
     ChannelInfo,
     ChannelShown,

@@ -53,7 +53,7 @@ def addresses(
     ctx: click.Context, param: click.Parameter, value: Sequence[str]
 ) -> tuple[tuple[str, int], ...]:
     """Read the HOST:PORT of each `--connect`."""
-    from chat_tui.commands.people import parse_address
+    from chat_tui.addresses import parse_address
 
     try:
         return tuple(parse_address(text) for text in value)

@@ -13,7 +13,7 @@ from rich.progress import Progress, TaskID
 
 from chat_tui.outcome import as_json, as_text
 from sync.machine import MILLISECOND, SECOND, Nanos
-from sync.sds.message import PROFILES
+from sync.sds.parameters import PROFILES
 from sync.sim.network import Link
 from sync.sim.scenario import Crash, Outcome, Partition, Scenario, Trouble, run
 

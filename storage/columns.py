@@ -2,7 +2,6 @@
 
 from typing import Final
 
-from sync.group.values import Status
 from sync.machine import MessageId, PeerId
 from sync.sds.message import Delivery
 
@@ -11,7 +10,6 @@ U64_MAX: Final = (1 << 64) - 1
 U64_MIDDLE: Final = 1 << 63
 """SQLite's integers are signed: this is taken off, which keeps every order and fits every u64."""
 
-STATUS: Final = {Status.DELIVERED: 0, Status.WAITING: 1, Status.PARKED: 2, Status.LOADING: 3}
 DELIVERY: Final = {
     Delivery.UNACKNOWLEDGED: 0,
     Delivery.POSSIBLY_ACKNOWLEDGED: 1,

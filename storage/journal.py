@@ -13,7 +13,6 @@ from typing import Final, assert_never
 from storage.columns import (
     DELIVERY,
     DELIVERY_OF,
-    STATUS,
     from_u64,
     message_id,
     peer_id,
@@ -40,6 +39,7 @@ from storage.queries import (
     STORE_TEXTS,
     UNNAMED_TIPS,
 )
+from storage.statuses import STATUS
 from sync.entry import Kind, decode_text, open_content
 from sync.errors import DecodeError, StorageError
 from sync.group.records import GAPS_MAX, stamped_row

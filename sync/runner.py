@@ -20,7 +20,7 @@ from sync.group.group import Group
 from sync.group.writer import Author
 from sync.journal import Membership
 from sync.machine import ChannelId, Nanos, PeerId, Tick
-from sync.sds.message import PROFILES, Parameters
+from sync.sds.parameters import PROFILES, Parameters
 
 QUEUE_MAX = 20_000
 """Inputs that may wait. Drivers stop reading from peers well before (`crowded`)."""

@@ -8,7 +8,8 @@ from typing import TypeVar
 from sync.machine import SECOND, ChannelId, MessageId, Nanos, PeerId, Tick
 from sync.sds.channel import Channel
 from sync.sds.events import Broadcast, Connected, Effect, Received, Sealed, Send
-from sync.sds.message import LAN, HistoryEntry, Message, Parameters
+from sync.sds.message import HistoryEntry, Message
+from sync.sds.parameters import LAN, Parameters
 
 NOW: Nanos = 1_763_700_000 * SECOND
 CHANNEL = ChannelId("c0" * 16)

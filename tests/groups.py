@@ -11,7 +11,8 @@ from sync.group import values
 from sync.group.writer import Author
 from sync.identity import verify
 from sync.machine import MILLISECOND, SECOND, Nanos, PeerId, Tick
-from sync.sds.message import LAN, HistoryEntry, Message
+from sync.sds.message import HistoryEntry, Message
+from sync.sds.parameters import LAN
 from sync.sds.wire import encode
 from sync.sim.disk import Disk
 from tests.entries import CHANNEL, identity

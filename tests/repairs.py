@@ -3,7 +3,8 @@
 from sync.machine import MessageId, Nanos
 from sync.sds.channel import Channel
 from sync.sds.events import Answer, Broadcast
-from sync.sds.message import LAN, HistoryEntry, Message
+from sync.sds.message import HistoryEntry, Message
+from sync.sds.parameters import LAN
 from sync.sds.repair import Window
 from tests.channels import NOW, advance, channel, hear, message_id, names, peer, sync_message
 

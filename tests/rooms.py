@@ -20,7 +20,8 @@ from sync.sds.events import (
     Rebroadcast,
     Send,
 )
-from sync.sds.message import LAN, Kind, Message, Parameters
+from sync.sds.message import Kind, Message
+from sync.sds.parameters import LAN, Parameters
 from tests.channels import NOW, channel, peer, received
 
 DELAY: Nanos = 20 * MILLISECOND

@@ -14,7 +14,7 @@ from sync.errors import LocalError
 from sync.machine import ChannelId
 from sync.net import invite
 from sync.net.invite import Invite, channel_name, decode, encode, open_channel
-from sync.sds.message import PROFILES
+from sync.sds.parameters import PROFILES
 
 NAMES = st.text(string.ascii_lowercase + string.digits + "-_.", min_size=1, max_size=32)
 INVITES = st.builds(

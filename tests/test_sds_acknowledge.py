@@ -16,7 +16,8 @@ from sync.sds.events import (
     Rebroadcast,
     SendAgain,
 )
-from sync.sds.message import LAN, Delivery, HistoryEntry, Message
+from sync.sds.message import Delivery, HistoryEntry, Message
+from sync.sds.parameters import LAN
 from tests.channels import (
     NOW,
     advance,

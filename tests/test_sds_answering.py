@@ -15,7 +15,8 @@ from sync.sds.answering import (
     ROUNDS_MAX,
     Answering,
 )
-from sync.sds.message import LAN, WAKU, HistoryEntry
+from sync.sds.message import HistoryEntry
+from sync.sds.parameters import LAN, WAKU
 from sync.sds.repair import Window, is_in_response_group
 from tests.channels import NOW, message_id, peer
 

@@ -14,7 +14,8 @@ from sync.sds.asking import (
     STALE_MAX,
     Asking,
 )
-from sync.sds.message import LAN, HistoryEntry
+from sync.sds.message import HistoryEntry
+from sync.sds.parameters import LAN
 from sync.sds.repair import Window
 from tests.channels import NOW, message_id, peer
 

@@ -22,7 +22,8 @@ from sync.sds.events import (
 )
 from sync.sds.history import TIPS_MAX
 from sync.sds.incoming import Content
-from sync.sds.message import LAN, Delivery, Kind, Message
+from sync.sds.message import Delivery, Kind, Message
+from sync.sds.parameters import LAN
 from tests.channels import (
     CHANNEL,
     NOW,

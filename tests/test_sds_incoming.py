@@ -15,7 +15,7 @@ from sync.sds.incoming import (
     Content,
     Incoming,
 )
-from sync.sds.message import LAN
+from sync.sds.parameters import LAN
 from tests.channels import (
     NOW,
     advance,

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND, MessageId, Nanos, PeerId
-from sync.sds.message import LAN, PROFILES, WAKU, Parameters
+from sync.sds.parameters import LAN, PROFILES, WAKU, Parameters
 from sync.sds.repair import (
     GAP_WINDOWS,
     GROUP_SIZE,

@@ -13,7 +13,7 @@ from sync.sds.events import (
     Retrieve,
     Send,
 )
-from sync.sds.message import LAN
+from sync.sds.parameters import LAN
 from sync.sds.repair import Window
 from sync.sds.repairs import IN_BULK
 from tests.channels import (

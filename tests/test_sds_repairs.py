@@ -12,7 +12,8 @@ from sync.sds.events import (
     Held,
     SetAside,
 )
-from sync.sds.message import WAKU, HistoryEntry, Kind
+from sync.sds.message import HistoryEntry, Kind
+from sync.sds.parameters import WAKU
 from sync.sds.repair import Window
 from sync.sds.timing import ASK_PAUSE
 from tests.channels import (

@@ -3,7 +3,8 @@
 import pytest
 
 from sync.machine import HOUR, MINUTE, SECOND
-from sync.sds.message import LAN, WAKU, Message, Parameters
+from sync.sds.message import Message
+from sync.sds.parameters import LAN, WAKU, Parameters
 from sync.sds.repair import Window, is_in_response_group
 from tests.channels import peer
 from tests.rooms import DELAY, Room, loses_nothing, losing, lossy

@@ -23,7 +23,8 @@ from sync.sds.events import (
     SendAgain,
 )
 from sync.sds.incoming import Content
-from sync.sds.message import LAN, Delivery, HistoryEntry, Message
+from sync.sds.message import Delivery, HistoryEntry, Message
+from sync.sds.parameters import LAN
 from tests.channels import NOW, channel, message, only, peer, received, say, sync_message
 
 OTHERS = ("bob", "carol", "dave")

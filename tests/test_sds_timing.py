@@ -9,7 +9,8 @@ import pytest
 from sync.machine import SECOND, Nanos
 from sync.sds.channel import SYNC_BURST, Channel
 from sync.sds.events import Broadcast, Connected
-from sync.sds.message import HISTORY_MAX, LAN, WAKU, Kind, Message
+from sync.sds.message import HISTORY_MAX, Kind, Message
+from sync.sds.parameters import LAN, WAKU
 from sync.sds.timing import CROWD, SyncTimer
 from tests.channels import (
     NOW,

@@ -12,7 +12,7 @@ import pytest
 
 from sync.group.parked import CLOCK_AHEAD_MAX
 from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND, Nanos
-from sync.sds.message import WAKU
+from sync.sds.parameters import WAKU
 from sync.sim.scenario import Crash, Outcome, Partition, Scenario, run
 from sync.sim.world import World
 from tests.scenarios import SETTLED_WITHIN, check, lossy, troubled

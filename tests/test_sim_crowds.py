@@ -5,7 +5,7 @@ from functools import cache
 import pytest
 
 from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND, MessageId
-from sync.sds.message import LAN, PROFILES
+from sync.sds.parameters import LAN, PROFILES
 from sync.sds.repair import is_in_response_group, response_groups
 from sync.sim.network import PERFECT, Link
 from sync.sim.scenario import Outcome, Scenario, run

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from sync.machine import HOUR, SECOND
-from sync.sds.message import LAN, WAKU
+from sync.sds.parameters import LAN, WAKU
 from sync.sim.network import Link
 from sync.sim.scenario import Outcome, Scenario, run
 from tests.scenarios import check, hard, lossy

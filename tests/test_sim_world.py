@@ -9,7 +9,7 @@ from sync.entry import Kind, Text, encode_text
 from sync.errors import RemoteError
 from sync.group import values
 from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND
-from sync.sds.message import LAN
+from sync.sds.parameters import LAN
 from sync.sim.network import PERFECT, Link, Network
 from sync.sim.scenario import ClockJump, Crash, FullDisk, Partition, Scenario, run
 from sync.sim.world import Terms, World

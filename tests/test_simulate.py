@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 from chat_tui import main, simulate
 from chat_tui.simulate import Request
 from sync.machine import MILLISECOND, SECOND
-from sync.sds.message import WAKU
+from sync.sds.parameters import WAKU
 from sync.sim import scenario
 from sync.sim.network import Link
 from sync.sim.scenario import Crash, Outcome, Partition, Scenario

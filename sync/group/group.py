@@ -33,7 +33,8 @@ from sync.machine import MILLISECOND, ChannelId, MessageId, Nanos, PeerId, Tick,
 from sync.ranges import SyncId
 from sync.sds import events as sds
 from sync.sds.channel import Channel
-from sync.sds.message import Delivery, HistoryEntry, Kind, Message, Parameters
+from sync.sds.message import Delivery, HistoryEntry, Kind, Message
+from sync.sds.parameters import Parameters
 
 RESTORED = (
     "This profile was restored from a backup or runs twice; what it had written since comes back "

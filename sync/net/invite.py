@@ -12,7 +12,7 @@ from google.protobuf.message import DecodeError as ProtobufDecodeError
 from proto import link_pb2
 from sync.errors import LocalError
 from sync.machine import ChannelId
-from sync.sds.message import LAN, PROFILES
+from sync.sds.parameters import LAN, PROFILES
 
 VERSION: Final = 1
 PREFIX: Final = "chat1-"

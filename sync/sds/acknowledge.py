@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from sync.machine import MILLISECOND, MessageId, Nanos, PeerId
-from sync.sds.message import Delivery, HistoryEntry, Parameters
+from sync.sds.message import Delivery, HistoryEntry
+from sync.sds.parameters import Parameters
 from sync.sds.probes import Probes
 
 RESEND_BURST = 64

@@ -12,7 +12,8 @@ from sync.machine import SECOND, MessageId, Nanos, PeerId
 from sync.sds.events import Delivered, Effect, Found, Held, Missing, Restored
 from sync.sds.history import Log
 from sync.sds.incoming import Content, Incoming
-from sync.sds.message import HistoryEntry, Parameters
+from sync.sds.message import HistoryEntry
+from sync.sds.parameters import Parameters
 from sync.sds.repairs import Repairs
 
 FORGONE_MAX = 10_000

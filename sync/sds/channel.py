@@ -45,7 +45,8 @@ from sync.sds.events import (
 )
 from sync.sds.evidence import Evidence, Holders
 from sync.sds.incoming import Content
-from sync.sds.message import Delivery, HistoryEntry, Message, Parameters
+from sync.sds.message import Delivery, HistoryEntry, Message
+from sync.sds.parameters import Parameters
 from sync.sds.timing import SyncTimer
 
 SYNC_BURST = 4

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from sync.machine import MILLISECOND, MessageId, Nanos, PeerId
-from sync.sds.message import Parameters
+from sync.sds.parameters import Parameters
 
 GROUP_SIZE: Final = 128
 """Participants in one response group (SDS-R guide, "Global Configuration")."""

@@ -12,7 +12,8 @@ from sync.machine import SECOND, MessageId, Nanos, PeerId
 from sync.sds.answering import Answering
 from sync.sds.asking import Asking
 from sync.sds.events import Answer, Effect, Retrieve
-from sync.sds.message import HistoryEntry, Parameters
+from sync.sds.message import HistoryEntry
+from sync.sds.parameters import Parameters
 from sync.sds.participants import Participants
 from sync.sds.repair import Window
 

@@ -13,7 +13,7 @@ import random
 from dataclasses import dataclass
 
 from sync.machine import MILLISECOND, Nanos, earlier
-from sync.sds.message import Parameters
+from sync.sds.parameters import Parameters
 
 AGAIN: tuple[Nanos, Nanos] = (25 * MILLISECOND, 125 * MILLISECOND)
 """Delay of the next burst while we still owe acknowledgements: some 850 names a second."""

@@ -14,7 +14,8 @@ from operator import itemgetter
 from typing import TypeAlias, assert_never
 
 from sync.machine import MILLISECOND, MINUTE, SECOND, Nanos
-from sync.sds.message import LAN, Delivery, Parameters
+from sync.sds.message import Delivery
+from sync.sds.parameters import LAN, Parameters
 from sync.sim.measure import Repairs, Sent, Sort, Spread
 from sync.sim.network import PERFECT, Link
 from sync.sim.world import Terms, World

@@ -19,7 +19,7 @@ from sync.journal import Membership
 from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.manager import PROTOCOLS
 from sync.runner import Batch, Release, Runner
-from sync.sds.message import LAN, Parameters
+from sync.sds.parameters import LAN, Parameters
 from sync.sim.disk import Disk
 from sync.sim.gate import RememberingGate
 from sync.sim.invariants import Witness, check_bounds

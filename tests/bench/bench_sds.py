@@ -27,7 +27,7 @@ from sync.machine import SECOND, MessageId, Nanos, Tick
 from sync.sds.channel import Channel
 from sync.sds.events import Answer, Broadcast, Received, Sealed, Send
 from sync.sds.log import OrderedLog
-from sync.sds.message import LAN, WAKU, Parameters
+from sync.sds.parameters import LAN, WAKU, Parameters
 from sync.sds.wire import decode, encode
 from tests.bench import floors
 from tests.bench.report import (

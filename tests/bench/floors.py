@@ -11,7 +11,7 @@ from typing import Final
 from sync.machine import SECOND
 from sync.sds.asking import Asking
 from sync.sds.incoming import Content, Incoming
-from sync.sds.message import LAN
+from sync.sds.parameters import LAN
 from sync.sds.repair import Window
 from sync.sds.wire import decode, encode
 from tests.bench.report import fresh_watch

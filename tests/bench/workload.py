@@ -13,7 +13,8 @@ from sync.machine import MILLISECOND, MessageId, PeerId
 from sync.sds.channel import Channel
 from sync.sds.events import Connected, Restored
 from sync.sds.incoming import Content
-from sync.sds.message import LAN, HistoryEntry, Message, Parameters
+from sync.sds.message import HistoryEntry, Message
+from sync.sds.parameters import LAN, Parameters
 from sync.sds.wire import encode
 from tests.channels import CHANNEL, NOW, channel, peer
 

@@ -20,7 +20,8 @@ from sync.sds.events import (
     Send,
     SendEphemeral,
 )
-from sync.sds.message import WAKU, Kind, Message, Parameters
+from sync.sds.message import Kind, Message
+from sync.sds.parameters import WAKU, Parameters
 from sync.sds.wire import decode, encode, encode_canonical
 from tests.channels import CHANNEL, channel, peer
 from tests.interop.sds_js.node import SdsNode, from_json, to_json

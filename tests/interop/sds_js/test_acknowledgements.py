@@ -4,7 +4,8 @@ import pytest
 
 from sync.machine import SECOND, MessageId
 from sync.sds.events import DeliveryChanged
-from sync.sds.message import WAKU, Delivery
+from sync.sds.message import Delivery
+from sync.sds.parameters import WAKU
 from tests.channels import NOW, names, only
 from tests.interop.sds_js.members import Announced, Ours, Theirs
 from tests.interop.sds_js.node import SdsNode

@@ -12,7 +12,8 @@ from dataclasses import replace
 import pytest
 
 from sync.machine import HOUR, MINUTE, SECOND, MessageId, Nanos, PeerId
-from sync.sds.message import WAKU, Message
+from sync.sds.message import Message
+from sync.sds.parameters import WAKU
 from sync.sds.repair import Window
 from sync.sds.wire import encode
 from tests.channels import NOW, names, peer

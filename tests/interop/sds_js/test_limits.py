@@ -4,7 +4,8 @@ import pytest
 
 from sync.errors import DecodeError
 from sync.machine import ChannelId
-from sync.sds.message import LAN, WAKU, HistoryEntry, Message
+from sync.sds.message import HistoryEntry, Message
+from sync.sds.parameters import LAN, WAKU
 from sync.sds.wire import decode, encode
 from tests.channels import NOW, message_id, named, peer
 from tests.interop.sds_js.members import SYNC_EVERY, Ours, Theirs

@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND, MessageId
-from sync.sds.message import WAKU, Message
+from sync.sds.message import Message
+from sync.sds.parameters import WAKU
 from sync.sds.repair import Window
 from tests.channels import NOW, names
 from tests.interop.sds_js.members import (
