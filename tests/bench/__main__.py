@@ -18,7 +18,7 @@ from tests.bench import (
     bench_sds,
     bench_sim,
     bench_sync,
-    bench_transcript,
+    bench_ui,
 )
 from tests.bench.report import Result, progress
 
@@ -32,7 +32,7 @@ BENCHMARKS: Final[dict[str, Benchmark]] = {
         bench_chat.plain_rate,
         bench_chat.plain_latency_at_rate,
         bench_chat.screen_latency,
-        bench_transcript.transcript,
+        *bench_ui.BENCHMARKS,
         *bench_sds.BENCHMARKS,
         *bench_reconcile.BENCHMARKS,
         *bench_sync.BENCHMARKS,

@@ -28,6 +28,9 @@ TAIL: Final = 2_000
 """Bytes of output shown when something goes wrong."""
 
 TERMINAL: Final = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
+CPUCLOCK_SCHED: Final = 2
+"""Linux numbers the clock of a whole process by its id and this."""
+
 COLUMNS: Final = 120
 ROWS: Final = 40
 
@@ -69,6 +72,15 @@ class Program:
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         return int(fields[11]) + int(fields[12])
 
+    @property
+    def cpu_s(self) -> float:
+        """Seconds of processor time that all its threads have used, to the nanosecond."""
+        return time.clock_gettime(~self.process.pid << 3 | CPUCLOCK_SCHED)
+
+    def resize(self, columns: int, rows: int) -> None:
+        """Give its terminal another size."""
+        fcntl.ioctl(self.source, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
     def lines(self) -> list[tuple[float, bytes]]:
         """Each whole line it has printed, and when its end came."""
         complete: list[tuple[float, bytes]] = []
@@ -92,12 +104,19 @@ class Programs:
         return self
 
     def __exit__(self, *error: object) -> None:
-        for program in self._running:
-            program.process.kill()
-            program.process.wait(LEAVE_WITHIN_S)
-            os.close(program.source)
-            os.close(program.sink)
+        for program in list(self._running):
+            self.end(program)
         self._selector.close()
+
+    def end(self, program: Program) -> None:
+        """End a program before the others."""
+        self._running.remove(program)
+        for descriptor in {program.source, program.sink} & set(self._selector.get_map()):
+            self._selector.unregister(descriptor)
+        program.process.kill()
+        program.process.wait(LEAVE_WITHIN_S)
+        os.close(program.source)
+        os.close(program.sink)
 
     def start_piped(self, command: Sequence[str]) -> Program:
         """Start a program that reads lines and prints lines."""
