@@ -98,6 +98,7 @@ class Composer(TextArea):
 
     def __init__(self, vocabulary: Callable[[], Sequence[str]]) -> None:
         super().__init__(highlight_cursor_line=False, placeholder=PLACEHOLDER)
+        self.cursor_blink = False  # it would be half of all work while nobody does anything
         self._vocabulary = vocabulary
         self._history = InputHistory()
         self._candidates: list[str] = []
