@@ -161,7 +161,7 @@ def with_mark(strip: Strip, line: Line, word: str, shape: Shape, style: StyleOf)
     if word and strip.cell_length + 2 + len(word) <= room:
         strip = strip.adjust_cell_length(room - len(word) - 1)
         strip = Strip([*strip, Segment(f"{word} ", marks)])
-    strip = strip.adjust_cell_length(room)
+    strip = strip.adjust_cell_length(room, PLAIN).simplify()  # one colour is told once
     return Strip([*strip, Segment(f" {mark} ", marks)])
 
 

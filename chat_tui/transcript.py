@@ -270,6 +270,7 @@ class Transcript(ScrollView, can_focus=False):
         laid = self._cache.get(key)
         if laid is None or laid.row is not row:
             laid = lay_out(row, self._shape, self._style)
+            self._cache.discard(key)  # what is there already would stay
             self._cache[key] = laid
             self.laid_out += 1
         if self._heights[index] != len(laid.strips):
@@ -336,9 +337,9 @@ class Transcript(ScrollView, can_focus=False):
             return
         lines = max(len(before), len(self._painted))
         different = [y for y in range(lines) if before[y : y + 1] != self._painted[y : y + 1]]
-        if different:
+        if different and self._shape is not None:
             top, bottom = different[0], different[-1]
-            self.refresh(Region(0, top, self.size.width, bottom - top + 1))
+            self.refresh(Region(0, top, self._shape.width, bottom - top + 1))
 
     def _visible_lines(self) -> list[Painted]:
         top, height = self.scroll_offset.y, self.size.height

@@ -231,18 +231,18 @@ async def test_wide_characters_never_cross_the_edge() -> None:
 
 
 async def test_a_new_mark_paints_only_its_line() -> None:
-    lines = lines_of(20)
-    own = line(20, "mine", author="alice", delivery=Delivery.UNACKNOWLEDGED)
-    async with screen(*lines, own) as (app, pilot):
+    own = [line(20 + at, "mine", author="alice") for at in range(5)]
+    async with screen(*lines_of(20), *own) as (app, pilot):
         await pilot.pause()
         app.transcript.regions.clear()
 
-        app.transcript.apply(
-            app.transcript.conversation.settle(own.message_id, Delivery.ACKNOWLEDGED)
-        )
+        for one in (own[4], own[1], own[3]):
+            app.transcript.apply(
+                app.transcript.conversation.settle(one.message_id, Delivery.ACKNOWLEDGED)
+            )
 
-        assert [region.height for region in app.transcript.regions] == [1]
-        assert app.shown()[-1].endswith("●")
+        assert [region.height for region in app.transcript.regions] == [1, 1, 1]
+        assert [text[-1] for text in app.shown()[-5:]] == ["○", "●", "○", "●", "●"]
 
 
 async def test_an_append_below_the_screen_paints_nothing() -> None:

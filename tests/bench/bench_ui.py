@@ -63,7 +63,8 @@ RUN_WITHIN_S: Final = 60.0
 
 KEYS: Final = b"a line as it is typed"
 KEY_REST_S: Final = 0.15
-WIDTHS: Final = (100, COLUMNS) * 4
+WIDTHS: Final = (130, 140) * 4
+"""Another width of the text, and the same panes beside it."""
 
 PHRASE: Final = (
     "switch cable projector the a of room three can you bring it please https://lan.example/notes "

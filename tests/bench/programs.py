@@ -10,6 +10,7 @@ import fcntl
 import os
 import pty
 import selectors
+import signal
 import struct
 import subprocess
 import termios
@@ -80,6 +81,7 @@ class Program:
     def resize(self, columns: int, rows: int) -> None:
         """Give its terminal another size."""
         fcntl.ioctl(self.source, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        self.process.send_signal(signal.SIGWINCH)  # the terminal is not the one that controls it
 
     def lines(self) -> list[tuple[float, bytes]]:
         """Each whole line it has printed, and when its end came."""
