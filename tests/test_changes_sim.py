@@ -5,6 +5,7 @@ import random
 import pytest
 
 from chat_tui.model import Conversation
+from chat_tui.simulated import SimulatedChat
 from sync import changes
 from sync.changes import CHANGING, Change, Edit, Look, Reactions, Redaction
 from sync.entry import Entry
@@ -181,6 +182,39 @@ async def test_who_comes_late_sees_only_what_is_left() -> None:
     [shown] = await late.page()
     assert (shown.text, shown.deleted) == ("", True)
     world.check()
+
+
+async def test_an_edit_of_a_wrong_clock_is_taken_back_until_it_is_sent_anew() -> None:
+    """Its author alone saw it; then it is set aside like every line of that clock."""
+    world = World(5, 2, Link(loss=0.1, duplicate=0.05))
+    world.run(6 * SECOND)
+    world.write(0, "before")
+    world.run(10 * SECOND)
+    [(line, _)] = lines_of(world, 0)
+    loner = SimulatedChat(world, 0, (*NAMES, "erin"))
+    events: list[Event] = []
+    loner.subscribe(events.append)
+    world.partition({0}, {1, 2, 3, 4})
+    world.run(20 * SECOND)
+    world.set_clock(0, 75 * 8766 * HOUR)
+    await loner.edit(world.channel, line, "after")
+    alone = world.nodes[0].disk.looks()
+    world.heal()
+    world.run(2 * MINUTE)
+    withdrawn = world.nodes[0].disk.looks()
+    world.set_clock(0, 0)
+    world.run(MINUTE)
+    [info] = loner.snapshot().channels
+    [parked] = info.parked_own
+
+    await loner.resend(world.channel, parked)
+    quiet(world)
+
+    world.check()
+    assert (alone, withdrawn) == ({line: Look(text="after")}, {})
+    changed_lines = [event.line for event in events if isinstance(event, LineChanged)]
+    assert [one.text for one in changed_lines] == ["after", "before", "after"]
+    assert [node.disk.looks() for node in world.nodes] == [{line: Look(text="after")}] * 5
 
 
 # --- One participant ---------------------------------------------------------------------------
