@@ -129,7 +129,7 @@ def lay_out(row: Row, shape: Shape, style: StyleOf) -> Laid:
 def _texts(row: Row, shape: Shape, style: StyleOf) -> list[list[Segment]]:
     """Return the lines of the text, and that it was edited, if it was."""
     line = row.line
-    ink = style("loading") if line.loading or line.deleted else PLAIN
+    ink = style("loading") if line.loading else style("time") if line.deleted else PLAIN
     texts = [[Segment(text, ink)] for text in wrap(row.text, shape.text_width)]
     if line.edited and not line.deleted:
         if cell_len(texts[-1][0].text) + 1 + len(EDITED) <= shape.text_width:
