@@ -20,7 +20,7 @@ async def edit_of(history: History, channel: ChannelId, message_id: MessageId, t
     Raises:
         LocalError: it is not here, not ours, or deleted.
     """
-    await _own(history, channel, message_id, "edit")
+    await own_line(history, channel, message_id, "edit")
     return Edit(message_id, text)
 
 
@@ -30,7 +30,7 @@ async def redaction_of(history: History, channel: ChannelId, message_id: Message
     Raises:
         LocalError: it is not here, not ours, or deleted already.
     """
-    await _own(history, channel, message_id, "delete")
+    await own_line(history, channel, message_id, "delete")
     return Redaction(message_id)
 
 
@@ -68,18 +68,28 @@ def announced(event: LineChanged) -> list[str]:
         sentences.append(f"The message of {who} of {when} is as before: {clean_text(line.text)}")
     if event.reacted and not line.deleted:
         reactions = ", ".join(summary(line.reactions, UNICODE)) or "none any more"
-        words = " ".join(clean_text(line.text).split())
-        quoted = clip_cells(words, QUOTED_CELLS)
-        sentences.append(f'Reactions to the message of {who} of {when}, "{quoted}": {reactions}.')
+        quote = quoted(line.text)
+        sentences.append(f'Reactions to the message of {who} of {when}, "{quote}": {reactions}.')
     return sentences
 
 
-async def _own(history: History, channel: ChannelId, message_id: MessageId, what: str) -> None:
+def quoted(text: str) -> str:
+    """Return the beginning of a text, on one line."""
+    return clip_cells(" ".join(clean_text(text).split()), QUOTED_CELLS)
+
+
+async def own_line(history: History, channel: ChannelId, message_id: MessageId, what: str) -> Line:
+    """Return an own message, of which we want to do `what`.
+
+    Raises:
+        LocalError: it is not here, not ours, or deleted.
+    """
     line = await _line(history, channel, message_id)
     if not line.own:
         raise LocalError(
             f"That message is {clean_nick(line.nick)}'s; only its author can {what} it."
         )
+    return line
 
 
 async def _line(history: History, channel: ChannelId, message_id: MessageId) -> Line:

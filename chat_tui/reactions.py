@@ -37,6 +37,9 @@ EMOJI_CELLS: Final = 12
 
 INVISIBLE: Final = "(invisible)"
 
+EMOJI_STYLE: Final = "\ufe0f"
+"""Asks for the coloured form of a sign: with and without it, it is the same reaction."""
+
 _NAME_OF: Final = {emoji: name for name, emoji in NAMES.items()} | {
     "👍": "thumbs up",  # a number would stand beside its count
     "👎": "thumbs down",
@@ -50,7 +53,7 @@ def emoji_of(typed: str) -> str:
     Raises:
         LocalError: neither; says what there is.
     """
-    word = typed.strip()
+    word = typed.strip().replace(EMOJI_STYLE, "")
     named = NAMES.get(word.strip(":").casefold())
     if named is not None:
         return named

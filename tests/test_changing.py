@@ -11,7 +11,7 @@ from rich.style import Style
 from chat_tui import events
 from chat_tui.changing import announced
 from chat_tui.client import Client
-from chat_tui.commands.changing import HONEST, LOOKED_BACK, PAGE
+from chat_tui.commands.changing import AN_ID, HONEST, LOOKED_BACK, PAGE
 from chat_tui.commands.command import At, Result
 from chat_tui.commands.table import Commands
 from chat_tui.feed import Feed
@@ -337,6 +337,20 @@ async def test_without_an_id_the_own_newest_is_edited_and_everybody_sees_it() ->
     assert ("mine one", False, False, 0) in await table.bobs()
 
 
+async def test_without_a_text_the_one_of_now_is_offered() -> None:
+    table = Table()
+
+    offered = await table.run("/edit")
+    assert offered.ok
+    assert offered.draft.split(" ", 2)[2] == "mine two"
+    assert offered.text.endswith(' and the new text changes "mine two".')
+    assert [one.edited for one in await table.lines()] == [False] * 4
+
+    await table.run("a newer line")
+    await table.run(f"{offered.draft} and a half")
+    assert ("mine two and a half", True, False, 0) in await table.bobs()
+
+
 async def test_the_selected_message_is_meant_before_any_other() -> None:
     table = Table()
     ids = await table.ids()
@@ -370,6 +384,16 @@ async def test_an_id_means_its_message_wherever_the_cursor_is() -> None:
     ]
 
 
+async def test_a_word_that_could_be_an_id_is_a_word() -> None:
+    table = Table()
+
+    await table.run("/edit facade paint is here")
+
+    assert ("facade paint is here", True, False, 0) in await table.bobs()
+    assert AN_ID.fullmatch("abcdefabcdef")
+    assert not AN_ID.fullmatch("12345")
+
+
 async def test_what_is_deleted_says_so_at_both_and_the_answer_is_honest() -> None:
     table = Table()
 
@@ -400,7 +424,7 @@ async def test_reacting_again_with_the_same_takes_it_back() -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("/edit", "Something is missing: write /edit and the new text."),
+        ("/edit {bob}", "is bob's; only its author can edit it"),
         ("/edit " + "x" * (TEXT_MAX + 1), f"{TEXT_MAX} fit"),
         ("/edit 000000 new", "No message here has an id that begins with 000000."),
         ("/edit {bob} new", "is bob's; only its author can edit it"),
@@ -508,4 +532,5 @@ def test_every_name_is_an_emoji_and_every_emoji_is_taken() -> None:
     for name, emoji in NAMES.items():
         assert emoji_of(name) == emoji_of(f":{name.upper()}:") == emoji_of(emoji) == emoji
     assert emoji_of("👩‍👩‍👧") == "👩‍👩‍👧"
-    assert emoji_of("1️⃣") == "1️⃣"
+    assert emoji_of("1\ufe0f\u20e3") == "1\u20e3"
+    assert emoji_of("❤\ufe0f") == NAMES["heart"]

@@ -55,6 +55,19 @@ async def test_what_is_typed_changes_the_rows_on_the_screen() -> None:
         await until(pilot, lambda: room.texts() == [DELETED, "who comes?"])
 
 
+async def test_the_text_of_now_is_put_into_the_input_to_be_changed() -> None:
+    room = Room()
+    async with room.app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: len(room.texts()) == 2)
+
+        await write(pilot, room, "/edit")
+        await until(pilot, lambda: room.app.composer.text.endswith(" tee at four?"))
+        await pilot.press("backspace", "!", "enter")
+        await until(pilot, lambda: room.texts()[0] == "tee at four! (edited)")
+
+        assert room.app.composer.text == ""
+
+
 async def test_what_others_change_is_painted_and_counts_as_nothing_new() -> None:
     room = Room()
     ids = [one for _, one in room.scene.world.nodes[ALICE].disk.lines()]

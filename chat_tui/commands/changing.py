@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from chat_tui.changing import own_line, quoted
 from chat_tui.chat import Chat
 from chat_tui.commands.command import At, Command, Result, channel_info, required
 from chat_tui.reactions import emoji_of
@@ -15,18 +16,26 @@ PAGE: Final = 100
 LOOKED_BACK: Final = 20
 """Pages searched for one's own newest message: two thousand lines are an evening of a busy room."""
 
-AN_ID: Final = re.compile(rf"(?=.*\d)[0-9a-f]{{{ID_SHOWN},64}}")
-"""Ids are shown with six characters. A word of letters alone, as `facade`, is taken for a word."""
+ID_DRAFTED: Final = 12
+"""Characters of an id that begin a draft: no two of a channel's messages share as many."""
+
+AN_ID: Final = re.compile(rf"(?=.*\d)[0-9a-f]{{{ID_SHOWN},64}}|[0-9a-f]{{{ID_DRAFTED},64}}")
+"""Ids are shown with six characters. A short word of letters alone, as `facade`, is a word."""
 
 HONEST: Final = "Deleted for all who honour it; whoever does not can still read it."
 
 
 async def edit(chat: Chat, rest: str, at: At) -> Result:
-    """Put another text in place of an own message."""
+    """Put another text in place of an own message; without one, offer the text of now."""
     channel = channel_info(chat, at.channel).channel
     named, text = await _named(chat, channel, rest)
-    required(text, "/edit and the new text")
-    await chat.edit(channel, named or at.selected or await _own_newest(chat, channel), text)
+    target = named or at.selected or await _own_newest(chat, channel)
+    if not text:
+        line = await own_line(chat.history, channel, target, "edit")
+        begun = f"/edit {target[:ID_DRAFTED]}"
+        says = f'{begun} and the new text changes "{quoted(line.text)}".'
+        return Result(text=says, draft=f"{begun} {line.text}")
+    await chat.edit(channel, target, text)
     return Result(text="Edited; who sees it also sees that it was edited.")
 
 
@@ -98,7 +107,7 @@ def _is_ours(line: Line) -> bool:
 
 
 ROWS: Final = (
-    Command(("/edit",), "[id] text", "another text for your newest message, or this one", edit),
+    Command(("/edit",), "[id] [text]", "another text for your newest message, or this one", edit),
     Command(("/react",), "[id] emoji", "react to a message; the same again takes it back", react),
     Command(("/delete",), "[id]", "hide a message of yours, for everybody who honours it", delete),
 )
