@@ -179,6 +179,8 @@ class ChatApp(App[None]):
         elif not result.ok:
             self.composer.restore(text)
             self._say(Notice(result.text, Level.ERROR))
+        elif result.draft:
+            self.composer.restore(result.draft)
         elif result.channel is not None:
             self._open(result.channel)
         elif not result.text and not self.transcript.follow:

@@ -33,6 +33,27 @@ class Chat(Protocol):
             LocalError: empty, too long, or the disk refused it; the sentence says what to do.
         """
 
+    async def edit(self, channel: ChannelId, message_id: MessageId, text: str) -> None:
+        """Put `text` in place of an own message, for everybody; returns once it is committed.
+
+        Raises:
+            LocalError: not ours, not here, deleted, or as `write`.
+        """
+
+    async def react(self, channel: ChannelId, message_id: MessageId, emoji: str) -> bool:
+        """React to a message with `emoji`, or take that back; returns whether we react so now.
+
+        Raises:
+            LocalError: not here, deleted, no emoji, or too many of them.
+        """
+
+    async def redact(self, channel: ChannelId, message_id: MessageId) -> None:
+        """Hide an own message, here and at everybody who honours it.
+
+        Raises:
+            LocalError: not ours, not here, or deleted already.
+        """
+
     def typing(self, channel: ChannelId) -> None:
         """Take note that the person is typing there: the others see it, unless that is off.
 

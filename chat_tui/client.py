@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Self
 
+from chat_tui.changing import edit_of, redaction_of, toggled
 from storage.database import Database
 from storage.history import SqliteHistory
 from storage.journal import SqliteJournal
@@ -78,6 +79,7 @@ class Client:
         self._members = Members(database)
         self._memberships: dict[ChannelId, Membership] = {}
         self._listeners: list[Callable[[Event], None]] = []
+        self._reacting = asyncio.Lock()
         self._peers_seen: asyncio.Queue[PeerShown] = asyncio.Queue(1024)
         self.nick = setup.nick or profile.settings.nick or default_nick()
         network = replace(setup.network, port=setup.network.port or profile.settings.port)
@@ -223,6 +225,21 @@ class Client:
     async def write(self, channel: ChannelId, text: str) -> MessageId:
         """See `chat_tui.chat.Chat`."""
         return await self._node.write(channel, Kind.TEXT, encode_text(Text(self.nick, text)))
+
+    async def edit(self, channel: ChannelId, message_id: MessageId, text: str) -> None:
+        """See `chat_tui.chat.Chat`."""
+        await self._node.change(channel, await edit_of(self.history, channel, message_id, text))
+
+    async def react(self, channel: ChannelId, message_id: MessageId, emoji: str) -> bool:
+        """See `chat_tui.chat.Chat`."""
+        async with self._reacting:  # each names all of ours: the next has to know of this one
+            reactions = await toggled(self.history, channel, message_id, emoji)
+            await self._node.change(channel, reactions)
+        return emoji in reactions.emojis
+
+    async def redact(self, channel: ChannelId, message_id: MessageId) -> None:
+        """See `chat_tui.chat.Chat`."""
+        await self._node.change(channel, await redaction_of(self.history, channel, message_id))
 
     def typing(self, channel: ChannelId) -> None:
         """See `chat_tui.chat.Chat`."""

@@ -14,6 +14,7 @@ from sync.view import (
     FoundShown,
     Level,
     Line,
+    LineChanged,
     MessageShown,
     MissingShown,
     Notice,
@@ -43,6 +44,9 @@ def message(line: Line, name: Name) -> Json:
         "created_ns": line.created_ns,
         "own": line.own,
         "after_gap": line.after_gap,
+        "edited": line.edited,
+        "deleted": line.deleted,
+        "reactions": [dataclasses.asdict(reaction) for reaction in line.reactions],
     }
 
 
@@ -51,6 +55,9 @@ def to_json(event: Event, name: Name) -> Json | None:
     match event:
         case MessageShown(line):
             return message(line, name)
+        case LineChanged(line, rewritten, reacted):
+            changed = {"event": "changed", "rewritten": rewritten, "reacted": reacted}
+            return {**message(line, name), **changed}
         case DeliveryShown(channel, message_id, delivery):
             return {
                 "event": "delivery",

@@ -9,7 +9,15 @@ from typing import Final
 
 from chat_tui.model import Change, Conversation
 from sync.machine import ChannelId, PeerId
-from sync.view import DeliveryShown, Event, MessageShown, Notice, PreviewShown, WithdrawnShown
+from sync.view import (
+    DeliveryShown,
+    Event,
+    LineChanged,
+    MessageShown,
+    Notice,
+    PreviewShown,
+    WithdrawnShown,
+)
 
 PAINT_EVERY_S: Final = 0.1
 """A person sees no more paints than ten a second; a slow terminal line is spared them."""
@@ -71,6 +79,9 @@ class Feed:
             match event:
                 case MessageShown(line) | PreviewShown(line):
                     changes = self.conversation(line.channel).arrive(line)
+                    self._changed(line.channel, changes, shown, news)
+                case LineChanged(line):
+                    changes = self.conversation(line.channel).change(line)
                     self._changed(line.channel, changes, shown, news)
                 case DeliveryShown(channel, message_id, delivery):
                     changes = self.conversation(channel).settle(message_id, delivery)

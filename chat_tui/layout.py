@@ -9,8 +9,9 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from chat_tui.marks import Glyphs
+from chat_tui.marks import EDITED, Glyphs
 from chat_tui.model import Row
+from chat_tui.reactions import joined, summary, unjoined
 from chat_tui.text import LINES_MAX, clip_cells, time_of_day, wrap
 from sync.identity import short_fingerprint
 from sync.machine import PeerId
@@ -80,11 +81,18 @@ class Laid:
     strips: tuple[Strip, ...]
     text_at: int
     """How many of the lines are separators."""
+    below: int = 0
+    """How many stand below the text: its reactions."""
 
     @property
     def text_lines(self) -> int:
         """Lines of the message itself, at least 1."""
         return len(self.strips) - self.text_at
+
+    @property
+    def mark_at(self) -> int:
+        """The line that has the mark: the last one of the text."""
+        return len(self.strips) - self.below - 1
 
 
 def author_style(author: PeerId) -> Style:
@@ -96,16 +104,16 @@ def estimate(row: Row, shape: Shape) -> int:
     """Return about how many lines the row fills, without wrapping it."""
     text = -(-len(row.text) // shape.text_width) or 1
     header = int(shape.stacked or row.full_name)
-    return bool(row.day) + bool(row.new) + row.gap + header + min(text, LINES_MAX)
+    reactions = bool(row.line.reactions)
+    return bool(row.day) + bool(row.new) + row.gap + header + min(text, LINES_MAX) + reactions
 
 
 def lay_out(row: Row, shape: Shape, style: StyleOf) -> Laid:
     """Return the lines of a row; the mark of an own message is added when it is painted."""
     separators = _separators(row, shape, style)
-    texts = wrap(row.text, shape.text_width)
+    texts = _texts(row, shape, style)
     gutter = Segment(" " * shape.gutter)
-    ink = style("loading") if row.line.loading else PLAIN
-    lines = [Strip([gutter, Segment(text, ink)]) for text in texts]
+    lines = [Strip([gutter, *text]) for text in texts]
     when = Segment(f"{time_of_day(row.line.created_ns)} ", style("time"))
     if shape.stacked or row.full_name:
         lines.insert(0, _header(row, shape, when, style))
@@ -113,8 +121,30 @@ def lay_out(row: Row, shape: Shape, style: StyleOf) -> Laid:
         nick = clip_cells(row.nick, NICK_CELLS)
         pad = " " * (NICK_CELLS - cell_len(nick))
         name = Segment(f"{pad}{nick}  ", _name_style(row, style))
-        lines[0] = Strip([when, name, Segment(texts[0], ink)])
-    return Laid(row, (*separators, *lines), len(separators))
+        lines[0] = Strip([when, name, *texts[0]])
+    below = _reactions(row, shape, style)
+    return Laid(row, (*separators, *lines, *below), len(separators), len(below))
+
+
+def _texts(row: Row, shape: Shape, style: StyleOf) -> list[list[Segment]]:
+    """Return the lines of the text, and that it was edited, if it was."""
+    line = row.line
+    ink = style("loading") if line.loading else style("time") if line.deleted else PLAIN
+    texts = [[Segment(text, ink)] for text in wrap(row.text, shape.text_width)]
+    if line.edited and not line.deleted:
+        if cell_len(texts[-1][0].text) + 1 + len(EDITED) <= shape.text_width:
+            texts[-1].append(Segment(f" {EDITED}", style("time")))
+        else:
+            texts.append([Segment(EDITED, style("time"))])
+    return texts
+
+
+def _reactions(row: Row, shape: Shape, style: StyleOf) -> list[Strip]:
+    if not row.line.reactions:
+        return []
+    items = joined(summary(row.line.reactions, shape.glyphs))
+    lines = [unjoined(line) for line in wrap(items, shape.text_width)]
+    return [Strip([Segment(" " * shape.gutter + line, style("time"))]) for line in lines]
 
 
 def _name_style(row: Row, style: StyleOf) -> Style:

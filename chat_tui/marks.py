@@ -99,6 +99,12 @@ WORDS: Final = {
 }
 
 
+EDITED: Final = "(edited)"
+"""What is said of a message whose text is not the first one."""
+
+DELETED: Final = "deleted by its author"
+"""What is said in place of the text of a message that its author has hidden."""
+
 WAITING: Final = "waiting"
 """What is said of a message while nobody is there whom it could be sent to."""
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
+from chat_tui.marks import DELETED
 from chat_tui.text import clean_nick, clean_text, day_of, same_nick_key
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.sds.message import Delivery
@@ -71,6 +72,15 @@ Change: TypeAlias = Inserted | Removed | Changed
 """To be applied one after the other: each index counts the changes before it."""
 
 
+def shown_text(line: Line) -> str:
+    """Return what stands where the text of a message does."""
+    return DELETED if line.deleted else clean_text(line.text)
+
+
+def _with(row: Row, line: Line) -> Row:
+    return replace(row, line=line, text=shown_text(line))
+
+
 class Conversation:
     """The rows of `channel` that are in memory; `me` and `nick` are the reader."""
 
@@ -100,6 +110,7 @@ class Conversation:
         self._new_count = 0
         self._aside: list[Line] = []
         self._settled: dict[MessageId, Delivery] = {}
+        self._changed: dict[MessageId, Line] = {}
         self._loading: set[MessageId] = set()
 
     @property
@@ -150,6 +161,15 @@ class Conversation:
             return []
         row = self.rows[index]
         return self._put(index, replace(row, line=replace(row.line, delivery=delivery)))
+
+    def change(self, line: Line) -> list[Change]:
+        """Show a message as it is now, edited, deleted or reacted to; that is no new message."""
+        index = self.index_of(line.message_id)
+        if index is None:
+            if self.loading:
+                self._changed[line.message_id] = line
+            return []
+        return self._put(index, _with(self.rows[index], line))
 
     def look(self) -> None:
         """Note that somebody sees the newest messages; the separator stays until `look_away`."""
@@ -227,18 +247,20 @@ class Conversation:
         return not above and not below
 
     def _updated(self, page: Sequence[Line]) -> list[Line]:
-        """Return the page's lines with what was settled while they were read."""
+        """Return the page's lines with what was settled and changed while they were read."""
+        lines = [self._changed.get(line.message_id, line) for line in page]
         return [
             replace(line, delivery=self._settled[line.message_id])
             if line.message_id in self._settled
             else line
-            for line in page
+            for line in lines
         ]
 
     def _end_load(self) -> list[Change]:
         aside, self._aside = self._updated(self._aside), []
         self.loading = False
         self._settled.clear()
+        self._changed.clear()
         return self._insert([line for line in aside if self._fits(line.position)])
 
     def _insert(self, lines: Iterable[Line]) -> list[Change]:
@@ -251,7 +273,7 @@ class Conversation:
                 delivered.append(line)
                 continue
             index = bisect_left(self._positions, line.position)
-            row = Row(line, clean_text(line.text), clean_nick(line.nick))
+            row = Row(line, shown_text(line), clean_nick(line.nick))
             self.rows.insert(index, row)
             self._positions.insert(index, line.position)
             self._known[line.message_id] = line.position
@@ -275,7 +297,7 @@ class Conversation:
         row = self.rows[index]
         if line.loading and not row.line.loading:
             return []
-        return self._put(index, replace(row, line=line))
+        return self._put(index, _with(row, line))
 
     def _forget(self, index: int, count: int) -> list[Change]:
         for row in self.rows[index : index + count]:

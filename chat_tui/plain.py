@@ -6,14 +6,16 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from typing import Final, Protocol
 
+from chat_tui.changing import announced, in_words
 from chat_tui.client import Client, Setup
 from chat_tui.commands.command import At, Result
 from chat_tui.commands.table import Commands, is_command
 from chat_tui.control import namer, serving
 from chat_tui.events import dumps, message, to_json
-from chat_tui.text import clean_nick, clean_text, time_of_day
+from chat_tui.text import clean_nick, time_of_day
 from sync.machine import ChannelId
 from sync.sds.message import Delivery
 from sync.view import (
@@ -21,6 +23,7 @@ from sync.view import (
     Event,
     FoundShown,
     Line,
+    LineChanged,
     MessageShown,
     MissingShown,
     Notice,
@@ -117,13 +120,17 @@ class TextFace:
         """See `Face`."""
         gap = "(after a gap) " if line.after_gap else ""
         nick = clean_nick(line.nick)
-        self._print(f"{time_of_day(line.created_ns)} {gap}{nick}: {clean_text(line.text)}")
+        self._print(f"{time_of_day(line.created_ns)} {gap}{nick}: {in_words(line)}")
 
     def event(self, event: Event) -> None:
         """See `Face`."""
         match event:
             case MessageShown(line) if self._echo or not line.own:
                 self.line(line)
+            case LineChanged(line, rewritten):
+                news = rewritten and (self._echo or not line.own)
+                for sentence in announced(replace(event, rewritten=news)):
+                    self._print(f"* {sentence}")
             case DeliveryShown(_, message_id, Delivery.FAILED):
                 self._print(f"* Nobody has received it: /resend {message_id[:8]} tries again.")
             case PeerShown(_, nick, state):

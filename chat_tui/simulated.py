@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Final, Never
 
+from chat_tui.changing import edit_of, redaction_of, toggled
+from sync.changes import Change, change_of
 from sync.errors import LocalError
 from sync.group.values import SendAgain, Written
 from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos
@@ -46,6 +48,27 @@ class SimulatedChat:
         Raises:
             LocalError: empty, too long, another channel, or the simulated disk refused it.
         """
+        return await self._written(channel, lambda: self._world.write(self._number, text))
+
+    async def edit(self, channel: ChannelId, message_id: MessageId, text: str) -> None:
+        """See `chat_tui.chat.Chat`; the world's time passes as in `write`."""
+        await self._change(channel, await edit_of(self.history, channel, message_id, text))
+
+    async def react(self, channel: ChannelId, message_id: MessageId, emoji: str) -> bool:
+        """See `chat_tui.chat.Chat`; the world's time passes as in `write`."""
+        reactions = await toggled(self.history, channel, message_id, emoji)
+        await self._change(channel, reactions)
+        return emoji in reactions.emojis
+
+    async def redact(self, channel: ChannelId, message_id: MessageId) -> None:
+        """See `chat_tui.chat.Chat`; the world's time passes as in `write`."""
+        await self._change(channel, await redaction_of(self.history, channel, message_id))
+
+    async def _change(self, channel: ChannelId, change: Change) -> None:
+        await self._written(channel, lambda: self._world.change(self._number, change))
+
+    async def _written(self, channel: ChannelId, write: Callable[[], None]) -> MessageId:
+        """Do what writes one entry, and let the world's time pass until it is committed."""
         self._runner(channel)
         written: list[MessageId] = []
 
@@ -55,7 +78,7 @@ class SimulatedChat:
 
         self._world.listeners.append(note)
         try:
-            self._world.write(self._number, text)
+            write()
             deadline = self._world.now + COMMITTED_WITHIN
             while not written and self._world.now < deadline:
                 self._world.run(STEP)
@@ -83,7 +106,12 @@ class SimulatedChat:
         runner = self._runner(channel)
         node = self._world.nodes[self._number]
         if message_id in runner.groups[channel].parked.of(node.identity.peer_id):
-            await self.write(channel, text_of(node.disk.load(message_id).entry).text)
+            entry = node.disk.load(message_id).entry
+            change = change_of(entry)
+            if change is not None:
+                await self._change(channel, change)
+            else:
+                await self.write(channel, text_of(entry).text)
             return
         if message_id not in runner.groups[channel].sds.outgoing.pending:
             raise LocalError("That message is not waiting: it was received, or is not yours.")

@@ -188,7 +188,7 @@ class Transcript(ScrollView, can_focus=False):
             return self._empty_line(y, base)
         painted = self._painted[y]
         strip = painted.laid.strips[painted.line]
-        if painted.line == len(painted.laid.strips) - 1:
+        if painted.line == painted.laid.mark_at:
             line = painted.laid.row.line
             strip = with_mark(strip, line, painted.word, self._shape, self._style)
         return strip.crop_extend(0, self._shape.width, None).apply_style(base)
@@ -352,9 +352,9 @@ class Transcript(ScrollView, can_focus=False):
             word = mark_word(laid.row.line, self._now, alone=self._alone)
             if word == LOADING and visible and visible[-1].laid.row.line.loading:
                 word = ""  # the first of them says it for those below
-            last = len(laid.strips) - 1
             visible += [
-                Painted(laid, line, word if line == last else "") for line in range(first, last + 1)
+                Painted(laid, line, word if line == laid.mark_at else "")
+                for line in range(first, len(laid.strips))
             ]
             index, first = index + 1, 0
         return visible[:height]

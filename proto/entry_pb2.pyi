@@ -79,3 +79,25 @@ class TextBody(_message.Message):
     nick: str
     text: str
     def __init__(self, nick: _Optional[str] = ..., text: _Optional[str] = ...) -> None: ...
+
+class EditBody(_message.Message):
+    __slots__ = ("target", "text")
+    TARGET_FIELD_NUMBER: _ClassVar[int]
+    TEXT_FIELD_NUMBER: _ClassVar[int]
+    target: bytes
+    text: str
+    def __init__(self, target: _Optional[bytes] = ..., text: _Optional[str] = ...) -> None: ...
+
+class ReactionBody(_message.Message):
+    __slots__ = ("target", "emojis")
+    TARGET_FIELD_NUMBER: _ClassVar[int]
+    EMOJIS_FIELD_NUMBER: _ClassVar[int]
+    target: bytes
+    emojis: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, target: _Optional[bytes] = ..., emojis: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class RedactionBody(_message.Message):
+    __slots__ = ("target",)
+    TARGET_FIELD_NUMBER: _ClassVar[int]
+    target: bytes
+    def __init__(self, target: _Optional[bytes] = ...) -> None: ...

@@ -9,10 +9,10 @@ Rules:
 
 import os
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Self, TypeAlias, TypeVar
+from typing import Final, Self, TypeVar
 
 import aiosqlite
 
@@ -20,7 +20,6 @@ from storage.migrations import MIGRATIONS
 from sync.errors import StorageError
 
 T = TypeVar("T")
-Row: TypeAlias = tuple[Any, ...]
 
 BUSY_TIMEOUT_MS: Final = 5_000
 """Nobody else writes here while the profile is locked; a backup program may read for a moment."""
@@ -30,10 +29,6 @@ CACHE_KIB: Final = 16 * 1024
 
 STATEMENTS_CACHED: Final = 256
 """Compiled statements kept; the program has fewer."""
-
-ROWS_AT_ONCE: Final = 64
-"""Rows in one statement. SQLite gives up the interpreter's lock at each, and may have to wait 5 ms
-for a busy event loop to hand it back: 256 messages took a second row by row, 40 ms like this."""
 
 PRAGMAS: Final = (
     f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}",
@@ -116,29 +111,6 @@ class Database:
         await self._connection.close()
 
 
-def execute_for_rows(
-    db: sqlite3.Connection, statement: str, rows: Sequence[Row], rest: str = ""
-) -> int:
-    """Execute `statement`, which ends in VALUES, with all of `rows`; return how many it changed.
-
-    Args:
-        db: the connection, on its own thread.
-        statement: SQL up to and including VALUES.
-        rows: all of one length; what they change must not depend on their order.
-        rest: SQL after the values.
-    """
-    changed = start = 0
-    while start < len(rows):
-        # Powers of two, so that few different statements are compiled and kept.
-        count = min(ROWS_AT_ONCE, 1 << (len(rows) - start).bit_length() - 1)
-        some = rows[start : start + count]
-        marks = ", ".join([f"({', '.join('?' * len(some[0]))})"] * count)
-        values = [value for row in some for value in row]
-        changed += db.execute(f"{statement} {marks} {rest}", values).rowcount
-        start += count
-    return changed
-
-
 def _connect(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(path, isolation_level=None, cached_statements=STATEMENTS_CACHED)
 
@@ -160,9 +132,13 @@ def _migrate(connection: sqlite3.Connection) -> None:
         )
     for step, migration in enumerate(MIGRATIONS[version:], start=version + 1):
         try:
-            connection.executescript(
-                f"BEGIN IMMEDIATE; {migration} PRAGMA user_version = {step}; COMMIT;"
-            )
+            if isinstance(migration, str):
+                connection.executescript(f"BEGIN IMMEDIATE; {migration}")
+            else:
+                connection.execute("BEGIN IMMEDIATE")
+                migration(connection)
+            connection.execute(f"PRAGMA user_version = {step}")
+            connection.execute("COMMIT")
         except BaseException:
             _roll_back(connection)
             raise

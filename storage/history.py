@@ -5,11 +5,14 @@ import sqlite3
 from functools import partial
 from typing import Final
 
+from storage.changes import looks_of, readable
 from storage.columns import DELIVERY_OF, U64_MAX, from_u64, message_id, peer_id, to_u64
-from storage.database import Database, Row
-from sync.entry import HASH_SIZE, Kind, Text, decode_text
-from sync.errors import DecodeError
+from storage.database import Database
+from storage.rows import Row
+from sync.changes import UNCHANGED
+from sync.entry import HASH_SIZE, Text
 from sync.machine import ChannelId, MessageId, PeerId
+from sync.show import changed
 from sync.view import Line, Position
 
 UNKNOWN: Final = Text("", "(a kind of message this version does not know)")
@@ -23,10 +26,11 @@ AFTER: Final = """
     SELECT * FROM lines WHERE channel = ? AND (lamport, message_id) > (?, ?)
     ORDER BY lamport, message_id LIMIT ?
 """
-COUNT: Final = "SELECT count(*) FROM delivered WHERE channel = ?"
+COUNT: Final = "SELECT count(*) FROM lines WHERE channel = ?"
 
+# The sign before `channel` keeps SQLite from reading all of the channel: few ids begin alike.
 NAMED: Final = """
-    SELECT * FROM lines WHERE channel = ? AND message_id BETWEEN ? AND ?
+    SELECT * FROM lines WHERE +channel = ? AND message_id BETWEEN ? AND ?
     ORDER BY message_id LIMIT ?
 """
 
@@ -115,12 +119,14 @@ def _match(query: str) -> str:
 def _read_lines(
     me: PeerId, query: str, parameters: tuple[bytes | int | str, ...], db: sqlite3.Connection
 ) -> list[Line]:
-    return [_line(me, row) for row in db.execute(query, parameters)]
+    rows = db.execute(query, parameters).fetchall()
+    looks = looks_of(db, [(channel, one, author) for _, channel, one, author, *_ in rows])
+    return [changed(_line(me, row), looks.get(row[1:3], UNCHANGED), me) for row in rows]
 
 
 def _line(me: PeerId, row: Row) -> Line:
     _, channel, stored_id, author, lamport, created_ns, after_gap, delivery, kind, body = row
-    text = _text(kind, body)
+    text = readable(kind, body) or UNKNOWN
     writer = peer_id(author)
     return Line(
         channel=ChannelId(channel.hex()),
@@ -134,12 +140,3 @@ def _line(me: PeerId, row: Row) -> Line:
         after_gap=bool(after_gap),
         delivery=None if delivery is None else DELIVERY_OF[delivery],
     )
-
-
-def _text(kind: int, body: bytes) -> Text:
-    if kind != Kind.TEXT:
-        return UNKNOWN
-    try:
-        return decode_text(body)
-    except DecodeError:
-        return UNKNOWN

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final, assert_never
 
+from storage import changes
 from storage.columns import (
     DELIVERY,
     DELIVERY_OF,
@@ -18,7 +19,8 @@ from storage.columns import (
     peer_id,
     to_u64,
 )
-from storage.database import Database, Row, execute_for_rows
+from storage.database import Database
+from storage.payloads import entry_of, message_of
 from storage.queries import (
     FORKS,
     GAPS,
@@ -39,11 +41,11 @@ from storage.queries import (
     STORE_TEXTS,
     UNNAMED_TIPS,
 )
+from storage.rows import Row, execute_for_rows
 from storage.statuses import STATUS
-from sync.entry import Kind, decode_text, open_content
-from sync.errors import DecodeError, StorageError
 from sync.group.records import GAPS_MAX, stamped_row
 from sync.group.values import (
+    Altered,
     ChannelState,
     Outline,
     OwnState,
@@ -56,8 +58,6 @@ from sync.group.values import (
 )
 from sync.journal import Loaded
 from sync.machine import ChannelId, MessageId, PeerId
-from sync.sds.message import Message
-from sync.sds.wire import decode
 
 TIPS_MAX: Final = 64
 """Four causal histories of a sync message (16): older tips wait for those to be named."""
@@ -93,12 +93,12 @@ class SqliteJournal:
         self._database = database
         self._me = me
 
-    async def commit(self, records: Sequence[Record]) -> None:
+    async def commit(self, records: Sequence[Record]) -> list[Altered]:
         """Write all of `records` in one transaction; see `Journal.commit`.
 
         Messages go first: what is set of a message is never set before the message is there.
         """
-        await self._database.write(partial(_commit, records))
+        return await self._database.write(partial(_commit, records))
 
     async def load(self, channel: ChannelId, ids: Sequence[MessageId]) -> dict[MessageId, Loaded]:
         """Return the stored messages among `ids`."""
@@ -133,7 +133,7 @@ class SqliteJournal:
 # --- Writing -----------------------------------------------------------------------------------
 
 
-def _commit(records: Sequence[Record], db: sqlite3.Connection) -> None:
+def _commit(records: Sequence[Record], db: sqlite3.Connection) -> list[Altered]:
     stores: list[StoreMessage] = []
     statuses: dict[tuple[bytes, bytes], Row] = {}
     deliveries: dict[tuple[bytes, bytes], Row] = {}
@@ -151,10 +151,11 @@ def _commit(records: Sequence[Record], db: sqlite3.Connection) -> None:
                 logs[bytes.fromhex(channel)] = (from_u64(log),)
             case _:
                 assert_never(record)
-    _store(stores, db)
+    stored = _store(stores, db)
     _update(db, SET_STATUS, [(*key, *values) for key, values in statuses.items()], OF_MESSAGE)
     _update(db, SET_DELIVERY, [(*key, *values) for key, values in deliveries.items()], OF_MESSAGE)
     _update(db, SET_LOG, [(key, *values) for key, values in logs.items()], OF_CHANNEL)
+    return changes.settle(db, stored, list(statuses))
 
 
 def _key(channel: ChannelId, changed: MessageId) -> tuple[bytes, bytes]:
@@ -166,7 +167,7 @@ def _update(db: sqlite3.Connection, statement: str, rows: list[Row], rest: str) 
     assert changed == len(rows), f"{len(rows) - changed} of {len(rows)} are not there: {statement}"
 
 
-def _store(stores: list[StoreMessage], db: sqlite3.Connection) -> None:
+def _store(stores: list[StoreMessage], db: sqlite3.Connection) -> list[changes.Stored]:
     (last,) = db.execute("SELECT coalesce(max(number), 0) FROM messages").fetchone()
     numbered = list(enumerate(stores, start=last + 1))
     execute_for_rows(db, STORE, [_message_row(number, record) for number, record in numbered])
@@ -178,6 +179,10 @@ def _store(stores: list[StoreMessage], db: sqlite3.Connection) -> None:
     execute_for_rows(db, STORE_PARENTS, parents)
     texts = [row for number, record in numbered for row in _text_rows(number, record)]
     execute_for_rows(db, STORE_TEXTS, texts)
+    return [
+        changes.Stored(number, bytes.fromhex(record.message.channel), record.message.entry)
+        for number, record in numbered
+    ]
 
 
 def _message_row(number: int, record: StoreMessage) -> Row:
@@ -207,11 +212,8 @@ def _message_row(number: int, record: StoreMessage) -> Row:
 def _text_rows(number: int, record: StoreMessage) -> Iterator[tuple[int, str, str]]:
     """Yield what the search index takes of a message: nothing, if it is no text."""
     entry = record.message.entry
-    if entry.header.kind == Kind.TEXT:
-        try:
-            text = decode_text(entry.body)
-        except DecodeError:
-            return
+    text = changes.readable(entry.header.kind, entry.body)
+    if text is not None:
         yield number, text.nick, text.text
 
 
@@ -229,32 +231,13 @@ def _load(
 def _loaded(
     stored_id: bytes, payload: bytes, waku_hash: bytes, after_gap: int, delivery: int | None
 ) -> Loaded:
-    try:
-        entry = open_content(_decoded(payload).content)
-    except DecodeError as error:
-        raise _damaged(error) from error
     return Loaded(
         message_id=message_id(stored_id),
-        entry=entry,
+        entry=entry_of(payload),
         payload=payload,
         waku_hash=waku_hash,
         after_gap=bool(after_gap),
         delivery=None if delivery is None else DELIVERY_OF[delivery],
-    )
-
-
-def _decoded(payload: bytes) -> Message:
-    try:
-        return decode(payload)
-    except DecodeError as error:
-        raise _damaged(error) from error
-
-
-def _damaged(error: DecodeError) -> StorageError:
-    """Only whole messages were stored, so the disk or somebody else has changed one."""
-    return StorageError(
-        f"A stored message is damaged ({error}): put the profile's chat.db back from a backup, "
-        "or move it away and join your channels again; what others hold comes back from them."
     )
 
 
@@ -364,7 +347,7 @@ def _outline(
         sender_id=peer_id(author),
         lamport=to_u64(lamport),
         created_ns=to_u64(created_ns),
-        causal_history=_decoded(payload).causal_history,
+        causal_history=message_of(payload).causal_history,
         retrieval_hint=waku_hash,
     )
 

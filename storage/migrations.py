@@ -7,7 +7,14 @@ Columns marked u64 are written and read by `columns.to_u64` and `from_u64` only.
 `status` and `delivery` are those of `columns`.
 """
 
-from typing import Final
+import sqlite3
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+from storage.changes import adopt
+
+Step: TypeAlias = str | Callable[[sqlite3.Connection], None]
+"""SQL, or what is done with the database where SQL is not enough."""
 
 FIRST: Final = """
 CREATE TABLE channels (
@@ -94,5 +101,33 @@ CREATE INDEX messages_loading ON messages (channel, status, lamport, message_id)
     WHERE status = 3;
 """
 
-MIGRATIONS: Final[tuple[str, ...]] = (FIRST, GAPS, LOADING)
+CHANGES: Final = """
+-- What edits (kind 2), reactions (3) and redactions (4) are about, delivered or not. Of those of
+-- one author about one message, reactions apart, the newest delivered one counts.
+CREATE TABLE changes (
+    message_id BLOB NOT NULL PRIMARY KEY,
+    channel    BLOB NOT NULL,
+    target     BLOB NOT NULL,
+    reacts     INTEGER NOT NULL,
+    author     BLOB NOT NULL,
+    lamport    INTEGER NOT NULL,                        -- u64
+    number     INTEGER NOT NULL REFERENCES messages,
+    counts     INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX changes_in_order
+    ON changes (channel, target, reacts, author, lamport, message_id, number);
+CREATE INDEX changes_that_count ON changes (channel, target, reacts, author, number)
+    WHERE counts;
+
+-- Changes are no lines. The last two columns make the index enough by itself.
+DROP VIEW lines;
+CREATE INDEX messages_as_lines ON messages (channel, lamport, message_id, status, kind)
+    WHERE status = 0 AND kind NOT IN (2, 3, 4);
+CREATE VIEW lines AS
+    SELECT number, channel, message_id, author, lamport, created_ns, after_gap, delivery, kind,
+        substr(payload, length(payload) - body_size + 1) AS body
+    FROM messages WHERE status = 0 AND kind NOT IN (2, 3, 4);
+"""
+
+MIGRATIONS: Final[tuple[Step, ...]] = (FIRST, GAPS, LOADING, CHANGES, adopt)
 """Step n, counted from 1, brings a database from version n - 1 to n."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from sync.entry import Entry
-from sync.group.values import ChannelState, Outline, Record
+from sync.group.values import Altered, ChannelState, Outline, Record
 from sync.machine import ChannelId, MessageId, Nanos
 from sync.sds.message import Delivery, HistoryEntry
 
@@ -20,6 +20,11 @@ class Loaded:
     waku_hash: bytes
     after_gap: bool
     delivery: Delivery | None
+
+    @property
+    def named(self) -> HistoryEntry:
+        """How a causal history names it."""
+        return HistoryEntry(self.message_id, self.waku_hash, self.entry.header.author)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +43,11 @@ class Membership:
 class Journal(Protocol):
     """Durable storage. After `commit` returns, a power cut takes nothing of it away."""
 
-    async def commit(self, records: Sequence[Record]) -> None:
+    async def commit(self, records: Sequence[Record]) -> Sequence[Altered]:
         """Write all of `records` in one transaction, in order.
+
+        Returns the delivered messages that look different now (`sync.changes`); among them those
+        that were delivered by these very records, and had been changed before they came.
 
         Raises:
             StorageError: nothing was written; the sentence says what to do.

@@ -9,7 +9,7 @@ releases nothing.
 import random
 from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple, TypeAlias, get_args
 
 from sync import manager as managing
@@ -19,7 +19,7 @@ from sync.group import values
 from sync.group.group import Group
 from sync.group.writer import Author
 from sync.journal import Membership
-from sync.machine import ChannelId, Nanos, PeerId, Tick
+from sync.machine import ChannelId, MessageId, Nanos, PeerId, Tick
 from sync.sds.parameters import PROFILES, Parameters
 
 QUEUE_MAX = 20_000
@@ -95,6 +95,21 @@ class Batch:
     releases: list[Release] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     begin_anew: bool = False
+
+
+def tell_looks(batch: Batch, altered: Sequence[values.Altered]) -> None:
+    """Have a committed batch also tell which messages look different now, as the disk found.
+
+    What it delivers anyway is told once, as it looks now: what is deleted is never shown before.
+    """
+    looks = {one.message_id: one.look for one in altered}
+    told: set[MessageId] = set()
+    for at, (channel, effect) in enumerate(batch.releases if looks else ()):
+        if type(effect) is values.Deliver and effect.message_id in looks:
+            look = looks[effect.message_id]
+            batch.releases[at] = Release(channel, replace(effect, look=look))
+            told.add(effect.message_id)
+    batch.releases += [Release(one.channel, one) for one in altered if one.message_id not in told]
 
 
 class Runner:

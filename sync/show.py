@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+from sync.changes import CHANGING, UNCHANGED, Look
 from sync.digest import ROW_BYTES
 from sync.entry import Entry, Kind, Text, decode_text
 from sync.errors import DecodeError
@@ -25,11 +26,13 @@ from sync.view import (
     HoldersInfo,
     Level,
     Line,
+    LineChanged,
     MessageShown,
     MissingShown,
     Notice,
     OutgoingInfo,
     PreviewShown,
+    Reaction,
     RepairInfo,
     RequestInfo,
     RoundInfo,
@@ -53,7 +56,7 @@ UNKNOWN_KIND = "(a kind of message this version does not know)"
 def line_of(
     channel: ChannelId, entry: Entry, me: PeerId, delivery: Delivery | None, *, after_gap: bool
 ) -> Line:
-    """Return an entry as it is shown."""
+    """Return an entry as it is shown, before any change of it."""
     text = text_of(entry)
     return Line(
         channel=channel,
@@ -67,6 +70,30 @@ def line_of(
         after_gap=after_gap,
         delivery=delivery,
     )
+
+
+def changed(line: Line, look: Look, me: PeerId) -> Line:
+    """Return `line` as edits, redactions and reactions make it."""
+    if look == UNCHANGED:
+        return line
+    text = line.text if look.text is None else look.text
+    return replace(
+        line,
+        text="" if look.deleted else text,
+        edited=look.text is not None,
+        deleted=look.deleted,
+        reactions=() if look.deleted else reactions_of(look, me),
+    )
+
+
+def reactions_of(look: Look, me: PeerId) -> tuple[Reaction, ...]:
+    """Return the reactions by emoji, the most frequent first."""
+    who: dict[str, list[PeerId]] = {}
+    for author, emojis in look.reactions:
+        for emoji in emojis:
+            who.setdefault(emoji, []).append(author)
+    ranked = sorted(who.items(), key=lambda one: (-len(one[1]), one[0]))
+    return tuple([Reaction(emoji, len(by), me in by, tuple(by)) for emoji, by in ranked])
 
 
 def text_of(entry: Entry) -> Text:
@@ -94,9 +121,17 @@ def event_of(
             entry, delivery = (
                 (effect.entry, effect.delivery) if effect.entry is not None else load(effect)
             )
+            if entry.header.kind in CHANGING:
+                return None
             line = line_of(channel, entry, me, delivery, after_gap=effect.after_gap)
-            return MessageShown(line)
+            return MessageShown(changed(line, effect.look, me))
+        case values.Altered():
+            line = line_of(channel, effect.entry, me, effect.delivery, after_gap=effect.after_gap)
+            line = changed(line, effect.look, me)
+            return LineChanged(line, rewritten=effect.rewritten, reacted=effect.reacted)
         case values.Previewed(_, entry, delivery):
+            if entry.header.kind in CHANGING:
+                return None
             line = line_of(channel, entry, me, delivery, after_gap=False)
             return PreviewShown(replace(line, loading=True))
         case values.DeliveryChanged(message_id, delivery):

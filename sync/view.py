@@ -25,6 +25,17 @@ class PeerState(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Reaction:
+    """Who reacts to a message with `emoji`, which is their bytes: sanitise to render."""
+
+    emoji: str
+    count: int
+    mine: bool
+    """Whether we are among them."""
+    who: tuple[PeerId, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Line:
     """A message as it is shown. `text` and `nick` are the author's bytes: sanitise to render."""
 
@@ -41,6 +52,12 @@ class Line:
     """Only for own messages; None for those of others."""
     loading: bool = False
     """Whether it is not delivered yet: it waits for older messages, which are on their way."""
+    edited: bool = False
+    """Whether `text` is not what was written first."""
+    deleted: bool = False
+    """Whether its author has hidden it: `text` is empty then."""
+    reactions: tuple[Reaction, ...] = ()
+    """The most frequent first."""
 
     @property
     def position(self) -> Position:
@@ -63,6 +80,17 @@ class PreviewShown:
     """
 
     line: Line
+
+
+@dataclass(frozen=True, slots=True)
+class LineChanged:
+    """A message that was delivered before looks different now: `line` is all of it."""
+
+    line: Line
+    rewritten: bool
+    """Whether its author edited or deleted it, or took one of these back."""
+    reacted: bool
+    """Whether its reactions are others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +191,7 @@ class Notice:
 Event: TypeAlias = (
     MessageShown
     | PreviewShown
+    | LineChanged
     | DeliveryShown
     | MissingShown
     | FoundShown
@@ -387,7 +416,10 @@ class Snapshot:
 
 
 class History(Protocol):
-    """Messages on disk, delivered ones only, in the order of (lamport, message id)."""
+    """Messages on disk, delivered ones only, in the order of (lamport, message id).
+
+    All look as their edits, redactions and reactions make them, which are no messages themselves.
+    """
 
     async def page(
         self, channel: ChannelId, *, before: Position | None, limit: int

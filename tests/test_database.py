@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from storage import database
-from storage.database import Database, execute_for_rows
+from storage.database import Database
 from storage.migrations import MIGRATIONS
+from storage.rows import execute_for_rows
 from sync.errors import StorageError
 from sync.group.values import Status, StoreMessage
 from tests.entries import CHANNEL, Author

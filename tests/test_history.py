@@ -113,7 +113,7 @@ async def test_only_delivered_messages_of_the_channel_are_shown(tmp_path: Path) 
     assert count == 2
 
 
-@pytest.mark.parametrize(("kind", "body"), [(Kind.EDIT, b""), (99, b"new"), (Kind.TEXT, b"\xff")])
+@pytest.mark.parametrize(("kind", "body"), [(98, b""), (99, b"new"), (Kind.TEXT, b"\xff")])
 async def test_what_is_no_text_is_shown_as_unknown(tmp_path: Path, kind: int, body: bytes) -> None:
     async with opened(tmp_path / "chat.db") as store:
         await keep(store, [Author("ann").write(kind=kind, body=body)])

@@ -57,6 +57,21 @@ def test_the_first_message_carries_the_epoch_in_milliseconds() -> None:
     assert sent.kind is Kind.CONTENT
 
 
+def test_what_a_message_is_about_is_named_before_what_every_message_names() -> None:
+    alice = channel("alice")
+    for number in range(5):
+        hear(alice, message(f"line {number}", lamport=NOW_MS + number))
+    about = named("line 0", "line 4")
+
+    regular = names(alice.log.content_history(LAN.history_size))
+    [sent] = only(Broadcast, alice.handle(Send("hello", about), NOW))
+
+    history = names(sent.message.causal_history)
+    assert history[:2] == names(about)
+    assert history[2:] == [one for one in regular if one not in names(about)]
+    assert names(say(alice, "again").causal_history)[-1] == sent.message.message_id
+
+
 def test_each_message_rises_above_the_last_even_within_a_millisecond() -> None:
     alice = channel("alice")
 

@@ -23,6 +23,8 @@ class Result:
     """The channel to switch to."""
     quit: bool = False
     action: str | None = None
+    draft: str = ""
+    """What a screen puts into the input, to be changed and sent."""
 
 
 @dataclass(frozen=True, slots=True)

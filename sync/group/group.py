@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from sync import ephemeral
 from sync.entry import Header
-from sync.errors import RemoteError
+from sync.errors import LocalError, RemoteError
 from sync.group import session, sessions, values
 from sync.group.author_log import AuthorLog
 from sync.group.holdings import Holdings
@@ -40,6 +40,8 @@ RESTORED = (
     "This profile was restored from a backup or runs twice; what it had written since comes back "
     "from the others, and new messages go into a new log."
 )
+
+NOT_YET = "That message still waits for its place in the channel; change it once it is there."
 
 JUDGES = 2
 """Peers whose clocks must agree that ours was wrong, before we take anything back."""
@@ -133,8 +135,10 @@ class Group:
     # --- Our own messages ----------------------------------------------------------------------
 
     def _on_write(self, event: values.Write) -> list[values.Effect]:
+        if any(named.message_id not in self.sds.log.order for named in event.about):
+            raise LocalError(NOT_YET)
         self._writer.stamp = self._now + self._offset
-        effects = self._sds(sds.Send(event))
+        effects = self._sds(sds.Send(event, event.about))
         stored = self._writer.take(self.sds.outgoing.pending)
         self._insert_item(stored)
         if admitted_from(0, stored.entry.header.created_ns) > self._now + self._offset:

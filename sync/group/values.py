@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from sync.changes import UNCHANGED, Look
 from sync.entry import Entry
 from sync.group.records import (
     ChannelState,
@@ -33,7 +34,7 @@ from sync.group.session_values import (
     TransferEnded,
     Transferred,
 )
-from sync.machine import MessageId, Nanos, PeerId, Tick
+from sync.machine import ChannelId, MessageId, Nanos, PeerId, Tick
 from sync.sds.message import Delivery, HistoryEntry
 
 __all__ = [  # what is only passed on
@@ -77,11 +78,15 @@ class Restored:
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """The person wrote something. `token` comes back in `Written`, or in a failure."""
+    """The person wrote something. `token` comes back in `Written`, or in a failure.
+
+    It is about the delivered messages `about`: they are named in its causal history.
+    """
 
     token: int
     kind: int
     body: bytes
+    about: tuple[HistoryEntry, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,12 +207,35 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Deliver:
-    """Show a message. `entry` is None when it must be loaded."""
+    """Show a message. `entry` is None when it must be loaded.
+
+    `look` is what changes have made of it that were here before; the disk knows, once it is there.
+    """
 
     message_id: MessageId
     entry: Entry | None
     after_gap: bool
     delivery: Delivery | None
+    look: Look = UNCHANGED
+
+
+@dataclass(frozen=True, slots=True)
+class Altered:
+    """A delivered message looks different: it was edited, hidden, or somebody reacted to it.
+
+    No machine says so: the disk does, which alone knows what belongs together (`Journal.commit`).
+    """
+
+    channel: ChannelId
+    message_id: MessageId
+    entry: Entry
+    after_gap: bool
+    delivery: Delivery | None
+    look: Look
+    rewritten: bool
+    """Whether its text is another one, or hidden."""
+    reacted: bool
+    """Whether its reactions are others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,6 +341,7 @@ Effect: TypeAlias = (
     | Push
     | Written
     | Deliver
+    | Altered
     | Previewed
     | LoadHeldBack
     | DeliveryChanged

@@ -16,7 +16,8 @@ from sync.group import values
 from sync.journal import Journal, Loaded
 from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos
 from sync.net.clock import Clock
-from sync.runner import Batch, Runner
+from sync.runner import Batch, Runner, tell_looks
+from sync.sds.message import HistoryEntry
 from sync.view import Level, Notice
 
 T = TypeVar("T")
@@ -85,8 +86,10 @@ class Engine:
         """Turn soon: something was given to the runner directly."""
         self._wake.set()
 
-    async def write(self, channel: ChannelId, kind: int, body: bytes) -> MessageId:
-        """Write a message; returns once it is committed.
+    async def write(
+        self, channel: ChannelId, kind: int, body: bytes, about: tuple[HistoryEntry, ...] = ()
+    ) -> MessageId:
+        """Write a message, about messages that are here; returns once it is committed.
 
         Raises:
             LocalError: the disk refused it, too much waits already, or it is no channel of ours.
@@ -96,7 +99,7 @@ class Engine:
         self._tokens += 1
         token = self._tokens
         future: asyncio.Future[MessageId] = asyncio.get_running_loop().create_future()
-        self.runner.feed(channel, values.Write(token, kind, body))
+        self.runner.feed(channel, values.Write(token, kind, body, about))
         self._writes[token] = future
         self._wake.set()
         return await future
@@ -131,7 +134,7 @@ class Engine:
             self._report(batch)
             try:
                 if batch.records:
-                    await self._journal.commit(batch.records)
+                    tell_looks(batch, await self._journal.commit(batch.records))
             except StorageError as error:
                 await self._undo(batch, error, wait)
                 wait = min(wait * 2, DISK_RETRY[1])

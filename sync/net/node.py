@@ -12,6 +12,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
+from sync import changes
+from sync.changes import Change
 from sync.errors import ChatError, LocalError
 from sync.group import values
 from sync.group.writer import Author
@@ -117,6 +119,19 @@ class Node:
         """
         return await self._engine.write(channel, kind, body)
 
+    async def change(self, channel: ChannelId, change: Change) -> MessageId:
+        """Edit, hide or react to a message that is here; returns once that is committed.
+
+        Raises:
+            LocalError: as `write`, or the message waits for its place, or a limit.
+        """
+        body = changes.encode(change)
+        loaded = await self._journal.load(channel, [change.target])
+        if change.target not in loaded:
+            raise LocalError(changes.NOT_HERE)
+        about = (loaded[change.target].named,)
+        return await self._engine.write(channel, changes.kind_of(change), body, about)
+
     def send_again(self, channel: ChannelId, message_id: MessageId) -> None:
         """Send an own, unacknowledged message again.
 
@@ -140,6 +155,9 @@ class Node:
         """
         loaded = await self._journal.load(channel, [message_id])
         entry = loaded[message_id].entry
+        change = changes.change_of(entry)
+        if change is not None:
+            return await self.change(channel, change)
         return await self.write(channel, entry.header.kind, entry.body)
 
     def tell_typing(self, channel: ChannelId) -> None:

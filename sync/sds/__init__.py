@@ -9,7 +9,7 @@ single rule, with its function and its test, is in `tests/sds_map.md`.
 | Wire protocol | `wire.encode`, `wire.decode`, `Message.kind` | wire, channel |
 | Participant state | `Channel`, `Outgoing`, `Incoming`, `OrderedLog` | channel, log |
 | Protocol Steps | `Channel.handle` | stateful |
-| Send Message | `Channel._next_lamport`, `Log.content_history`, `Outgoing.add` | channel |
+| Send Message | `Channel._next_lamport`, `Log.history_with`, `Outgoing.add` | channel |
 | Receive Message | `Causal.admit`, `Causal._unknown`, `Incoming.hold` | channel, incoming |
 | Deliver Message | `Causal._deliver`, `OrderedLog.insert` | channel, log |
 | Resolve Conflicts | `OrderedLog.insert` | log |

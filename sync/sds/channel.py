@@ -86,8 +86,8 @@ class Channel:
         match event:
             case Received():
                 return self._on_received(event, now)
-            case Send(body):
-                return self._on_send(body, now)
+            case Send(body, names):
+                return self._on_send(body, names, now)
             case Tick():
                 return self._on_tick(now)
             case HeardCopy(message_id, sender):
@@ -147,9 +147,9 @@ class Channel:
 
     # --- Send Message --------------------------------------------------------------------------
 
-    def _on_send(self, body: object, now: Nanos) -> list[Effect]:
+    def _on_send(self, body: object, names: History, now: Nanos) -> list[Effect]:
         lamport = self._next_lamport(now)
-        history = self.log.content_history(self.parameters.history_size)
+        history = self.log.history_with(names, self.parameters.history_size)
         sealed = self._seal(lamport, history, body)
         self._causal.lamport = lamport
         request = self.repairs.ask(now)

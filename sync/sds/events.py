@@ -24,9 +24,13 @@ Seal: TypeAlias = Callable[[int, tuple[HistoryEntry, ...], object], Sealed]
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """Input: write a message. `body` is whatever `seal` understands."""
+    """Input: write a message. `body` is whatever `seal` understands; it is about `names`.
+
+    Its causal history names those too, whatever else it names.
+    """
 
     body: object
+    names: tuple[HistoryEntry, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

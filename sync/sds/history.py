@@ -81,6 +81,14 @@ class Log:
             if owing is not None and owing.sender_id != by:
                 del owed[entry.message_id]
 
+    def history_with(self, names: tuple[HistoryEntry, ...], size: int) -> tuple[HistoryEntry, ...]:
+        """Return `names`, and what every message names beside them; at most 16 together."""
+        regular = self.content_history(size)
+        if not names:
+            return regular
+        known = {entry.message_id: entry for entry in (*names, *regular)}
+        return tuple(known.values())[:HISTORY_MAX]
+
     def content_history(self, size: int) -> tuple[HistoryEntry, ...]:
         """Return the newest tips, then the newest messages, up to `size`, oldest first."""
         tips = self.tips.values()

@@ -4,10 +4,12 @@ from bisect import insort
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from sync.changes import CHANGING, UNCHANGED, Look, change_of, look_of
 from sync.errors import StorageError
 from sync.group.ingest import history_of
 from sync.group.records import GAPS_MAX, stamped_row
 from sync.group.values import (
+    Altered,
     ChannelState,
     Outline,
     OwnState,
@@ -47,17 +49,20 @@ class Disk:
     full: bool = False
     """Whether commits fail."""
     _by_hash: dict[bytes, MessageId] = field(default_factory=dict)
+    _changes: dict[MessageId, list[MessageId]] = field(default_factory=dict)
+    """By target, what changes it; the target may come later, or never."""
     _log: list[tuple[int, MessageId]] = field(default_factory=list)
     """(lamport, message id) of what is delivered, ascending."""
 
-    def commit(self, records: Sequence[Record]) -> None:
-        """Write all of `records`, or nothing.
+    def commit(self, records: Sequence[Record]) -> list[Altered]:
+        """Write all of `records`, or nothing; see `sync.journal.Journal.commit`.
 
         Raises:
             StorageError: the disk is full.
         """
         if self.full:
             raise StorageError("The disk is full: free some space.")
+        before = {one: self.look(one) for one in self._touched(records)}
         for record in records:
             match record:
                 case StoreMessage(message, status, after_gap, delivery):
@@ -69,10 +74,66 @@ class Disk:
                     self.rows[message_id].attempts = attempts
                 case SetLog(_, log):
                     self.log_number = log
+        return [altered for one in before for altered in self._altered(one, before[one])]
+
+    def look(self, message_id: MessageId) -> Look:
+        """Return what the delivered changes of a message have made of it."""
+        changes = self._changes.get(message_id)
+        row = self.rows.get(message_id)
+        if changes is None or row is None or row.status is not Status.DELIVERED:
+            return UNCHANGED
+        rows = [self.rows[one] for one in changes]
+        entries = [one.message.entry for one in rows if one.status is Status.DELIVERED]
+        return look_of(row.message.entry, entries)
+
+    def _touched(self, records: Sequence[Record]) -> dict[MessageId, None]:
+        """Return the messages whose look the records may change."""
+        touched: dict[MessageId, None] = {}
+        for record in records:
+            match record:
+                case StoreMessage(message):
+                    entry = message.entry
+                case SetStatus(_, message_id) if message_id in self.rows:
+                    entry = self.rows[message_id].message.entry
+                case _:
+                    continue
+            change = change_of(entry)
+            if change is not None:
+                touched[change.target] = None
+            elif entry.message_id in self._changes:
+                touched[entry.message_id] = None
+        return touched
+
+    def _altered(self, message_id: MessageId, before: Look) -> list[Altered]:
+        look, row = self.look(message_id), self.rows.get(message_id)
+        if row is None or row.status is not Status.DELIVERED or look == before:
+            return []
+        return [
+            Altered(
+                channel=row.message.channel,
+                message_id=message_id,
+                entry=row.message.entry,
+                after_gap=row.after_gap,
+                delivery=row.delivery,
+                look=look,
+                rewritten=(look.text, look.deleted) != (before.text, before.deleted),
+                reacted=look.reactions != before.reactions,
+            )
+        ]
 
     def log(self) -> list[tuple[int, MessageId]]:
         """Return the delivered messages in (lamport, message id) order."""
         return list(self._log)
+
+    def lines(self) -> list[tuple[int, MessageId]]:
+        """Return those of the log that are shown, and do not only change what is."""
+        kinds = {one: self.rows[one].message.entry.header.kind for _, one in self._log}
+        return [(lamport, one) for lamport, one in self._log if kinds[one] not in CHANGING]
+
+    def looks(self) -> dict[MessageId, Look]:
+        """Return how all messages look that were changed."""
+        looks = {message_id: self.look(message_id) for message_id in self._changes}
+        return {message_id: look for message_id, look in looks.items() if look != UNCHANGED}
 
     def load(self, message_id: MessageId) -> Loaded:
         """Return a stored message."""
@@ -173,6 +234,9 @@ class Disk:
         message_id = row.message.entry.message_id
         assert message_id not in self.rows, "stored twice"
         self.rows[message_id] = row
+        change = change_of(row.message.entry)
+        if change is not None:
+            self._changes.setdefault(change.target, []).append(message_id)
         self._by_hash[row.message.waku_hash] = message_id
         if row.status is Status.DELIVERED:
             self._add_to_log(row)

@@ -99,6 +99,8 @@ class Witness:
         logs = [disk.log() for disk in disks]
         assert all(log == logs[0] for log in logs), f"I2: logs of {[len(log) for log in logs]}"
         assert logs[0] == sorted(logs[0]), "I2: a log is not in (lamport, message id) order"
+        looks = [disk.looks() for disk in disks]
+        assert all(look == looks[0] for look in looks), "I2: a message looks different elsewhere"
         held = {message_id for _, message_id in logs[0]}
         aside = {
             message_id

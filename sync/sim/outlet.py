@@ -70,6 +70,7 @@ class Outlet:
                 | values.Retrieve()
                 | values.Found()
                 | values.Previewed()
+                | values.Altered()
                 | values.TypingChanged()
                 | values.Refused()
                 | values.Warned()

@@ -22,13 +22,14 @@ from sync.group.values import (
 from sync.machine import SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.runner import Release
 from sync.sds.message import Delivery
-from sync.show import channel_info, event_of, line_of, session_infos
+from sync.show import changed, channel_info, event_of, line_of, session_infos
 from sync.sim.disk import Disk
 from sync.sim.world import World
 from sync.view import (
     ChannelInfo,
     Event,
     Line,
+    LineChanged,
     MessageShown,
     PeerInfo,
     PeerState,
@@ -138,7 +139,7 @@ class SimulatedView:
             self._steps.append((now, []))
         self._steps[-1][1].append(_word(release.effect))
         event = event_of(release.channel, release.effect, self._node.identity.peer_id, self._load)
-        if isinstance(event, MessageShown | PreviewShown):
+        if isinstance(event, MessageShown | PreviewShown | LineChanged):
             event = replace(event, line=self._named(event.line))
         elif isinstance(event, TypingShown):
             event = replace(event, nick=self._names[event.peer])
@@ -192,7 +193,7 @@ class SimulatedHistory:
         return found[-limit:]
 
     def _positions(self, channel: ChannelId) -> list[Position]:
-        return self._disk.log() if channel == self._channel else []
+        return self._disk.lines() if channel == self._channel else []
 
     def _lines(self, positions: Sequence[Position]) -> list[Line]:
         return [self._line(message_id) for _, message_id in positions]
@@ -206,7 +207,7 @@ class SimulatedHistory:
             loaded.delivery,
             after_gap=loaded.after_gap,
         )
-        return self._named(line)
+        return self._named(changed(line, self._disk.look(message_id), self._disk.me))
 
 
 def _word(effect: Effect) -> str:

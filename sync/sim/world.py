@@ -9,16 +9,17 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from sync import identity
+from sync import changes, identity
+from sync.changes import Change
 from sync.entry import Kind, Text, encode_text
-from sync.errors import StorageError
+from sync.errors import LocalError, StorageError
 from sync.group import values
 from sync.group.ingest import Gate
 from sync.group.writer import Author
 from sync.journal import Membership
 from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.manager import PROTOCOLS
-from sync.runner import Batch, Release, Runner
+from sync.runner import Batch, Release, Runner, tell_looks
 from sync.sds.parameters import LAN, Parameters
 from sync.sim.disk import Disk
 from sync.sim.gate import RememberingGate
@@ -140,6 +141,22 @@ class World:
         self._tokens += 1
         body = encode_text(Text(f"node{number}", text))
         self._feed(node, values.Write(self._tokens, Kind.TEXT, body))
+
+    def change(self, number: int, change: Change) -> None:
+        """Let a node's person edit, hide or react to a message that is on the node's disk, now.
+
+        Raises:
+            LocalError: it is not there, or over a limit.
+        """
+        node = self.nodes[number]
+        body = changes.encode(change)
+        if change.target not in node.disk.rows:
+            raise LocalError(changes.NOT_HERE)
+        if node.runner is None:
+            return
+        self._tokens += 1
+        about = (node.disk.load(change.target).named,)
+        self._feed(node, values.Write(self._tokens, changes.kind_of(change), body, about))
 
     def tell_typing(self, number: int) -> None:
         """Let a node's person press a key in the midst of a line now."""
@@ -331,7 +348,7 @@ class World:
         assert node.runner is not None
         node.committing = None
         try:
-            node.disk.commit(batch.records)
+            tell_looks(batch, node.disk.commit(batch.records))
         except StorageError:
             self.streams.cut(node, self.now)
             node.runner.rebuild({CHANNEL: node.disk.restore()})

@@ -1,0 +1,276 @@
+"""Which edits, redactions and reactions count, kept beside the messages as they come and go.
+
+The rules are those of `sync.changes`; here they are answered from indexes, so that a page of
+history takes as long as its lines, however often they were changed. A change may be stored long
+before its target, or delivered long after it was stored.
+"""
+
+import sqlite3
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from storage.columns import DELIVERY_OF, from_u64, message_id, peer_id
+from storage.payloads import change_in, entry_of
+from storage.rows import Row, execute_for_rows, select_for_rows
+from storage.statuses import STATUS
+from sync.changes import (
+    CHANGING,
+    REACTORS_MAX,
+    UNCHANGED,
+    Change,
+    Look,
+    Reactions,
+    change_of,
+    put_together,
+)
+from sync.entry import Entry, Kind, Text, decode_text
+from sync.errors import DecodeError
+from sync.group.values import Altered, Status
+from sync.machine import ChannelId, PeerId
+
+Place: TypeAlias = tuple[bytes, bytes]
+"""A channel and the id of a message in it."""
+Key: TypeAlias = tuple[bytes, bytes, int, bytes]
+"""Channel, target, whether it reacts, author: of these one change counts at most."""
+
+ANY: Final = "SELECT EXISTS (SELECT 1 FROM changes)"
+STORE: Final = """
+    INSERT INTO changes (message_id, channel, target, reacts, author, lamport, number, counts)
+    VALUES
+"""
+
+# CROSS JOIN keeps the order of the tables: few rows are asked for.
+OF_TARGETS: Final = "SELECT DISTINCT channel, target FROM (VALUES"
+OF_TARGETS_REST: Final = (
+    ") CROSS JOIN changes ON channel = column1 AND target = column2 WHERE counts"
+)
+OF_MESSAGES: Final = "SELECT channel, target, reacts, author FROM (VALUES"
+OF_MESSAGES_REST: Final = ") CROSS JOIN changes ON message_id = column2 WHERE channel = column1"
+TARGETS: Final = """
+    SELECT channel, message_id, number, author, kind, status, after_gap, delivery, body_size,
+        payload FROM (VALUES
+"""
+TARGETS_REST: Final = ") CROSS JOIN messages ON message_id = column2 WHERE channel = column1"
+
+UNCOUNT: Final = "UPDATE changes SET counts = 0 FROM (VALUES"
+UNCOUNT_REST: Final = """
+    ) WHERE channel = column1 AND target = column2 AND reacts = column3 AND author = column4
+        AND counts
+"""
+NEWEST: Final = "SELECT changes.message_id FROM (VALUES"
+NEWEST_REST: Final = """
+    ) CROSS JOIN changes ON changes.message_id = (
+        SELECT newest.message_id FROM changes AS newest CROSS JOIN messages
+            ON messages.number = newest.number
+        WHERE newest.channel = column1 AND newest.target = column2 AND newest.reacts = column3
+            AND newest.author = column4 AND messages.status = 0
+        ORDER BY newest.lamport DESC, newest.message_id DESC LIMIT 1
+    )
+"""
+COUNT: Final = "UPDATE changes SET counts = 1 FROM (VALUES"
+COUNT_REST: Final = ") WHERE message_id = column1"
+
+WROTE: Final = """
+    SELECT column1, column2, messages.author, messages.kind,
+        substr(payload, length(payload) - body_size + 1) FROM (VALUES
+"""
+WROTE_REST: Final = """
+    ) CROSS JOIN changes ON changes.channel = column1 AND target = column2 AND reacts = 0
+        AND changes.author = column3 AND counts
+    CROSS JOIN messages ON messages.number = changes.number
+"""
+REACTED: Final = WROTE
+# A number of ours stands in it, nothing of anybody else's.
+REACTED_REST: Final = f"""
+    ) CROSS JOIN messages ON messages.number IN (
+        SELECT changes.number FROM changes
+        WHERE changes.channel = column1 AND target = column2 AND reacts = 1 AND counts
+        ORDER BY changes.author LIMIT {REACTORS_MAX}
+    ) ORDER BY messages.author
+"""  # noqa: S608
+INDEX: Final = "INSERT INTO texts (texts, rowid, nick, text) VALUES"
+FORGET: Final = "delete"
+"""What the search index is told to forget words by: it has no copy of them."""
+
+CHANGING_ROWS: Final = "SELECT number, channel, payload FROM messages WHERE kind IN (2, 3, 4)"
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A message that was just stored, under its number."""
+
+    number: int
+    channel: bytes
+    entry: Entry
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """A line that is changed."""
+
+    channel: bytes
+    message_id: bytes
+    number: int
+    author: bytes
+    kind: int
+    status: int
+    after_gap: int
+    delivery: int | None
+    body_size: int
+    payload: bytes
+
+    @property
+    def place(self) -> Place:
+        return (self.channel, self.message_id)
+
+    @property
+    def written(self) -> Text | None:
+        """What it was before any change."""
+        return readable(self.kind, self.payload[len(self.payload) - self.body_size :])
+
+
+def looks_of(
+    db: sqlite3.Connection, lines: Sequence[tuple[bytes, bytes, bytes]]
+) -> dict[Place, Look]:
+    """Return what changes have made of messages: (channel, id, author) each."""
+    wrote = {
+        (channel, target): change_in(kind, body)
+        for channel, target, _, kind, body in select_for_rows(db, WROTE, lines, WROTE_REST)
+    }
+    reacted: dict[Place, list[tuple[PeerId, Change]]] = {}
+    places = [line[:2] for line in lines]
+    for channel, target, who, kind, body in select_for_rows(db, REACTED, places, REACTED_REST):
+        change = change_in(kind, body)
+        reacted.setdefault((channel, target), []).append((peer_id(who), change))
+    return {
+        place: put_together(wrote.get(place), reacted.get(place, ()))
+        for place in wrote.keys() | reacted.keys()
+    }
+
+
+def readable(kind: int, body: bytes) -> Text | None:
+    """Return the text of a message as it was written; None if it is none that we know."""
+    try:
+        return decode_text(body) if kind == Kind.TEXT else None
+    except DecodeError:
+        return None
+
+
+def settle(
+    db: sqlite3.Connection, stored: Sequence[Stored], moved: Sequence[Place]
+) -> list[Altered]:
+    """Work out what counts now that messages were stored, and others have another status.
+
+    Also keeps the search index to what is shown: the words of what was stored are in it.
+    """
+    changing = [(one, change) for one in stored if (change := change_of(one.entry)) is not None]
+    if not changing and not db.execute(ANY).fetchone()[0]:
+        return []
+    lines = [_place(one) for one in stored if one.entry.header.kind not in CHANGING]
+    came = select_for_rows(db, OF_TARGETS, [*lines, *moved], OF_TARGETS_REST)
+    keys = {_key(one, change) for one, change in changing}
+    keys |= set(select_for_rows(db, OF_MESSAGES, moved, OF_MESSAGES_REST))
+    targets = _targets(db, {*came, *[key[:2] for key in keys]})
+    before = _looks(db, targets)
+    execute_for_rows(db, STORE, [_row(one, change) for one, change in changing])
+    _recount(db, sorted(keys))
+    after = _looks(db, targets)
+    _index(db, targets, _but(before, lines), after)
+    shown = _but(before, [*lines, *moved])
+    return [altered for one in targets for altered in _difference(one, shown, after)]
+
+
+def adopt(db: sqlite3.Connection) -> None:
+    """Take up the changes among the messages that a version stored which knew none (a migration).
+
+    Raises:
+        StorageError: a message is damaged.
+    """
+    rows = db.execute(CHANGING_ROWS).fetchall()
+    settle(
+        db, [Stored(number, channel, entry_of(payload)) for number, channel, payload in rows], ()
+    )
+
+
+def _place(one: Stored) -> Place:
+    return (one.channel, bytes.fromhex(one.entry.message_id))
+
+
+def _key(one: Stored, change: Change) -> Key:
+    target = bytes.fromhex(change.target)
+    reacts = int(isinstance(change, Reactions))
+    return (one.channel, target, reacts, bytes.fromhex(one.entry.header.author))
+
+
+def _row(one: Stored, change: Change) -> Row:
+    stored_id = bytes.fromhex(one.entry.message_id)
+    return (stored_id, *_key(one, change), from_u64(one.entry.header.lamport), one.number, 0)
+
+
+def _targets(db: sqlite3.Connection, places: Collection[Row]) -> list[_Target]:
+    """Return the lines at these places; what only changes lines is never changed itself."""
+    found = [_Target(*row) for row in select_for_rows(db, TARGETS, sorted(places), TARGETS_REST)]
+    return [target for target in found if target.kind not in CHANGING]
+
+
+def _looks(db: sqlite3.Connection, targets: Sequence[_Target]) -> dict[Place, Look]:
+    return looks_of(db, [(*target.place, target.author) for target in targets])
+
+
+def _recount(db: sqlite3.Connection, keys: Sequence[Key]) -> None:
+    execute_for_rows(db, UNCOUNT, keys, UNCOUNT_REST)
+    newest = select_for_rows(db, NEWEST, keys, NEWEST_REST)
+    execute_for_rows(db, COUNT, newest, COUNT_REST)
+
+
+def _but(looks: dict[Place, Look], places: Iterable[Place]) -> dict[Place, Look]:
+    """Return the looks of all but these places, which nobody has seen changed."""
+    unseen = frozenset(places)
+    return {place: look for place, look in looks.items() if place not in unseen}
+
+
+def _difference(
+    target: _Target, before: dict[Place, Look], after: dict[Place, Look]
+) -> Iterable[Altered]:
+    old, new = before.get(target.place, UNCHANGED), after.get(target.place, UNCHANGED)
+    if old != new and target.status == STATUS[Status.DELIVERED]:
+        yield Altered(
+            channel=ChannelId(target.channel.hex()),
+            message_id=message_id(target.message_id),
+            entry=entry_of(target.payload),
+            after_gap=bool(target.after_gap),
+            delivery=None if target.delivery is None else DELIVERY_OF[target.delivery],
+            look=new,
+            rewritten=(old.text, old.deleted) != (new.text, new.deleted),
+            reacted=old.reactions != new.reactions,
+        )
+
+
+def _index(
+    db: sqlite3.Connection,
+    targets: Sequence[_Target],
+    before: dict[Place, Look],
+    after: dict[Place, Look],
+) -> None:
+    """Have a search find the words that are shown, and no others."""
+    forgotten: list[Row] = []
+    found: list[Row] = []
+    for target in targets:
+        old = _words(target, before.get(target.place, UNCHANGED))
+        new = _words(target, after.get(target.place, UNCHANGED))
+        if old is not None and old != new:
+            forgotten.append((FORGET, target.number, old.nick, old.text))
+        if new is not None and old != new:
+            found.append((None, target.number, new.nick, new.text))
+    execute_for_rows(db, INDEX, forgotten)
+    execute_for_rows(db, INDEX, found)
+
+
+def _words(target: _Target, look: Look) -> Text | None:
+    if look.deleted:
+        return None
+    written = target.written
+    if look.text is None:
+        return written
+    return Text("" if written is None else written.nick, look.text)

@@ -1,0 +1,52 @@
+"""Stored messages, read again: the bytes are those that were checked on their one way in."""
+
+from sync.changes import Change
+from sync.changes import decode as decode_change
+from sync.entry import Entry, open_content
+from sync.errors import DecodeError, StorageError
+from sync.sds.message import Message
+from sync.sds.wire import decode
+
+
+def message_of(payload: bytes) -> Message:
+    """Return the SDS message that was stored.
+
+    Raises:
+        StorageError: it is not what was stored.
+    """
+    try:
+        return decode(payload)
+    except DecodeError as error:
+        raise _damaged(error) from error
+
+
+def entry_of(payload: bytes) -> Entry:
+    """Return the entry that was stored.
+
+    Raises:
+        StorageError: it is not what was stored.
+    """
+    try:
+        return open_content(message_of(payload).content)
+    except DecodeError as error:
+        raise _damaged(error) from error
+
+
+def change_in(kind: int, body: bytes) -> Change:
+    """Return the change that an entry was noted for.
+
+    Raises:
+        StorageError: it is not what was stored.
+    """
+    try:
+        return decode_change(kind, body)
+    except DecodeError as error:
+        raise _damaged(error) from error
+
+
+def _damaged(error: DecodeError) -> StorageError:
+    """Only whole messages were stored, so the disk or somebody else has changed one."""
+    return StorageError(
+        f"A stored message is damaged ({error}): put the profile's chat.db back from a backup, "
+        "or move it away and join your channels again; what others hold comes back from them."
+    )
