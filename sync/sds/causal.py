@@ -118,13 +118,15 @@ class Causal:
     def _deliver(self, ready: list[Content]) -> list[Effect]:
         """Put messages into the log, and then every message that waited only for them.
 
-        One whose dependencies are still unmet follows a gap, and is marked so.
+        One whose dependencies are still unmet follows a gap, and is marked so. What came while it
+        waited is not owed: its author has it.
         """
         effects: list[Effect] = []
         queue = list(ready)
         for content in queue:
             unmet = self._unknown(content.causal_history, content.message_id)
             queue += self._put(content, effects, after_gap=bool(unmet))
+            self.log.named(content.causal_history, content.sender_id)
         return effects
 
     def _put(self, content: Content, effects: list[Effect], *, after_gap: bool) -> list[Content]:
@@ -132,12 +134,13 @@ class Causal:
         message_id, sender, incoming = content.message_id, content.sender_id, self.incoming
         self.lamport = max(self.lamport, content.lamport)
         entry = HistoryEntry(message_id, content.retrieval_hint, sender)
-        is_tip = not incoming.is_named(message_id)
+        sought = incoming.missing.get(message_id)
+        is_tip = sought is None or not sought.by_message
         self.log.insert(content.lamport, entry, content.causal_history, is_tip=is_tip)
         if content.direct and sender != self._me:
             self.log.owe(entry)
         effects.append(Delivered(message_id, after_gap))
-        if message_id not in incoming.missing and message_id not in incoming.lost:
+        if sought is None and message_id not in incoming.lost:
             return []
         effects.append(Found(message_id, lost=False))
         incoming.lost.pop(message_id, None)
@@ -213,6 +216,7 @@ class Causal:
         for content in sorted(event.waiting, key=_place):
             if content.message_id not in self.log.order:
                 effects += self.admit(content, now)
+                self.log.named(content.causal_history, content.sender_id)
         return effects
 
 

@@ -69,6 +69,11 @@ class Sought:
     again: bool
     waiters: dict[MessageId, None] = field(default_factory=dict)
 
+    @property
+    def by_message(self) -> bool:
+        """Whether a message names it; a sync message does not count."""
+        return self.named_by != self.namer
+
 
 @dataclass(slots=True)
 class Incoming:
@@ -109,11 +114,6 @@ class Incoming:
         if fresh:
             self._by_namer[namer] = of_namer
         return fresh
-
-    def is_named(self, message_id: MessageId) -> bool:
-        """Whether a message names this missing one; a sync message does not count."""
-        sought = self.missing.get(message_id)
-        return sought is not None and sought.named_by != sought.namer
 
     def awaitable(self, message_ids: Iterable[MessageId]) -> set[MessageId]:
         """Return those of some unmet dependencies that are worth waiting for."""
