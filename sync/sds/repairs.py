@@ -55,12 +55,12 @@ class Repairs:
         """A message is here, or is given up: nobody is asked for it any more."""
         if self.answering.answers:
             self.answering.heard(message_id)
-        if self.asking.requests:  # nobody stands in line while there is room
+        if self.asking.requests:
             self.asking.drop(message_id, self.window(now), now)
 
     def ask(self, now: Nanos) -> tuple[HistoryEntry, ...]:
         """Return what the message that goes out now asks for ("When SENDING a Message")."""
-        if not self.asking:
+        if not self.asking.requests:  # nobody stands in line while there is room
             return ()
         requests = self.asking.ask(self._parameters.repair_size, self.window(now), now, self.coming)
         return tuple([request.entry for request in requests])
