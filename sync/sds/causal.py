@@ -59,24 +59,22 @@ class Causal:
             freed = self._put(content, effects, after_gap=False)
             return effects + self._deliver(freed) if freed else effects
         missing = self._look_for(unknown, content.message_id, content.sender_id, now)
-        unmet = self.incoming.awaitable(unknown)
-        if not unmet:  # so much is missing that we look for no more
+        until = now + self.repairs.window(now).gap_after
+        instead = self.incoming.hold(content, unknown, until)
+        if instead is content:  # so much is missing that we look for no more
             return missing + self._deliver([content])
         effects += (Held(content.message_id), *missing)
-        until = now + self.repairs.window(now).gap_after
-        evicted = self.incoming.hold(content, unmet, until)
-        if evicted is not None:
-            effects += self._deliver([evicted])
+        if instead is not None:
+            effects += self._deliver([instead])
         return effects
 
     def _unknown(self, history: History, named_by: str) -> dict[MessageId, HistoryEntry]:
         """Return what is named there and not in the log; a message does not wait for itself."""
-        known, missing = self.log.order, self.incoming.missing  # what is missing needs no look-up
-        unknown = {}
-        forgone = self.forgone
+        known, forgone, unknown = self.log.order, self.forgone, {}
+        missing, waiting = self.incoming.missing, self.incoming.waiting  # they need no look-up
         for entry in history:
             message_id = entry.message_id
-            lacking = message_id in missing or message_id not in known
+            lacking = message_id in missing or message_id in waiting or message_id not in known
             if lacking and message_id != named_by and message_id not in forgone:
                 unknown[message_id] = entry
         return unknown

@@ -33,18 +33,20 @@ class Repairs:
         """Retrieval hints of what is on its way without being asked for."""
         self._parameters = parameters
         self._window = Window.of(parameters, 1)
-        self._counted = 0
-        """Participants when they were counted last."""
         self._counted_until: Nanos = 0
         self._bulk_after: Nanos = 0
 
     def window(self, now: Nanos) -> Window:
         """Return the times of now; they grow with the group, which is counted once a second."""
-        if now >= self._counted_until or len(self.participants) != self._counted:
+        if now >= self._counted_until:
             self._window = Window.of(self._parameters, self.participants.count(now, self.connected))
-            self._counted = len(self.participants)
             self._counted_until = now + SECOND
         return self._window
+
+    def saw(self, peer: PeerId, now: Nanos) -> None:
+        """Note that `peer` spoke; one who is new is counted at once."""
+        if self.participants.saw(peer, now):
+            self._counted_until = 0
 
     @property
     def counted(self) -> tuple[int, Window]:
