@@ -52,7 +52,7 @@ class IdTable:
         self._ids = bytearray()
         self._count = 0
         self._parts: list[array[int] | None] = [None] * PARTS
-        self._sizes = array("I", bytes(4 * PARTS))
+        self._sizes = [0] * PARTS
         self._missed: tuple[str | None, bytes, int] = (None, b"", 0)
         """What was looked for last in vain, its bytes, and their first 8 as a number: it is most
         likely what is added next."""
@@ -224,11 +224,15 @@ class OrderedLog:
             self._less_recent, self._recent = self._recent, set()
         self._recent.add(message_id)
         place = (lamport, message_id)
-        if place > self._last:
-            self._last = place
-            self._append(place, number)
-        else:
+        if place < self._last:
             self._insert(place, number)
+            return
+        self._last = place
+        if self._chunks and len(self._chunks[-1]) < CHUNK_FILLED:
+            self._chunks[-1].append(number)
+        else:
+            self._chunks.append(array("I", (number,)))
+            self._heads.append(place)
 
     def restore(self, log: bytes) -> None:
         """Take in a whole log, ascending, of `ROW_BYTES` a message; only into an empty one."""
@@ -245,13 +249,6 @@ class OrderedLog:
             self._chunks.append(array("I", numbers[start : start + CHUNK_FILLED].tobytes()))
             self._heads.append((self._lamports[start], self._table.id_of(start)))
         self._last = (self._lamports[-1], self._table.id_of(len(rows) - 1))
-
-    def _append(self, place: tuple[int, MessageId], number: int) -> None:
-        if self._chunks and len(self._chunks[-1]) < CHUNK_FILLED:
-            self._chunks[-1].append(number)
-        else:
-            self._chunks.append(array("I", (number,)))
-            self._heads.append(place)
 
     def _insert(self, place: tuple[int, MessageId], number: int) -> None:
         at = max(bisect_right(self._heads, place) - 1, 0)
