@@ -70,10 +70,14 @@ class BloomParameters:
 
     def positions(self, item: str) -> tuple[int, ...]:
         """Return the `k` bits of `item`, each below `m_bits`; the same one may come twice."""
+        first, step = self.hashed(item)
         size = self.m_bits
-        first = abs(mmh3.hash(item)) % size
-        step = abs(mmh3.hash(item + " b")) % size
         return tuple([(first + n * step) % size for n in range(self.k)])
+
+    def hashed(self, item: str) -> tuple[int, int]:
+        """Return the first bit of `item`, and how far it is from each to the next."""
+        size = self.m_bits
+        return abs(mmh3.hash(item)) % size, abs(mmh3.hash(item + " b")) % size
 
     def all_positions(self, items: Sequence[str]) -> NDArray[np.int64]:
         """Return the same for many items: one row of `k` bits each."""
@@ -216,9 +220,12 @@ def _set(bits: bytearray, parameters: BloomParameters, items: Sequence[str]) -> 
         masks = np.left_shift(1, positions & 7).astype(np.uint8)
         np.bitwise_or.at(np.frombuffer(bits, np.uint8), positions >> 3 ^ 7, masks)
         return
+    size, k = parameters.m_bits, parameters.k
     for item in items:
-        for position in parameters.positions(item):
+        position, step = parameters.hashed(item)
+        for _ in range(k):
             bits[position >> 3 ^ 7] |= 1 << (position & 7)
+            position = (position + step) % size
 
 
 def _all_set(bits: bytes | bytearray, positions: Iterable[int]) -> bool:

@@ -2,7 +2,7 @@
 
 import heapq
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from sync.machine import MILLISECOND, MessageId, Nanos, PeerId
 from sync.sds.message import Delivery, HistoryEntry
@@ -28,7 +28,7 @@ class Pending:
     attempts: int = 0
     resend_at: Nanos | None = None
     """None while nobody is connected, and once it has failed."""
-    possibly_by: set[PeerId] = field(default_factory=set)
+    possibly_by: frozenset[PeerId] = frozenset()
 
 
 class Outgoing:
@@ -96,7 +96,7 @@ class Outgoing:
         changed = []
         for entry in map(self.pending.__getitem__, hits):
             if len(entry.possibly_by) < POSSIBLY_BY_MAX:
-                entry.possibly_by.add(by)
+                entry.possibly_by |= {by}
             if entry.delivery is not Delivery.POSSIBLY_ACKNOWLEDGED:
                 self._failed -= entry.delivery is Delivery.FAILED
                 entry.delivery = Delivery.POSSIBLY_ACKNOWLEDGED
@@ -138,7 +138,7 @@ class Outgoing:
             self._failed -= entry.delivery is Delivery.FAILED
             entry.attempts = 0
             entry.delivery = Delivery.UNACKNOWLEDGED
-            entry.possibly_by.clear()
+            entry.possibly_by = frozenset()
             self._probes.forget(message_id)
             self._heard = None
             self._arm(entry, now)

@@ -60,24 +60,22 @@ class Causal:
             freed = self._put(content, effects, after_gap=False)
             return effects + self._deliver(freed) if freed else effects
         missing = self._look_for(unknown, content.message_id, content.sender_id, now)
-        unmet = self.incoming.awaitable(unknown)
-        if not unmet:  # so much is missing that we look for no more
+        until = now + self.repairs.window(now).gap_after
+        instead = self.incoming.hold(content, unknown, until)
+        if instead is content:  # so much is missing that we look for no more
             return missing + self._deliver([content])
         effects += (Held(content.message_id), *missing)
-        until = now + self.repairs.window(now).gap_after
-        evicted = self.incoming.hold(content, unmet, until)
-        if evicted is not None:
-            effects += self._deliver([evicted])
+        if instead is not None:
+            effects += self._deliver([instead])
         return effects
 
     def _unknown(self, history: History, named_by: str) -> dict[MessageId, HistoryEntry]:
         """Return what is named there and not in the log; a message does not wait for itself."""
-        known, missing = self.log.order, self.incoming.missing  # what is missing needs no look-up
-        unknown = {}
-        forgone = self.forgone
+        known, forgone, unknown = self.log.order, self.forgone, {}
+        missing, waiting = self.incoming.missing, self.incoming.waiting  # they need no look-up
         for entry in history:
             message_id = entry.message_id
-            lacking = message_id in missing or message_id not in known
+            lacking = message_id in missing or message_id in waiting or message_id not in known
             if lacking and message_id != named_by and message_id not in forgone:
                 unknown[message_id] = entry
         return unknown
@@ -119,13 +117,15 @@ class Causal:
     def _deliver(self, ready: list[Content]) -> list[Effect]:
         """Put messages into the log, and then every message that waited only for them.
 
-        One whose dependencies are still unmet follows a gap, and is marked so.
+        One whose dependencies are still unmet follows a gap, and is marked so. What came while it
+        waited is not owed: its author has it.
         """
         effects: list[Effect] = []
         queue = list(ready)
         for content in queue:
             unmet = self._unknown(content.causal_history, content.message_id)
             queue += self._put(content, effects, after_gap=bool(unmet))
+            self.log.named(content.causal_history, content.sender_id)
         return effects
 
     def _put(self, content: Content, effects: list[Effect], *, after_gap: bool) -> list[Content]:
@@ -133,12 +133,13 @@ class Causal:
         message_id, sender, incoming = content.message_id, content.sender_id, self.incoming
         self.lamport = max(self.lamport, content.lamport)
         entry = HistoryEntry(message_id, content.retrieval_hint, sender)
-        is_tip = not incoming.is_named(message_id)
+        sought = incoming.missing.get(message_id)
+        is_tip = sought is None or not sought.by_message
         self.log.insert(content.lamport, entry, content.causal_history, is_tip=is_tip)
         if content.direct and sender != self._me:
             self.log.owe(entry)
         effects.append(Delivered(message_id, after_gap))
-        if message_id not in incoming.missing and message_id not in incoming.lost:
+        if sought is None and message_id not in incoming.lost:
             return []
         effects.append(Found(message_id, lost=False))
         incoming.lost.pop(message_id, None)
@@ -214,6 +215,7 @@ class Causal:
         for content in sorted(event.waiting, key=_place):
             if content.message_id not in self.log.order:
                 effects += self.admit(content, now)
+                self.log.named(content.causal_history, content.sender_id)
         return effects
 
 

@@ -201,14 +201,14 @@ class Channel:
         if message.lamport is None:
             return [EphemeralArrived(sender, message.content)]
         effects = self._review_acks(event, now)
-        self._heard(event, now)
+        self._settle()
+        if event.from_author:  # an old message that others hand on says nothing of today
+            self._heard(message, now)
         if not message.content:
             missing = self._causal.seek(history, sender, sender, now)
             return effects + self._news(missing, now)
         if self._causal.holds(message_id):
-            self.repairs.answering.heard(message_id)
-            if message_id not in self.incoming.waiting:
-                self._owe_again(event, now)
+            self._heard_again(event, now)
             return effects
         content = Content(
             message_id, sender, message.lamport, history, event.hint, event.from_author
@@ -235,10 +235,15 @@ class Channel:
             self._timer.wake(now)
         return effects
 
-    def _owe_again(self, event: Received, now: Nanos) -> None:
-        """Its author sends it again, so it does not know that we have it."""
+    def _heard_again(self, event: Received, now: Nanos) -> None:
+        """A message that we have: its author, if it came from there, does not know that."""
         message = event.message
-        if event.from_author and message.sender_id != self.me:
+        self.repairs.answering.heard(message.message_id)
+        if not event.from_author:
+            return
+        if not message.repair_request:
+            self._restart_idle(now)
+        if message.sender_id != self.me and message.message_id not in self.incoming.waiting:
             self.log.owe(HistoryEntry(message.message_id, event.hint, message.sender_id))
             self._owe_soon(now)
 
@@ -347,22 +352,19 @@ class Channel:
         self._settle()
         self._restart_idle(now)
 
-    def _heard(self, event: Received, now: Nanos) -> None:
-        """Somebody spoke: whoever only wanted to keep the channel alive waits again.
+    def _heard(self, message: Message, now: Nanos) -> None:
+        """Its author spoke: whoever only wanted to keep the channel alive waits again.
 
         A request is heard only from its sender; and one who asks does not keep others from asking.
+        New content makes everybody wait anew by itself (`_news`).
         """
-        message = event.message
-        self._settle()
-        if not event.from_author:  # an old message that others hand on says nothing of today
-            return
-        self.repairs.participants.saw(message.sender_id, now)
+        self.repairs.saw(message.sender_id, now)
         if message.repair_request:
             requested = {entry.message_id: entry for entry in message.repair_request}
             for message_id, entry in requested.items():
                 held = self._causal.holds(message_id)
                 self.repairs.requested(entry, message.sender_id, now, held=held)
-        elif message.content or self.log.is_told_by(message.causal_history):
+        elif not message.content and self.log.is_told_by(message.causal_history):
             self._restart_idle(now)
 
     def _settle(self) -> None:

@@ -177,8 +177,7 @@ Input: TypeAlias = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Broadcast:
+class Broadcast(NamedTuple):
     """Send this message to everybody."""
 
     message: Message

@@ -51,14 +51,11 @@ class Log:
     ) -> None:
         """Add a delivered message at its place ("Resolve Conflicts"); `history` is what it names.
 
-        Whoever wrote those knows from it that its author has them, if they ever meet. A message
-        that another one named before it came is no tip.
+        A message that another one named before it came is no tip.
         """
         self.order.insert(lamport, entry.message_id)
         for parent in history:
             self.tips.pop(parent.message_id, None)
-        if entry.sender_id is not None:
-            self.named(history, entry.sender_id)
         place = (lamport, entry)
         if is_tip:
             self._add_tip(place)
@@ -149,11 +146,9 @@ class Log:
 
     def _remember(self, place: Place) -> None:
         newest = self._newest
-        if len(newest) == HISTORY_MAX:
-            if place < newest[0]:
-                return
-            del newest[0]
-        if newest and place < newest[-1]:
-            insort(newest, place)
-        else:
+        if not newest or place > newest[-1]:
             newest.append(place)
+        else:
+            insort(newest, place)
+        if len(newest) > HISTORY_MAX:
+            del newest[0]

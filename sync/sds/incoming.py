@@ -69,6 +69,11 @@ class Sought:
     again: bool
     waiters: dict[MessageId, None] = field(default_factory=dict)
 
+    @property
+    def by_message(self) -> bool:
+        """Whether a message names it; a sync message does not count."""
+        return self.named_by != self.namer
+
 
 @dataclass(slots=True)
 class Incoming:
@@ -95,7 +100,7 @@ class Incoming:
             namer: who wrote that.
             until: when we stop looking.
         """
-        missing, of_namer = self.missing, self._by_namer.get(namer, 0)
+        missing, waiting, of_namer = self.missing, self.waiting, self._by_namer.get(namer, 0)
         fresh = []
         for message_id in message_ids:
             if message_id in missing:
@@ -104,38 +109,32 @@ class Incoming:
                 break
             of_namer += 1
             missing[message_id] = Sought(named_by, namer, until, message_id in self.lost)
-            self._push(until, message_id)
+            if message_id not in waiting:  # what waits here is not given up before its own time
+                self._push(until, message_id)
             fresh.append(message_id)
         if fresh:
             self._by_namer[namer] = of_namer
         return fresh
 
-    def is_named(self, message_id: MessageId) -> bool:
-        """Whether a message names this missing one; a sync message does not count."""
-        sought = self.missing.get(message_id)
-        return sought is not None and sought.named_by != sought.namer
-
-    def awaitable(self, message_ids: Iterable[MessageId]) -> set[MessageId]:
-        """Return those of some unmet dependencies that are worth waiting for."""
-        return {
-            message_id
-            for message_id in message_ids
-            if (sought := self.missing.get(message_id)) is not None and not sought.again
-        }
-
-    def hold(self, content: Content, unmet: set[MessageId], until: Nanos) -> Content | None:
-        """Hold `content` back until `unmet`, all of which are `missing`, are met.
+    def hold(self, content: Content, unknown: Iterable[MessageId], until: Nanos) -> Content | None:
+        """Hold `content` back until those of its `unknown` dependencies come that are looked for.
 
         Returns:
-            The oldest, to deliver after a gap instead, where its sender or all have too many.
+            What to deliver after a gap instead: itself, where that is none of them; the oldest,
+            where its sender or all have too many.
         """
-        message_id = content.message_id
-        self.waiting[message_id] = Waiting(content, unmet, until)
-        self._push(until, message_id)
-        for dependency in unmet:
-            sought = self.missing[dependency]
+        message_id, unmet = content.message_id, set()
+        for dependency in unknown:
+            sought = self.missing.get(dependency)
+            if sought is None or sought.again:
+                continue
             sought.waiters[message_id] = None
             sought.give_up_at = max(sought.give_up_at, until)
+            unmet.add(dependency)
+        if not unmet:
+            return content
+        self.waiting[message_id] = Waiting(content, unmet, until)
+        self._push(until, message_id)
         of_sender = self._by_sender.setdefault(content.sender_id, {})
         of_sender[message_id] = None
         if len(of_sender) > WAITING_PER_SENDER_MAX:

@@ -52,9 +52,10 @@ class IdTable:
         self._ids = bytearray()
         self._count = 0
         self._parts: list[array[int] | None] = [None] * PARTS
-        self._sizes = array("I", bytes(4 * PARTS))
-        self._missed: tuple[str, bytes | None] = ("", None)
-        """What was looked for last in vain, and its bytes: it is most likely what is added next."""
+        self._sizes = [0] * PARTS
+        self._missed: tuple[str | None, bytes, int] = (None, b"", 0)
+        """What was looked for last in vain, its bytes, and their first 8 as a number: it is most
+        likely what is added next."""
         self._odd: dict[str, int] = {}
         self._odd_ids: dict[int, str] = {}
 
@@ -77,23 +78,20 @@ class IdTable:
                     if self._ids[end - ID_BYTES : end] == key:
                         return end // ID_BYTES - 1
                 slot = (slot + 1) & mask
-        self._missed = (message_id, key)
+        self._missed = (message_id, key, place)
         return None
 
     def add(self, message_id: str) -> int:
         """Take in an id that is not here; returns its number."""
         number = self._count
         self._count += 1
-        missed, key = self._missed
+        missed, key, place = self._missed
         if missed is not message_id:
-            key = _key(message_id)
-        if key is None:
-            self._odd[message_id] = number
-            self._odd_ids[number] = message_id
-            self._ids += bytes(ID_BYTES)
-            return number
+            found = _key(message_id)
+            if found is None:
+                return self._add_odd(message_id, number)
+            key, place = found, int.from_bytes(found[:8], "big")
         self._ids += key
-        place = int.from_bytes(key[:8], "big")
         part = place >> PART_SHIFT
         slots = self._parts[part]
         if slots is None:
@@ -102,6 +100,12 @@ class IdTable:
             slots = self._parts[part] = _grown(slots)
         self._sizes[part] += 1
         _put(slots, (place >> TAG_SHIFT & TAG_MASK) << 32 | number + 1)
+        return number
+
+    def _add_odd(self, message_id: str, number: int) -> int:
+        self._odd[message_id] = number
+        self._odd_ids[number] = message_id
+        self._ids += bytes(ID_BYTES)
         return number
 
     def extend(self, ids: bytes) -> None:
@@ -220,11 +224,15 @@ class OrderedLog:
             self._less_recent, self._recent = self._recent, set()
         self._recent.add(message_id)
         place = (lamport, message_id)
-        if place > self._last:
-            self._last = place
-            self._append(place, number)
-        else:
+        if place < self._last:
             self._insert(place, number)
+            return
+        self._last = place
+        if self._chunks and len(self._chunks[-1]) < CHUNK_FILLED:
+            self._chunks[-1].append(number)
+        else:
+            self._chunks.append(array("I", (number,)))
+            self._heads.append(place)
 
     def restore(self, log: bytes) -> None:
         """Take in a whole log, ascending, of `ROW_BYTES` a message; only into an empty one."""
@@ -241,13 +249,6 @@ class OrderedLog:
             self._chunks.append(array("I", numbers[start : start + CHUNK_FILLED].tobytes()))
             self._heads.append((self._lamports[start], self._table.id_of(start)))
         self._last = (self._lamports[-1], self._table.id_of(len(rows) - 1))
-
-    def _append(self, place: tuple[int, MessageId], number: int) -> None:
-        if self._chunks and len(self._chunks[-1]) < CHUNK_FILLED:
-            self._chunks[-1].append(number)
-        else:
-            self._chunks.append(array("I", (number,)))
-            self._heads.append(place)
 
     def _insert(self, place: tuple[int, MessageId], number: int) -> None:
         at = max(bisect_right(self._heads, place) - 1, 0)

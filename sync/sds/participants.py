@@ -19,14 +19,15 @@ class Participants:
     def __len__(self) -> int:
         return len(self._last_seen)
 
-    def saw(self, peer: PeerId, now: Nanos) -> None:
-        """Note that `peer` spoke."""
+    def saw(self, peer: PeerId, now: Nanos) -> bool:
+        """Note that `peer` spoke; returns whether it is new."""
         if peer == self._me:
-            return
-        self._last_seen.pop(peer, None)
+            return False
+        known = self._last_seen.pop(peer, None) is not None
         self._last_seen[peer] = now
         if len(self._last_seen) > PARTICIPANTS_MAX:
             del self._last_seen[next(iter(self._last_seen))]
+        return not known
 
     def count(self, now: Nanos, connected: int) -> int:
         """Return how many there are, ourselves and those `connected` now among them."""

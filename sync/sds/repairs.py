@@ -34,18 +34,20 @@ class Repairs:
         """Retrieval hints of what is on its way without being asked for."""
         self._parameters = parameters
         self._window = Window.of(parameters, 1)
-        self._counted = 0
-        """Participants when they were counted last."""
         self._counted_until: Nanos = 0
         self._bulk_after: Nanos = 0
 
     def window(self, now: Nanos) -> Window:
         """Return the times of now; they grow with the group, which is counted once a second."""
-        if now >= self._counted_until or len(self.participants) != self._counted:
+        if now >= self._counted_until:
             self._window = Window.of(self._parameters, self.participants.count(now, self.connected))
-            self._counted = len(self.participants)
             self._counted_until = now + SECOND
         return self._window
+
+    def saw(self, peer: PeerId, now: Nanos) -> None:
+        """Note that `peer` spoke; one who is new is counted at once."""
+        if self.participants.saw(peer, now):
+            self._counted_until = 0
 
     @property
     def counted(self) -> tuple[int, Window]:
@@ -56,12 +58,12 @@ class Repairs:
         """A message is here, or is given up: nobody is asked for it any more."""
         if self.answering.answers:
             self.answering.heard(message_id)
-        if self.asking.requests:  # nobody stands in line while there is room
+        if self.asking.requests:
             self.asking.drop(message_id, self.window(now), now)
 
     def ask(self, now: Nanos) -> tuple[HistoryEntry, ...]:
         """Return what the message that goes out now asks for ("When SENDING a Message")."""
-        if not self.asking:
+        if not self.asking.requests:  # nobody stands in line while there is room
             return ()
         requests = self.asking.ask(self._parameters.repair_size, self.window(now), now, self.coming)
         return tuple([request.entry for request in requests])

@@ -24,11 +24,14 @@ def encode(message: Message) -> bytes:
         message_id=message.message_id,
         channel_id=message.channel_id,
         lamport_timestamp=message.lamport,
-        causal_history=[_entry_to_wire(entry) for entry in message.causal_history],
         bloom_filter=message.bloom_filter,
-        repair_request=[_entry_to_wire(entry) for entry in message.repair_request],
         content=message.content or None,
     )
+    # Made in place: an entry that was made before would be copied.
+    for message_id, hint, sender_id in message.causal_history:
+        encoded.causal_history.add(message_id=message_id, retrieval_hint=hint, sender_id=sender_id)
+    for message_id, hint, sender_id in message.repair_request:
+        encoded.repair_request.add(message_id=message_id, retrieval_hint=hint, sender_id=sender_id)
     return encoded.SerializeToString(deterministic=True)
 
 
@@ -73,14 +76,6 @@ def decode(payload: bytes, limits: Limits = LAN_LIMITS) -> Message:
         parsed.bloom_filter if parsed.HasField("bloom_filter") else None,
         tuple([_entry_from_wire(entry) for entry in requests]) if requests else (),
         content,
-    )
-
-
-def _entry_to_wire(entry: HistoryEntry) -> sds_pb2.HistoryEntry:
-    return sds_pb2.HistoryEntry(
-        message_id=entry.message_id,
-        retrieval_hint=entry.retrieval_hint,
-        sender_id=entry.sender_id,
     )
 
 

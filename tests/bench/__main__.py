@@ -2,7 +2,7 @@
 
 Of a benchmark that others on this computer disturb, the least disturbed of a few runs counts:
 `others` among its parameters says what share of the machine they took. The exit code is 0 whether
-goals are met or not.
+goals are met or not. Garbage is looked for as in the running chat (`chat_tui.garbage`).
 """
 
 import argparse
@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from chat_tui import garbage
 from tests.bench import (
     bench_chat,
     bench_reconcile,
@@ -56,6 +57,7 @@ def main() -> None:
     names = parser.parse_args().names or list(BENCHMARKS)
     if unknown := [name for name in names if name not in BENCHMARKS]:
         parser.error(f"no such benchmark: {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}")
+    garbage.settle()
     repeat_until = time.perf_counter() + REPEAT_WITHIN_S
     for name in names:
         for result in _least_disturbed(name, repeat_until):
