@@ -44,9 +44,6 @@ ids takes 0.2 s, 90 us for each of these."""
 PENDING_MAX: Final = 256
 """Ids that wait until somebody looks; 50 kB."""
 
-ROW: Final = np.dtype([("timestamp", ">u8"), ("hash", "S32")])
-"""An id as 40 bytes that sort like ids."""
-
 ORIGIN: Final = SyncId(0, ZERO_HASH)
 """The lower bound of the first range of every payload."""
 
