@@ -1,13 +1,13 @@
 """Line mode: append-only lines, no boxes; for screen readers, pipes, scripts and slow links."""
 
 import asyncio
-import gc
 import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Sequence
 from typing import Final, Protocol
 
+from chat_tui import garbage
 from chat_tui.client import Client, Setup
 from chat_tui.commands import Commands, Result, is_command
 from chat_tui.control import namer, serving
@@ -293,7 +293,7 @@ async def run(setup: Setup, *, as_json: bool, stay: bool, history: int) -> None:
         LocalError: the profile or the network cannot be used; says what to do.
     """
     client = await Client.open(setup)
-    gc.freeze()  # what a start leaves stays for good: looking through it again takes 30 ms
+    garbage.settle()
     try:
         face: Face = JsonFace(client) if as_json else TextFace(client)
         await LineMode(client, face).run(history=history, stay=stay)

@@ -1,0 +1,17 @@
+"""How often Python looks for garbage in cycles, which holds the whole program up."""
+
+import gc
+from typing import Final
+
+FULL_EVERY: Final = 1_000
+"""Middle collections from one through everything to the next; Python's own number is 10. Taking in
+100,000 messages is 110 of them. Going through everything then takes 110 ms, more for every message
+that is on its way, and found 54 objects in all that: what we make holds no cycles, but for what
+belongs to a connection or a task."""
+
+
+def settle() -> None:
+    """The start is over: leave what it made alone, which stays for good, and look seldom."""
+    gc.freeze()
+    young, middle, _ = gc.get_threshold()
+    gc.set_threshold(young, middle, FULL_EVERY)
