@@ -22,6 +22,7 @@ import numpy as np
 
 from sync.machine import Nanos
 from sync.ranges import HASH_BYTES, ORIGIN, ZERO_HASH, SyncId
+from sync.runs import Words
 
 TIMESTAMP_BYTES: Final = 8
 
@@ -164,10 +165,10 @@ class Digest:
         if timestamp >= self._floor:
             self._stale.add(timestamp >> LEAF_BITS)
 
-    def changed_all(self, sync_ids: Iterable[SyncId]) -> None:
-        """Note that these ids were added to the set or left it."""
-        floor = self._floor
-        self._stale |= {one.timestamp >> LEAF_BITS for one in sync_ids if one.timestamp >= floor}
+    def changed_all(self, timestamps: Words) -> None:
+        """Note that ids of these timestamps were added to the set or left it."""
+        counting = timestamps[timestamps >= np.uint64(self._floor)]
+        self._stale.update(np.unique(counting >> np.uint64(LEAF_BITS)).tolist())
 
     def refresh(self, source: RowSource) -> None:
         """Hash the buckets with changes anew, and what is above them."""
@@ -186,10 +187,10 @@ class Digest:
         copied._stale = self._stale.copy()
         return copied
 
-    def with_more(self, source: RowSource, more: Iterable[SyncId]) -> "Digest":
-        """Return the digest of `source`, which holds the ids `more` beside those of this one."""
+    def with_more(self, source: RowSource, timestamps: Words) -> "Digest":
+        """Return the digest of `source`, which holds ids of these timestamps beside ours."""
         extended = self.copy()
-        extended.changed_all(more)
+        extended.changed_all(timestamps)
         extended.refresh(source)
         return extended
 
@@ -239,9 +240,9 @@ class Held:
     source: RowSource
     digest: Digest
 
-    def with_found(self, together: RowSource, found: Iterable[SyncId]) -> "Held":
-        """Return it with the ids `found` missing; `together` is the set that holds them too."""
-        return Held(together, self.digest.with_more(together, found))
+    def with_found(self, together: RowSource, timestamps: Words) -> "Held":
+        """Return it with what was found missing, which `together` holds too."""
+        return Held(together, self.digest.with_more(together, timestamps))
 
     def above(self, floor: Nanos) -> "Held":
         """Return what is left of it from a retention floor on."""

@@ -17,7 +17,7 @@ from sync.digest import (
     row,
 )
 from sync.ranges import HASH_BYTES, ORIGIN, SyncId
-from tests.digests import SortedIds, held, plain_root
+from tests.digests import SortedIds, held, plain_root, times
 from tests.waku_sets import numbered
 
 BUCKET = 1 << LEAF_BITS
@@ -140,7 +140,7 @@ def test_ids_found_missing_are_added_without_a_trace(items: set[SyncId], more: s
     source = SortedIds(items)
     digest = Digest.of(source)
 
-    extended = digest.with_more(SortedIds(items | more), more - items)
+    extended = digest.with_more(SortedIds(items | more), times(more - items))
 
     assert (extended.root, extended.count) == (plain_root(items | more), len(items | more))
     assert (digest.root, digest.count) == (plain_root(items), len(items))
@@ -149,7 +149,7 @@ def test_ids_found_missing_are_added_without_a_trace(items: set[SyncId], more: s
 def test_what_is_held_takes_in_what_was_found_even_twice() -> None:
     ours, found = numbered(1), numbered(2)
 
-    together = held([ours]).with_found(SortedIds([ours, found]), [found, found])
+    together = held([ours]).with_found(SortedIds([ours, found]), times([found, found]))
 
     assert together.digest.root == plain_root([ours, found])
     assert together.leaf_rows(ours.timestamp >> LEAF_BITS) == row(ours) + row(found)

@@ -9,7 +9,7 @@ from sync.errors import RemoteError
 from sync.group.rounds import Round, drawn
 from sync.group.session_values import SessionEnded, SessionId
 from sync.machine import ChannelId, Nanos, PeerId
-from sync.ranges import OrderedSet, SyncId
+from sync.ranges import Columns, OrderedSet, SyncId, joined
 from sync.waku import check, reconcile
 from sync.waku.check_wire import decode_frame
 from sync.waku.division import NARROW, Parameters
@@ -113,8 +113,8 @@ class Session:
     wait_until: Nanos | None = None
     """For the check to begin."""
 
-    found: list[SyncId] = field(default_factory=list)
-    """What the reconciliation found that we lack: the check counts it as ours."""
+    found: list[Columns] = field(default_factory=list)
+    """What each payload of the reconciliation found that we lack: the check counts it as ours."""
 
     lacked: set[SyncId] = field(default_factory=set)
     """What we held and the peer lacked."""
@@ -172,7 +172,8 @@ class Session:
         """Begin to prove what both sides should hold now, or to hear the peer prove it."""
         assert self.held is not None
         assert self.local is not None
-        held = self.held.with_found(self.local.together(self.found), self.found)
+        found = joined(self.found)
+        held = self.held.with_found(self.local.together(found), found.timestamps)
         role = reconcile.Role.INITIATOR if self.initiated else reconcile.Role.RESPONDER
         self.checking = check.Check(role, held, self.since, salt, now)
         effects = self.checking.handle(check.Begin(), now) if self.initiated else []

@@ -46,7 +46,7 @@ from sync.group.values import (
     Transferred,
 )
 from sync.machine import SECOND, Nanos, PeerId, Tick
-from sync.ranges import ZERO_HASH, SyncId
+from sync.ranges import ZERO_HASH, SyncId, columns_of
 from sync.waku import check, reconcile, transfer
 from sync.waku.check_message import CHECK
 from sync.waku.check_wire import encode_frame
@@ -235,7 +235,7 @@ class Sessions:
                     session.note(payload.ranges, len(encoded), sent=True)
                     effects.append(SendPayload(session.number, encoded))
                 case reconcile.Differences(need, have):
-                    session.found += need
+                    session.found.append(columns_of(need))
                     effects += self._differ(session, need, have, now)
                 case reconcile.Finished():
                     effects += self._on_reconciled(session, result, now)
