@@ -169,6 +169,26 @@ def test_a_peer_that_claims_what_it_never_sends_does_not_stop_the_channel() -> N
     assert [effect.after_gap for effect in only(values.Deliver, effects)] == [True, False]
 
 
+def test_of_history_on_its_way_only_what_its_author_sent_is_acknowledged_by_name() -> None:
+    alice, bob, carol = Member("alice"), Author("bob"), Author("carol")
+    at = NOW // 10**6
+    oldest = carol.write("long ago", lamport=at, created_ns=NOW)
+    older = carol.write("after that", after=[oldest], lamport=at + 1, created_ns=NOW)
+    live = bob.write("meanwhile", after=[oldest], lamport=at + 2, created_ns=NOW)
+    alice.join(bob.peer_id)
+    alice.tell(values.SessionOffered(1, bob.peer_id))
+    alice.tell(claim(1, SyncId(NOW, oldest.waku_hash)))
+
+    alice.tell(values.Arrived(bob.peer_id, older.payload))
+    alice.hear(live)
+    alice.tell(values.Arrived(bob.peer_id, oldest.payload))
+    alice.tell(values.PeerGone(bob.peer_id))
+    swept(alice, alice.advance(NOW + PATIENCE), NOW + PATIENCE)
+
+    assert len(alice.shown()) == 3
+    assert [*alice.group.sds.log.owed] == [live.entry.message_id]
+
+
 def swept(member: Member, effects: list[values.Effect], now: int) -> list[values.Effect]:
     """Load for it what it asks for."""
     for wanted in only(values.LoadHeldBack, effects):

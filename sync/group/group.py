@@ -33,6 +33,7 @@ from sync.machine import MILLISECOND, ChannelId, MessageId, Nanos, PeerId, Tick,
 from sync.ranges import SyncId
 from sync.sds import events as sds
 from sync.sds.channel import Channel
+from sync.sds.incoming import Content
 from sync.sds.message import Delivery, HistoryEntry, Kind, Message, Parameters
 
 RESTORED = (
@@ -252,7 +253,8 @@ class Group:
         self._insert_item(stored)
         self.loading.came(stored.waku_hash, self._now)
         if self.loading.waits(message.causal_history, self.sds.log.order.__contains__):
-            return [*effects, *self._wait_for_history(message, stored, delivery)]
+            direct = from_author and not own
+            return [*effects, *self._wait_for_history(message, stored, delivery, direct=direct)]
         received = sds.Received(message, stored.waku_hash, from_author=from_author)
         effects += self._sds(received, stored, delivery)
         return [*effects, *self._seek_backlink(stored)]
@@ -288,12 +290,17 @@ class Group:
     # --- History on its way --------------------------------------------------------------------
 
     def _wait_for_history(
-        self, message: Message, stored: values.StoredMessage, delivery: Delivery | None
+        self,
+        message: Message,
+        stored: values.StoredMessage,
+        delivery: Delivery | None,
+        *,
+        direct: bool,
     ) -> list[values.Effect]:
         """Keep an entry on the disk until what it names, which is on its way, is here."""
         message_id = stored.entry.message_id
         shown: list[values.Effect] = []
-        if self.loading.add(message_id, self._now):
+        if self.loading.add(message_id, self._now, direct=direct):
             shown.append(values.Previewed(message_id, stored.entry, delivery))
         named = sds.Seek(message.causal_history, message_id, message.sender_id)
         return [
@@ -309,12 +316,12 @@ class Group:
         admitted = [effect for one in taken for effect in self._admit(one)]
         return [*admitted, *self._forgo(), *more]
 
-    def _admit(self, outline: values.Outline) -> list[values.Effect]:
+    def _admit(self, content: Content) -> list[values.Effect]:
         """Let in what is on the disk already."""
         waiting = values.Status.WAITING
         return [
-            values.SetStatus(self.channel, outline.message_id, waiting, after_gap=False),
-            *self._sds(sds.Admit(content_of(outline))),
+            values.SetStatus(self.channel, content.message_id, waiting, after_gap=False),
+            *self._sds(sds.Admit(content)),
         ]
 
     # --- Wrong clocks --------------------------------------------------------------------------
@@ -339,7 +346,7 @@ class Group:
         effects: list[values.Effect] = []
         for outline in self.parked.take(self._now + self._offset):
             self.holdings.add(SyncId(outline.created_ns, outline.retrieval_hint))
-            effects += self._admit(outline)
+            effects += self._admit(content_of(outline))
         return effects
 
     def _withdraw(self) -> list[values.Effect]:

@@ -9,9 +9,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Final
 
+from sync.group.ingest import content_of
 from sync.group.values import LoadHeldBack, Outline
 from sync.machine import SECOND, MessageId, Nanos, earlier
 from sync.ranges import SyncId
+from sync.sds.incoming import Content
 from sync.sds.message import HistoryEntry
 
 PATIENCE: Final[Nanos] = 20 * SECOND
@@ -47,6 +49,8 @@ class Loading:
         """Of these, what sessions that are over did not bring: another one may, for a while."""
         self.ids: set[MessageId] = set()
         """What is on the disk and waits."""
+        self.direct: set[MessageId] = set()
+        """Of that, what its author sent us, who wants to hear that we have it."""
         self.due: Nanos | None = None
         """When what waits takes its place, whatever is missing; not while sessions go on."""
         self.sweeping = False
@@ -105,11 +109,13 @@ class Loading:
             for entry in history
         )
 
-    def add(self, message_id: MessageId, now: Nanos) -> bool:
+    def add(self, message_id: MessageId, now: Nanos, *, direct: bool = False) -> bool:
         """A message waits on the disk; returns whether to show it as one that does."""
         if not self.ids:
             self._began_at = self._came_at = now
         self.ids.add(message_id)
+        if direct:
+            self.direct.add(message_id)
         self.previews += 1
         return self.previews <= PREVIEWS_MAX
 
@@ -142,10 +148,16 @@ class Loading:
 
     def take(
         self, outlines: tuple[Outline, ...], now: Nanos
-    ) -> tuple[list[Outline], list[LoadHeldBack]]:
+    ) -> tuple[list[Content], list[LoadHeldBack]]:
         """Return what takes its place now, the oldest first, and what to load next."""
-        taken = [outline for outline in outlines if outline.message_id in self.ids]
-        self.ids.difference_update([outline.message_id for outline in taken])
+        taken = [
+            content_of(outline)._replace(direct=outline.message_id in self.direct)
+            for outline in outlines
+            if outline.message_id in self.ids
+        ]
+        ids = [content.message_id for content in taken]
+        self.ids.difference_update(ids)
+        self.direct.difference_update(ids)
         if len(outlines) == SWEEP and self.ids:
             last = outlines[-1]
             return taken, [LoadHeldBack((last.lamport, last.message_id), SWEEP)]
