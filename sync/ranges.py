@@ -160,6 +160,13 @@ class OrderedSet:
         snapshot._frozen = True
         return snapshot
 
+    def below(self, bound: SyncId) -> "OrderedSet":
+        """Return a snapshot of the ids below `bound`; O(log n)."""
+        snapshot = self.frozen()
+        for run in snapshot._runs():  # noqa: SLF001
+            run.end = run.row_of(bound)
+        return snapshot
+
     def together(self, more: Columns) -> "OrderedSet":
         """Return a snapshot with these ids more, in any order, some perhaps already here."""
         snapshot = self.frozen()

@@ -111,6 +111,21 @@ def test_a_floor_leaves_the_ids_from_it_on(items: set[SyncId], floor: int) -> No
     assert narrowed.above(source, floor // 2).root == narrowed.root
 
 
+@given(id_sets, timestamps, timestamps, st.binary(min_size=32, max_size=32))
+def test_a_bound_leaves_the_ids_below_it(
+    items: set[SyncId], floor: int, timestamp: int, cut: bytes
+) -> None:
+    bound = SyncId(min(timestamp, END.timestamp - 1), cut)
+    kept = SortedIds(item for item in items if item < bound)
+
+    narrowed = held(items).below(kept, bound.timestamp)
+    both_ways = held(items).above(floor).below(kept, bound.timestamp)
+
+    assert (narrowed.digest.root, narrowed.digest.count) == (plain_root(kept.items), len(kept))
+    left = [item for item in kept.items if item.timestamp >= floor]
+    assert (both_ways.digest.root, both_ways.digest.count) == (plain_root(left), len(left))
+
+
 @given(id_sets, id_sets, timestamps)
 def test_a_digest_with_a_floor_goes_on_above_it(
     items: set[SyncId], more: set[SyncId], floor: int

@@ -13,6 +13,7 @@
 - `session_values`: inputs and effects of sessions.
 - `rounds`: payloads of a session, as they are shown.
 - `session`: one Waku Sync session.
+- `grace`: sessions that are over, and may still receive.
 - `sessions`: the Waku Sync sessions of the channel.
 - `group`: the machine.
 """

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from sync import ephemeral
 from sync.entry import Header
 from sync.errors import RemoteError
-from sync.group import session, sessions, values
+from sync.group import session_values, sessions, values
 from sync.group.author_log import AuthorLog
 from sync.group.holdings import Holdings
 from sync.group.ingest import content_of, outline_of
@@ -27,6 +27,7 @@ from sync.group.parked import (
     Parked,
     admitted_from,
 )
+from sync.group.session import Terms
 from sync.group.typists import Typists
 from sync.group.writer import Author, Writer
 from sync.machine import MILLISECOND, ChannelId, MessageId, Nanos, PeerId, Tick, earlier
@@ -60,7 +61,7 @@ class Group:
         self.sds.expect(self.loading.coming)
         self.holdings = Holdings()
         self.sessions = sessions.Sessions(
-            session.Terms(author.me, channel, author.draw_salt, retention=author.retention),
+            Terms(author.me, channel, author.draw_salt, retention=author.retention),
             self.holdings,
         )
         self.peers: set[PeerId] = set()
@@ -193,18 +194,18 @@ class Group:
             self._gate.check_copy(message).header
         )
 
-    def _sessions(self, event: sessions.Input) -> list[values.Effect]:
+    def _sessions(self, event: session_values.Input) -> list[values.Effect]:
         """Feed the sessions; what one wants and got takes the way of every other message."""
         effects: list[values.Effect] = []
         for result in self.sessions.handle(event, self._now, self._offset):
             match result:
-                case session.Accepted():
+                case session_values.Accepted():
                     effects += self._on_transferred(result)
-                case session.Wanted(ids):
+                case session_values.Wanted(ids):
                     self.loading.want(ids)
-                case session.Unwanted(ids):
+                case session_values.Unwanted(ids):
                     self.loading.unwant(ids, self._now)
-                case session.Proved():
+                case session_values.Proved():
                     effects += self._on_proved(result)
                 case values.SessionEnded():
                     complete = result.got >= result.need
@@ -214,7 +215,7 @@ class Group:
                     effects.append(result)
         return effects
 
-    def _on_proved(self, proved: session.Proved) -> list[values.Effect]:
+    def _on_proved(self, proved: session_values.Proved) -> list[values.Effect]:
         """A peer holds what we held: that acknowledges; what both lack is below our floor."""
         pending = self.sds.outgoing.pending
         held = self._writer.held_by(pending, proved.floor, proved.holds)
@@ -228,7 +229,7 @@ class Group:
         self._forgoes = False
         return self._sds(sds.Forgo())
 
-    def _on_transferred(self, accepted: session.Accepted) -> list[values.Effect]:
+    def _on_transferred(self, accepted: session_values.Accepted) -> list[values.Effect]:
         self.loading.came(accepted.sync_id.hash, self._now)
         try:
             message, stored = self._gate.read_transfer(accepted.waku, accepted.topic)
