@@ -115,6 +115,11 @@ class Group:
             effects += self.loading.sweep(now)
         return effects
 
+    @property
+    def wrote(self) -> bool:
+        """Whether we have ever written here."""
+        return self._writer.created_ns > 0
+
     def deadline(self) -> Nanos | None:
         """When SDS, a session, a parked entry or a typing notice next needs a tick."""
         due = earlier(self.sds.deadline(), self.sessions.deadline())

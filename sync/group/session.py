@@ -103,7 +103,12 @@ class Session:
     need: int = 0
     have: int = 0
     got: int = 0
+    payloads: int = 0
+    bytes_in: int = 0
+    bytes_out: int = 0
     rounds: list[Round] = field(default_factory=list)
+    """The first payloads, as they are shown."""
+
     ended_at: Nanos | None = None
     result: str = ""
 
@@ -144,7 +149,9 @@ class Session:
 
     def meet(self, received: Ranges) -> None:
         """Take note of where the initiator's window ends, which its first payload says."""
-        if not self.initiated and not self.rounds and received and received.upper(-1) < self.until:
+        if self.initiated or self.payloads or not received:
+            return
+        if received.upper(-1) < self.until:
             assert self.local is not None
             assert self.held is not None
             self.until = received.upper(-1)
@@ -202,8 +209,13 @@ class Session:
         return Proved(self.peer, floor, whole, lambda one: one in local and one not in lacked)
 
     def note(self, ranges: Ranges, size: int, *, sent: bool) -> None:
-        """Remember a payload, to be shown."""
+        """Count a payload, and remember it to be shown, if it is one of the first."""
         assert self.local is not None, "payloads are exchanged over a frozen set"
+        self.payloads += 1
+        if sent:
+            self.bytes_out += size
+        else:
+            self.bytes_in += size
         if len(self.rounds) < ROUNDS_MAX:
             self.rounds.append(drawn(ranges, size, self.local, sent=sent))
 
