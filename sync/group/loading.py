@@ -7,6 +7,7 @@ their places, the oldest first, once all has come, or when the session is over w
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from itertools import islice
 from typing import Final
 
 from sync.group.ingest import content_of
@@ -32,6 +33,10 @@ HELD_MAX: Final[Nanos] = 600 * SECOND
 LEFT_MAX: Final = 100_000
 """Ids hoped for after a session was cut; the history of a channel of the size we are made for."""
 
+IN_VAIN_MAX: Final = 2
+"""How often an id is hoped for in vain. Whoever claims it again and again, and never sends it, must
+not keep us from asking others."""
+
 PREVIEWS_MAX: Final = 512
 """Waiting entries shown as such: two pages; more would only be scrolled past."""
 
@@ -47,6 +52,8 @@ class Loading:
         """Waku hashes, and how many sessions want each."""
         self.left: Counter[bytes] = Counter()
         """Of these, what sessions that are over did not bring: another one may, for a while."""
+        self.in_vain: Counter[bytes] = Counter()
+        """What was hoped for and did not come, and how often; as many as are hoped for at most."""
         self.ids: set[MessageId] = set()
         """What is on the disk and waits."""
         self.direct: set[MessageId] = set()
@@ -73,7 +80,8 @@ class Loading:
 
     def want(self, ids: Iterable[SyncId]) -> None:
         """A session has found these missing."""
-        hashes = [one.hash for one in ids]
+        in_vain = self.in_vain
+        hashes = [one.hash for one in ids if in_vain.get(one.hash, 0) < IN_VAIN_MAX]
         self.coming.update(hashes)
         self._wanted += len(hashes)
 
@@ -93,6 +101,7 @@ class Loading:
     def came(self, waku_hash: bytes, now: Nanos) -> None:
         """A message is here."""
         wanted = self.coming.pop(waku_hash, 0)
+        self.in_vain.pop(waku_hash, None)
         if wanted:
             self._came_at = now
             self._wanted -= wanted - self.left.pop(waku_hash, 0)
@@ -138,13 +147,21 @@ class Loading:
         due = self.deadline()
         if due is None or due > now:
             return []
-        self.coming -= self.left
-        self.left.clear()
+        self._give_up()
         if not self.ids:
             self.due = None
             return []
         self.sweeping = True
         return [LoadHeldBack(None, SWEEP)]
+
+    def _give_up(self) -> None:
+        """Hope no longer for what sessions did not bring, whoever claims it by now."""
+        for waku_hash, given_up in self.left.items():
+            self._wanted -= self.coming.pop(waku_hash, 0) - given_up
+        self.in_vain.update(self.left.keys())
+        for waku_hash in list(islice(self.in_vain, max(0, len(self.in_vain) - LEFT_MAX))):
+            del self.in_vain[waku_hash]
+        self.left.clear()
 
     def take(
         self, outlines: tuple[Outline, ...], now: Nanos

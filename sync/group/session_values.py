@@ -131,7 +131,8 @@ class Push:
 class SessionEnded:
     """A session is over, with what it did; `result` says how it ended.
 
-    `converged`: both sides hold the same now, and have proved it to each other.
+    `converged`: both sides have proved to hold the same once each has what it lacked. We have ours;
+    what we push may be on its way. Where it does not arrive, the peer sees that, and begins anew.
     """
 
     session: SessionId
