@@ -177,13 +177,15 @@ def _asking(snapshot: Snapshot, info: ChannelInfo) -> str:
 
 
 def _all_well(here: Sequence[PeerInfo], info: ChannelInfo) -> str:
-    if not info.messages:
+    if info.wrote:
+        words = "Everything you sent was received"
+    else:
         verb = "is" if len(here) == 1 else "are"
-        return f"{_names(here)} {verb} here and will read what you write."
+        words = f"{_names(here)} {verb} here and will read what you write"
     if info.lost:
         lost = f"{count(info.lost, 'earlier message')} {'is' if info.lost == 1 else 'are'} lost"
-        return f"Everything you sent was received; {lost} (/sync looks again)."
-    return "Everything you sent was received."
+        words += f"; {lost} (/sync looks again)"
+    return f"{words}."
 
 
 def _names(peers: Sequence[PeerInfo]) -> str:

@@ -5,7 +5,6 @@ from typing import Final
 from chat_tui.reports import name_of
 from chat_tui.sections import Row, Section
 from chat_tui.text import clean_text, clip_cells, count, milliseconds, size, span
-from sync.group.session import ROUNDS_MAX
 from sync.machine import SECOND, Nanos
 from sync.view import ChannelInfo, RoundInfo, SessionInfo, Snapshot
 
@@ -52,7 +51,7 @@ def _card(snapshot: Snapshot, session: SessionInfo) -> Section:
     rows = (
         Row(_course(session, snapshot.now)),
         Row(_reason(session), subject="why"),
-        *_payloads(session.rounds),
+        *_payloads(session),
         *_cost(session),
         Row(_result(session), subject="result"),
     )
@@ -94,12 +93,12 @@ def _proof(session: SessionInfo) -> list[str]:
     return ["not proved"] if over else []
 
 
-def _payloads(rounds: tuple[RoundInfo, ...]) -> list[Row]:
+def _payloads(session: SessionInfo) -> list[Row]:
     rows = [
         Row(_contents(one), subject=f"rt {at // 2 + 1}", cells=one.cells)
-        for at, one in enumerate(rounds[:PAYLOADS_SHOWN])
+        for at, one in enumerate(session.rounds[:PAYLOADS_SHOWN])
     ]
-    more = len(rounds) - PAYLOADS_SHOWN
+    more = session.payloads - len(rows)
     return [*rows, Row(f"and {count(more, 'more payload')}")] if more > 0 else rows
 
 
@@ -119,14 +118,12 @@ def _contents(one: RoundInfo) -> str:
 
 def _cost(session: SessionInfo) -> list[Row]:
     """Return what the payloads took, and what the same takes as a plain list of our ids."""
-    if not session.rounds:
+    if not session.payloads:
         return []
-    cut = len(session.rounds) >= ROUNDS_MAX
-    out = sum(one.size for one in session.rounds if one.sent)
-    into = sum(one.size for one in session.rounds if not one.sent)
-    trips = count((len(session.rounds) + 1) // 2, "round trip")
-    row = Row(f"{'the first ' if cut else ''}{trips} · {size(out)} out · {size(into)} in")
-    if cut or not session.naive or session.state in UNFINISHED:
+    out, into = session.bytes_out, session.bytes_in
+    trips = count((session.payloads + 1) // 2, "round trip")
+    row = Row(f"{trips} · {size(out)} out · {size(into)} in")
+    if not session.naive or session.state in UNFINISHED:
         return [row]
     ratio = session.naive / (out + into)
     times = f"{ratio:,.0f}x" if ratio >= RATIO_WHOLE else f"{ratio:.1f}x"

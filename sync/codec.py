@@ -80,15 +80,6 @@ class Reader:
         value, self._offset = uvarint_at(self._data, self._offset)
         return value
 
-    def expect_end(self) -> None:
-        """Refuse bytes after the last field.
-
-        Raises:
-            DecodeError: something is left.
-        """
-        if self.remaining:
-            raise DecodeError(f"{self.remaining} bytes follow where nothing should")
-
 
 def uvarint_at(data: bytes, offset: int) -> tuple[int, int]:
     """Return the LEB128 number at `offset`, and the offset after it: for loops that cannot wait.

@@ -14,7 +14,7 @@ month of them. It reads the rows of a bucket from where they are when it must ha
 """
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -22,6 +22,7 @@ import numpy as np
 
 from sync.machine import Nanos
 from sync.ranges import HASH_BYTES, ORIGIN, ZERO_HASH, SyncId
+from sync.runs import Words
 
 TIMESTAMP_BYTES: Final = 8
 
@@ -164,10 +165,10 @@ class Digest:
         if timestamp >= self._floor:
             self._stale.add(timestamp >> LEAF_BITS)
 
-    def changed_all(self, sync_ids: Iterable[SyncId]) -> None:
-        """Note that these ids were added to the set or left it."""
-        floor = self._floor
-        self._stale |= {one.timestamp >> LEAF_BITS for one in sync_ids if one.timestamp >= floor}
+    def changed_all(self, timestamps: Words) -> None:
+        """Note that ids of these timestamps were added to the set or left it."""
+        counting = timestamps[timestamps >= np.uint64(self._floor)]
+        self._stale.update(np.unique(counting >> np.uint64(LEAF_BITS)).tolist())
 
     def refresh(self, source: RowSource) -> None:
         """Hash the buckets with changes anew, and what is above them."""
@@ -186,10 +187,10 @@ class Digest:
         copied._stale = self._stale.copy()
         return copied
 
-    def with_more(self, source: RowSource, more: Iterable[SyncId]) -> "Digest":
-        """Return the digest of `source`, which holds the ids `more` beside those of this one."""
+    def with_more(self, source: RowSource, timestamps: Words) -> "Digest":
+        """Return the digest of `source`, which holds ids of these timestamps beside ours."""
         extended = self.copy()
-        extended.changed_all(more)
+        extended.changed_all(timestamps)
         extended.refresh(source)
         return extended
 
@@ -198,17 +199,32 @@ class Digest:
         assert not self._stale, "refresh comes first"
         if floor <= self._floor:
             return self.copy()
-        narrowed = Digest(floor)
         cut = min(floor, END.timestamp) >> LEAF_BITS
-        narrowed._counts = {at: count for at, count in self._counts.items() if at > cut}
-        narrowed._count = sum(narrowed._counts.values())
-        for level, hashes in enumerate(self._hashes):
-            first = cut >> FANOUT_BITS * level
-            narrowed._hashes[level] = {at: kept for at, kept in hashes.items() if at > first}
+        narrowed = self._only(floor, lambda level, at: at > cut >> FANOUT_BITS * level)
         if floor < END.timestamp:
             narrowed.changed(floor)
             narrowed.refresh(source)
         return narrowed
+
+    def below(self, source: RowSource, timestamp: Nanos) -> "Digest":
+        """Return the digest of `source`: our ids up to some of this timestamp, which it cuts."""
+        assert not self._stale, "refresh comes first"
+        cut = timestamp >> LEAF_BITS
+        narrowed = self._only(self._floor, lambda level, at: at < cut >> FANOUT_BITS * level)
+        narrowed.changed(timestamp)
+        narrowed.refresh(source)
+        return narrowed
+
+    def _only(self, floor: Nanos, keeps: Callable[[int, int], bool]) -> "Digest":
+        """Return a digest of the nodes that `keeps` takes, asked by level and index."""
+        chosen = Digest(floor)
+        chosen._counts = {at: count for at, count in self._counts.items() if keeps(0, at)}
+        chosen._count = sum(chosen._counts.values())
+        chosen._hashes = [
+            {at: kept for at, kept in hashes.items() if keeps(level, at)}
+            for level, hashes in enumerate(self._hashes)
+        ]
+        return chosen
 
     def _put(self, index: int, rows: bytes | memoryview) -> None:
         """Take in the rows of a leaf as they now are."""
@@ -239,13 +255,17 @@ class Held:
     source: RowSource
     digest: Digest
 
-    def with_found(self, together: RowSource, found: Iterable[SyncId]) -> "Held":
-        """Return it with the ids `found` missing; `together` is the set that holds them too."""
-        return Held(together, self.digest.with_more(together, found))
+    def with_found(self, together: RowSource, timestamps: Words) -> "Held":
+        """Return it with what was found missing, which `together` holds too."""
+        return Held(together, self.digest.with_more(together, timestamps))
 
     def above(self, floor: Nanos) -> "Held":
         """Return what is left of it from a retention floor on."""
         return Held(self.source, self.digest.above(self.source, floor))
+
+    def below(self, source: RowSource, timestamp: Nanos) -> "Held":
+        """Return what is left of it in `source`, which ends with some ids of this timestamp."""
+        return Held(source, self.digest.below(source, timestamp))
 
     def leaf_rows(self, index: int) -> bytes:
         """Return the rows of one bucket, as far as they count."""

@@ -23,7 +23,6 @@ PeerId = NewType("PeerId", str)
 ChannelId = NewType("ChannelId", str)
 """Lowercase hex, 32 characters."""
 
-MICROSECOND: Nanos = 1_000
 MILLISECOND: Nanos = 1_000_000
 SECOND: Nanos = 1_000_000_000
 MINUTE: Nanos = 60 * SECOND

@@ -22,15 +22,29 @@ from sync.runs import (
     HASH_BYTES,
     HASH_WORDS,
     ZERO_HASH,
+    Columns,
     Group,
     Run,
     SyncId,
     Words,
     Xor,
     ascending,
+    columns_of,
+    joined,
 )
 
-__all__ = ["HASH_BYTES", "ORIGIN", "ZERO_HASH", "OrderedSet", "Places", "SyncId", "rungs"]
+__all__ = [
+    "HASH_BYTES",
+    "ORIGIN",
+    "ZERO_HASH",
+    "Columns",
+    "OrderedSet",
+    "Places",
+    "SyncId",
+    "columns_of",
+    "joined",
+    "rungs",
+]
 
 Places: TypeAlias = NDArray[np.intp]
 """Where bounds stand, (n, 2): rows of the long run and of the short one."""
@@ -43,9 +57,6 @@ ids takes 0.2 s, 90 us for each of these."""
 
 PENDING_MAX: Final = 256
 """Ids that wait until somebody looks; 50 kB."""
-
-ROW: Final = np.dtype([("timestamp", ">u8"), ("hash", "S32")])
-"""An id as 40 bytes that sort like ids."""
 
 ORIGIN: Final = SyncId(0, ZERO_HASH)
 """The lower bound of the first range of every payload."""
@@ -121,7 +132,7 @@ class OrderedSet:
         """Add many ids, in any order, some perhaps already there."""
         assert not self._frozen, "a snapshot takes no inserts"
         self._put_in()
-        self._merge(list(sync_ids))
+        self._merge(columns_of(list(sync_ids)))
 
     def restore(self, rows: bytes) -> None:
         """Take in a whole set, ascending, 40 bytes an id: timestamp, big-endian, and hash."""
@@ -149,10 +160,17 @@ class OrderedSet:
         snapshot._frozen = True
         return snapshot
 
-    def together(self, sync_ids: Iterable[SyncId]) -> "OrderedSet":
-        """Return a snapshot with these ids more."""
+    def below(self, bound: SyncId) -> "OrderedSet":
+        """Return a snapshot of the ids below `bound`; O(log n)."""
         snapshot = self.frozen()
-        snapshot._merge(list(sync_ids))  # noqa: SLF001
+        for run in snapshot._runs():  # noqa: SLF001
+            run.end = run.row_of(bound)
+        return snapshot
+
+    def together(self, more: Columns) -> "OrderedSet":
+        """Return a snapshot with these ids more, in any order, some perhaps already here."""
+        snapshot = self.frozen()
+        snapshot._merge(more)  # noqa: SLF001
         return snapshot
 
     def _insert(self, sync_id: SyncId) -> bool:
@@ -162,7 +180,7 @@ class OrderedSet:
         row = self._late.row_of(sync_id)
         if self._late.holds(row, sync_id):
             return False
-        if self._long.holds(self._long.row_of(sync_id), sync_id):
+        if self._is_long_held(sync_id):
             return False
         self._late = self._late.inserted(row, sync_id)
         self._unite_if_full()
@@ -174,30 +192,31 @@ class OrderedSet:
             return
         pending, self._pending = sorted(self._pending), []
         newer = next((at for at, one in enumerate(pending) if self._long.is_above(one)), None)
-        self._merge(pending[:newer])
+        self._merge(columns_of(pending[:newer]))
         for sync_id in [] if newer is None else dict.fromkeys(pending[newer:]):
             self._long.append(sync_id)
 
-    def _merge(self, sync_ids: list[SyncId]) -> None:
+    def _merge(self, more: Columns) -> None:
         """Add many ids at once: to the short run, while that stays short."""
-        if not sync_ids:
+        timestamps, hashes = more
+        if not len(timestamps):
             return
-        raw = b"".join([sync_id.hash for sync_id in sync_ids])
-        timestamps = np.array([sync_id.timestamp for sync_id in sync_ids], np.uint64)
-        hashes = np.frombuffer(raw, np.uint64).reshape(-1, HASH_WORDS)
-        if len(sync_ids) > LATE_MAX:
+        if len(timestamps) > LATE_MAX:
             self._unite()
             self._long = self._long.merged(timestamps, hashes)
             return
         known = [
             at
             for at in np.flatnonzero(self._long.has_at(timestamps)).tolist()
-            if self._long.holds(self._long.row_of(sync_ids[at]), sync_ids[at])
+            if self._is_long_held(SyncId(int(timestamps[at]), bytes(hashes[at])))
         ]
         self._late = self._late.merged(np.delete(timestamps, known), np.delete(hashes, known, 0))
         if self._late and self._long.is_above(self._late.id_at(self._late.end - 1)):
             self._unite()
         self._unite_if_full()
+
+    def _is_long_held(self, sync_id: SyncId) -> bool:
+        return self._long.holds(self._long.row_of(sync_id), sync_id)
 
     def _unite_if_full(self) -> None:
         if len(self._late) > LATE_MAX:

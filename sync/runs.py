@@ -8,6 +8,7 @@ so whoever holds the arrays and an end has a snapshot. (`inserted` makes a new r
 """
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
@@ -35,6 +36,30 @@ class SyncId(NamedTuple):
 
     timestamp: int
     hash: bytes
+
+
+class Columns(NamedTuple):
+    """Ids, (n) and (n, 4): where many are kept, a tenth of the objects, and faster to work on."""
+
+    timestamps: Words
+    hashes: Words
+
+
+def columns_of(sync_ids: Sequence[SyncId]) -> Columns:
+    """Return ids as columns, in their order."""
+    raw = b"".join([sync_id.hash for sync_id in sync_ids])
+    timestamps = np.array([sync_id.timestamp for sync_id in sync_ids], np.uint64)
+    return Columns(timestamps, np.frombuffer(raw, np.uint64).reshape(-1, HASH_WORDS))
+
+
+def joined(parts: Sequence[Columns]) -> Columns:
+    """Return the ids of all parts, in their order."""
+    if not parts:
+        return columns_of(())
+    return Columns(
+        np.concatenate([part.timestamps for part in parts]),
+        np.concatenate([part.hashes for part in parts]),
+    )
 
 
 class Group(Protocol):

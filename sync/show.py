@@ -190,6 +190,9 @@ def _session_info(channel: ChannelId, session: Session) -> SessionInfo:
         got=session.got,
         have=session.have,
         naive=session.naive + ROW_BYTES * max(0, session.need - session.have),
+        payloads=session.payloads,
+        bytes_in=session.bytes_in,
+        bytes_out=session.bytes_out,
         rounds=tuple([RoundInfo(*one) for one in session.rounds]),
     )
 
@@ -205,6 +208,7 @@ def channel_info(group: Group, membership: Membership) -> ChannelInfo:
         open=membership.open,
         profile=membership.profile,
         messages=len(sds.log.order),
+        wrote=group.wrote,
         missing=tuple(missing[:ROWS_MAX]),
         missing_count=len(missing),
         lost=len(incoming.lost),

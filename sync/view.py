@@ -9,19 +9,42 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol, TypeAlias
 
+from sync.infos import (
+    AnswerInfo,
+    BloomInfo,
+    ChannelInfo,
+    HoldersInfo,
+    OutgoingInfo,
+    PeerInfo,
+    PeerState,
+    RepairInfo,
+    RequestInfo,
+    RoundInfo,
+    SessionInfo,
+    TypistInfo,
+    WaitingInfo,
+)
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
-from sync.sds.evidence import Evidence
 from sync.sds.message import Delivery
+
+__all__ = [  # what is only passed on
+    "AnswerInfo",
+    "BloomInfo",
+    "ChannelInfo",
+    "HoldersInfo",
+    "OutgoingInfo",
+    "PeerInfo",
+    "PeerState",
+    "RepairInfo",
+    "RequestInfo",
+    "RoundInfo",
+    "SessionInfo",
+    "TypistInfo",
+    "WaitingInfo",
+]
 
 Position: TypeAlias = tuple[int, MessageId]
 """Where a message stands in the one order of a channel: (lamport, message id)."""
-
-
-class PeerState(Enum):
-    """Whether a peer's link is alive."""
-
-    UP = "up"
-    DOWN = "down"
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,194 +225,6 @@ Event: TypeAlias = (
     | ChannelShown
     | Notice
 )
-
-
-@dataclass(frozen=True, slots=True)
-class OutgoingInfo:
-    """An own message that nobody has surely received: its state and next resend.
-
-    `attempts` counts how often it was sent again; `possibly_by`: whose filters may hold it.
-    """
-
-    message_id: MessageId
-    delivery: Delivery
-    attempts: int
-    resend_at: Nanos | None
-    """None while nobody is connected, and once it has failed."""
-    possibly_by: tuple[PeerId, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class WaitingInfo:
-    """A message held back for the messages it depends on."""
-
-    message_id: MessageId
-    author: PeerId
-    unmet: tuple[MessageId, ...]
-    give_up_at: Nanos
-
-
-@dataclass(frozen=True, slots=True)
-class RequestInfo:
-    """A missing message, and when we ask for it (SDS-R, outgoing repair request buffer).
-
-    `namer` named it in message `named_by`; in a sync message, if both are the same. `asked` counts
-    how often we asked or heard somebody ask; `waiters` those held back for it.
-    """
-
-    message_id: MessageId
-    named_by: str
-    namer: PeerId
-    t_req: Nanos
-    asked: int
-    waiters: int
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerInfo:
-    """A message somebody asked for, and when we answer (SDS-R, incoming repair request buffer)."""
-
-    message_id: MessageId
-    requester: PeerId
-    t_resp: Nanos
-
-
-@dataclass(frozen=True, slots=True)
-class RepairInfo:
-    """SDS-R in a channel: its buffers, and the times of a group of this size. Cut to 100 rows."""
-
-    participants: int
-    groups: int
-    t_min: Nanos
-    t_max: Nanos
-    requests: tuple[RequestInfo, ...] = ()
-    requests_count: int = 0
-    answers: tuple[AnswerInfo, ...] = ()
-    answers_count: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class HoldersInfo:
-    """Who has a message, and how we know; `own` if we wrote it."""
-
-    message_id: MessageId
-    own: bool
-    holders: tuple[tuple[PeerId, Evidence], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class BloomInfo:
-    """The channel's filter; `fill` and `false_positives` are shares of 1."""
-
-    count: int
-    capacity: int
-    bits: int
-    hashes: int
-    fill: float
-    false_positives: float
-
-
-@dataclass(frozen=True, slots=True)
-class TypistInfo:
-    """Somebody who is typing; `nick` is the author's bytes: sanitise to render."""
-
-    peer: PeerId
-    nick: str
-
-
-@dataclass(frozen=True, slots=True)
-class RoundInfo:
-    """One payload of a reconciliation.
-
-    `cells` are 32 signs from the oldest to the newest of what we hold: `.` equal, so skipped, `#` a
-    fingerprint that differs, `=` an item set. `items` counts the ids of all item sets.
-    """
-
-    sent: bool
-    size: int
-    skips: int
-    fingerprints: int
-    item_sets: int
-    items: int
-    cells: str
-
-
-@dataclass(frozen=True, slots=True)
-class SessionInfo:
-    """A reconciliation session, running or over.
-
-    `need` counts what we lacked, `got` what came of it, `have` what the peer lacked. Payload bytes
-    are in `rounds`; `naive` is what a plain list of ids would have taken, of whoever had more.
-    """
-
-    number: int
-    channel: ChannelId
-    peer: PeerId
-    protocol: str
-    why: str
-    state: str
-    """`opening`, `reconciling`, `checking`, `transferring` or `over`."""
-    result: str
-    """How it ended; empty while it goes on."""
-    proved: bool
-    """Whether both sides have proved to hold the same."""
-    since: Nanos
-    """What is older was not compared; 0 if everything was."""
-    began_at: Nanos
-    ended_at: Nanos | None
-    need: int
-    got: int
-    have: int
-    naive: int
-    rounds: tuple[RoundInfo, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ChannelInfo:
-    """One channel, as the channel list and the debug pane show it. Buffers are cut to 100 rows."""
-
-    channel: ChannelId
-    name: str
-    open: bool
-    """Whether anybody on this network can join: the id and secret follow from the name."""
-    profile: str
-    messages: int
-    missing: tuple[MessageId, ...] = ()
-    missing_count: int = 0
-    lost: int = 0
-    loading: int = 0
-    """Messages that are here and wait for older ones, which are on their way."""
-    parked: int = 0
-    parked_own: tuple[MessageId, ...] = ()
-    """Those of them that we wrote, while our clock was wrong; each can be sent anew."""
-    outgoing: tuple[OutgoingInfo, ...] = ()
-    outgoing_count: int = 0
-    waiting: tuple[WaitingInfo, ...] = ()
-    waiting_count: int = 0
-    next_sync_at: Nanos | None = None
-    bloom: BloomInfo | None = None
-    repair: RepairInfo | None = None
-    holders: tuple[HoldersInfo, ...] = ()
-    """The newest messages, newest first."""
-    peers: tuple[PeerId, ...] = ()
-    """Peers whose link proved this channel."""
-    typists: tuple[TypistInfo, ...] = ()
-    """Who is typing, who began first coming first."""
-
-
-@dataclass(frozen=True, slots=True)
-class PeerInfo:
-    """One peer we have met; `rtt_ns` and `clock_offset_ns` come from pings."""
-
-    peer: PeerId
-    nick: str
-    state: PeerState
-    address: str
-    rtt_ns: Nanos | None = None
-    clock_offset_ns: Nanos | None = None
-    last_seen_ns: Nanos | None = None
-    """By our own clock; None if never in this run."""
-    syncing: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@ from bisect import bisect_left, insort
 from collections.abc import Iterable
 
 from sync.digest import FANOUT_BITS, LEAF_BITS, ROOT_LEVEL, Digest, Held, row
-from sync.ranges import SyncId
+from sync.ranges import SyncId, columns_of
+from sync.runs import Words
 
 
 class SortedIds:
@@ -28,6 +29,11 @@ class SortedIds:
 def held(items: Iterable[SyncId]) -> Held:
     source = SortedIds(items)
     return Held(source, Digest.of(source))
+
+
+def times(items: Iterable[SyncId]) -> Words:
+    """When each was written."""
+    return columns_of(list(items)).timestamps
 
 
 def plain_root(items: Iterable[SyncId]) -> bytes:

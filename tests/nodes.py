@@ -91,7 +91,7 @@ class MovableClock(clock.Clock):
 
 
 class Station:
-    """A mesh and a record of what it told; `sync.net.mesh.Events` and the driver in one."""
+    """A mesh and a record of what it told; `sync.net.mesh_events.Events` and the driver in one."""
 
     def __init__(self, name: str, *channels: str) -> None:
         self.identity: Identity = identity(name)

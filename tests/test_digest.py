@@ -17,7 +17,7 @@ from sync.digest import (
     row,
 )
 from sync.ranges import HASH_BYTES, ORIGIN, SyncId
-from tests.digests import SortedIds, held, plain_root
+from tests.digests import SortedIds, held, plain_root, times
 from tests.waku_sets import numbered
 
 BUCKET = 1 << LEAF_BITS
@@ -111,6 +111,21 @@ def test_a_floor_leaves_the_ids_from_it_on(items: set[SyncId], floor: int) -> No
     assert narrowed.above(source, floor // 2).root == narrowed.root
 
 
+@given(id_sets, timestamps, timestamps, st.binary(min_size=32, max_size=32))
+def test_a_bound_leaves_the_ids_below_it(
+    items: set[SyncId], floor: int, timestamp: int, cut: bytes
+) -> None:
+    bound = SyncId(min(timestamp, END.timestamp - 1), cut)
+    kept = SortedIds(item for item in items if item < bound)
+
+    narrowed = held(items).below(kept, bound.timestamp)
+    both_ways = held(items).above(floor).below(kept, bound.timestamp)
+
+    assert (narrowed.digest.root, narrowed.digest.count) == (plain_root(kept.items), len(kept))
+    left = [item for item in kept.items if item.timestamp >= floor]
+    assert (both_ways.digest.root, both_ways.digest.count) == (plain_root(left), len(left))
+
+
 @given(id_sets, id_sets, timestamps)
 def test_a_digest_with_a_floor_goes_on_above_it(
     items: set[SyncId], more: set[SyncId], floor: int
@@ -140,7 +155,7 @@ def test_ids_found_missing_are_added_without_a_trace(items: set[SyncId], more: s
     source = SortedIds(items)
     digest = Digest.of(source)
 
-    extended = digest.with_more(SortedIds(items | more), more - items)
+    extended = digest.with_more(SortedIds(items | more), times(more - items))
 
     assert (extended.root, extended.count) == (plain_root(items | more), len(items | more))
     assert (digest.root, digest.count) == (plain_root(items), len(items))
@@ -149,7 +164,7 @@ def test_ids_found_missing_are_added_without_a_trace(items: set[SyncId], more: s
 def test_what_is_held_takes_in_what_was_found_even_twice() -> None:
     ours, found = numbered(1), numbered(2)
 
-    together = held([ours]).with_found(SortedIds([ours, found]), [found, found])
+    together = held([ours]).with_found(SortedIds([ours, found]), times([found, found]))
 
     assert together.digest.root == plain_root([ours, found])
     assert together.leaf_rows(ours.timestamp >> LEAF_BITS) == row(ours) + row(found)

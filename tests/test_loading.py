@@ -3,6 +3,7 @@
 from sync.group import values
 from sync.group.loading import (
     HELD_MAX,
+    IN_VAIN_MAX,
     LEFT_MAX,
     PATIENCE,
     RESTART_PATIENCE,
@@ -167,6 +168,80 @@ def test_a_peer_that_claims_what_it_never_sends_does_not_stop_the_channel() -> N
     assert waited == []
     assert len(alice.shown()) == 2
     assert [effect.after_gap for effect in only(values.Deliver, effects)] == [True, False]
+
+
+def test_of_history_on_its_way_only_what_its_author_sent_is_acknowledged_by_name() -> None:
+    alice, bob, carol = Member("alice"), Author("bob"), Author("carol")
+    at = NOW // 10**6
+    oldest = carol.write("long ago", lamport=at, created_ns=NOW)
+    older = carol.write("after that", after=[oldest], lamport=at + 1, created_ns=NOW)
+    live = bob.write("meanwhile", after=[oldest], lamport=at + 2, created_ns=NOW)
+    alice.join(bob.peer_id)
+    alice.tell(values.SessionOffered(1, bob.peer_id))
+    alice.tell(claim(1, SyncId(NOW, oldest.waku_hash)))
+
+    alice.tell(values.Arrived(bob.peer_id, older.payload))
+    alice.hear(live)
+    alice.tell(values.Arrived(bob.peer_id, oldest.payload))
+    alice.tell(values.PeerGone(bob.peer_id))
+    swept(alice, alice.advance(NOW + PATIENCE), NOW + PATIENCE)
+
+    assert len(alice.shown()) == 3
+    assert [*alice.group.sds.log.owed] == [live.entry.message_id]
+
+
+def test_what_is_claimed_again_and_again_and_never_sent_is_asked_of_others() -> None:
+    alice, mallory = Member("alice"), Author("mallory")
+    at = NOW // 10**6
+    hidden = mallory.write("nobody gets this", lamport=at, created_ns=NOW)
+    bait = mallory.write("bait", after=[hidden], lamport=at + 1, created_ns=NOW)
+    later = mallory.write("more", after=[bait, hidden], lamport=at + 2, created_ns=NOW)
+    alice.join(mallory.peer_id)
+    claimed = SyncId(NOW, hidden.waku_hash)
+    now = NOW
+    missing: list[values.Missing] = []
+
+    for session in range(1, 120):
+        told = alice.tell(values.SessionOffered(session, mallory.peer_id), now)
+        told += alice.tell(claim(session, claimed), now)
+        if session == 1:
+            told += alice.hear(bait, now)
+        now += 5 * SECOND
+        missing += only(values.Missing, swept(alice, [*told, *alice.advance(now)], now))
+    coming = dict(alice.group.loading.coming)
+    told = alice.hear(later, now)
+
+    assert [one.message_id for one in missing] == [hidden.entry.message_id]
+    assert coming == {}
+    assert later.entry.message_id in alice.group.sds.incoming.waiting
+
+
+def test_who_stalls_once_may_still_bring_it() -> None:
+    loading = waiting()
+    loading.unwant([FIRST, SECOND_ID], NOW)
+    loading.session_over(NOW, complete=False)
+    assert loading.sweep(NOW + PATIENCE) == SWEEPING
+
+    loading.want([FIRST, SECOND_ID])
+
+    assert {*loading.coming} == {FIRST.hash, SECOND_ID.hash}
+
+
+def test_what_came_after_all_may_be_hoped_for_like_anything_else() -> None:
+    loading = Loading()
+    for _ in range(IN_VAIN_MAX):
+        loading.want([FIRST])
+        loading.unwant([FIRST], NOW)
+        loading.session_over(NOW, complete=False)
+        loading.sweep(NOW + PATIENCE)
+    loading.want([FIRST])
+    doubted = dict(loading.coming)
+
+    loading.came(FIRST.hash, NOW)
+    loading.want([FIRST])
+
+    assert doubted == {}
+    assert dict(loading.coming) == {FIRST.hash: 1}
 
 
 def swept(member: Member, effects: list[values.Effect], now: int) -> list[values.Effect]:

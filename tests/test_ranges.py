@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from sync import ranges
 from sync.ranges import HASH_BYTES, ORIGIN, ZERO_HASH, OrderedSet, SyncId, rungs, shortened
-from sync.runs import Group, Words
+from sync.runs import Group, Words, columns_of
 from tests.rows import sync_rows
 
 END = SyncId(2**64 - 1, b"\xff" * HASH_BYTES)
@@ -134,6 +134,14 @@ class OrderedSetMachine(RuleBasedStateMachine):
     @rule()
     def freeze(self) -> None:
         self.snapshots.append((self.ordered.frozen(), list(self.plain)))
+
+    @rule(bound=sync_ids, items=st.lists(sync_ids, max_size=20))
+    def freeze_with_an_end_and_with_more(self, bound: SyncId, items: list[SyncId]) -> None:
+        below = between(self.plain, ORIGIN, bound)
+        snapshot = self.ordered.below(bound)
+
+        self.snapshots.append((snapshot, below))
+        self.snapshots.append((snapshot.together(columns_of(items)), sorted({*below, *items})))
 
     @rule(bounds=st.tuples(sync_ids, sync_ids), parts=st.integers(2, 9))
     def ask_about_a_range(self, bounds: tuple[SyncId, SyncId], parts: int) -> None:

@@ -20,7 +20,9 @@ from sync.view import (
 )
 from tests.conversations import LOBBY, NOON, peer
 
-CALM = ChannelInfo(LOBBY, "lobby", open=True, profile="lan", messages=12, peers=(peer("bob"),))
+CALM = ChannelInfo(
+    LOBBY, "lobby", open=True, profile="lan", messages=12, wrote=True, peers=(peer("bob"),)
+)
 HERE = replace(CALM, peers=(peer("carol"), peer("dave")))
 NETWORK = "Looking for people on eth0; nobody yet."
 
@@ -85,6 +87,9 @@ def session(
         got=got,
         have=have,
         naive=34_800,
+        payloads=len(rounds),
+        bytes_in=sum(one.size for one in rounds if not one.sent),
+        bytes_out=sum(one.size for one in rounds if one.sent),
         rounds=rounds,
     )
 
@@ -138,6 +143,17 @@ def test_all_well_is_said_too() -> None:
     two = snapshot(present("bob"))
 
     assert reports.what_happens(two, CALM) == "Everything you sent was received."
+
+
+def test_who_has_written_nothing_is_not_told_that_it_was_received() -> None:
+    reader = replace(CALM, wrote=False)
+
+    assert reports.what_happens(snapshot(present("bob")), reader) == (
+        "bob is here and will read what you write."
+    )
+    assert reports.what_happens(snapshot(present("bob")), replace(reader, lost=2)) == (
+        "bob is here and will read what you write; 2 earlier messages are lost (/sync looks again)."
+    )
 
 
 def test_a_peer_counts_only_in_the_channels_it_proved() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from sync.errors import RemoteError
-from sync.group import values
+from sync.group import session, values
 from sync.group.session import OFFERED
 from sync.group.sessions import STALE_AFTER
 from sync.machine import SECOND
@@ -46,6 +46,22 @@ def test_equal_logs_cost_one_fingerprint() -> None:
 
     assert both.results() == {"equal"}
     assert max(ended.rounds for ended in both.ended) == 1
+
+
+def test_payloads_are_counted_though_only_the_first_are_remembered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(session, "ROUNDS_MAX", 1)
+    both = different()
+
+    both.start(both.one)
+    both.run()
+
+    [ours], [theirs] = (member.group.sessions.shown for member in (both.one, both.other))
+    assert (len(ours.rounds), ours.payloads) == (1, theirs.payloads)
+    assert ours.payloads > 2
+    assert (ours.bytes_in, ours.bytes_out) == (theirs.bytes_out, theirs.bytes_in)
+    assert ours.bytes_out > ours.rounds[0].size
 
 
 @pytest.mark.parametrize("order", ["one first", "other first"])

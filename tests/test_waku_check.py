@@ -37,7 +37,7 @@ from sync.waku.reconcile import Finished as ReconciliationFinished
 from sync.waku.reconcile import PayloadReceived, Role, SendPayload
 from sync.waku.reconcile import Result as ReconciliationResult
 from tests.checks import SALTS, Pair, assert_learnt, check, checked, pair
-from tests.digests import SortedIds, held
+from tests.digests import SortedIds, held, times
 from tests.waku_sets import NOW, PLAIN, filled, numbered, session, subset_with_zero_xor
 
 BUCKET = 1 << LEAF_BITS
@@ -92,8 +92,12 @@ def test_once_both_have_what_they_found_missing_they_are_equal(
     ours: set[SyncId], theirs: set[SyncId]
 ) -> None:
     one, other = held(ours), held(theirs)
-    initiator = check(Role.INITIATOR, one.with_found(SortedIds(ours | theirs), theirs - ours))
-    responder = check(Role.RESPONDER, other.with_found(SortedIds(ours | theirs), ours - theirs))
+    initiator = check(
+        Role.INITIATOR, one.with_found(SortedIds(ours | theirs), times(theirs - ours))
+    )
+    responder = check(
+        Role.RESPONDER, other.with_found(SortedIds(ours | theirs), times(ours - theirs))
+    )
 
     done = Pair(initiator, responder).run()
 

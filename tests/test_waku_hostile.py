@@ -11,9 +11,10 @@ import pytest
 
 from sync.codec import append_uvarint
 from sync.group import values
+from sync.group.grace import GRACE
 from sync.group.loading import LEFT_MAX, STALLED_AFTER
 from sync.group.session import ROUNDS_MAX as ROUNDS_SHOWN_MAX
-from sync.group.sessions import GRACE, SHOWN_MAX
+from sync.group.sessions import SHOWN_MAX
 from sync.machine import SECOND
 from sync.ranges import ORIGIN, ZERO_HASH, SyncId
 from sync.waku.check_message import CHECK

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from sync import ephemeral
 from sync.entry import Header
 from sync.errors import LocalError, RemoteError
-from sync.group import session, sessions, values
+from sync.group import session_values, sessions, values
 from sync.group.author_log import AuthorLog
 from sync.group.holdings import Holdings
 from sync.group.ingest import content_of, outline_of
@@ -27,12 +27,14 @@ from sync.group.parked import (
     Parked,
     admitted_from,
 )
+from sync.group.session import Terms
 from sync.group.typists import Typists
 from sync.group.writer import Author, Writer
 from sync.machine import MILLISECOND, ChannelId, MessageId, Nanos, PeerId, Tick, earlier
 from sync.ranges import SyncId
 from sync.sds import events as sds
 from sync.sds.channel import Channel
+from sync.sds.incoming import Content
 from sync.sds.message import Delivery, HistoryEntry, Kind, Message
 from sync.sds.parameters import Parameters
 
@@ -62,7 +64,7 @@ class Group:
         self.sds.expect(self.loading.coming)
         self.holdings = Holdings()
         self.sessions = sessions.Sessions(
-            session.Terms(author.me, channel, author.draw_salt, retention=author.retention),
+            Terms(author.me, channel, author.draw_salt, retention=author.retention),
             self.holdings,
         )
         self.peers: set[PeerId] = set()
@@ -115,6 +117,11 @@ class Group:
         if self.loading.ids or self.loading.left:
             effects += self.loading.sweep(now)
         return effects
+
+    @property
+    def wrote(self) -> bool:
+        """Whether we have ever written here."""
+        return self._writer.created_ns > 0
 
     def deadline(self) -> Nanos | None:
         """When SDS, a session, a parked entry or a typing notice next needs a tick."""
@@ -197,18 +204,18 @@ class Group:
             self._gate.check_copy(message).header
         )
 
-    def _sessions(self, event: sessions.Input) -> list[values.Effect]:
+    def _sessions(self, event: session_values.Input) -> list[values.Effect]:
         """Feed the sessions; what one wants and got takes the way of every other message."""
         effects: list[values.Effect] = []
         for result in self.sessions.handle(event, self._now, self._offset):
             match result:
-                case session.Accepted():
+                case session_values.Accepted():
                     effects += self._on_transferred(result)
-                case session.Wanted(ids):
+                case session_values.Wanted(ids):
                     self.loading.want(ids)
-                case session.Unwanted(ids):
+                case session_values.Unwanted(ids):
                     self.loading.unwant(ids, self._now)
-                case session.Proved():
+                case session_values.Proved():
                     effects += self._on_proved(result)
                 case values.SessionEnded():
                     complete = result.got >= result.need
@@ -218,7 +225,7 @@ class Group:
                     effects.append(result)
         return effects
 
-    def _on_proved(self, proved: session.Proved) -> list[values.Effect]:
+    def _on_proved(self, proved: session_values.Proved) -> list[values.Effect]:
         """A peer holds what we held: that acknowledges; what both lack is below our floor."""
         pending = self.sds.outgoing.pending
         held = self._writer.held_by(pending, proved.floor, proved.holds)
@@ -232,7 +239,7 @@ class Group:
         self._forgoes = False
         return self._sds(sds.Forgo())
 
-    def _on_transferred(self, accepted: session.Accepted) -> list[values.Effect]:
+    def _on_transferred(self, accepted: session_values.Accepted) -> list[values.Effect]:
         self.loading.came(accepted.sync_id.hash, self._now)
         try:
             message, stored = self._gate.read_transfer(accepted.waku, accepted.topic)
@@ -257,7 +264,8 @@ class Group:
         self._insert_item(stored)
         self.loading.came(stored.waku_hash, self._now)
         if self.loading.waits(message.causal_history, self.sds.log.order.__contains__):
-            return [*effects, *self._wait_for_history(message, stored, delivery)]
+            direct = from_author and not own
+            return [*effects, *self._wait_for_history(message, stored, delivery, direct=direct)]
         received = sds.Received(message, stored.waku_hash, from_author=from_author)
         effects += self._sds(received, stored, delivery)
         return [*effects, *self._seek_backlink(stored)]
@@ -293,12 +301,17 @@ class Group:
     # --- History on its way --------------------------------------------------------------------
 
     def _wait_for_history(
-        self, message: Message, stored: values.StoredMessage, delivery: Delivery | None
+        self,
+        message: Message,
+        stored: values.StoredMessage,
+        delivery: Delivery | None,
+        *,
+        direct: bool,
     ) -> list[values.Effect]:
         """Keep an entry on the disk until what it names, which is on its way, is here."""
         message_id = stored.entry.message_id
         shown: list[values.Effect] = []
-        if self.loading.add(message_id, self._now):
+        if self.loading.add(message_id, self._now, direct=direct):
             shown.append(values.Previewed(message_id, stored.entry, delivery))
         named = sds.Seek(message.causal_history, message_id, message.sender_id)
         return [
@@ -314,12 +327,12 @@ class Group:
         admitted = [effect for one in taken for effect in self._admit(one)]
         return [*admitted, *self._forgo(), *more]
 
-    def _admit(self, outline: values.Outline) -> list[values.Effect]:
+    def _admit(self, content: Content) -> list[values.Effect]:
         """Let in what is on the disk already."""
         waiting = values.Status.WAITING
         return [
-            values.SetStatus(self.channel, outline.message_id, waiting, after_gap=False),
-            *self._sds(sds.Admit(content_of(outline))),
+            values.SetStatus(self.channel, content.message_id, waiting, after_gap=False),
+            *self._sds(sds.Admit(content)),
         ]
 
     # --- Wrong clocks --------------------------------------------------------------------------
@@ -344,7 +357,7 @@ class Group:
         effects: list[values.Effect] = []
         for outline in self.parked.take(self._now + self._offset):
             self.holdings.add(SyncId(outline.created_ns, outline.retrieval_hint))
-            effects += self._admit(outline)
+            effects += self._admit(content_of(outline))
         return effects
 
     def _withdraw(self) -> list[values.Effect]:

@@ -7,11 +7,14 @@ their places, the oldest first, once all has come, or when the session is over w
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from itertools import islice
 from typing import Final
 
+from sync.group.ingest import content_of
 from sync.group.values import LoadHeldBack, Outline
 from sync.machine import SECOND, MessageId, Nanos, earlier
 from sync.ranges import SyncId
+from sync.sds.incoming import Content
 from sync.sds.message import HistoryEntry
 
 PATIENCE: Final[Nanos] = 20 * SECOND
@@ -30,6 +33,10 @@ HELD_MAX: Final[Nanos] = 600 * SECOND
 LEFT_MAX: Final = 100_000
 """Ids hoped for after a session was cut; the history of a channel of the size we are made for."""
 
+IN_VAIN_MAX: Final = 2
+"""How often an id is hoped for in vain. Whoever claims it again and again, and never sends it, must
+not keep us from asking others."""
+
 PREVIEWS_MAX: Final = 512
 """Waiting entries shown as such: two pages; more would only be scrolled past."""
 
@@ -45,8 +52,12 @@ class Loading:
         """Waku hashes, and how many sessions want each."""
         self.left: Counter[bytes] = Counter()
         """Of these, what sessions that are over did not bring: another one may, for a while."""
+        self.in_vain: Counter[bytes] = Counter()
+        """What was hoped for and did not come, and how often; as many as are hoped for at most."""
         self.ids: set[MessageId] = set()
         """What is on the disk and waits."""
+        self.direct: set[MessageId] = set()
+        """Of that, what its author sent us, who wants to hear that we have it."""
         self.due: Nanos | None = None
         """When what waits takes its place, whatever is missing; not while sessions go on."""
         self.sweeping = False
@@ -69,7 +80,8 @@ class Loading:
 
     def want(self, ids: Iterable[SyncId]) -> None:
         """A session has found these missing."""
-        hashes = [one.hash for one in ids]
+        in_vain = self.in_vain
+        hashes = [one.hash for one in ids if in_vain.get(one.hash, 0) < IN_VAIN_MAX]
         self.coming.update(hashes)
         self._wanted += len(hashes)
 
@@ -89,6 +101,7 @@ class Loading:
     def came(self, waku_hash: bytes, now: Nanos) -> None:
         """A message is here."""
         wanted = self.coming.pop(waku_hash, 0)
+        self.in_vain.pop(waku_hash, None)
         if wanted:
             self._came_at = now
             self._wanted -= wanted - self.left.pop(waku_hash, 0)
@@ -105,11 +118,13 @@ class Loading:
             for entry in history
         )
 
-    def add(self, message_id: MessageId, now: Nanos) -> bool:
+    def add(self, message_id: MessageId, now: Nanos, *, direct: bool = False) -> bool:
         """A message waits on the disk; returns whether to show it as one that does."""
         if not self.ids:
             self._began_at = self._came_at = now
         self.ids.add(message_id)
+        if direct:
+            self.direct.add(message_id)
         self.previews += 1
         return self.previews <= PREVIEWS_MAX
 
@@ -132,20 +147,34 @@ class Loading:
         due = self.deadline()
         if due is None or due > now:
             return []
-        self.coming -= self.left
-        self.left.clear()
+        self._give_up()
         if not self.ids:
             self.due = None
             return []
         self.sweeping = True
         return [LoadHeldBack(None, SWEEP)]
 
+    def _give_up(self) -> None:
+        """Hope no longer for what sessions did not bring, whoever claims it by now."""
+        for waku_hash, given_up in self.left.items():
+            self._wanted -= self.coming.pop(waku_hash, 0) - given_up
+        self.in_vain.update(self.left.keys())
+        for waku_hash in list(islice(self.in_vain, max(0, len(self.in_vain) - LEFT_MAX))):
+            del self.in_vain[waku_hash]
+        self.left.clear()
+
     def take(
         self, outlines: tuple[Outline, ...], now: Nanos
-    ) -> tuple[list[Outline], list[LoadHeldBack]]:
+    ) -> tuple[list[Content], list[LoadHeldBack]]:
         """Return what takes its place now, the oldest first, and what to load next."""
-        taken = [outline for outline in outlines if outline.message_id in self.ids]
-        self.ids.difference_update([outline.message_id for outline in taken])
+        taken = [
+            content_of(outline)._replace(direct=outline.message_id in self.direct)
+            for outline in outlines
+            if outline.message_id in self.ids
+        ]
+        ids = [content.message_id for content in taken]
+        self.ids.difference_update(ids)
+        self.direct.difference_update(ids)
         if len(outlines) == SWEEP and self.ids:
             last = outlines[-1]
             return taken, [LoadHeldBack((last.lamport, last.message_id), SWEEP)]

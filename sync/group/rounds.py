@@ -31,22 +31,23 @@ def drawn(ranges: Ranges, size: int, local: OrderedSet, *, sent: bool) -> Round:
     """Return a payload of `size` bytes as it is shown."""
     places = local.places_of(np.array([0, *ranges.timestamps], np.uint64)).sum(axis=1)
     edges = (places * CELLS // max(len(local), 1)).clip(0, CELLS - 1)
+    lower, upper = edges[:-1], edges[1:]
     if not local:  # of nothing, every range is the whole
-        edges[1:] = CELLS - 1
+        lower, upper = np.zeros_like(lower), np.full_like(upper, CELLS - 1)
     kinds = np.array(
         [0 if one is None else 2 if isinstance(one, Items) else 1 for one in ranges.contents],
         np.intp,
     )
     items = sum([len(one.elements) for one in ranges.contents if isinstance(one, Items)])
     skips, fingerprints, item_sets = np.bincount(kinds, minlength=3).tolist()
-    differs, listed = (_touched(edges, kinds == kind) for kind in (1, 2))
+    differs, listed = (_touched(lower[kinds == kind], upper[kinds == kind]) for kind in (1, 2))
     shown = np.where(listed, ITEMS, np.where(differs, DIFFERS, EQUAL))
     return Round(sent, size, skips, fingerprints, item_sets, items, "".join(shown.tolist()))
 
 
-def _touched(edges: NDArray[np.intp], chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which cells a chosen range reaches into, if range n goes from edge n to n + 1."""
+def _touched(lower: NDArray[np.intp], upper: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Return which cells some range reaches into, from its lower cell to its upper one."""
     steps = np.zeros(CELLS + 1, np.intp)
-    np.add.at(steps, edges[:-1][chosen], 1)
-    np.add.at(steps, edges[1:][chosen] + 1, -1)
+    np.add.at(steps, lower, 1)
+    np.add.at(steps, upper + 1, -1)
     return steps.cumsum()[:CELLS] > 0

@@ -4,16 +4,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 
-from sync.digest import Held
+from sync.digest import ROW_BYTES, Held
 from sync.errors import RemoteError
 from sync.group.rounds import Round, drawn
-from sync.group.session_values import SessionEnded, SessionId
+from sync.group.session_values import PAGE, Proved, SessionEnded, SessionId
 from sync.machine import ChannelId, Nanos, PeerId
-from sync.ranges import OrderedSet, SyncId
+from sync.ranges import ZERO_HASH, Columns, OrderedSet, SyncId, joined
 from sync.waku import check, reconcile
 from sync.waku.check_wire import decode_frame
 from sync.waku.division import NARROW, Parameters
-from sync.waku.message import Ranges, WakuMessage
+from sync.waku.message import EVERYTHING, Bounds, Ranges
 from sync.waku.transfer import Transfer
 
 OFFERED = "the peer began it"
@@ -46,40 +46,9 @@ class Terms:
     retention: Nanos | None = None
     """What is older than this is neither compared nor accepted; None keeps everything."""
 
-
-@dataclass(frozen=True, slots=True)
-class Accepted:
-    """A transferred message that a session wants; the group checks and stores it."""
-
-    peer: PeerId
-    sync_id: SyncId
-    waku: WakuMessage
-    topic: str
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """Ids a session has found missing: they are on their way."""
-
-    ids: tuple[SyncId, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Unwanted:
-    """Of the ids found missing, those that do not come: the session is over."""
-
-    ids: tuple[SyncId, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Proved:
-    """The peer has proved what it holds of what we held: from `floor` on, what `holds` says."""
-
-    peer: PeerId
-    floor: Nanos
-    whole: bool
-    """Whether everything was compared that we take from others."""
-    holds: Callable[[SyncId], bool]
+    def retained_from(self, reference: Nanos) -> Nanos:
+        """Return from when on we take messages, by the reference clock; 0 for all of them."""
+        return 0 if self.retention is None else max(0, reference - self.retention)
 
 
 @dataclass(slots=True)
@@ -99,6 +68,9 @@ class Session:
     retained_from: Nanos = 0
     """What is older is too old for us, whatever is compared."""
 
+    until: SyncId = EVERYTHING.upper
+    """What is younger is not compared."""
+
     transfer: Transfer = field(default_factory=Transfer)
     local: OrderedSet | None = None
     held: Held | None = None
@@ -113,8 +85,8 @@ class Session:
     wait_until: Nanos | None = None
     """For the check to begin."""
 
-    found: list[SyncId] = field(default_factory=list)
-    """What the reconciliation found that we lack: the check counts it as ours."""
+    found: list[Columns] = field(default_factory=list)
+    """What each payload of the reconciliation found that we lack: the check counts it as ours."""
 
     lacked: set[SyncId] = field(default_factory=set)
     """What we held and the peer lacked."""
@@ -131,7 +103,12 @@ class Session:
     need: int = 0
     have: int = 0
     got: int = 0
+    payloads: int = 0
+    bytes_in: int = 0
+    bytes_out: int = 0
     rounds: list[Round] = field(default_factory=list)
+    """The first payloads, as they are shown."""
+
     ended_at: Nanos | None = None
     result: str = ""
 
@@ -156,6 +133,36 @@ class Session:
         """Whether both sides are known to hold the same, once everything has come."""
         return self.checked is not None and self.checked.result is check.Result.EQUAL
 
+    @property
+    def window(self) -> Bounds:
+        """What is compared."""
+        return Bounds(SyncId(self.since, ZERO_HASH), self.until)
+
+    def freeze(self, local: OrderedSet, held: Held) -> OrderedSet:
+        """Compare what is held now, as far as the window goes; return that."""
+        if self.until < EVERYTHING.upper:
+            local = local.below(self.until)
+            held = held.below(local, self.until.timestamp)
+        self.local, self.held = local, held
+        self.naive = ROW_BYTES * local.count(*self.window)
+        return local
+
+    def meet(self, received: Ranges) -> None:
+        """Take note of where the initiator's window ends, which its first payload says."""
+        if self.initiated or self.payloads or not received:
+            return
+        if received.upper(-1) < self.until:
+            assert self.local is not None
+            assert self.held is not None
+            self.until = received.upper(-1)
+            self.freeze(self.local, self.held)
+
+    def take_pages(self) -> tuple[bytes, ...]:
+        """Return the hashes to push, in pages, the newest first, each with its oldest first."""
+        newest_first, self.pushed = sorted(self.pushed, reverse=True), []
+        pages = [newest_first[at : at + PAGE] for at in range(0, len(newest_first), PAGE)]
+        return tuple([one.hash for page in pages for one in reversed(page)])
+
     def deadline(self) -> Nanos | None:
         """When it has waited too long."""
         match self.stage:
@@ -172,7 +179,8 @@ class Session:
         """Begin to prove what both sides should hold now, or to hear the peer prove it."""
         assert self.held is not None
         assert self.local is not None
-        held = self.held.with_found(self.local.together(self.found), self.found)
+        found = joined(self.found)
+        held = self.held.with_found(self.local.together(found), found.timestamps)
         role = reconcile.Role.INITIATOR if self.initiated else reconcile.Role.RESPONDER
         self.checking = check.Check(role, held, self.since, salt, now)
         effects = self.checking.handle(check.Begin(), now) if self.initiated else []
@@ -192,17 +200,22 @@ class Session:
         self.early_frame = payload
         return []
 
-    def proved(self) -> "Proved":
+    def proved(self) -> Proved:
         """Return what the peer holds: what we held, but for what it lacked."""
         assert self.checked is not None
         assert self.local is not None
         local, lacked, floor = self.local, self.lacked, self.checked.floor
-        whole = floor <= self.retained_from
+        whole = floor <= self.retained_from and self.until == EVERYTHING.upper
         return Proved(self.peer, floor, whole, lambda one: one in local and one not in lacked)
 
     def note(self, ranges: Ranges, size: int, *, sent: bool) -> None:
-        """Remember a payload, to be shown."""
+        """Count a payload, and remember it to be shown, if it is one of the first."""
         assert self.local is not None, "payloads are exchanged over a frozen set"
+        self.payloads += 1
+        if sent:
+            self.bytes_out += size
+        else:
+            self.bytes_in += size
         if len(self.rounds) < ROUNDS_MAX:
             self.rounds.append(drawn(ranges, size, self.local, sent=sent))
 

@@ -1,16 +1,35 @@
-"""Inputs and effects of the sessions of a channel, between them and whoever has streams."""
+"""Inputs and effects of the sessions of a channel.
 
+Most are between them and whoever has streams; the last four effects are for the group alone.
+"""
+
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from sync.machine import Nanos, PeerId
-from sync.waku.message import RECONCILIATION
+from sync.machine import Nanos, PeerId, Tick
+from sync.ranges import SyncId
+from sync.waku.message import RECONCILIATION, WakuMessage
 
 PAGE: Final = 256
 """Messages of a page: some 200 kB, 17 MB if all are of the largest size."""
 
 SessionId: TypeAlias = int
 """Number of one reconciliation session, unique within a run of a node."""
+
+
+@dataclass(frozen=True, slots=True)
+class PeerJoined:
+    """A link to `peer` is up and has proved this channel."""
+
+    peer: PeerId
+
+
+@dataclass(frozen=True, slots=True)
+class PeerGone:
+    """The last link to `peer` is down."""
+
+    peer: PeerId
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +131,8 @@ class Push:
 class SessionEnded:
     """A session is over, with what it did; `result` says how it ended.
 
-    `converged`: both sides hold the same now, and have proved it to each other.
+    `converged`: both sides have proved to hold the same once each has what it lacked. We have ours;
+    what we push may be on its way. Where it does not arrive, the peer sees that, and begins anew.
     """
 
     session: SessionId
@@ -132,3 +152,64 @@ class Refused:
 
     peer: PeerId
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """A transferred message that a session wants; the group checks and stores it."""
+
+    peer: PeerId
+    sync_id: SyncId
+    waku: WakuMessage
+    topic: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Ids a session has found missing: they are on their way."""
+
+    ids: tuple[SyncId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unwanted:
+    """Of the ids found missing, those that do not come: the session is over."""
+
+    ids: tuple[SyncId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """The peer has proved what it holds of what we held: from `floor` on, what `holds` says."""
+
+    peer: PeerId
+    floor: Nanos
+    whole: bool
+    """Whether everything was compared that we take from others."""
+    holds: Callable[[SyncId], bool]
+
+
+Input: TypeAlias = (
+    StartSession
+    | SessionOffered
+    | SessionOpened
+    | SessionPayload
+    | SessionClosed
+    | Transferred
+    | TransferEnded
+    | PeerJoined
+    | PeerGone
+    | Tick
+)
+Effect: TypeAlias = (
+    OpenSession
+    | SendPayload
+    | CloseSession
+    | Push
+    | SessionEnded
+    | Refused
+    | Accepted
+    | Wanted
+    | Unwanted
+    | Proved
+)

@@ -5,30 +5,24 @@ they found missing here has come or its sender has ended.
 
 Rules:
 1. Both sides freeze what they hold at their first payload; what comes meanwhile is the next one's.
+   Where the initiator's window ends, so does what both sides froze.
 2. Only a check that found both sides equal makes a session converge. The initiator begins it, on a
    stream of its own; what it finds beyond the reconciliation is pushed and wanted like the rest.
 """
 
 from collections import deque
 from collections.abc import Sequence
-from typing import Final, TypeAlias, assert_never
+from typing import Final, assert_never
 
-from sync.digest import ROW_BYTES
 from sync.errors import RemoteError
+from sync.group.grace import Grace
 from sync.group.holdings import Holdings
-from sync.group.session import (
-    CHECK_WITHIN,
-    OFFERED,
+from sync.group.session import CHECK_WITHIN, OFFERED, Session, Terms
+from sync.group.session_values import (
     Accepted,
-    Proved,
-    Session,
-    Terms,
-    Unwanted,
-    Wanted,
-)
-from sync.group.values import (
-    PAGE,
     CloseSession,
+    Effect,
+    Input,
     OpenSession,
     PeerGone,
     PeerJoined,
@@ -44,55 +38,28 @@ from sync.group.values import (
     StartSession,
     TransferEnded,
     Transferred,
+    Unwanted,
+    Wanted,
 )
 from sync.machine import SECOND, Nanos, PeerId, Tick
-from sync.ranges import ZERO_HASH, SyncId
+from sync.ranges import ZERO_HASH, SyncId, columns_of
 from sync.waku import check, reconcile, transfer
 from sync.waku.check_message import CHECK
 from sync.waku.check_wire import encode_frame
-from sync.waku.message import EVERYTHING, shard, sync_id
+from sync.waku.message import shard, sync_id
 from sync.waku.wire import decode_ranges, decode_transfer, encode_ranges
 
 STALE_AFTER: Nanos = SECOND
 """Silence after which a session does not outlive a new link; on one LAN an answer takes less."""
 
 SPAN_OFFSET: Nanos = 20 * SECOND
-"""A window of the last hour begins and ends so much earlier, for what is just being broadcast
-(Waku Sync, "Sync Window"); ours has no end, it only begins earlier."""
-
-GRACE: Nanos = 10 * SECOND
-"""How long after the end of a session what it lacked may still come."""
+"""A window of the last hour begins and ends so much earlier: what is younger is just being
+broadcast, and would only seem to be missing (Waku Sync, "Sync Window")."""
 
 SHOWN_MAX: Final = 20
 """Sessions that are over and still shown: some 5 kB each."""
 
 RECONCILED: Final = (reconcile.Result.EQUAL, reconcile.Result.RECONCILED)
-
-
-Input: TypeAlias = (
-    StartSession
-    | SessionOffered
-    | SessionOpened
-    | SessionPayload
-    | SessionClosed
-    | Transferred
-    | TransferEnded
-    | PeerJoined
-    | PeerGone
-    | Tick
-)
-Effect: TypeAlias = (
-    OpenSession
-    | SendPayload
-    | CloseSession
-    | Push
-    | SessionEnded
-    | Refused
-    | Accepted
-    | Wanted
-    | Unwanted
-    | Proved
-)
 
 
 class Sessions:
@@ -105,8 +72,7 @@ class Sessions:
         self._terms = terms
         self._holdings = holdings
         self._shards = (shard(terms.channel),)
-        self._late: dict[PeerId, tuple[Session, Nanos]] = {}
-        """What is over and may still receive, and until when."""
+        self._late = Grace()
         self._offset: Nanos = 0
 
     def handle(self, event: Input, now: Nanos, offset: Nanos = 0) -> Sequence[Effect]:
@@ -155,9 +121,11 @@ class Sessions:
     def _on_start(
         self, number: SessionId, peer: PeerId, why: str, span: Nanos | None, now: Nanos
     ) -> list[Effect]:
-        since = 0 if span is None else max(0, now + self._offset - span - SPAN_OFFSET)
-        retained_from = self._retained_from(now)
-        session = Session(number, peer, why, now, now, max(since, retained_from), retained_from)
+        session = self._session(number, peer, why, now)
+        if span is not None:
+            until = now + self._offset - SPAN_OFFSET
+            session.since = max(session.since, until - span)
+            session.until = SyncId(max(until, session.since + 1), ZERO_HASH)
         if peer in self.by_peer:
             return [self._close(session, "put off: another session with this peer runs", now)]
         self.by_peer[peer] = session
@@ -180,9 +148,7 @@ class Sessions:
             if running.initiated and self._terms.me < peer:
                 return [CloseSession(number)]
             effects += self._end(running, "put off: the peer began one too", now)
-        retained_from = self._retained_from(now)
-        session = Session(number, peer, OFFERED, now, now, retained_from, retained_from)
-        self.by_peer[peer] = session
+        session = self.by_peer[peer] = self._session(number, peer, OFFERED, now)
         self._begin(session, reconcile.Role.RESPONDER, now)
         return effects
 
@@ -194,17 +160,15 @@ class Sessions:
         return self._end(session, "interrupted: the peer came back over a new link", now)
 
     def _begin(self, session: Session, role: reconcile.Role, now: Nanos) -> None:
-        session.local, session.held = self._holdings.frozen()
-        session.naive = ROW_BYTES * session.local.count(
-            SyncId(session.since, ZERO_HASH), EVERYTHING.upper
-        )
+        local = session.freeze(*self._holdings.frozen())
         session.reconciliation = reconcile.Reconciliation(
-            role, session.local, self._shards, now, self._terms.parameters, session.since
+            role, local, self._shards, now, self._terms.parameters, session.window
         )
 
-    def _retained_from(self, now: Nanos) -> Nanos:
-        retention = self._terms.retention
-        return 0 if retention is None else max(0, now + self._offset - retention)
+    def _session(self, number: SessionId, peer: PeerId, why: str, now: Nanos) -> Session:
+        """Return a session over everything that is not too old for us."""
+        retained_from = self._terms.retained_from(now + self._offset)
+        return Session(number, peer, why, now, now, retained_from, retained_from)
 
     # --- Reconciling ---------------------------------------------------------------------------
 
@@ -219,6 +183,7 @@ class Sessions:
             if session.reconciliation is None:
                 return [CloseSession(number)]
             received = decode_ranges(payload)
+            session.meet(received.ranges)
             session.note(received.ranges, len(payload), sent=False)
             return self._reconcile(session, reconcile.PayloadReceived(received), now)
         except RemoteError as error:
@@ -235,7 +200,7 @@ class Sessions:
                     session.note(payload.ranges, len(encoded), sent=True)
                     effects.append(SendPayload(session.number, encoded))
                 case reconcile.Differences(need, have):
-                    session.found += need
+                    session.found.append(columns_of(need))
                     effects += self._differ(session, need, have, now)
                 case reconcile.Finished():
                     effects += self._on_reconciled(session, result, now)
@@ -275,13 +240,7 @@ class Sessions:
 
     def _push(self, session: Session) -> list[Effect]:
         """Push what the peer lacks, the newest page first: that is what people want to read."""
-        if not session.pushed:
-            return []
-        newest_first = sorted(session.pushed, reverse=True)
-        pages = [newest_first[at : at + PAGE] for at in range(0, len(newest_first), PAGE)]
-        session.pushed = []
-        hashes = tuple([one.hash for page in pages for one in reversed(page)])
-        return [Push(session.peer, hashes)]
+        return [Push(session.peer, session.take_pages())] if session.pushed else []
 
     # --- Checking ------------------------------------------------------------------------------
 
@@ -355,12 +314,9 @@ class Sessions:
             RemoteError: malformed.
         """
         waku, topic = decode_transfer(payload)
-        session = self.by_peer.get(peer)
+        session = self.by_peer.get(peer) or self._late.of(peer, now)
         if session is None:
-            late, until = self._late.get(peer, (None, 0))
-            if late is None or now > until:
-                return [Refused(peer, "a transferred message outside a session")]
-            session = late
+            return [Refused(peer, "a transferred message outside a session")]
         session.heard_at = now
         wanted = sync_id(topic, waku)
         item = Accepted(peer, wanted, waku, topic)
@@ -390,8 +346,7 @@ class Sessions:
 
     def _on_tick(self, now: Nanos) -> list[Effect]:
         effects: list[Effect] = []
-        if self._late:
-            self._forget_late(now)
+        self._late.forget(now)
         for session in list(self.by_peer.values()):
             due = session.deadline()
             if due is None or due > now:
@@ -421,20 +376,10 @@ class Sessions:
         elif not session.settled and session.check_stream is not None:
             effects.append(CloseSession(session.check_stream))
         left = session.transfer.missing if missing is None else missing
-        self._forget_late(now, session.peer)
+        self._late.begin(session, now)
         if left:
             effects.append(Unwanted(left))
-            self._late[session.peer] = (session, now + GRACE)
-        else:
-            session.transfer = transfer.Transfer()
         return [*effects, self._close(session, result, now)]
-
-    def _forget_late(self, now: Nanos, peer: PeerId | None = None) -> None:
-        """Let go of ids, perhaps half a million, that sessions of `peer` or of old still lack."""
-        for each, (session, until) in list(self._late.items()):
-            if each == peer or until < now:
-                del self._late[each]
-                session.transfer = transfer.Transfer()
 
     def _close(self, session: Session, result: str, now: Nanos) -> SessionEnded:
         self.shown.append(session)

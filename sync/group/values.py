@@ -21,6 +21,8 @@ from sync.group.session_values import (
     PAGE,
     CloseSession,
     OpenSession,
+    PeerGone,
+    PeerJoined,
     Push,
     Refused,
     SendPayload,
@@ -44,6 +46,8 @@ __all__ = [  # what is only passed on
     "OpenSession",
     "Outline",
     "OwnState",
+    "PeerGone",
+    "PeerJoined",
     "Push",
     "Record",
     "Refused",
@@ -109,20 +113,6 @@ class Arrived:
 
     peer: PeerId
     payload: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class PeerJoined:
-    """A link to `peer` is up and has proved this channel."""
-
-    peer: PeerId
-
-
-@dataclass(frozen=True, slots=True)
-class PeerGone:
-    """The last link to `peer` is down."""
-
-    peer: PeerId
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,6 +135,8 @@ class Engine:
             try:
                 if batch.records:
                     tell_looks(batch, await self._journal.commit(batch.records))
+                else:
+                    await asyncio.sleep(0)  # the screen first, here too: a payload takes a while
             except StorageError as error:
                 await self._undo(batch, error, wait)
                 wait = min(wait * 2, DISK_RETRY[1])

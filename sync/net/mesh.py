@@ -11,7 +11,7 @@ import contextlib
 import statistics
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Final, Protocol
+from typing import Final
 
 from sync.errors import LocalError, RemoteError
 from sync.identity import Identity
@@ -33,6 +33,7 @@ from sync.net.frames import (
 from sync.net.handshake import OwnKeyError
 from sync.net.link import PROTOCOL, Link, superfluous
 from sync.net.listener import Listener, Serve, Spawn
+from sync.net.mesh_events import Events
 from sync.net.stream import DisconnectedError, SecureStream
 
 DEFAULT_PORT: Final = 46021
@@ -52,31 +53,6 @@ DEAD_AFTER: Final[Nanos] = 14 * SECOND
 
 PARTING: Final = 1.0
 """Seconds that saying goodbye to everybody may take."""
-
-
-class Events(Protocol):
-    """What the mesh tells the node."""
-
-    def joined(self, peer: PeerId, channel: ChannelId) -> None:
-        """`peer` has proved `channel` over a link."""
-
-    def gone(self, peer: PeerId, channel: ChannelId) -> None:
-        """No link carries `channel` to `peer` any more."""
-
-    def arrived(self, peer: PeerId, channel: ChannelId, payload: bytes) -> None:
-        """An SDS message came."""
-
-    def renamed(self, peer: PeerId) -> None:
-        """`peer` came, told its nick, or went."""
-
-    def refused(self, who: str, reason: str) -> None:
-        """Somebody sent or did something that it must not."""
-
-    async def offered(self, stream: SecureStream, opened: Open) -> Serve:
-        """A peer opens a connection for a session; raises `RemoteError` if it must not."""
-
-    async def breathe(self) -> None:
-        """Return when there is room for more from peers."""
 
 
 class Mesh:

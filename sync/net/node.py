@@ -356,21 +356,21 @@ class Node:
     # --- What the mesh and the sessions tell ---------------------------------------------------
 
     def joined(self, peer: PeerId, channel: ChannelId) -> None:
-        """See `sync.net.mesh.Events`."""
+        """See `sync.net.mesh_events.Events`."""
         self.feed(channel, values.PeerJoined(peer))
 
     def gone(self, peer: PeerId, channel: ChannelId) -> None:
-        """See `sync.net.mesh.Events`."""
+        """See `sync.net.mesh_events.Events`."""
         self.feed(channel, values.PeerGone(peer))
 
     def renamed(self, peer: PeerId) -> None:
-        """See `sync.net.mesh.Events`."""
+        """See `sync.net.mesh_events.Events`."""
         shown = self._roster.update(peer, self.clock.now())
         if shown is not None:
             self._listener(shown)
 
     def arrived(self, peer: PeerId, channel: ChannelId, payload: bytes) -> None:
-        """See `sync.net.mesh.Events`."""
+        """See `sync.net.mesh_events.Events`."""
         self.feed(channel, values.Arrived(peer, payload))
 
     def refused(self, who: str, reason: str) -> None:
@@ -379,7 +379,7 @@ class Node:
         self._trace(self.clock.now(), "refused", Notice(f"{who}: {reason}"), ())
 
     async def offered(self, stream: SecureStream, opened: Open) -> Serve:
-        """See `sync.net.mesh.Events`."""
+        """See `sync.net.mesh_events.Events`."""
         return await self.streams.offered(stream, opened)
 
     async def breathe(self) -> None:

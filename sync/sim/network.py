@@ -27,7 +27,6 @@ class Link:
 
 
 PERFECT = Link()
-HOSTILE = Link(loss=0.1, duplicate=0.05, reorder=0.05)
 
 
 @dataclass(slots=True)

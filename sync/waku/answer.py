@@ -249,13 +249,13 @@ class Answerer:
             answer.have += [one for one in items if one not in theirs]
         if received.reconciled:
             return
-        parts = list(_around_differences(bounds, items, ours, theirs))
-        ranges = self._reserve + 2 * len(parts)  # each after a `Skip`
-        if not self._parameters.narrow or not answer.has_room(ranges, count):
-            answer.add(bounds, Items(items, reconciled=True))
-            return
-        for around, few in parts:
-            answer.add(around, Items(few, reconciled=True))
+        if self._parameters.narrow:
+            parts = list(_around_differences(bounds, items, ours, theirs))
+            if answer.has_room(self._reserve + 2 * len(parts), count):  # each after a `Skip`
+                for around, few in parts:
+                    answer.add(around, Items(few, reconciled=True))
+                return
+        answer.add(bounds, Items(items, reconciled=True))
 
     def _answer_begin(self, bounds: Bounds, received: Items, count: int, answer: Answer) -> None:
         """Answer of an item set as much as fits; the rest comes in later rounds."""

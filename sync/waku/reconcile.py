@@ -17,7 +17,7 @@ from typing import TypeAlias, assert_never
 
 from sync.errors import RemoteError
 from sync.machine import SECOND, Nanos, Tick
-from sync.ranges import ZERO_HASH, OrderedSet, SyncId
+from sync.ranges import OrderedSet, SyncId
 from sync.waku.answer import Answerer
 from sync.waku.division import NARROW, Parameters
 from sync.waku.message import CLUSTER, EVERYTHING, Bounds, Ranges, RangesData
@@ -137,13 +137,13 @@ class Reconciliation:
         shards: tuple[int, ...],
         opened_at: Nanos,
         parameters: Parameters = NARROW,
-        since: Nanos = 0,
+        window: Bounds = EVERYTHING,
     ) -> None:
         """Take part as `role` with the snapshot `local`, over a stream opened at `opened_at`.
 
-        Nothing from before `since` is compared.
+        Only what is in `window` is compared; where it ends, the initiator says for both.
         """
-        self._window = Bounds(SyncId(since, ZERO_HASH), EVERYTHING.upper)
+        self._window = window
         self._answerer = Answerer(local, parameters)
         self._empty = RangesData(CLUSTER, shards)
         self._phase = Phase.INITIATING if role is Role.INITIATOR else Phase.AWAITING

@@ -142,6 +142,11 @@ class Transfer:
         """What is wanted and has not come, rising."""
         return tuple(sorted(self._missing))
 
+    @property
+    def lacking(self) -> int:
+        """How many of them."""
+        return len(self._missing)
+
     def deadline(self) -> Nanos | None:
         """When a peer that owes messages has been silent for too long.
 

@@ -1,0 +1,33 @@
+"""What the mesh tells whoever runs it, and asks of them."""
+
+from typing import Protocol
+
+from sync.machine import ChannelId, PeerId
+from sync.net.frames import Open
+from sync.net.listener import Serve
+from sync.net.stream import SecureStream
+
+
+class Events(Protocol):
+    """The node."""
+
+    def joined(self, peer: PeerId, channel: ChannelId) -> None:
+        """`peer` has proved `channel` over a link."""
+
+    def gone(self, peer: PeerId, channel: ChannelId) -> None:
+        """No link carries `channel` to `peer` any more."""
+
+    def arrived(self, peer: PeerId, channel: ChannelId, payload: bytes) -> None:
+        """An SDS message came."""
+
+    def renamed(self, peer: PeerId) -> None:
+        """`peer` came, told its nick, or went."""
+
+    def refused(self, who: str, reason: str) -> None:
+        """Somebody sent or did something that it must not."""
+
+    async def offered(self, stream: SecureStream, opened: Open) -> Serve:
+        """A peer opens a connection for a session; raises `RemoteError` if it must not."""
+
+    async def breathe(self) -> None:
+        """Return when there is room for more from peers."""

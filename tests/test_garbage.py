@@ -1,0 +1,27 @@
+"""How often Python looks for garbage in cycles."""
+
+import gc
+from collections.abc import Iterator
+
+import pytest
+
+from chat_tui.garbage import FULL_EVERY, settle
+
+
+@pytest.fixture(autouse=True)
+def restored() -> Iterator[None]:
+    """The collector of the tests is as it was."""
+    thresholds = gc.get_threshold()
+    yield
+    gc.set_threshold(*thresholds)
+    gc.unfreeze()
+
+
+def test_what_a_start_leaves_is_left_alone_and_only_looking_through_everything_is_rare() -> None:
+    young, middle, _ = gc.get_threshold()
+    kept: list[list[int]] = [[], []]  # something to look through
+
+    settle()
+
+    assert gc.get_freeze_count() > len(kept)
+    assert gc.get_threshold() == (young, middle, FULL_EVERY)
