@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, Never
 
 from sync.errors import LocalError
-from sync.group.values import SendAgain, Written
+from sync.group.values import AskAgain, SendAgain, Written
 from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos
 from sync.runner import Release, Runner
 from sync.show import text_of
@@ -88,6 +88,10 @@ class SimulatedChat:
         if message_id not in runner.groups[channel].sds.outgoing.pending:
             raise LocalError("That message is not waiting: it was received, or is not yours.")
         runner.feed(channel, SendAgain(message_id))
+
+    async def repair(self, channel: ChannelId, message_ids: tuple[MessageId, ...]) -> None:
+        """Ask peers for missing messages, at the participant's next turn."""
+        self._runner(channel).feed(channel, AskAgain(message_ids))
 
     async def sync(self, channel: ChannelId) -> int:
         """Reconcile with every peer, beginning at the participant's next turn."""

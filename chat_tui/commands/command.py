@@ -6,6 +6,7 @@ from typing import Final, TypeAlias
 
 from chat_tui import reports
 from chat_tui.chat import Chat
+from chat_tui.found import Found
 from sync.errors import LocalError
 from sync.machine import ChannelId, MessageId
 from sync.view import ChannelInfo
@@ -23,6 +24,8 @@ class Result:
     """The channel to switch to."""
     quit: bool = False
     action: str | None = None
+    found: Found | None = None
+    """What a screen shows instead of `text`."""
 
 
 @dataclass(frozen=True, slots=True)
