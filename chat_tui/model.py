@@ -127,6 +127,14 @@ class Conversation:
         position = self._known.get(message_id)
         return None if position is None else bisect_left(self._positions, position)
 
+    def covers(self, position: Position) -> bool:
+        """Whether what stands at a place, and next to it, is in memory."""
+        if self.first is None or self.last is None:
+            return False
+        above = self.has_older and position < self.first
+        below = self.has_newer and position > self.last
+        return not above and not below
+
     # -- what happens ------------------------------------------------------------------------
 
     def arrive(self, line: Line) -> list[Change]:
@@ -263,11 +271,7 @@ class Conversation:
 
     def _fits(self, position: Position) -> bool:
         """Whether a row here leaves the window without holes."""
-        if not self._positions:
-            return not self.has_older
-        above = self.has_older and position < self._positions[0]
-        below = self.has_newer and position > self._positions[-1]
-        return not above and not below
+        return self.covers(position) if self._positions else not self.has_older
 
     def _updated(self, page: Sequence[Line]) -> list[Line]:
         """Return the page's lines with what was settled while they were read."""

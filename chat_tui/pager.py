@@ -18,6 +18,9 @@ PAGE: Final = 200
 BEGINNING: Final[Position] = (0, MessageId(""))
 """Before every message there can be."""
 
+END: Final[Position] = (2**64 - 1, MessageId("ff" * 33))
+"""After every message there can be: an id has 32 bytes."""
+
 
 class Pager:
     """Reads `history`, one page of a conversation at a time.
@@ -47,8 +50,7 @@ class Pager:
     async def around(self, conversation: Conversation, position: Position) -> list[Change]:
         """Have the rows around `position` in memory; those of now go, if it is not among them."""
         async with self._one_at_a_time:
-            first, last = conversation.first, conversation.last
-            if first is not None and last is not None and first <= position <= last:
+            if conversation.covers(position):
                 return []
             return await self._around(conversation, position)
 

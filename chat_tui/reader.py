@@ -63,8 +63,11 @@ class Texts:
     mentions: tuple[Span, ...]
 
 
-class Reader(Transcript, can_focus=False):
-    """Shows a conversation to `nick`, whose name stands out in it."""
+class Reader(Transcript, can_focus=False, inherit_bindings=False):
+    """Shows a conversation to `nick`, whose name stands out in it.
+
+    The keys of anything that scrolls are not inherited: they would scroll away from the cursor.
+    """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "transcript--cursor",
@@ -141,7 +144,7 @@ class Reader(Transcript, can_focus=False):
 
     def move_screens(self, screens: int) -> None:
         """Move the cursor with what is in sight, up if negative."""
-        (self.page_up if screens < 0 else self.page_down)()
+        self._scroll(self.scroll_y + screens * max(1, self.size.height - 1))
         if self._painted:
             painted = self._painted[0 if screens < 0 else -1]
             self.select(painted.laid.row.line.message_id)
@@ -170,7 +173,7 @@ class Reader(Transcript, can_focus=False):
         self.cursor = message_id
         self._place = Place(message_id, 0, 1)
         self._settle()
-        self.scroll_to(y=self.scroll_y - self.size.height // 3, animate=False, force=True)
+        self._scroll(self.scroll_y - self.size.height // 3)
         self.select(message_id)
 
     def first_at(self, position: Position) -> MessageId | None:
@@ -179,15 +182,19 @@ class Reader(Transcript, can_focus=False):
         after = (row.line.message_id for row in rows if row.line.position >= position)
         return next(after, rows[-1].line.message_id if rows else None)
 
+    def _scroll(self, y: float) -> None:
+        """Scroll now, not after the next paint: what follows looks at what is on the screen."""
+        self.scroll_to(y=y, animate=False, force=True, immediate=True)
+
     def _bring_into_sight(self, index: int) -> None:
         laid = self._laid(index)
         self._settle()
         top, height = self._heights.top(index), self.size.height
         end = top + len(laid.strips)
         if top < self.scroll_y:
-            self.scroll_to(y=top, animate=False, force=True)
+            self._scroll(top)
         elif end > self.scroll_y + height:
-            self.scroll_to(y=min(top, end - height), animate=False, force=True)
+            self._scroll(min(top, end - height))
 
     def _scrolled_within(self, index: int, step: int) -> bool:
         """Scroll half a screen if the row goes on in that direction; returns whether it did."""
@@ -202,7 +209,7 @@ class Reader(Transcript, can_focus=False):
             y = max(self.scroll_y - height // 2, top)
         else:
             return False
-        self.scroll_to(y=y, animate=False, force=True)
+        self._scroll(y)
         return True
 
     # -- what stands out ----------------------------------------------------------------------

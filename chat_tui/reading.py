@@ -14,6 +14,7 @@ from textual import on
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
+from textual.events import DescendantFocus
 from textual.widget import Widget
 from textual.widgets import Input
 
@@ -25,8 +26,8 @@ from chat_tui.details import details
 from chat_tui.found import Detailed, Found, Goal, Hits, Listed, View
 from chat_tui.gaps import Gaps
 from chat_tui.links import links_in
-from chat_tui.messages import CursorMoved, DetailsWanted, GraphWanted, NewestWanted
-from chat_tui.pager import BEGINNING, Pager
+from chat_tui.messages import CursorMoved, DetailsWanted, GraphWanted
+from chat_tui.pager import BEGINNING, END, Pager
 from chat_tui.panels import DIM
 from chat_tui.reader import TICKS, Reader
 from chat_tui.reading_screens import BareScreen, DetailsScreen, link_question, message_list
@@ -239,13 +240,11 @@ class Reading(Vertical):
             self.transcript.select_seen()
         if self.transcript.cursor is None:
             self._say("There is no message yet to select.")
-        self._show_keys()
 
     def action_search(self) -> None:
         """Ask for words to search for."""
         self._input.display = True
         self._input.focus()
-        self._show_keys()
 
     def action_unread(self) -> None:
         """Go to the first message that came while nobody looked."""
@@ -273,12 +272,7 @@ class Reading(Vertical):
 
     def action_edge(self, which: int) -> None:
         """Go to the very first message, or to the newest."""
-        if which < 0:
-            self._go(Goal(BEGINNING))
-            return
-        self.transcript.unselect()
-        self._composer.post_message(NewestWanted())
-        self.call_later(self.action_select)
+        self._go(Goal(BEGINNING if which < 0 else END))
 
     def action_details(self) -> None:
         """Show all about the selected message."""
@@ -317,13 +311,11 @@ class Reading(Vertical):
     def action_write(self) -> None:
         """Give the keys to the composer; what is selected stays so, for /commands."""
         self._composer.focus()
-        self._show_keys()
 
     def action_command(self) -> None:
         """Begin a command about the selected message."""
         self._composer.focus()
         self._composer.insert("/")
-        self._show_keys()
 
     def action_leave(self) -> None:
         """Go back to writing."""
@@ -332,6 +324,7 @@ class Reading(Vertical):
     # -- what the widgets say -------------------------------------------------------------------
 
     @on(CursorMoved)
+    @on(DescendantFocus)
     def _show_keys(self) -> None:
         """Say which keys there are now, and where in the hits we are."""
         transcript = self.transcript
@@ -381,11 +374,17 @@ class Reading(Vertical):
         if result.found is None:
             self._tell(Notice(result.text, Level.ERROR))
             return
-        self._input.display = False
+        self._close_input()
         self.show(result.found)
 
-    def _end_search(self) -> None:
+    def _close_input(self) -> None:
+        """Close the search; whoever wrote in it does not lose the keys to nobody."""
+        if self._input.has_focus:
+            self._composer.focus()
         self._input.display = False
+
+    def _end_search(self) -> None:
+        self._close_input()
         self._input.value = ""
         if self._hits is not None:
             self._hits = None

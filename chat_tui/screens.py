@@ -24,6 +24,14 @@ KEY_HELP: Final = (
     ("Up, Down", "what you sent before"),
     ("PgUp, PgDn", "read further up and down"),
     ("End", "with nothing written: to the newest message"),
+    ("Ctrl+F", "search; then n and N go to the older and the newer hit"),
+    ("Ctrl+T or Alt+S", "select a message; j and k or the arrow keys move"),
+    ("  Enter, y, i", "its details; copy its text, its id"),
+    ("  q, o, g", "quote it, open its link, show what it builds on"),
+    ("  Home, End", "the very first, the newest message"),
+    ("Alt+U", "first unread message"),
+    ("F9", "text without boxes, to select and copy"),
+    ("Ctrl+C", "copy what was picked with the mouse"),
     ("Alt+A", "next channel with new messages"),
     ("Alt+Up, Alt+Down", "channel above or below"),
     ("F2 or Alt+P", "what the protocol does"),
@@ -31,7 +39,8 @@ KEY_HELP: Final = (
     ("F3 or Alt+N", "who is here"),
     ("Esc", "close what is open"),
     ("Ctrl+Q", "quit"),
-    ("Shift+mouse", "select text to copy (on a Mac, Option)"),
+    ("Mouse", "click selects, again opens; drag picks text for Ctrl+C"),
+    ("Shift+mouse", "the terminal's own selection (on a Mac, Option)"),
 )
 
 MARK_HELP: Final = {

@@ -11,13 +11,14 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
+from textual.events import Click
 from textual.widgets import Static
 
 from chat_tui import panels, protocol, reports
 from chat_tui.composer import Composer
 from chat_tui.debug_pane import DebugPane
 from chat_tui.marks import Glyphs
-from chat_tui.messages import FollowChanged
+from chat_tui.messages import FollowChanged, NewestWanted
 from chat_tui.model import Conversation
 from sync.machine import ChannelId
 from sync.view import ChannelInfo, Level, Notice, Snapshot
@@ -173,6 +174,14 @@ class Surroundings(Vertical):
             self.status.hide_chip()
         else:
             self.status.show_chip(self._transcript.conversation, self._glyphs)
+
+    @on(Click, "#chip")
+    def _follow_chip(self) -> None:
+        """Go where the chip points: up to what came late, else down to the newest."""
+        if self._transcript.conversation.earlier:
+            self._reading.action_unread()
+        else:
+            self.post_message(NewestWanted())
 
     def page(self, screens: int) -> None:
         """Scroll what is in sight by screens, up if negative: the conversation, or the drawer."""
