@@ -412,6 +412,7 @@ async def test_goto_a_message_by_the_beginning_of_its_id() -> None:
     async with reading(scene) as (app, pilot):
         await command(pilot, f"/goto {line.message_id[:12]}")
         await until(pilot, lambda: selected(app) == "line 0")
+        await pilot.press("escape")
         await command(pilot, "/goto nowhere")
         await until(pilot, lambda: "is no day, time or id" in shown(app))
 
