@@ -90,8 +90,9 @@ class SimulatedChat:
         runner.feed(channel, SendAgain(message_id))
 
     async def repair(self, channel: ChannelId, message_ids: tuple[MessageId, ...]) -> None:
-        """Ask peers for missing messages, at the participant's next turn."""
-        self._runner(channel).feed(channel, AskAgain(message_ids))
+        """See `chat_tui.chat.Chat`."""
+        self._runner(channel)
+        self._world.give(self._number, AskAgain(message_ids))
 
     async def sync(self, channel: ChannelId) -> int:
         """Reconcile with every peer, beginning at the participant's next turn."""

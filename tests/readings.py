@@ -2,7 +2,9 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import Any
 
+from textual.app import App
 from textual.message import Message
 from textual.pilot import Pilot
 
@@ -63,7 +65,7 @@ async def until(pilot: Pilot[None], true: Callable[[], object]) -> None:
     raise AssertionError("it never became true")
 
 
-def shown(app: ChatApp) -> str:
+def shown(app: App[Any]) -> str:
     """All the text on the screen."""
     return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
 

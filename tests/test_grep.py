@@ -7,6 +7,8 @@ from chat_tui.grep import matching
 from sync.errors import LocalError
 from tests.readings import long_talk, short_talk
 
+pytestmark = pytest.mark.net
+
 
 async def test_the_newest_matches_come_first_from_all_pages() -> None:
     scene = long_talk()

@@ -371,6 +371,7 @@ async def test_mentions_are_listed_and_enter_goes_there() -> None:
     assert "alice, apple 850" in listed
 
 
+@pytest.mark.net
 async def test_grep_lists_and_a_wrong_pattern_is_explained() -> None:
     async with reading(long_talk()) as (app, pilot):
         await command(pilot, "/grep apple [12]5")
