@@ -302,10 +302,10 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
         strip = super()._strip(painted, shape)
         laid = painted.laid
         if painted.line >= laid.text_at and painted.line < len(laid.strips):
-            for style, cells in self._over(painted, shape):
-                strip = painted_over(strip, cells, style)
             if painted.selected:
                 strip = self._with_cursor(strip, painted, shape)
+            for style, cells in self._over(painted, shape):
+                strip = painted_over(strip, cells, style)
         return strip
 
     def _over(self, painted: Painted, shape: Shape) -> Iterator[tuple[Style, Sequence[Span]]]:

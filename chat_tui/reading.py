@@ -68,6 +68,7 @@ SELECTING: Final = frozenset(
 )
 """Actions whose keys are letters: only while the transcript has them."""
 
+SEARCHING: Final = "Search for words · Enter searches · Esc closes"
 KEYS: Final = "Enter details · y copy · q quote · o link · Esc back"
 
 
@@ -136,9 +137,7 @@ class Reading(Vertical):
         self.open_link: Callable[[str], Awaitable[bool]] = open_in_browser
         """Shows a link to the person; says whether it could."""
         self._keys = Panel(id="reading-keys")
-        self._input = Input(
-            placeholder="words to search for; Enter searches, Esc closes", id="search"
-        )
+        self._input = Input(placeholder="projector room", id="search")
         self._gaps = Gaps()
         self._hits: Hits | None = None
         self._hit = 0
@@ -329,7 +328,9 @@ class Reading(Vertical):
         """Say which keys there are now, and where in the hits we are."""
         transcript = self.transcript
         said = self._hits_said()
-        if transcript.cursor is not None and not transcript.has_focus and not self._input.display:
+        if self._input.display:
+            said = SEARCHING
+        elif transcript.cursor is not None and not transcript.has_focus:
             row = transcript.selected()
             what = "" if row is None else clip_cells(" ".join(row.text.split()), SIGNS_SHOWN)
             said = f"Selected: {what} · Ctrl+T goes back to it · Esc lets go"

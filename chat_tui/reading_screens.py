@@ -13,13 +13,13 @@ from textual.content import Content
 from textual.events import Click
 from textual.screen import ModalScreen, Screen
 
-from chat_tui.found import Listed, as_text, line_text
+from chat_tui.found import Listed, line_text
 from chat_tui.links import ascii_host, host_of, warnings
 from chat_tui.marks import Glyphs
 from chat_tui.panels import BAD, DIM
 from chat_tui.screens import TextScreen
 from chat_tui.surroundings import Panel
-from chat_tui.text import clip_cells, day_of
+from chat_tui.text import clean_nick, clean_text, clip_cells, day_of, time_of_day, wrap
 from sync.machine import MessageId
 from sync.view import Line
 
@@ -108,7 +108,7 @@ class ChoiceScreen(ModalScreen[int | None]):
 
     def _draw(self) -> None:
         lines = [
-            Content.assemble(f"{self._cursor} ", entry).stylize("bold reverse")
+            Content.styled(f"{self._cursor} {entry.plain}", "bold reverse")
             if number == self._chosen
             else Content.assemble("  ", entry)
             for number, entry in enumerate(self._entries)
@@ -218,7 +218,8 @@ class BareScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Show the text, from where the reader was; let the terminal have the mouse."""
-        self.query_one("#bare", Panel).show(Content(as_text(self._lines)))
+        text = "\n".join(self._texts())
+        self.query_one("#bare", Panel).show(Content(text))
         words = "Select with the mouse, copy as in any terminal. PgUp, PgDn read on, Esc leaves."
         self.query_one("#bare-keys", Panel).show(Content.styled(words, DIM))
         self._tell_terminal(MOUSE_OFF)
@@ -245,14 +246,25 @@ class BareScreen(Screen[None]):
         self.action_scroll(which * 1_000_000)
 
     def _go_to_place(self) -> None:
-        width = max(1, self.size.width)
-        above = 0
-        for number, line in enumerate(self._lines):
-            if line.message_id == self._at:
-                before = as_text(self._lines[: number + 1]).split("\n")[:-1]
-                above = sum(1 + len(text) // width for text in before)
-        frame = self.query_one("#bare-frame")
-        frame.scroll_to(y=above if self._at else 1_000_000, animate=False, force=True)
+        ids = [line.message_id for line in self._lines]
+        if self._at not in ids:
+            self.action_edge(1)
+            return
+        before = "\n".join(self._texts()[: ids.index(self._at)])
+        above = len(wrap(before, self.size.width, most=None)) if before else 0
+        self.query_one("#bare-frame").scroll_to(y=above, animate=False, force=True)
+
+    def _texts(self) -> list[str]:
+        """Return each message with who wrote it and when, and its day where one begins."""
+        texts: list[str] = []
+        day = ""
+        for line in self._lines:
+            begun, day = day, day_of(line.created_ns)
+            said = (
+                f"{time_of_day(line.created_ns)} {clean_nick(line.nick)}: {clean_text(line.text)}"
+            )
+            texts.append(said if day == begun else f"{day}\n{said}")
+        return texts
 
     def _tell_terminal(self, sequence: str) -> None:
         driver = self.app._driver  # noqa: SLF001 Textual has no public way to write a sequence
