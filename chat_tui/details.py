@@ -31,7 +31,7 @@ def details(snapshot: Snapshot, line: Line) -> list[Content]:
     if line.after_gap:
         rows.append(("Before it", "a message that could not be found; /repair tries again"))
     labelled = [Content.assemble((f"{label:<{LABEL_CELLS}} ", TITLE), said) for label, said in rows]
-    keys = "y copies the text · i copies the id · o opens a link · g shows what it builds on"
+    keys = "y copies the text · i its id · o opens a link · g shows its graph"
     text = Content(clean_text(line.text))
     return [*labelled, Content(""), text, Content(""), Content.styled(keys, DIM)]
 

@@ -53,6 +53,8 @@ def name_of(nick: str) -> re.Pattern[str]:
 
 def spans(pattern: re.Pattern[str], text: str) -> list[Span]:
     """Return where `pattern` matches in `text`, counted in the characters of `text` itself."""
+    if text.isascii() and pattern.search(text.lower()) is None:
+        return []
     folded, origins = fold(text)
     ends = [*origins, len(text)]
     return [

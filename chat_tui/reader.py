@@ -53,14 +53,12 @@ Spot: TypeAlias = tuple[Position, int]
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """The lines a row's text fills: where they begin in it, and what stands out where."""
+    """The lines a row's text fills, and where they begin in it."""
 
     starts: tuple[int, ...]
     lines: tuple[str, ...]
     first: int
     """The first of them among the row's strips."""
-    hits: tuple[Span, ...]
-    mentions: tuple[Span, ...]
 
 
 class Reader(Transcript, can_focus=False, inherit_bindings=False):
@@ -92,6 +90,7 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
         self._own_name = name_of(clean_nick(nick))
         self._words: re.Pattern[str] = NOTHING
         self._texts: LRUCache[Laid, Texts] = LRUCache(KEPT)
+        self._found: LRUCache[Laid, tuple[Sequence[Span], Sequence[Span]]] = LRUCache(KEPT)
         self._pressed: Spot | None = None
         self._picked: tuple[Spot, Spot] | None = None
 
@@ -217,7 +216,7 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
     def highlight(self, query: str) -> None:
         """Let the words of a search stand out; empty ends it."""
         self._words = words_of(query)
-        self._texts.clear()
+        self._found.clear()
         self.refresh()
 
     def show_ticks(self, which: str) -> None:
@@ -254,6 +253,7 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
         self.unselect()
         self._picked = None
         self._texts.clear()
+        self._found.clear()
         super().show(conversation)
 
     def page_up(self) -> None:
@@ -310,15 +310,18 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
 
     def _over(self, painted: Painted, shape: Shape) -> Iterator[tuple[Style, Sequence[Span]]]:
         """Yield what stands out in a line, in cells of the screen, least important first."""
+        hits, mentions = self._standing_out(painted.laid)
+        picked = self._picked_of(painted.laid.row)
+        if not hits and not mentions and not picked:
+            return
         texts = self._texts_of(painted.laid, shape)
         number = painted.line - texts.first
         if number < 0 or texts.starts[number] < 0:
             return
         start, text = texts.starts[number], texts.lines[number]
-        picked = self._picked_of(painted.laid.row)
         for name, found in (
-            ("mention", texts.mentions),
-            ("hit", texts.hits),
+            ("mention", mentions),
+            ("hit", hits),
             ("picked", picked),
         ):
             here = [
@@ -340,7 +343,7 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
         """Return a line of the selected message: on another ground, its first with a sign."""
         style = self._style("cursor")
         strip = over(strip, Style(bgcolor=style.bgcolor))
-        if painted.line != self._texts_of(painted.laid, shape).first:
+        if painted.line != _first_line(painted.laid, shape):
             return strip
         at = shape.gutter - 1
         sign = Strip([Segment(shape.glyphs.cursor, style + Style(bold=True))])
@@ -349,19 +352,20 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
     def _texts_of(self, laid: Laid, shape: Shape) -> Texts:
         texts = self._texts.get(laid)
         if texts is None:
-            row = laid.row
-            first = laid.text_at + (shape.stacked or row.full_name)
+            first = _first_line(laid, shape)
             lines = [strip.crop(shape.gutter).text for strip in laid.strips[first:]]
-            mentions = [] if row.line.own else spans(self._own_name, row.text)
-            texts = Texts(
-                tuple(starts_of(lines, row.text)),
-                tuple(lines),
-                first,
-                tuple(spans(self._words, row.text)),
-                tuple(mentions),
-            )
+            texts = Texts(tuple(starts_of(lines, laid.row.text)), tuple(lines), first)
             self._texts[laid] = texts
         return texts
+
+    def _standing_out(self, laid: Laid) -> tuple[Sequence[Span], Sequence[Span]]:
+        """Return where the words that are looked for, and the reader's name, are in a text."""
+        found = self._found.get(laid)
+        if found is None:
+            row = laid.row
+            mentions = [] if row.line.own else spans(self._own_name, row.text)
+            found = self._found[laid] = (spans(self._words, row.text), mentions)
+        return found
 
     def _picked_of(self, row: Row) -> Sequence[Span]:
         """Return what of a row was picked with the mouse."""
@@ -416,3 +420,8 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
             return (position, 0 if number < 0 else len(painted.laid.row.text))
         within = index_at(texts.lines[number], x - self._shape.gutter)
         return (position, texts.starts[number] + within)
+
+
+def _first_line(laid: Laid, shape: Shape) -> int:
+    """Return which of a row's lines is the first of its text."""
+    return laid.text_at + (shape.stacked or laid.row.full_name)

@@ -89,6 +89,11 @@ async def goto(chat: Chat, rest: str, at: At) -> Result:
                 "End goes to the newest message."
             )
         goal = Goal(after[0].position, after[0].message_id)
+    elif not ID_PREFIX.fullmatch(place.casefold()):
+        raise LocalError(
+            f"{clean_text(place)!r} is no day, time or id. Write 2026-11-21, 21.11., yesterday, "
+            "14:30, or at least four characters of a message id."
+        )
     else:
         line = await _named(chat, channel, place.casefold())
         goal = Goal(line.position, line.message_id)
@@ -201,8 +206,8 @@ async def _named(chat: Chat, channel: ChannelId, prefix: str) -> Line:
     """
     if not ID_PREFIX.fullmatch(prefix):
         raise LocalError(
-            f"{clean_text(prefix)!r} is no day, time or id. Write 2026-11-21, 21.11., yesterday, "
-            "14:30, or at least four characters of a message id."
+            f"{clean_text(prefix)!r} is no message id: write at least four characters of one. "
+            "/search and /goto print ids before each message."
         )
     lines = await chat.history.named(channel, prefix, limit=2)
     if not lines:
