@@ -1,61 +1,24 @@
-"""All that is known of one message, for somebody who asks."""
+"""The details of one message, for the screen that opens over the conversation."""
 
 from typing import Final
 
 from textual.content import Content
 
-from chat_tui import reports
-from chat_tui.marks import WORDS
+from chat_tui.facts import facts
 from chat_tui.panels import DIM, TITLE
-from chat_tui.protocol import BY_EVIDENCE
-from chat_tui.text import clean_nick, clean_text, count, day_of, size, time_of_day
-from sync.identity import short_fingerprint
-from sync.view import ChannelInfo, Line, Snapshot
+from chat_tui.text import clean_text
+from sync.view import Line, Snapshot
 
 LABEL_CELLS: Final = 10
 
+KEYS: Final = "y copies the text · i its id · o opens a link · g shows its graph"
+
 
 def details(snapshot: Snapshot, line: Line) -> list[Content]:
-    """Return who wrote a message and when, its whole text, and who has it, as lines."""
-    info = reports.find(snapshot, line.channel)
-    when = f"{day_of(line.created_ns)}, {time_of_day(line.created_ns)}"
-    rows = [
-        ("From", f"{clean_nick(line.nick)} {short_fingerprint(line.author)}"),
-        ("Written", when),
-        ("Order", f"Lamport {line.lamport}"),
-        ("Id", clean_text(line.message_id)),
-        ("Size", f"{size(len(line.text.encode(errors='replace')))}, {_extent(line)}"),
-        ("State", _state(line)),
-        ("Who has it", _holders(snapshot, info, line)),
+    """Return all that is known of a message, its whole text, and what can be done, as lines."""
+    known = [
+        Content.assemble((f"{name:<{LABEL_CELLS}} ", TITLE), fact)
+        for name, fact in facts(snapshot, line)
     ]
-    if line.after_gap:
-        rows.append(("Before it", "a message that could not be found; /repair tries again"))
-    labelled = [Content.assemble((f"{label:<{LABEL_CELLS}} ", TITLE), said) for label, said in rows]
-    keys = "y copies the text · i its id · o opens a link · g shows its graph"
     text = Content(clean_text(line.text))
-    return [*labelled, Content(""), text, Content(""), Content.styled(keys, DIM)]
-
-
-def _extent(line: Line) -> str:
-    lines = len(clean_text(line.text).split("\n"))
-    return f"{count(len(line.text), 'character')} in {count(lines, 'line')}"
-
-
-def _state(line: Line) -> str:
-    if line.loading:
-        return "here, and waiting for older messages that are on their way"
-    return "delivered" if line.delivery is None else WORDS[line.delivery]
-
-
-def _holders(snapshot: Snapshot, info: ChannelInfo | None, line: Line) -> str:
-    """Return who has it and how we know: a snapshot says so of the newest messages."""
-    all_of = () if info is None else info.holders
-    known = next((one for one in all_of if one.message_id == line.message_id), None)
-    if known is None:
-        return "you; of the others nothing is kept any more"
-    others = [
-        f"{reports.name_of(snapshot, peer)} ({BY_EVIDENCE[how]})"
-        for peer, how in known.holders
-        if peer != snapshot.me
-    ]
-    return " · ".join(["you", *others])
+    return [*known, Content(""), text, Content(""), Content.styled(KEYS, DIM)]

@@ -17,33 +17,21 @@ from textual.cache import LRUCache
 from textual.events import Click, MouseDown, MouseMove, MouseUp
 from textual.strip import Strip
 
-from chat_tui.highlights import (
-    NOTHING,
-    Span,
-    cells_of,
-    index_at,
-    name_of,
-    over,
-    painted_over,
-    spans,
-    starts_of,
-    words_of,
-)
+from chat_tui.found import TICKS
+from chat_tui.highlights import cells_of, index_at, over, painted_over, starts_of
 from chat_tui.layout import Laid, Shape
 from chat_tui.marks import LOADING, WORDS, Glyphs
 from chat_tui.messages import CursorMoved, DetailsWanted
 from chat_tui.model import Conversation, Row
 from chat_tui.text import DAY, clean_nick, time_of_day
 from chat_tui.transcript import Painted, Place, Transcript
+from chat_tui.words import NOTHING, Span, name_of, spans, words_of
 from sync.machine import MessageId, Nanos
 from sync.sds.message import Delivery
 from sync.view import Line, Position
 
 KEPT: Final = 128
 """Rows whose words that stand out are remembered: more than a screen shows."""
-
-TICKS: Final = ("always", "recent", "never")
-"""Which marks are shown: all, not the settled ones of more than a day, only what failed."""
 
 CLEARED: Final = ("The view is clear; nothing was deleted.", "PgUp brings the messages back.")
 

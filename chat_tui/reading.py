@@ -23,13 +23,13 @@ from chat_tui.commands import reading as commands
 from chat_tui.commands.command import At, Result
 from chat_tui.composer import Composer
 from chat_tui.details import details
-from chat_tui.found import Detailed, Found, Goal, Hits, Listed, View
+from chat_tui.found import TICKS, Detailed, Found, Goal, Hits, Listed, View
 from chat_tui.gaps import Gaps
 from chat_tui.links import links_in
 from chat_tui.messages import CursorMoved, DetailsWanted, GraphWanted
 from chat_tui.pager import BEGINNING, END, Pager
 from chat_tui.panels import DIM
-from chat_tui.reader import TICKS, Reader
+from chat_tui.reader import Reader
 from chat_tui.reading_screens import BareScreen, DetailsScreen, link_question, message_list
 from chat_tui.surroundings import Panel
 from chat_tui.text import clean_text, clip_cells, count

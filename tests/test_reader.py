@@ -12,12 +12,13 @@ from rich.style import Style
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
-from chat_tui.highlights import words_of
+from chat_tui.found import TICKS
 from chat_tui.layout import Shape
 from chat_tui.marks import ASCII, UNICODE, Glyphs
-from chat_tui.reader import TICKS, Reader
+from chat_tui.reader import Reader
 from chat_tui.text import DAY, LINES_MAX
 from chat_tui.transcript import Painted
+from chat_tui.words import words_of
 from sync.sds.message import Delivery
 from sync.view import Line
 from tests.conversations import NOON, conversation, line

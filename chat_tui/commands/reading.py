@@ -6,14 +6,13 @@ from typing import Final
 from chat_tui import reports
 from chat_tui.chat import Chat
 from chat_tui.commands.command import At, Command, Result, channel_info, required
-from chat_tui.details import details
-from chat_tui.found import Detailed, Goal, Hits, Listed, View, as_text, line_text
+from chat_tui.facts import facts
+from chat_tui.found import TICKS, Detailed, Goal, Hits, Listed, View, as_text, line_text
 from chat_tui.grep import matching
-from chat_tui.highlights import is_mentioned
 from chat_tui.links import ascii_host, host_of, links_in
-from chat_tui.reader import TICKS
 from chat_tui.text import clean_nick, clean_text, count, day_of, time_of_day
 from chat_tui.when import moment
+from chat_tui.words import is_mentioned
 from sync.errors import LocalError
 from sync.machine import MILLISECOND, ChannelId, MessageId
 from sync.view import Line, Position
@@ -103,8 +102,8 @@ async def goto(chat: Chat, rest: str, at: At) -> Result:
 async def info(chat: Chat, rest: str, at: At) -> Result:
     """Show all about a message."""
     line = await _meant(chat, rest, at)
-    said = "\n".join(row.plain for row in details(chat.snapshot(), line)[:-1])
-    return Result(text=said, found=Detailed(line))
+    said = [f"{name}: {fact}" for name, fact in facts(chat.snapshot(), line)]
+    return Result(text="\n".join([*said, "", clean_text(line.text)]), found=Detailed(line))
 
 
 async def unread(_chat: Chat, _rest: str, _at: At) -> Result:
