@@ -27,9 +27,10 @@ from chat_tui.layout import THEME
 from chat_tui.marks import UNICODE, Glyphs
 from chat_tui.messages import NewerWanted, NewestWanted, OlderWanted, Refused, Submitted
 from chat_tui.pager import Pager
+from chat_tui.reader import Reader
+from chat_tui.reading import Reading
 from chat_tui.screens import TextScreen, full_help
 from chat_tui.surroundings import Surroundings
-from chat_tui.transcript import Transcript
 from sync.errors import LocalError
 from sync.machine import ChannelId
 from sync.view import Event, Level, Notice
@@ -94,9 +95,10 @@ class ChatApp(App[None]):
         self._unsubscribe: Callable[[], None] = lambda: None
         self._pager = Pager(chat.history, lambda text: self._say(Notice(text, Level.ERROR)))
         conversation = self._feed.conversation(channel or NO_CHANNEL)
-        self.transcript = Transcript(conversation, now=snapshot.now, glyphs=glyphs)
+        self.transcript = Reader(conversation, nick=snapshot.nick, now=snapshot.now, glyphs=glyphs)
         self.composer = Composer(self._commands.vocabulary)
-        self._around = Surroundings(self.transcript, self.composer, self._feed.unread, glyphs)
+        self.reading = Reading(self.transcript, self.composer, chat, self._pager, self._say)
+        self._around = Surroundings(self.reading, self.composer, self._feed.unread, glyphs)
 
     def compose(self) -> ComposeResult:
         """The chat, or the wish for a larger window."""
@@ -171,7 +173,7 @@ class ChatApp(App[None]):
 
     async def _command(self, text: str) -> Result:
         self._around.status.be_quiet()
-        return await self._commands.run(text, At(self._channel))
+        return await self._commands.run(text, At(self._channel, self.transcript.cursor))
 
     def _answer(self, text: str, result: Result) -> None:
         if result.quit:
@@ -183,9 +185,11 @@ class ChatApp(App[None]):
             self.composer.restore(result.draft)
         elif result.channel is not None:
             self._open(result.channel)
-        elif not result.text and not self.transcript.follow:
+        elif not result.text and not self.transcript.follow and result.found is None:
             self._read_newest()
-        if result.action is not None:
+        if result.found is not None:
+            self.reading.show(result.found)
+        elif result.action is not None:
             self.call_next(self.run_action, result.action)
         elif "\n" in result.text:
             self.push_screen(TextScreen(text.partition(" ")[0], lambda: Content(result.text)))
@@ -264,6 +268,8 @@ class ChatApp(App[None]):
 
     def action_close(self) -> None:
         """Close what is open, and forget what went wrong."""
+        if self.reading.leave():
+            return
         self._around.debug_open = False
         self._around.status.be_quiet()
 
@@ -282,7 +288,9 @@ class ChatApp(App[None]):
         self.set_timer(QUIT_WITHIN_S, self.exit)
 
     def action_help_quit(self) -> None:
-        """Explain how to leave; Ctrl+C must not lose what is being written."""
+        """Copy what was picked, or explain how to leave; nothing that is written is lost."""
+        if self.reading.copy_picked():
+            return
         text = "Ctrl+Q quits. Nothing is lost: what nobody has yet goes out next time."
         self._say(Notice(text))
 

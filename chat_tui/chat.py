@@ -78,6 +78,9 @@ class Chat(Protocol):
             LocalError: it is not ours, or it is acknowledged already.
         """
 
+    async def repair(self, channel: ChannelId, message_ids: tuple[MessageId, ...]) -> None:
+        """Ask peers for missing messages now, lost ones too; for all, if none is named."""
+
     async def join(self, name_or_code: str) -> ChannelId:
         """Join the open channel `#name`, or the private one of an invite code.
 

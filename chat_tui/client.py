@@ -262,6 +262,10 @@ class Client:
         else:
             self._node.send_again(channel, message_id)
 
+    async def repair(self, channel: ChannelId, message_ids: tuple[MessageId, ...]) -> None:
+        """See `chat_tui.chat.Chat`."""
+        self._node.ask_again(channel, message_ids)
+
     async def join(self, name_or_code: str) -> ChannelId:
         """See `chat_tui.chat.Chat`."""
         text = name_or_code.strip()

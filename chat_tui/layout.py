@@ -44,6 +44,9 @@ AUTHOR_COLOURS: Final = tuple(
     )
 )  # fmt: skip
 
+GAP: Final = "an earlier message could not be found; /repair tries again"
+"""What is said of a gap as long as nothing is known of it."""
+
 StyleOf: TypeAlias = Callable[[str], Style]
 """From what a piece of the screen is (`time`, `rule`, ...) to its style in the current theme."""
 
@@ -165,10 +168,14 @@ def _separators(row: Row, shape: Shape, style: StyleOf) -> list[Strip]:
     if row.new:
         strips.append(_rule(f"{row.new:,} new", shape, style("new")))
     if row.gap:
-        sign = f"{shape.glyphs.gap:>{max(1, shape.gutter - 2)}}".ljust(shape.gutter)
-        sentence = "an earlier message could not be found"
-        strips.append(Strip([Segment(clip_cells(sign + sentence, shape.width), style("gap"))]))
+        strips.append(gap_line(GAP, shape, style))
     return strips
+
+
+def gap_line(sentence: str, shape: Shape, style: StyleOf) -> Strip:
+    """Return the line of a gap: what is missing there, and what happens next."""
+    sign = f"{shape.glyphs.gap:>{max(1, shape.gutter - 2)}}".ljust(shape.gutter)
+    return Strip([Segment(clip_cells(sign + sentence, shape.width), style("gap"))])
 
 
 def _rule(title: str, shape: Shape, style: Style) -> Strip:

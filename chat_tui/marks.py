@@ -31,6 +31,7 @@ class Glyphs:
     equal: str
     differs: str
     items: str
+    cursor: str
 
 
 UNICODE: Final = Glyphs(
@@ -53,6 +54,7 @@ UNICODE: Final = Glyphs(
     equal="░",
     differs="█",
     items="▒",
+    cursor="▸",
 )
 ASCII: Final = Glyphs(
     marks={
@@ -74,6 +76,7 @@ ASCII: Final = Glyphs(
     equal=".",
     differs="#",
     items="=",
+    cursor=">",
 )
 
 BAR_CELLS: Final = 5

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from textual.message import Message
 
 from chat_tui.model import Conversation
+from sync.machine import MessageId
 
 
 @dataclass
@@ -53,3 +54,24 @@ class Refused(Message):
 @dataclass
 class NewestWanted(Message):
     """The person pressed End with nothing written."""
+
+
+@dataclass
+class CursorMoved(Message):
+    """The cursor went to another message of the transcript, or (None) was given up."""
+
+    message_id: MessageId | None
+
+
+@dataclass
+class DetailsWanted(Message):
+    """The person wants to know all about a message."""
+
+    message_id: MessageId
+
+
+@dataclass
+class GraphWanted(Message):
+    """The person wants to see a message among those it builds on and those that build on it."""
+
+    message_id: MessageId

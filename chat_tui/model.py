@@ -95,6 +95,8 @@ class Conversation:
         """Whether a page is on its way."""
         self.stuck = False
         """Whether the last page could not be read."""
+        self.cleared = False
+        """Whether the person wants to see none of the messages of before."""
         self.unread = 0
         """Messages of others that came below while nobody looked."""
         self.earlier = 0
@@ -112,6 +114,8 @@ class Conversation:
         self._settled: dict[MessageId, Delivery] = {}
         self._changed: dict[MessageId, Line] = {}
         self._loading: set[MessageId] = set()
+        self._moving = False
+        self._earlier_from: Position | None = None
 
     @property
     def first(self) -> Position | None:
@@ -123,10 +127,24 @@ class Conversation:
         """Where the last row stands; a page of newer messages begins after it."""
         return self._positions[-1] if self._positions else None
 
+    @property
+    def first_unread(self) -> Position | None:
+        """Where the first message stands that came while nobody looked."""
+        waiting = [one for one in (self._earlier_from, self._new_from) if one is not None]
+        return min(waiting, default=None)
+
     def index_of(self, message_id: MessageId) -> int | None:
         """Return the row of a message, None if it is not in memory."""
         position = self._known.get(message_id)
         return None if position is None else bisect_left(self._positions, position)
+
+    def covers(self, position: Position) -> bool:
+        """Whether what stands at a place, and next to it, is in memory."""
+        if self.first is None or self.last is None:
+            return False
+        above = self.has_older and position < self.first
+        below = self.has_newer and position > self.last
+        return not above and not below
 
     # -- what happens ------------------------------------------------------------------------
 
@@ -146,18 +164,18 @@ class Conversation:
         if not line.own and not self._watched and not counted:
             changes += self._count_unread(line.position)
         self._newest = max(self._newest or line.position, line.position)
+        if self.loading and (self._moving or not self._fits(line.position)):
+            self._aside.append(line)
         if self._fits(line.position):
             return changes + self._insert([line])
-        if self.loading:
-            self._aside.append(line)
         return changes
 
     def settle(self, message_id: MessageId, delivery: Delivery) -> list[Change]:
         """Show the new delivery state of an own message."""
         index = self.index_of(message_id)
+        if self.loading and (self._moving or index is None):
+            self._settled[message_id] = delivery
         if index is None:
-            if self.loading:
-                self._settled[message_id] = delivery
             return []
         row = self.rows[index]
         return self._put(index, replace(row, line=replace(row.line, delivery=delivery)))
@@ -174,7 +192,12 @@ class Conversation:
     def look(self) -> None:
         """Note that somebody sees the newest messages; the separator stays until `look_away`."""
         self._watched = True
-        self.unread = self.earlier = 0
+        self.unread = 0
+        self.look_back()
+
+    def look_back(self) -> None:
+        """Note that somebody went to see what came above."""
+        self.earlier, self._earlier_from = 0, None
 
     def look_away(self) -> list[Change]:
         """Note that nobody sees the newest messages: what comes from now on is new."""
@@ -214,6 +237,23 @@ class Conversation:
             self.has_newer = not complete
         return changes + self._end_load()
 
+    def begin_move(self) -> None:
+        """Note that the pages around another place are being read; until then the rows stay."""
+        self.begin_load()
+        self._moving = True
+
+    def move(self, page: Sequence[Line], *, has_older: bool, has_newer: bool) -> list[Change]:
+        """Hold `page` instead of the rows of now, unless all was forgotten meanwhile."""
+        changes: list[Change] = []
+        if self._moving:
+            changes = self.restart() + self._insert(self._updated(page))
+            self.has_older, self.has_newer = has_older, has_newer
+        return changes + self._end_load()
+
+    def fail_move(self) -> list[Change]:
+        """Note that the other place could not be read: everything stays as it was."""
+        return self._end_load()
+
     def fail_load(self) -> list[Change]:
         """Note that the page could not be read: show what there is, ask no more until `restart`."""
         self.stuck, self.has_older = True, False
@@ -234,17 +274,24 @@ class Conversation:
         """Forget all rows: the next page is the newest one."""
         removed = self._forget(0, len(self.rows)) if self.rows else []
         self.has_older, self.has_newer, self.stuck = True, False, False
+        self._moving = self.cleared = False
         return removed
+
+    def clear(self) -> list[Change]:
+        """Forget all rows, and page none in until `unclear`, or until another place is gone to."""
+        changes = self.restart()
+        self.has_older, self.cleared = False, True
+        return changes
+
+    def unclear(self) -> None:
+        """Let the messages of before be paged in again."""
+        self.has_older, self.cleared = True, False
 
     # -- inside ------------------------------------------------------------------------------
 
     def _fits(self, position: Position) -> bool:
         """Whether a row here leaves the window without holes."""
-        if not self._positions:
-            return not self.has_older
-        above = self.has_older and position < self._positions[0]
-        below = self.has_newer and position > self._positions[-1]
-        return not above and not below
+        return self.covers(position) if self._positions else not self.has_older
 
     def _updated(self, page: Sequence[Line]) -> list[Line]:
         """Return the page's lines with what was settled and changed while they were read."""
@@ -258,7 +305,7 @@ class Conversation:
 
     def _end_load(self) -> list[Change]:
         aside, self._aside = self._updated(self._aside), []
-        self.loading = False
+        self.loading = self._moving = False
         self._settled.clear()
         self._changed.clear()
         return self._insert([line for line in aside if self._fits(line.position)])
@@ -330,6 +377,7 @@ class Conversation:
     def _count_unread(self, position: Position) -> list[Change]:
         if self._read_to is not None and position < self._read_to:
             self.earlier += 1
+            self._earlier_from = min(self._earlier_from or position, position)
             return []
         self.unread += 1
         self._new_count += 1

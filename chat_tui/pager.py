@@ -1,17 +1,25 @@
 """Pages of history from the disk into a conversation."""
 
+import asyncio
 from collections.abc import Callable
 from typing import Final
 
 from chat_tui.model import Change, Conversation
 from sync.errors import LocalError
-from sync.view import History
+from sync.machine import MessageId
+from sync.view import History, Position
 
 FIRST_PAGE: Final = 50
 """Lines before the network is up: more than most screens show."""
 
 PAGE: Final = 200
 """Lines paged in at a time: several screens, a few milliseconds of disk."""
+
+BEGINNING: Final[Position] = (0, MessageId(""))
+"""Before every message there can be."""
+
+END: Final[Position] = (2**64 - 1, MessageId("ff" * 33))
+"""After every message there can be: an id has 32 bytes."""
 
 
 class Pager:
@@ -23,9 +31,44 @@ class Pager:
     def __init__(self, history: History, report: Callable[[str], None]) -> None:
         self._history = history
         self._report = report
+        self._one_at_a_time = asyncio.Lock()
 
     async def older(self, conversation: Conversation) -> list[Change]:
         """Page in what comes before the first row; the newest lines if there is none."""
+        if conversation.loading:
+            return []
+        async with self._one_at_a_time:
+            return await self._older(conversation)
+
+    async def newer(self, conversation: Conversation) -> list[Change]:
+        """Page in what comes after the last row."""
+        if conversation.loading:
+            return []
+        async with self._one_at_a_time:
+            return await self._newer(conversation)
+
+    async def around(self, conversation: Conversation, position: Position) -> list[Change]:
+        """Have the rows around `position` in memory; those of now go, if it is not among them."""
+        async with self._one_at_a_time:
+            if conversation.covers(position):
+                return []
+            return await self._around(conversation, position)
+
+    async def _around(self, conversation: Conversation, position: Position) -> list[Change]:
+        channel = conversation.channel
+        conversation.begin_move()
+        try:
+            before = await self._history.page(channel, before=position, limit=PAGE)
+            last = before[-1].position if before else BEGINNING
+            after = await self._history.page_after(channel, after=last, limit=PAGE)
+        except LocalError as error:
+            self._report(str(error))
+            return conversation.fail_move()
+        return conversation.move(
+            [*before, *after], has_older=len(before) == PAGE, has_newer=len(after) == PAGE
+        )
+
+    async def _older(self, conversation: Conversation) -> list[Change]:
         if conversation.loading or not conversation.has_older:
             return []
         before = conversation.first
@@ -38,8 +81,7 @@ class Pager:
             return conversation.fail_load()
         return conversation.add_older(page, before=before, complete=len(page) < limit)
 
-    async def newer(self, conversation: Conversation) -> list[Change]:
-        """Page in what comes after the last row."""
+    async def _newer(self, conversation: Conversation) -> list[Change]:
         after = conversation.last
         if conversation.loading or not conversation.has_newer or after is None:
             return []

@@ -85,7 +85,7 @@ def chip(below: int, above: int, glyphs: Glyphs) -> Content:
     """Return how many unseen messages there are, for somebody who reads further up."""
     words: list[str] = []
     if above:
-        words.append(f"{glyphs.above} {count(above, 'earlier message')} arrived")
+        words.append(f"{glyphs.above} {count(above, 'earlier message')} arrived · Alt+U")
     words.append(f"{glyphs.below} {below:,} new · End jumps" if below else "End: newest")
     return Content.styled(f" {' · '.join(words)} ", "bold $accent")
 

@@ -24,6 +24,10 @@ KEY_HELP: Final = (
     ("Up, Down", "what you sent before"),
     ("PgUp, PgDn", "read further up and down"),
     ("End", "with nothing written: to the newest message"),
+    ("Ctrl+F", "search; then n and N go to the older and the newer hit"),
+    ("Ctrl+T or Alt+S", "select a message; j and k or the arrow keys move"),
+    ("Alt+U", "first unread message"),
+    ("F9", "text without boxes, to select and copy"),
     ("Alt+A", "next channel with new messages"),
     ("Alt+Up, Alt+Down", "channel above or below"),
     ("F2 or Alt+P", "what the protocol does"),
@@ -31,7 +35,15 @@ KEY_HELP: Final = (
     ("F3 or Alt+N", "who is here"),
     ("Esc", "close what is open"),
     ("Ctrl+Q", "quit"),
-    ("Shift+mouse", "select text to copy (on a Mac, Option)"),
+    ("Shift+mouse", "the terminal's own selection (on a Mac, Option)"),
+)
+
+READING_HELP: Final = (
+    ("Enter, y, i", "its details; copy its text, or its id"),
+    ("q, o, g", "quote it, open its link, show what it builds on"),
+    ("Home, End", "the very first, the newest message"),
+    ("Tab, /", "write, with the message still selected: /info is about it"),
+    ("Mouse", "click selects, again opens; drag picks text, Ctrl+C copies it"),
 )
 
 MARK_HELP: Final = {
@@ -104,6 +116,7 @@ def full_help(glyphs: Glyphs) -> Content:
         [
             _table("KEYS", KEY_HELP),
             _table("COMMANDS", commands),
+            _table("KEYS on a selected message", READING_HELP),
             _table("MARKS at the right of your own messages", marks),
             _table("MARK at the right of any message", loading),
             _table("PROTOCOL, the words of its pane", (*PROTOCOL_HELP, (band, BAND_HELP))),

@@ -6,7 +6,7 @@ from typing import Final, Never
 from chat_tui.changing import edit_of, redaction_of, toggled
 from sync.changes import Change, change_of
 from sync.errors import LocalError
-from sync.group.values import SendAgain, Written
+from sync.group.values import AskAgain, SendAgain, Written
 from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos
 from sync.runner import Release, Runner
 from sync.show import text_of
@@ -116,6 +116,11 @@ class SimulatedChat:
         if message_id not in runner.groups[channel].sds.outgoing.pending:
             raise LocalError("That message is not waiting: it was received, or is not yours.")
         runner.feed(channel, SendAgain(message_id))
+
+    async def repair(self, channel: ChannelId, message_ids: tuple[MessageId, ...]) -> None:
+        """See `chat_tui.chat.Chat`."""
+        self._runner(channel)
+        self._world.give(self._number, AskAgain(message_ids))
 
     async def sync(self, channel: ChannelId) -> int:
         """Reconcile with every peer, beginning at the participant's next turn."""

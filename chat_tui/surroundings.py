@@ -5,23 +5,26 @@ Each panel is one cheap widget that is painted again only when its content diffe
 
 from collections.abc import Callable
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
+from textual.events import Click
 from textual.widgets import Static
 
 from chat_tui import panels, protocol, reports
 from chat_tui.composer import Composer
 from chat_tui.debug_pane import DebugPane
 from chat_tui.marks import Glyphs
-from chat_tui.messages import FollowChanged
+from chat_tui.messages import FollowChanged, NewestWanted
 from chat_tui.model import Conversation
-from chat_tui.transcript import Transcript
 from sync.machine import ChannelId
 from sync.view import ChannelInfo, Level, Notice, Snapshot
+
+if TYPE_CHECKING:
+    from chat_tui.reading import Reading
 
 NOTICE_S: Final = 8.0
 """Seconds that news stands above the input: enough to read two lines twice."""
@@ -116,20 +119,21 @@ class StatusLine(Horizontal):
 
 
 class Surroundings(Vertical):
-    """The whole screen: `transcript` and `composer` with everything that stands around them.
+    """The whole screen: the column that is read, with everything that stands around it.
 
     `unread` counts the messages of a channel that nobody has seen.
     """
 
     def __init__(
         self,
-        transcript: Transcript,
+        reading: "Reading",
         composer: Composer,
         unread: Callable[[ChannelId], int],
         glyphs: Glyphs,
     ) -> None:
         super().__init__()
-        self._transcript, self._composer = transcript, composer
+        self._reading, self._transcript = reading, reading.transcript
+        self._composer = composer
         self._unread, self._glyphs = unread, glyphs
         self._header, self.status = Header(), StatusLine()
         self._sidebar, self._keys = Panel(id="sidebar"), Panel(id="keys")
@@ -140,8 +144,9 @@ class Surroundings(Vertical):
         yield self._header
         with Horizontal(id="main"):
             yield self._sidebar
-            with Vertical(id="middle"):
+            with self._reading:
                 yield self._transcript
+                yield from self._reading.lines()
                 yield self.status
                 yield self._composer
             yield self._debug
@@ -151,6 +156,7 @@ class Surroundings(Vertical):
         """Bring everything up to date that is not a message."""
         info = reports.find(snapshot, channel)
         self._transcript.tick(snapshot.now, alone=info is not None and not info.peers)
+        self._reading.tick(snapshot, info)
         self._transcript.hint = reports.nothing_yet(info)
         self._header.show(snapshot, info, self._glyphs)
         self.status.show(reports.who_types(info) or reports.what_happens(snapshot, info))
@@ -168,6 +174,14 @@ class Surroundings(Vertical):
             self.status.hide_chip()
         else:
             self.status.show_chip(self._transcript.conversation, self._glyphs)
+
+    @on(Click, "#chip")
+    def _follow_chip(self) -> None:
+        """Go where the chip points: up to what came late, else down to the newest."""
+        if self._transcript.conversation.earlier:
+            self._reading.action_unread()
+        else:
+            self.post_message(NewestWanted())
 
     def page(self, screens: int) -> None:
         """Scroll what is in sight by screens, up if negative: the conversation, or the drawer."""

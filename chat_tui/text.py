@@ -105,23 +105,24 @@ def clip_cells(text: str, width: int) -> str:
     return text[:end] + "…"
 
 
-def wrap(text: str, width: int) -> list[str]:
+def wrap(text: str, width: int, most: int | None = LINES_MAX) -> list[str]:
     """Break `text` at spaces into lines of at most `width` cells, words that are longer anywhere.
 
     Newlines break too; spaces and newlines at the end make no lines. At least one line, possibly
-    empty; beyond `LINES_MAX` the last line says how many are not shown.
+    empty; beyond `most` the last line says how many are not shown.
 
     Args:
         text: clean text
         width: cells, at least 2, so that every character fits
+        most: lines; None for all there are
     """
     lines: list[str] = []
     paragraphs = [paragraph.rstrip(" ") for paragraph in text.rstrip().split("\n")]
     for paragraph in paragraphs:
         lines += _wrap_ascii(paragraph, width) if paragraph.isascii() else _wrap(paragraph, width)
-    if len(lines) > LINES_MAX:
-        more = len(lines) - (LINES_MAX - 1)
-        lines[LINES_MAX - 1 :] = [clip_cells(f"… {more} more lines", width)]
+    if most is not None and len(lines) > most:
+        more = len(lines) - (most - 1)
+        lines[most - 1 :] = [clip_cells(f"… {more} more lines", width)]
     return lines
 
 

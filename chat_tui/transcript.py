@@ -7,8 +7,8 @@ Rules:
 4. The text of peers becomes `Segment`s, never markup.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar, Final, NamedTuple
 
 from rich.cells import cell_len
@@ -22,12 +22,13 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from chat_tui.heights import Heights
-from chat_tui.layout import Laid, Shape, estimate, lay_out, with_mark
+from chat_tui.layout import GAP, Laid, Shape, estimate, gap_line, lay_out, with_mark
 from chat_tui.marks import LOADING, UNICODE, Glyphs, mark_word
 from chat_tui.messages import FollowChanged, NewerWanted, OlderWanted
 from chat_tui.model import Change, Changed, Conversation, Inserted, Removed
 from chat_tui.text import clip_cells
 from sync.machine import MessageId, Nanos
+from sync.view import Line
 
 LAID_KEPT: Final = 1024
 """Wrapped rows kept: a few screens at two widths, so that scrolling back wraps nothing."""
@@ -45,11 +46,15 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Painted:
-    """One line of the screen: a line of a row, and the word at its mark."""
+    """One line of the screen: a line of a row, and the word at its mark.
+
+    `word` is the sentence where the line is a gap's; a line after the row's last is the tail.
+    """
 
     laid: Laid
     line: int
     word: str
+    selected: bool = False
 
 
 class Transcript(ScrollView, can_focus=False):
@@ -91,6 +96,8 @@ class Transcript(ScrollView, can_focus=False):
         self._glyphs = glyphs
         self._now, self._alone = now, False
         self._hint: tuple[str, ...] = ()
+        self._tail = ""
+        self._gaps: Mapping[MessageId, str] = {}
         self._place: Place | None = None
         self._shape: Shape | None = None
         self._heights = Heights()
@@ -134,6 +141,15 @@ class Transcript(ScrollView, can_focus=False):
             self._hint = lines
             self.refresh()
 
+    def say_gaps(self, gaps: Mapping[MessageId, str], tail: str) -> None:
+        """Say what becomes of the gaps above messages, and what is missing after the last one."""
+        appears = bool(tail) != bool(self._tail)
+        self._gaps, self._tail = gaps, tail
+        if appears:
+            self._settle()
+        else:
+            self._paint_differences()
+
     def follow_newest(self) -> None:
         """Go to the newest message in memory and stay with what comes."""
         self._set_follow()
@@ -163,7 +179,8 @@ class Transcript(ScrollView, can_focus=False):
         if round(old_value) == round(new_value) or self._shape is None:
             return
         self._place = self._place_at(round(new_value))
-        if new_value >= self.max_scroll_y and not self.conversation.has_newer:
+        at_end = new_value >= self.max_scroll_y and not self.conversation.has_newer
+        if at_end and self._may_follow():
             self._set_follow()
         else:
             self._unset_follow()
@@ -187,11 +204,24 @@ class Transcript(ScrollView, can_focus=False):
         if y >= len(self._painted) or self._shape is None:
             return self._empty_line(y, base)
         painted = self._painted[y]
-        strip = painted.laid.strips[painted.line]
-        if painted.line == painted.laid.mark_at:
-            line = painted.laid.row.line
-            strip = with_mark(strip, line, painted.word, self._shape, self._style)
-        return strip.crop_extend(0, self._shape.width, None).apply_style(base)
+        return self._strip(painted, self._shape).apply_style(base)
+
+    def _strip(self, painted: Painted, shape: Shape) -> Strip:
+        """Return one line in its full width."""
+        laid, row = painted.laid, painted.laid.row
+        if painted.line >= len(laid.strips) or _is_gap(painted):
+            strip = gap_line(painted.word, shape, self._style)
+        elif painted.line == laid.mark_at:
+            strip = with_mark(
+                laid.strips[painted.line],
+                self._as_marked(row.line),
+                painted.word,
+                shape,
+                self._style,
+            )
+        else:
+            strip = laid.strips[painted.line]
+        return strip.crop_extend(0, shape.width, None)
 
     def _empty_line(self, y: int, base: Style) -> Strip:
         """Render a line without a message: nothing, or one of the hint."""
@@ -246,7 +276,7 @@ class Transcript(ScrollView, can_focus=False):
         if self.follow or self._place is None or index is None:
             last = len(self.conversation.rows) - 1
             self._lay_out(range(last, -1, -1), 2 * height)
-            return max(0, self._heights.total - height)
+            return max(0, self._extent - height)
         laid = self._laid(index)
         line = self._place.line
         if line > 0:
@@ -255,7 +285,7 @@ class Transcript(ScrollView, can_focus=False):
         self._lay_out(range(index - 1, -1, -1), height)
         self._lay_out(range(index, len(self.conversation.rows)), 2 * height + within)
         top = self._heights.top(index) + within
-        return max(0, min(top, self._heights.total - height))
+        return max(0, min(top, self._extent - height))
 
     def _lay_out(self, indexes: Iterable[int], lines: int) -> None:
         for index in indexes:
@@ -280,12 +310,41 @@ class Transcript(ScrollView, can_focus=False):
     def _style(self, name: str) -> Style:
         return self.get_component_rich_style(f"transcript--{name}")
 
+    @property
+    def _extent(self) -> int:
+        """Lines of all rows, and of the tail."""
+        return self._heights.total + self._has_tail
+
+    @property
+    def _has_tail(self) -> bool:
+        held = self.conversation
+        return bool(self._tail and held.rows and not held.has_newer)
+
+    # -- what a reader who can select has to say about it --------------------------------------
+
+    def _may_follow(self) -> bool:
+        """Whether being at the end means to stay there."""
+        return True
+
+    def _as_marked(self, line: Line) -> Line:
+        """Return a line with the mark that is to be shown of it."""
+        return line
+
+    def _is_selected(self, line: Line) -> bool:
+        """Whether the cursor is on a line."""
+        del line
+        return False
+
+    def _word(self, line: Line) -> str:
+        """Return what stands beside the mark of a line."""
+        return mark_word(line, self._now, alone=self._alone)
+
     # -- the place ----------------------------------------------------------------------------
 
     def _place_at(self, top: int) -> Place | None:
-        if not 0 <= top < self._heights.total:
+        if not 0 <= top < self._extent:
             return None
-        index, line = self._heights.at(top)
+        index, line = self._heights.at(min(top, self._heights.total - 1))
         laid = self._laid(index)
         line = min(line, len(laid.strips) - 1) - laid.text_at
         return Place(laid.row.line.message_id, line, laid.text_lines)
@@ -301,7 +360,7 @@ class Transcript(ScrollView, can_focus=False):
     def _set_extent(self, top: int) -> None:
         """Set size and scroll position without the layout of the whole screen they would cause."""
         assert self._shape is not None
-        size = Size(self._shape.width, self._heights.total)
+        size = Size(self._shape.width, self._extent)
         self.set_reactive(Widget.virtual_size, size)
         self.set_scroll(None, top)
         self.set_reactive(Widget.scroll_target_y, top)
@@ -343,18 +402,31 @@ class Transcript(ScrollView, can_focus=False):
 
     def _visible_lines(self) -> list[Painted]:
         top, height = self.scroll_offset.y, self.size.height
-        if self._shape is None or not 0 <= top < self._heights.total:
+        if self._shape is None or not self._heights.total or not 0 <= top < self._extent:
             return []
         visible: list[Painted] = []
-        index, first = self._heights.at(top)
+        index, first = self._heights.at(min(top, self._heights.total - 1))
         while len(visible) < height and index < len(self._heights):
             laid = self._laid(index)
-            word = mark_word(laid.row.line, self._now, alone=self._alone)
+            word = self._word(laid.row.line)
             if word == LOADING and visible and visible[-1].laid.row.line.loading:
                 word = ""  # the first of them says it for those below
+            last = len(laid.strips) - 1
+            selected = self._is_selected(laid.row.line)
             visible += [
-                Painted(laid, line, word if line == laid.mark_at else "")
-                for line in range(first, len(laid.strips))
+                Painted(laid, line, word if line == laid.mark_at else "", selected)
+                for line in range(first, last + 1)
             ]
+            if first < laid.text_at and laid.row.gap:
+                at = len(visible) - 1 - last + laid.text_at - 1
+                sentence = self._gaps.get(laid.row.line.message_id, GAP)
+                visible[at] = replace(visible[at], word=sentence)
+            if self._has_tail and index == len(self._heights) - 1:
+                visible.append(Painted(laid, last + 1, self._tail))
             index, first = index + 1, 0
         return visible[:height]
+
+
+def _is_gap(painted: Painted) -> bool:
+    """Whether a line is the gap above a message; it stands right above it."""
+    return painted.laid.row.gap and painted.line == painted.laid.text_at - 1

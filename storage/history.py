@@ -41,6 +41,12 @@ SEARCH: Final = """
     ORDER BY lamport DESC, message_id DESC LIMIT ?
 """
 
+MENTIONS: Final = """
+    SELECT lines.* FROM texts CROSS JOIN lines ON lines.number = texts.rowid
+    WHERE texts MATCH ? AND lines.channel = ? AND lines.author <> ?
+    ORDER BY lamport DESC, message_id DESC LIMIT ?
+"""
+
 ID_PREFIX: Final = re.compile(r"[0-9a-f]{0,64}")
 
 END: Final[Position] = (U64_MAX, MessageId("ff" * 33))
@@ -92,6 +98,19 @@ class SqliteHistory:
         lines = await self._lines(SEARCH, expression, _id(channel), limit)
         return lines[::-1]
 
+    async def mentions(self, channel: ChannelId, nick: str, *, limit: int) -> list[Line]:
+        """Return the newest `limit` lines of others whose text may name `nick`, oldest first.
+
+        All words of the name are in the text, anywhere: the index knows no signs between words.
+        """
+        words = [f'"{word}"' for word in _words(nick)]
+        if not words:
+            return []
+        me = bytes.fromhex(self._me)
+        expression = f"{{text}} : ({' AND '.join(words)})"
+        lines = await self._lines(MENTIONS, expression, _id(channel), me, limit)
+        return lines[::-1]
+
     async def _lines(self, query: str, *parameters: bytes | int | str) -> list[Line]:
         return await self._database.read(partial(_read_lines, self._me, query, parameters))
 
@@ -111,9 +130,12 @@ def _match(query: str) -> str:
     In double quotes nothing has a meaning to FTS5 but the quote itself. A NUL would end its input,
     and half a surrogate pair has no UTF-8. A word without a letter or digit would match nothing.
     """
+    return " ".join(f'"{word}"*' for word in _words(query))
+
+
+def _words(query: str) -> list[str]:
     words = re.split(r'[\s"\0\ud800-\udfff]+', query)
-    wanted = [word for word in words if any(map(str.isalnum, word))]
-    return " ".join(f'"{word}"*' for word in wanted[:WORDS_MAX])
+    return [word for word in words if any(map(str.isalnum, word))][:WORDS_MAX]
 
 
 def _read_lines(

@@ -50,6 +50,7 @@ nobody else's are left: a flood slows down its sender, and is lost neither."""
 SURVIVORS = (
     values.Write,
     values.SendAgain,
+    values.AskAgain,
     values.Arrived,
     values.PeerJoined,
     values.PeerGone,

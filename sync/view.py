@@ -274,3 +274,6 @@ class History(Protocol):
 
     async def search(self, channel: ChannelId, query: str, *, limit: int) -> Sequence[Line]:
         """Return the newest `limit` lines that match `query`, oldest first."""
+
+    async def mentions(self, channel: ChannelId, nick: str, *, limit: int) -> Sequence[Line]:
+        """Return the newest `limit` lines of others whose text may name `nick`, oldest first."""

@@ -17,7 +17,8 @@ from tests.chats import running
 def test_every_command_of_the_issue_is_there() -> None:
     wanted = (
         "/help /join /create /channel /channels /invite /connect /who /peers /nick /resend "
-        "/typing /edit /react /delete /missing /buffers /sync /status /whoami /quit"
+        "/typing /edit /react /delete /missing /buffers /sync /status /whoami /quit "
+        "/search /grep /mentions /goto /unread /info /copy /quote /open /repair /bare /clear /ticks"
     )
 
     assert set(wanted.split()) == set(BY_NAME)

@@ -162,6 +162,19 @@ def test_within_the_time_until_it_is_lost_a_message_is_asked_for_seven_times() -
         assert times >= 7
 
 
+def test_what_the_person_asks_for_again_is_asked_for_now_and_the_rest_in_its_time() -> None:
+    asking = asking_for("one", "two")
+
+    asking.hurry({message_id("two")}, NOW)
+
+    assert asked_for(asking, NOW) == [message_id("two")]
+    assert asking.deadline() == NOW + delay("one")
+
+    asking.hurry((), NOW)
+
+    assert set(asked_for(asking, NOW)) == {message_id("one"), message_id("two")}
+
+
 def test_who_hears_another_ask_leaves_it_to_them_and_asks_later() -> None:
     asking = asking_for("one", "two")
 

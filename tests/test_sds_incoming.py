@@ -4,7 +4,7 @@ import pytest
 
 from sync.machine import SECOND, Tick
 from sync.sds.asking import REQUESTS_PER_NAMER_MAX
-from sync.sds.events import Connected, Delivered, Found, Held, Missing, Seek
+from sync.sds.events import AskAgain, Broadcast, Connected, Delivered, Found, Held, Missing, Seek
 from sync.sds.incoming import (
     LOST_MAX,
     MISSING_MAX,
@@ -322,6 +322,23 @@ def test_what_is_lost_is_looked_for_again_when_somebody_new_is_there() -> None:
     assert effects == [], "it is no news"
     assert list(alice.repairs.asking.requests) == [message_id("one")]
     assert hear(alice, message("one"), NOW + 3 * LOST)[-1] == Found(message_id("one"), lost=False)
+
+
+def test_the_person_has_what_is_lost_asked_for_again_at_once() -> None:
+    alice = channel("alice")
+    hear(alice, sync_message("bob", named("one", "two")))
+    advance(alice, NOW + LOST)
+    later = NOW + 2 * LOST
+
+    effects = alice.handle(AskAgain((message_id("one"),)), later)
+    [sent] = [
+        one.message
+        for _, one in advance(alice, later)
+        if isinstance(one, Broadcast) and one.message.repair_request
+    ]
+
+    assert effects == [], "it is no news"
+    assert [entry.message_id for entry in sent.repair_request] == [message_id("one")]
 
 
 def test_a_computer_that_slept_gives_nothing_up_before_anybody_could_be_asked() -> None:

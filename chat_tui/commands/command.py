@@ -6,6 +6,7 @@ from typing import Final, TypeAlias
 
 from chat_tui import reports
 from chat_tui.chat import Chat
+from chat_tui.found import Found
 from sync.errors import LocalError
 from sync.machine import ChannelId, MessageId
 from sync.view import ChannelInfo
@@ -25,6 +26,8 @@ class Result:
     action: str | None = None
     draft: str = ""
     """What a screen puts into the input, to be changed and sent."""
+    found: Found | None = None
+    """What a screen shows instead of `text`."""
 
 
 @dataclass(frozen=True, slots=True)

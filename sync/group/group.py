@@ -106,6 +106,8 @@ class Group:
                 effects = self._tell_typing(nick)
             case values.SendAgain(message_id):
                 effects = self._sds(sds.SendAgain(message_id))
+            case values.AskAgain(message_ids):
+                effects = self._sds(sds.AskAgain(message_ids))
             case values.HeldBackLoaded(outlines):
                 effects = self._on_held_back(outlines)
             case values.Restored(state):

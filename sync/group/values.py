@@ -108,6 +108,13 @@ class SendAgain:
 
 
 @dataclass(frozen=True, slots=True)
+class AskAgain:
+    """The person wants what is missing asked for now; all of it, if `message_ids` is empty."""
+
+    message_ids: tuple[MessageId, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Arrived:
     """An SDS frame came over the link of `peer`, which has proved this channel."""
 
@@ -148,6 +155,7 @@ Input: TypeAlias = (
     | Write
     | Typing
     | SendAgain
+    | AskAgain
     | Arrived
     | PeerJoined
     | PeerGone

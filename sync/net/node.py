@@ -143,6 +143,10 @@ class Node:
             raise LocalError("That message is not waiting: it was received, or is not yours.")
         self.feed(channel, values.SendAgain(message_id))
 
+    def ask_again(self, channel: ChannelId, message_ids: tuple[MessageId, ...]) -> None:
+        """Ask for missing messages now; for all, if none is named."""
+        self.feed(channel, values.AskAgain(message_ids))
+
     def is_set_aside(self, channel: ChannelId, message_id: MessageId) -> bool:
         """Whether a message is ours and waits for its time, which is far ahead."""
         return message_id in self._runner.groups[channel].parked.of(self.identity.peer_id)

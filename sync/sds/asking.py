@@ -123,6 +123,13 @@ class Asking:
         self._heap = [(one.t_req, message_id) for message_id, one in self.requests.items()]
         heapq.heapify(self._heap)
 
+    def hurry(self, message_ids: Collection[MessageId], now: Nanos) -> None:
+        """Ask for these at the next occasion; for all, if none is named."""
+        for message_id, request in self.requests.items():
+            if (not message_ids or message_id in message_ids) and request.t_req > now:
+                request.t_req = now
+                self._push(request)
+
     def ask(
         self,
         most: int,

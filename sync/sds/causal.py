@@ -195,6 +195,16 @@ class Causal:
         for entry in list(self.incoming.lost.values()):
             self.seek((entry,), self._me, self._me, now)
 
+    def ask_again(self, message_ids: Collection[MessageId], now: Nanos) -> None:
+        """Look for what was lost, and ask for all that is missing (or for these) now.
+
+        Asking without the random wait of SDS-R: one person's wish makes no storm.
+        """
+        for entry in list(self.incoming.lost.values()):
+            if not message_ids or entry.message_id in message_ids:
+                self.seek((entry,), self._me, self._me, now)
+        self.repairs.asking.hurry(message_ids, now)
+
     def restore(self, event: Restored, now: Nanos) -> list[Effect]:
         """Take up where the disk left off."""
         self.log.order.restore(event.log)

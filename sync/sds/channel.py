@@ -20,6 +20,7 @@ from sync.sds.acknowledge import Outgoing
 from sync.sds.causal import Causal
 from sync.sds.events import (
     Admit,
+    AskAgain,
     Broadcast,
     Connected,
     Delivered,
@@ -112,6 +113,10 @@ class Channel:
                 return []
             case SendAgain(message_id):
                 return self._on_send_again(message_id, now)
+            case AskAgain(message_ids):
+                self._causal.ask_again(message_ids, now)
+                self._timer.wake(now)
+                return []
             case SendEphemeral(content):
                 return [Broadcast(self._message(None, (), content))]
             case Restored():

@@ -47,6 +47,13 @@ class SendAgain:
     message_id: MessageId
 
 
+@dataclass(frozen=True, slots=True)
+class AskAgain:
+    """Input: the person wants what is missing asked for now; of all that is, if `ids` is empty."""
+
+    ids: tuple[MessageId, ...]
+
+
 class Received(NamedTuple):
     """Input: a message, checked by the caller. `hint` is its own retrieval hint.
 
@@ -162,6 +169,7 @@ Input: TypeAlias = (
     Send
     | SendEphemeral
     | SendAgain
+    | AskAgain
     | Received
     | HeardCopy
     | SetAside

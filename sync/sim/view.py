@@ -192,6 +192,11 @@ class SimulatedHistory:
         found = [line for line in lines if all(word in line.text.casefold() for word in words)]
         return found[-limit:]
 
+    async def mentions(self, channel: ChannelId, nick: str, *, limit: int) -> Sequence[Line]:
+        """See `sync.view.History`."""
+        named = [line for line in self._lines(self._positions(channel)) if not line.own]
+        return [line for line in named if nick.casefold() in line.text.casefold()][-limit:]
+
     def _positions(self, channel: ChannelId) -> list[Position]:
         return self._disk.lines() if channel == self._channel else []
 

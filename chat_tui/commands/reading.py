@@ -1,0 +1,243 @@
+"""Commands about what was written: search it, go somewhere in it, look closer, ask for more."""
+
+import re
+from typing import Final
+
+from chat_tui import reports
+from chat_tui.chat import Chat
+from chat_tui.commands.command import At, Command, Result, channel_info, required
+from chat_tui.facts import facts
+from chat_tui.found import TICKS, Detailed, Goal, Hits, Listed, View, as_text, line_text
+from chat_tui.grep import matching
+from chat_tui.links import ascii_host, host_of, links_in
+from chat_tui.text import clean_nick, clean_text, count, day_of, time_of_day
+from chat_tui.when import moment
+from chat_tui.words import is_mentioned
+from sync.errors import LocalError
+from sync.machine import MILLISECOND, ChannelId, MessageId
+from sync.view import Line, Position
+
+HITS_MAX: Final = 1_000
+"""Hits of a search that are stepped through; more says more exact words are needed."""
+
+MENTIONS_MAX: Final = 200
+"""Mentions listed."""
+
+LINES_AROUND: Final = 5
+"""Lines printed before and after a place in line mode."""
+
+ID_PREFIX: Final = re.compile(r"[0-9a-f]{4,64}")
+"""Shorter ones fit too much, and could be times."""
+
+
+async def search(chat: Chat, rest: str, at: At) -> Result:
+    """Find messages by the words they have."""
+    query = required(rest.strip(), "/search and words, as in /search projector room")
+    channel = channel_info(chat, at.channel).channel
+    lines = await chat.history.search(channel, query, limit=HITS_MAX + 1)
+    if not lines:
+        raise LocalError(
+            f"No message here has words that begin with {clean_text(query)!r}. "
+            "/grep finds parts of words too."
+        )
+    more = len(lines) > HITS_MAX
+    hits = Hits(query, tuple(lines[-HITS_MAX:]), more)
+    said = count(len(hits.lines), "hit") + (", the newest ones" if more else "")
+    return Result(text=f"{said}:\n{as_text(hits.lines)}", found=hits)
+
+
+async def grep(chat: Chat, rest: str, at: At) -> Result:
+    """Find messages by a regular expression."""
+    pattern = required(rest, "/grep and a pattern, as in /grep pro[jt]ector")
+    channel = channel_info(chat, at.channel).channel
+    matches = await matching(chat.history, channel, pattern)
+    if not matches.lines:
+        looked = f"None of {count(matches.read, 'message')} matches. {matches.cut}"
+        raise LocalError(looked.rstrip())
+    title = (
+        f"{count(len(matches.lines), 'message')} of {matches.read:,} match {clean_text(pattern)}"
+    )
+    return _listed(title, list(reversed(matches.lines)), matches.cut)
+
+
+async def mentions(chat: Chat, _rest: str, at: At) -> Result:
+    """List the messages of others that name us."""
+    channel = channel_info(chat, at.channel).channel
+    nick = clean_nick(chat.snapshot().nick)
+    lines = await chat.history.mentions(channel, nick, limit=HITS_MAX)
+    named = [line for line in lines if is_mentioned(nick, clean_text(line.text))]
+    if not named:
+        raise LocalError(f"Nobody has named {nick} here.")
+    note = f"These are the newest {MENTIONS_MAX}." if len(named) > MENTIONS_MAX else ""
+    shown = named[-MENTIONS_MAX:]
+    verb = "names" if len(shown) == 1 else "name"
+    return _listed(f"{count(len(shown), 'message')} {verb} {nick}", shown, note)
+
+
+async def goto(chat: Chat, rest: str, at: At) -> Result:
+    """Go to a day, a time, or a message."""
+    place = required(rest, "/goto and a day, a time or an id, as in /goto yesterday 14:30")
+    channel = channel_info(chat, at.channel).channel
+    begin = moment(place, chat.snapshot().now)
+    if begin is not None:
+        position: Position = (max(0, begin // MILLISECOND), MessageId(""))
+        after = await chat.history.page_after(channel, after=position, limit=1)
+        if not after:
+            raise LocalError(
+                f"Nothing was written from {day_of(begin)}, {time_of_day(begin)} on. "
+                "End goes to the newest message."
+            )
+        goal = Goal(after[0].position, after[0].message_id)
+    elif not ID_PREFIX.fullmatch(place.casefold()):
+        raise LocalError(
+            f"{clean_text(place)!r} is no day, time or id. Write 2026-11-21, 21.11., yesterday, "
+            "14:30, or at least four characters of a message id."
+        )
+    else:
+        line = await _named(chat, channel, place.casefold())
+        goal = Goal(line.position, line.message_id)
+    return Result(text=await _around(chat, channel, goal), found=goal)
+
+
+async def info(chat: Chat, rest: str, at: At) -> Result:
+    """Show all about a message."""
+    line = await _meant(chat, rest, at)
+    said = [f"{name}: {fact}" for name, fact in facts(chat.snapshot(), line)]
+    return Result(text="\n".join([*said, "", clean_text(line.text)]), found=Detailed(line))
+
+
+async def unread(_chat: Chat, _rest: str, _at: At) -> Result:
+    """Go to the first unread message."""
+    said = "Line mode prints every message as it comes: nothing is unread."
+    return Result(text=said, found=View("unread"))
+
+
+async def copy(chat: Chat, rest: str, at: At) -> Result:
+    """Copy the text of a message."""
+    if not rest and at.selected is not None:
+        return Result(found=View("copy"))
+    return Result(text=clean_text((await _meant(chat, rest, at)).text))
+
+
+async def quote(chat: Chat, rest: str, at: At) -> Result:
+    """Quote a message."""
+    if not rest and at.selected is not None:
+        return Result(found=View("quote"))
+    text = clean_text((await _meant(chat, rest, at)).text)
+    return Result(text="\n".join(f"> {line}" for line in text.split("\n")))
+
+
+async def links(chat: Chat, rest: str, at: At) -> Result:
+    """Open a link of the selected message, or say where those of a message lead."""
+    if not rest and at.selected is not None:
+        return Result(found=View("open_link"))
+    found = links_in(clean_text((await _meant(chat, rest, at)).text))
+    if not found:
+        raise LocalError("There is no http or https link in this message.")
+    said = [f"{link} leads to {ascii_host(host_of(link))}" for link in found]
+    return Result(text="\n".join(said))
+
+
+async def bare(_chat: Chat, _rest: str, _at: At) -> Result:
+    """Show text without boxes."""
+    return Result(text="Line mode has no boxes: select and copy as usual.", found=View("bare"))
+
+
+async def clear(_chat: Chat, _rest: str, _at: At) -> Result:
+    """Empty the view."""
+    said = "Line mode cannot take back what it printed; most terminals clear with Ctrl+L."
+    return Result(text=said, found=View("clear"))
+
+
+async def ticks(_chat: Chat, rest: str, _at: At) -> Result:
+    """Choose which marks are shown."""
+    which = required(rest.casefold(), "/ticks always, /ticks recent or /ticks never")
+    if which not in TICKS:
+        raise LocalError("Write /ticks always, /ticks recent or /ticks never.")
+    return Result(text="Line mode shows no marks.", found=View(which))
+
+
+async def repair(chat: Chat, rest: str, at: At) -> Result:
+    """Ask for missing messages again, now."""
+    channel = channel_info(chat, at.channel)
+    wanted = rest.casefold()
+    if wanted in {"", "all"}:
+        ids: tuple[MessageId, ...] = ()
+    else:
+        ids = tuple(one for one in channel.missing if one.startswith(wanted))
+        if not ids:
+            raise LocalError(
+                f"No missing message begins with {clean_text(wanted)}. /missing lists them; "
+                "/repair all also asks for those given up."
+            )
+    missing = channel.missing_count + channel.lost
+    if not missing:
+        raise LocalError("Nothing is missing here, as far as anybody has said.")
+    if not reports.peers_of(chat.snapshot(), channel):
+        raise LocalError("Nobody is here to ask; missing messages are asked for when somebody is.")
+    await chat.repair(channel.channel, ids)
+    what = count(len(ids) or missing, "missing message")
+    return Result(text=f"Asking for {what} now; what comes takes its place.")
+
+
+def _listed(title: str, lines: list[Line], note: str) -> Result:
+    text = "\n".join(part for part in (f"{title}:", as_text(lines), note) if part)
+    return Result(text=text, found=Listed(title, tuple(lines), note))
+
+
+async def _meant(chat: Chat, prefix: str, at: At) -> Line:
+    """Return the message that is named, else the selected one.
+
+    Raises:
+        LocalError: neither, or no single message fits.
+    """
+    channel = channel_info(chat, at.channel).channel
+    if not prefix and at.selected is None:
+        raise LocalError("Say which message: select it (Ctrl+T), or write the beginning of its id.")
+    return await _named(chat, channel, prefix.casefold() or str(at.selected))
+
+
+async def _named(chat: Chat, channel: ChannelId, prefix: str) -> Line:
+    """Return the message whose id begins with `prefix`.
+
+    Raises:
+        LocalError: none does, or several do, or it is no id.
+    """
+    if not ID_PREFIX.fullmatch(prefix):
+        raise LocalError(
+            f"{clean_text(prefix)!r} is no message id: write at least four characters of one. "
+            "/search and /goto print ids before each message."
+        )
+    lines = await chat.history.named(channel, prefix, limit=2)
+    if not lines:
+        raise LocalError(f"No message here has an id that begins with {prefix}.")
+    if len(lines) > 1:
+        raise LocalError(f"Several messages begin with {prefix}; write more of the id.")
+    return lines[0]
+
+
+async def _around(chat: Chat, channel: ChannelId, goal: Goal) -> str:
+    """Return the lines around a place, for line mode."""
+    before = await chat.history.page(channel, before=goal.position, limit=LINES_AROUND)
+    [line] = await chat.history.named(channel, str(goal.message_id), limit=1)
+    after = await chat.history.page_after(channel, after=goal.position, limit=LINES_AROUND)
+    shown = as_text([*before, line, *after])
+    here = f"  {line.message_id[:6]} {line_text(line)}"
+    return f"Around {day_of(line.created_ns)}:\n" + shown.replace(here, f">{here[1:]}", 1)
+
+
+ROWS: Final = (
+    Command(("/search",), "words", "find messages by their words; n and N step", search),
+    Command(("/grep",), "pattern", "find messages by a regular expression", grep),
+    Command(("/mentions",), "", "list the messages that name you", mentions),
+    Command(("/goto",), "day or id", "go there: yesterday, 21.11., 14:30, 3fa2", goto),
+    Command(("/unread",), "", "go to the first unread message", unread),
+    Command(("/info",), "[id]", "all about the selected message, or this one", info),
+    Command(("/copy",), "[id]", "copy the text of a message", copy),
+    Command(("/quote",), "[id]", "quote a message", quote),
+    Command(("/open",), "[id]", "open a link of the selected message", links),
+    Command(("/repair",), "[id or all]", "ask again for what is missing, now", repair),
+    Command(("/bare",), "", "text without boxes, to select and copy", bare),
+    Command(("/clear",), "", "empty the view; nothing is deleted", clear),
+    Command(("/ticks",), "which", "marks: always, recent or never", ticks),
+)

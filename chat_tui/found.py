@@ -1,0 +1,74 @@
+"""What a command about reading found: shown as a place, hits or a list; printed in line mode."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from chat_tui.text import clean_nick, clean_text, day_of, time_of_day
+from sync.machine import MessageId
+from sync.view import Line, Position
+
+TICKS: Final = ("always", "recent", "never")
+"""Which marks are shown: all, not the settled ones of more than a day, only what failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """Messages that have the words of `query`, oldest first; `more` if there are older ones."""
+
+    query: str
+    lines: tuple[Line, ...]
+    more: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Messages to choose from, oldest first, under a title."""
+
+    title: str
+    lines: tuple[Line, ...]
+    note: str = ""
+    """What is to know about the list, as a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """A place to go to: the first message at or after `position`, or just that message."""
+
+    position: Position
+    message_id: MessageId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Detailed:
+    """A message whose details are wanted."""
+
+    line: Line
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Something that is done to the screen alone: `bare`, `clear`, `unread`, `copy`, ..."""
+
+    what: str
+
+
+Found: TypeAlias = Hits | Listed | Goal | Detailed | View
+
+
+def line_text(line: Line) -> str:
+    """Return a message in one line, with its time and the beginning of its id."""
+    text = " ".join(clean_text(line.text).split())
+    return f"{time_of_day(line.created_ns)} {clean_nick(line.nick)}: {text}"
+
+
+def as_text(lines: Sequence[Line]) -> str:
+    """Return messages one a line, each day with its name above it."""
+    said: list[str] = []
+    day = ""
+    for line in lines:
+        if day_of(line.created_ns) != day:
+            day = day_of(line.created_ns)
+            said.append(f"{day}:")
+        said.append(f"  {line.message_id[:6]} {line_text(line)}")
+    return "\n".join(said)

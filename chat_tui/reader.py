@@ -1,0 +1,415 @@
+"""The transcript with a cursor: a message can be selected, text picked, words made to stand out.
+
+Rules:
+1. The cursor is on a message, not on a line: it stays there whatever comes.
+2. While there is a cursor, nothing moves by itself: being at the end does not mean to follow.
+3. What stands out is laid over what was painted; nothing is wrapped again for it.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Final, TypeAlias
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.cache import LRUCache
+from textual.events import Click, MouseDown, MouseMove, MouseUp
+from textual.strip import Strip
+
+from chat_tui.found import TICKS
+from chat_tui.highlights import cells_of, index_at, over, painted_over, starts_of
+from chat_tui.layout import Laid, Shape
+from chat_tui.marks import LOADING, WORDS, Glyphs
+from chat_tui.messages import CursorMoved, DetailsWanted
+from chat_tui.model import Conversation, Row
+from chat_tui.text import DAY, clean_nick, time_of_day
+from chat_tui.transcript import Painted, Place, Transcript
+from chat_tui.words import NOTHING, Span, name_of, spans, words_of
+from sync.machine import MessageId, Nanos
+from sync.sds.message import Delivery
+from sync.view import Line, Position
+
+KEPT: Final = 128
+"""Rows whose words that stand out are remembered: more than a screen shows."""
+
+CLEARED: Final = ("The view is clear; nothing was deleted.", "PgUp brings the messages back.")
+
+Spot: TypeAlias = tuple[Position, int]
+"""A place in the conversation: a message, and a character of its text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """The lines a row's text fills, and where they begin in it."""
+
+    starts: tuple[int, ...]
+    lines: tuple[str, ...]
+    first: int
+    """The first of them among the row's strips."""
+
+
+class Reader(Transcript, can_focus=False, inherit_bindings=False):
+    """Shows a conversation to `nick`, whose name stands out in it.
+
+    The keys of anything that scrolls are not inherited: they would scroll away from the cursor.
+    """
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "transcript--cursor",
+        "transcript--hit",
+        "transcript--mention",
+        "transcript--picked",
+    }
+    DEFAULT_CSS = """
+    Reader > .transcript--cursor { background: $surface-lighten-1; color: $accent; }
+    Reader > .transcript--hit { background: $warning; color: $background; text-style: bold; }
+    Reader > .transcript--mention { color: $warning; text-style: bold underline; }
+    Reader > .transcript--picked { text-style: reverse; }
+    """
+
+    def __init__(
+        self, conversation: Conversation, *, nick: str, now: Nanos, glyphs: Glyphs
+    ) -> None:
+        super().__init__(conversation, now=now, glyphs=glyphs)
+        self.cursor: MessageId | None = None
+        """The selected message."""
+        self.ticks = TICKS[0]
+        self._own_name = name_of(clean_nick(nick))
+        self._words: re.Pattern[str] = NOTHING
+        self._texts: LRUCache[Laid, Texts] = LRUCache(KEPT)
+        self._found: LRUCache[Laid, tuple[Sequence[Span], Sequence[Span]]] = LRUCache(KEPT)
+        self._pressed: Spot | None = None
+        self._picked: tuple[Spot, Spot] | None = None
+
+    # -- the cursor ---------------------------------------------------------------------------
+
+    def select(self, message_id: MessageId) -> None:
+        """Put the cursor on a message in memory; it stays where it is on the screen."""
+        index = self.conversation.index_of(message_id)
+        if index is None:
+            return
+        self._unset_follow()
+        self.cursor = message_id
+        self.can_focus = True
+        self.focus(scroll_visible=False)
+        self._bring_into_sight(index)
+        self._paint_differences()
+        self.post_message(CursorMoved(message_id))
+
+    def select_seen(self) -> None:
+        """Put the cursor on the lowest message that is whole on the screen."""
+        whole = [
+            painted.laid.row.line.message_id
+            for painted in self._painted
+            if painted.line == len(painted.laid.strips) - 1
+        ]
+        if whole or self._painted:
+            self.select(whole[-1] if whole else self._painted[0].laid.row.line.message_id)
+
+    def unselect(self) -> None:
+        """Give the cursor up; who stands at the end follows the newest message again."""
+        if self.cursor is None:
+            return
+        self.cursor = None
+        self.can_focus = False
+        self.post_message(CursorMoved(None))
+        if self.scroll_y >= self.max_scroll_y and not self.conversation.has_newer:
+            self.follow_newest()
+        self._paint_differences()
+
+    def move(self, step: int) -> None:
+        """Move the cursor by messages, up if negative; first through one longer than the screen."""
+        index = None if self.cursor is None else self.conversation.index_of(self.cursor)
+        if index is None:
+            self.select_seen()
+            return
+        if self._scrolled_within(index, step):
+            return
+        index = min(max(index + step, 0), len(self.conversation.rows) - 1)
+        self.select(self.conversation.rows[index].line.message_id)
+
+    def move_screens(self, screens: int) -> None:
+        """Move the cursor with what is in sight, up if negative."""
+        self._scroll(self.scroll_y + screens * max(1, self.size.height - 1))
+        if self._painted:
+            painted = self._painted[0 if screens < 0 else -1]
+            self.select(painted.laid.row.line.message_id)
+
+    @property
+    def glyphs(self) -> Glyphs:
+        """The character set."""
+        return self._glyphs
+
+    @property
+    def top(self) -> MessageId | None:
+        """The message at the top of the screen; None while the newest is followed."""
+        return None if self.follow or self._place is None else self._place.message_id
+
+    def selected(self) -> Row | None:
+        """Return the row the cursor is on, None if there is none or it is out of memory."""
+        index = None if self.cursor is None else self.conversation.index_of(self.cursor)
+        return None if index is None else self.conversation.rows[index]
+
+    def go_to(self, message_id: MessageId) -> None:
+        """Show a message in memory with something of what came before it, and select it."""
+        index = self.conversation.index_of(message_id)
+        if index is None:
+            return
+        self._unset_follow()
+        self.cursor = message_id
+        self._place = Place(message_id, 0, 1)
+        self._settle()
+        self._scroll(self.scroll_y - self.size.height // 3)
+        self.select(message_id)
+
+    def first_at(self, position: Position) -> MessageId | None:
+        """Return the first message in memory at or after a position, the last if all are before."""
+        rows = self.conversation.rows
+        after = (row.line.message_id for row in rows if row.line.position >= position)
+        return next(after, rows[-1].line.message_id if rows else None)
+
+    def _scroll(self, y: float) -> None:
+        """Scroll now, not after the next paint: what follows looks at what is on the screen."""
+        self.scroll_to(y=y, animate=False, force=True, immediate=True)
+
+    def _bring_into_sight(self, index: int) -> None:
+        laid = self._laid(index)
+        self._settle()
+        top, height = self._heights.top(index), self.size.height
+        end = top + len(laid.strips)
+        if top < self.scroll_y:
+            self._scroll(top)
+        elif end > self.scroll_y + height:
+            self._scroll(min(top, end - height))
+
+    def _scrolled_within(self, index: int, step: int) -> bool:
+        """Scroll half a screen if the row goes on in that direction; returns whether it did."""
+        height = self.size.height
+        top = self._heights.top(index)
+        end = top + len(self._laid(index).strips)
+        if end - top <= height:
+            return False
+        if step > 0 and end > self.scroll_y + height:
+            y = min(self.scroll_y + height // 2, end - height)
+        elif step < 0 and top < self.scroll_y:
+            y = max(self.scroll_y - height // 2, top)
+        else:
+            return False
+        self._scroll(y)
+        return True
+
+    # -- what stands out ----------------------------------------------------------------------
+
+    def highlight(self, query: str) -> None:
+        """Let the words of a search stand out; empty ends it."""
+        self._words = words_of(query)
+        self._found.clear()
+        self.refresh()
+
+    def show_ticks(self, which: str) -> None:
+        """Show the marks of all, of the recent, or of no messages."""
+        self.ticks = which
+        self.refresh()
+
+    def picked_text(self) -> str:
+        """Return the text picked with the mouse, empty if none is."""
+        if self._picked is None:
+            return ""
+        (start, first), (end, last) = self._picked
+        rows = [row for row in self.conversation.rows if start <= row.line.position <= end]
+        if len(rows) == 1:
+            return rows[0].text[first:last]
+        said: list[str] = []
+        for row in rows:
+            since = first if row.line.position == start else 0
+            until = last if row.line.position == end else len(row.text)
+            who = "" if since else f"{time_of_day(row.line.created_ns)} {row.nick}: "
+            said.append(who + row.text[since:until])
+        return "\n".join(said)
+
+    def unpick(self) -> None:
+        """Forget what was picked with the mouse."""
+        if self._picked is not None:
+            self._picked = None
+            self.refresh()
+
+    # -- what `Transcript` asks ------------------------------------------------------------------
+
+    def show(self, conversation: Conversation) -> None:
+        """Show another conversation; nothing is selected in it."""
+        self.unselect()
+        self._picked = None
+        self._texts.clear()
+        self._found.clear()
+        super().show(conversation)
+
+    def page_up(self) -> None:
+        """Show the screen above; what was cleared comes back."""
+        if self.conversation.cleared:
+            self.conversation.unclear()
+            self._settle()
+        super().page_up()
+
+    @property
+    def hint(self) -> tuple[str, ...]:
+        """The lines that stand in the middle while there are no messages."""
+        return CLEARED if self.conversation.cleared else super().hint
+
+    @hint.setter
+    def hint(self, lines: tuple[str, ...]) -> None:
+        shown = CLEARED if self.conversation.cleared else lines
+        if shown != self._hint:
+            self._hint = shown
+            self.refresh()
+
+    def _may_follow(self) -> bool:
+        return self.cursor is None
+
+    def _is_selected(self, line: Line) -> bool:
+        return line.message_id == self.cursor
+
+    def _word(self, line: Line) -> str:
+        if line.message_id == self.cursor and line.delivery is not None and not line.loading:
+            return WORDS[line.delivery]
+        word = super()._word(line)
+        return word if word == LOADING or self._as_marked(line) is line else ""
+
+    def _as_marked(self, line: Line) -> Line:
+        settled = line.delivery is Delivery.ACKNOWLEDGED
+        hidden = {
+            "always": False,
+            "recent": settled and self._now - line.created_ns >= DAY,
+            "never": line.delivery is not Delivery.FAILED,
+        }[self.ticks]
+        if hidden and line.delivery is not None and line.message_id != self.cursor:
+            return replace(line, delivery=None)
+        return line
+
+    def _strip(self, painted: Painted, shape: Shape) -> Strip:
+        strip = super()._strip(painted, shape)
+        laid = painted.laid
+        if painted.line >= laid.text_at and painted.line < len(laid.strips):
+            if painted.selected:
+                strip = self._with_cursor(strip, painted, shape)
+            for style, cells in self._over(painted, shape):
+                strip = painted_over(strip, cells, style)
+        return strip
+
+    def _over(self, painted: Painted, shape: Shape) -> Iterator[tuple[Style, Sequence[Span]]]:
+        """Yield what stands out in a line, in cells of the screen, least important first."""
+        hits, mentions = self._standing_out(painted.laid)
+        picked = self._picked_of(painted.laid.row)
+        if not hits and not mentions and not picked:
+            return
+        texts = self._texts_of(painted.laid, shape)
+        number = painted.line - texts.first
+        if number < 0 or texts.starts[number] < 0:
+            return
+        start, text = texts.starts[number], texts.lines[number]
+        for name, found in (
+            ("mention", mentions),
+            ("hit", hits),
+            ("picked", picked),
+        ):
+            here = [
+                (max(0, first - start), min(len(text), last - start))
+                for first, last in found
+                if first < start + len(text) and last > start
+            ]
+            if here:
+                cells = [
+                    (shape.gutter + one, shape.gutter + other)
+                    for one, other in cells_of(here, text)
+                ]
+                yield self._overlay(name), cells
+
+    def _overlay(self, name: str) -> Style:
+        return self.get_component_rich_style(f"transcript--{name}", partial=True)
+
+    def _with_cursor(self, strip: Strip, painted: Painted, shape: Shape) -> Strip:
+        """Return a line of the selected message: on another ground, its first with a sign."""
+        style = self._style("cursor")
+        strip = over(strip, Style(bgcolor=style.bgcolor))
+        if painted.line != _first_line(painted.laid, shape):
+            return strip
+        at = shape.gutter - 1
+        sign = Strip([Segment(shape.glyphs.cursor, style + Style(bold=True))])
+        return Strip.join([strip.crop(0, at), sign, strip.crop(at + 1)])
+
+    def _texts_of(self, laid: Laid, shape: Shape) -> Texts:
+        texts = self._texts.get(laid)
+        if texts is None:
+            first = _first_line(laid, shape)
+            lines = [strip.crop(shape.gutter).text for strip in laid.strips[first:]]
+            texts = Texts(tuple(starts_of(lines, laid.row.text)), tuple(lines), first)
+            self._texts[laid] = texts
+        return texts
+
+    def _standing_out(self, laid: Laid) -> tuple[Sequence[Span], Sequence[Span]]:
+        """Return where the words that are looked for, and the reader's name, are in a text."""
+        found = self._found.get(laid)
+        if found is None:
+            row = laid.row
+            mentions = [] if row.line.own else spans(self._own_name, row.text)
+            found = self._found[laid] = (spans(self._words, row.text), mentions)
+        return found
+
+    def _picked_of(self, row: Row) -> Sequence[Span]:
+        """Return what of a row was picked with the mouse."""
+        if self._picked is None:
+            return []
+        (start, first), (end, last) = self._picked
+        if not start <= row.line.position <= end:
+            return []
+        since = first if row.line.position == start else 0
+        until = last if row.line.position == end else len(row.text)
+        return [(since, until)]
+
+    # -- the mouse ----------------------------------------------------------------------------
+
+    def on_mouse_down(self, event: MouseDown) -> None:
+        """Begin to pick text."""
+        self.unpick()
+        self._pressed = self._spot(event.x, event.y) if event.button == 1 else None
+
+    def on_mouse_move(self, event: MouseMove) -> None:
+        """Pick the text from where the button went down."""
+        if self._pressed is None or not event.button:
+            return
+        spot = self._spot(event.x, event.y)
+        if spot is not None and (spot != self._pressed or self._picked is not None):
+            self._picked = (min(self._pressed, spot), max(self._pressed, spot))
+            self.refresh()
+
+    def on_mouse_up(self, _event: MouseUp) -> None:
+        """What is picked now stays."""
+        self._pressed = None
+
+    def on_click(self, event: Click) -> None:
+        """Select the message, open it if it is selected; but not at the end of picking text."""
+        if self._picked is not None or not 0 <= event.y < len(self._painted):
+            return
+        message_id = self._painted[event.y].laid.row.line.message_id
+        if message_id == self.cursor:
+            self.post_message(DetailsWanted(message_id))
+        else:
+            self.select(message_id)
+
+    def _spot(self, x: int, y: int) -> Spot | None:
+        """Return which character of which message stands at a cell of the screen."""
+        if self._shape is None or not self._painted:
+            return None
+        painted = self._painted[min(max(y, 0), len(self._painted) - 1)]
+        texts = self._texts_of(painted.laid, self._shape)
+        position = painted.laid.row.line.position
+        number = painted.line - texts.first
+        if number < 0 or number >= len(texts.lines) or texts.starts[number] < 0:
+            return (position, 0 if number < 0 else len(painted.laid.row.text))
+        within = index_at(texts.lines[number], x - self._shape.gutter)
+        return (position, texts.starts[number] + within)
+
+
+def _first_line(laid: Laid, shape: Shape) -> int:
+    """Return which of a row's lines is the first of its text."""
+    return laid.text_at + (shape.stacked or laid.row.full_name)

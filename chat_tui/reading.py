@@ -1,0 +1,489 @@
+"""What a reader does: select, copy, quote, open links, search, and go to a place.
+
+The column of the conversation, its status and its composer; commands and keys end up in the same
+methods here. What takes time runs in a worker: nothing waits for the disk.
+"""
+
+import asyncio
+import sys
+from asyncio.subprocess import DEVNULL
+from collections.abc import Awaitable, Callable, Iterator
+from typing import ClassVar, Final
+
+from textual import on
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.events import DescendantFocus
+from textual.widget import Widget
+from textual.widgets import Input
+
+from chat_tui.chat import Chat
+from chat_tui.commands import reading as commands
+from chat_tui.commands.command import At, Result
+from chat_tui.composer import Composer
+from chat_tui.details import details
+from chat_tui.found import TICKS, Detailed, Found, Goal, Hits, Listed, View
+from chat_tui.gaps import Gaps
+from chat_tui.links import links_in
+from chat_tui.messages import CursorMoved, DetailsWanted, GraphWanted
+from chat_tui.pager import BEGINNING, END, Pager
+from chat_tui.panels import DIM
+from chat_tui.reader import Reader
+from chat_tui.reading_screens import BareScreen, DetailsScreen, link_question, message_list
+from chat_tui.surroundings import Panel
+from chat_tui.text import clean_text, clip_cells, count
+from sync.errors import LocalError
+from sync.machine import MessageId
+from sync.view import ChannelInfo, Level, Line, Notice, Snapshot
+
+COPY_MAX: Final = 74_994
+"""Bytes: in base64 these are the 100,000 that terminals take from OSC 52 at most."""
+
+QUOTED_LINES_MAX: Final = 20
+"""Of a quote: what is longer is better referred to than repeated."""
+
+SIGNS_SHOWN: Final = 24
+"""Cells of a query or message repeated in the line of the keys."""
+
+OPENER: Final = "import sys, webbrowser; sys.exit(not webbrowser.open(sys.argv[1]))"
+"""Runs in a process of its own, without our terminal: what a browser prints, and a browser for
+terminals, would spoil the screen."""
+
+SELECTING: Final = frozenset(
+    [
+        "move",
+        "screens",
+        "edge",
+        "details",
+        "copy",
+        "copy_id",
+        "quote",
+        "open_link",
+        "graph",
+        "hit",
+        "write",
+        "command",
+    ]
+)
+"""Actions whose keys are letters: only while the transcript has them."""
+
+SEARCHING: Final = "Search for words · Enter searches · Esc closes"
+KEYS: Final = "Enter details · y copy · q quote · o link · Esc back"
+
+
+async def open_in_browser(link: str) -> bool:
+    """Open a link in the system's browser; returns whether one was found."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", OPENER, link,
+        stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, start_new_session=True,
+    )  # fmt: skip
+    return await process.wait() == 0
+
+
+class Reading(Vertical):
+    """See the module docstring.
+
+    Args:
+        transcript: what is read.
+        composer: where quotes go, and the keys afterwards.
+        chat: what is asked for messages.
+        pager: brings other places of the history into memory.
+        say: shows a notice.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+t,alt+s", "select", "Select", id="reading.select"),
+        Binding("ctrl+f", "search", "Search", id="reading.search", priority=True),
+        Binding("alt+u", "unread", "First unread", id="reading.unread"),
+        Binding("f9", "bare", "Bare text", id="reading.bare"),
+        Binding("k,up", "move(-1)", id="reading.up"),
+        Binding("j,down", "move(1)", id="reading.down"),
+        Binding("pageup", "screens(-1)", id="reading.page_up"),
+        Binding("pagedown", "screens(1)", id="reading.page_down"),
+        Binding("home", "edge(-1)", id="reading.first"),
+        Binding("end", "edge(1)", id="reading.last"),
+        Binding("enter", "details", id="reading.details"),
+        Binding("y", "copy", id="reading.copy"),
+        Binding("i", "copy_id", id="reading.copy_id"),
+        Binding("q", "quote", id="reading.quote"),
+        Binding("o", "open_link", id="reading.open"),
+        Binding("g", "graph", id="reading.graph"),
+        Binding("n", "hit(1)", id="reading.next"),
+        Binding("N", "hit(-1)", id="reading.previous"),
+        Binding("tab", "write", id="reading.write"),
+        Binding("slash", "command", id="reading.command"),
+        Binding("escape", "leave", id="reading.leave"),
+    ]
+    DEFAULT_CSS = """
+    Reading #reading-keys { height: 1; padding: 0 1; display: none; text-wrap: nowrap;
+        text-overflow: ellipsis; background: $surface; }
+    Reading #search { height: 1; border: none; padding: 0 1; display: none;
+        background: $surface; }
+    """
+
+    def __init__(
+        self,
+        transcript: Reader,
+        composer: Composer,
+        chat: Chat,
+        pager: Pager,
+        say: Callable[[Notice], None],
+    ) -> None:
+        super().__init__(id="middle")
+        self.transcript, self._composer = transcript, composer
+        self._chat, self._pager = chat, pager
+        self._tell, self._glyphs = say, transcript.glyphs
+        self.open_link: Callable[[str], Awaitable[bool]] = open_in_browser
+        """Shows a link to the person; says whether it could."""
+        self._keys = Panel(id="reading-keys")
+        self._input = Input(placeholder="projector room", id="search")
+        self._gaps = Gaps()
+        self._hits: Hits | None = None
+        self._hit = 0
+        self._read = transcript.conversation
+
+    def lines(self) -> Iterator[Widget]:
+        """Yield the lines that stand under the transcript while they are needed."""
+        yield self._keys
+        yield self._input
+
+    # -- what the application says --------------------------------------------------------------
+
+    def tick(self, snapshot: Snapshot, info: ChannelInfo | None) -> None:
+        """Bring up to date what is said of missing messages; another channel ends a search."""
+        above = self._gaps.above(snapshot, info)
+        self.transcript.say_gaps(above, self._gaps.below(snapshot, info))
+        if self._read is not self.transcript.conversation:
+            self._read = self.transcript.conversation
+            self._end_search()
+
+    def show(self, found: Found) -> None:
+        """Show what a command found."""
+        match found:
+            case Hits():
+                self._hits, self._hit = found, 0
+                self.transcript.highlight(found.query)
+                self._go_to_hit()
+            case Listed():
+                self._choose(found)
+            case Goal():
+                self._go(found)
+            case Detailed(line):
+                self._show_details(line)
+            case View("unread"):
+                self.action_unread()
+            case View("bare"):
+                self.action_bare()
+            case View("clear"):
+                self.transcript.apply(self.transcript.conversation.clear())
+                self.transcript.follow_newest()
+            case View(what) if what in TICKS:
+                self.transcript.show_ticks(what)
+            case View(what):
+                self.act_on_selected(what)
+
+    def leave(self) -> bool:
+        """Leave the search and the selection; returns whether there was anything to leave."""
+        is_busy = self._is_busy
+        self._end_search()
+        self.transcript.unselect()
+        self.transcript.unpick()
+        self._composer.focus()
+        return is_busy
+
+    def copy_picked(self) -> bool:
+        """Copy what was picked with the mouse; returns whether anything was."""
+        text = self.transcript.picked_text()
+        if text:
+            self._copy(text, "what you picked")
+            self.transcript.unpick()
+        return bool(text)
+
+    def act_on(self, what: str, line: Line) -> None:
+        """Do something with a message: `copy`, `copy_id`, `quote`, `open_link` or `graph`."""
+        match what:
+            case "copy":
+                self._copy(clean_text(line.text), "the message")
+            case "copy_id":
+                self._copy(line.message_id, "the id")
+            case "quote":
+                self._quote(line)
+            case "open_link":
+                self._ask_which_link(line)
+            case _:
+                self.post_message(GraphWanted(line.message_id))
+
+    def act_on_selected(self, what: str) -> None:
+        """Do something with the message the cursor is on."""
+        row = self.transcript.selected()
+        if row is None:
+            self._say("No message is selected. Ctrl+T selects one; then the arrow keys move.")
+        else:
+            self.act_on(what, row.line)
+
+    # -- keys ---------------------------------------------------------------------------------
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Whether a key means something here now: letters do while the transcript has the keys."""
+        del parameters
+        if action in SELECTING:
+            return self.transcript.has_focus
+        return self._is_busy if action == "leave" else True
+
+    def action_select(self) -> None:
+        """Give the keys to the transcript, and go on where the cursor was."""
+        if self.transcript.selected() is not None:
+            self.transcript.focus(scroll_visible=False)
+        else:
+            self.transcript.select_seen()
+        if self.transcript.cursor is None:
+            self._say("There is no message yet to select.")
+
+    def action_search(self) -> None:
+        """Ask for words to search for."""
+        self._input.display = True
+        self._input.focus()
+
+    def action_unread(self) -> None:
+        """Go to the first message that came while nobody looked."""
+        held = self.transcript.conversation
+        position = held.first_unread
+        if position is None:
+            self._say("Nothing is unread here.")
+            return
+        held.look_back()
+        self._go(Goal(position, position[1]))
+
+    def action_bare(self) -> None:
+        """Show the messages as bare text."""
+        rows = self.transcript.conversation.rows
+        at = self.transcript.cursor or self.transcript.top
+        self.app.push_screen(BareScreen([row.line for row in rows], at))
+
+    def action_move(self, step: int) -> None:
+        """Select the message above or below."""
+        self.transcript.move(step)
+
+    def action_screens(self, screens: int) -> None:
+        """Select a message a screen further."""
+        self.transcript.move_screens(screens)
+
+    def action_edge(self, which: int) -> None:
+        """Go to the very first message, or to the newest."""
+        self._go(Goal(BEGINNING if which < 0 else END))
+
+    def action_details(self) -> None:
+        """Show all about the selected message."""
+        if self.transcript.cursor is not None:
+            self.post_message(DetailsWanted(self.transcript.cursor))
+
+    def action_copy(self) -> None:
+        """Copy what was picked with the mouse, else the selected message."""
+        if not self.copy_picked():
+            self.act_on_selected("copy")
+
+    def action_copy_id(self) -> None:
+        """Copy the id of the selected message."""
+        self.act_on_selected("copy_id")
+
+    def action_quote(self) -> None:
+        """Quote the selected message."""
+        self.act_on_selected("quote")
+
+    def action_open_link(self) -> None:
+        """Ask whether to open a link of the selected message."""
+        self.act_on_selected("open_link")
+
+    def action_graph(self) -> None:
+        """Show the selected message among those it builds on."""
+        self.act_on_selected("graph")
+
+    def action_hit(self, step: int) -> None:
+        """Go to the next hit of the search, an older one; or back, if negative."""
+        if self._hits is None:
+            self._say("Nothing was searched for yet. Ctrl+F searches.")
+            return
+        self._hit = (self._hit + step) % len(self._hits.lines)
+        self._go_to_hit()
+
+    def action_write(self) -> None:
+        """Give the keys to the composer; what is selected stays so, for /commands."""
+        self._composer.focus()
+
+    def action_command(self) -> None:
+        """Begin a command about the selected message."""
+        self._composer.focus()
+        self._composer.insert("/")
+
+    def action_leave(self) -> None:
+        """Go back to writing."""
+        self.leave()
+
+    # -- what the widgets say -------------------------------------------------------------------
+
+    @on(CursorMoved)
+    @on(DescendantFocus)
+    def _show_keys(self) -> None:
+        """Say which keys there are now, and where in the hits we are."""
+        transcript = self.transcript
+        said = self._hits_said()
+        if self._input.display:
+            said = SEARCHING
+        elif transcript.cursor is not None and not transcript.has_focus:
+            row = transcript.selected()
+            what = "" if row is None else clip_cells(" ".join(row.text.split()), SIGNS_SHOWN)
+            said = f"Selected: {what} · Ctrl+T goes back to it · Esc lets go"
+        elif transcript.cursor is not None and not said:
+            said = KEYS
+        self._keys.show(Content.styled(f"{self._glyphs.cursor} {said}", DIM))
+        self._keys.display = bool(said)
+
+    @on(Input.Submitted, "#search")
+    def _search(self, event: Input.Submitted) -> None:
+        event.stop()
+        if event.value.strip():
+            self.run_worker(self._run_search(event.value), group="search", exclusive=True)
+
+    @on(DetailsWanted)
+    def _find_details(self, wish: DetailsWanted) -> None:
+        index = self.transcript.conversation.index_of(wish.message_id)
+        if index is not None:
+            self._show_details(self.transcript.conversation.rows[index].line)
+
+    # -- inside -------------------------------------------------------------------------------
+
+    @property
+    def _is_busy(self) -> bool:
+        transcript = self.transcript
+        return (
+            transcript.cursor is not None
+            or self._hits is not None
+            or self._input.display
+            or bool(transcript.picked_text())
+        )
+
+    def _say(self, text: str) -> None:
+        self._tell(Notice(text))
+
+    async def _run_search(self, query: str) -> None:
+        at = At(self.transcript.conversation.channel)
+        try:
+            result = await commands.search(self._chat, query, at)
+        except LocalError as error:
+            result = Result(ok=False, text=str(error))
+        if result.found is None:
+            self._tell(Notice(result.text, Level.ERROR))
+            return
+        self._close_input()
+        self.show(result.found)
+
+    def _close_input(self) -> None:
+        """Close the search; whoever wrote in it does not lose the keys to nobody."""
+        if self._input.has_focus:
+            self._composer.focus()
+        self._input.display = False
+
+    def _end_search(self) -> None:
+        self._close_input()
+        self._input.value = ""
+        if self._hits is not None:
+            self._hits = None
+            self.transcript.highlight("")
+        self._show_keys()
+
+    def _hits_said(self) -> str:
+        if self._hits is None:
+            return ""
+        hits = self._hits
+        of = f"the newest {len(hits.lines):,}" if hits.more else f"{len(hits.lines):,}"
+        query = clip_cells(" ".join(clean_text(hits.query).split()), SIGNS_SHOWN)
+        return f"{query}: hit {self._hit + 1:,} of {of} · n older · N newer · Esc ends"
+
+    def _go_to_hit(self) -> None:
+        assert self._hits is not None
+        line = self._hits.lines[-1 - self._hit]
+        self._go(Goal(line.position, line.message_id))
+
+    def _go(self, goal: Goal) -> None:
+        self.run_worker(self._go_to(goal), group="going", exclusive=True)
+
+    async def _go_to(self, goal: Goal) -> None:
+        """Bring a place into memory, and select the message there."""
+        held = self.transcript.conversation
+        changes = await self._pager.around(held, goal.position)
+        if held is not self.transcript.conversation:
+            return
+        if changes:
+            self.transcript.apply(changes)
+        wanted = goal.message_id
+        if wanted is None or held.index_of(wanted) is None:
+            wanted = self.transcript.first_at(goal.position)
+        if wanted is None:
+            self._say("There is no message there.")
+            return
+        self.transcript.go_to(wanted)
+        self._show_keys()
+
+    def _choose(self, found: Listed) -> None:
+        def go(chosen: int | None) -> None:
+            if chosen is not None:
+                line = found.lines[chosen]
+                self._go(Goal(line.position, line.message_id))
+
+        self.app.push_screen(message_list(found, self._glyphs), go)
+
+    def _show_details(self, line: Line) -> None:
+        def text() -> Content:
+            return Content("\n").join(details(self._chat.snapshot(), self._as_now(line)))
+
+        self.app.push_screen(DetailsScreen(line, text, self.act_on))
+
+    def _as_now(self, line: Line) -> Line:
+        """Return a line as it is by now, if it is in memory."""
+        held = self.transcript.conversation
+        index = held.index_of(line.message_id)
+        return line if index is None else held.rows[index].line
+
+    def _copy(self, text: str, what: str) -> None:
+        size = len(text.encode(errors="replace"))
+        if size > COPY_MAX:
+            said = f"{what} has {size:,} bytes, and terminals take {COPY_MAX:,} at most. "
+            self._tell(Notice(said.capitalize() + "F9 shows it as text to select.", Level.ERROR))
+            return
+        self.app.copy_to_clipboard(text)
+        self._say(
+            f"Copied {what}, {count(len(text), 'character')}. Some terminals ignore this: "
+            "then use F9, or Shift and the mouse."
+        )
+
+    def _quote(self, line: Line) -> None:
+        lines = clean_text(line.text).rstrip().split("\n")
+        if len(lines) > QUOTED_LINES_MAX:
+            lines = [*lines[: QUOTED_LINES_MAX - 1], "..."]
+        quoted = "".join(f"> {one}\n" for one in lines)
+        self.leave()
+        self._composer.insert(quoted, (0, 0), maintain_selection_offset=False)
+        self._composer.move_cursor(self._composer.document.end)
+
+    def _ask_which_link(self, line: Line) -> None:
+        links = links_in(clean_text(line.text))
+        if not links:
+            self._say("There is no http or https link in this message.")
+            return
+
+        def opened(chosen: int | None) -> None:
+            if chosen is not None:
+                self.run_worker(self._open(links[chosen]), group="links")
+
+        self.app.push_screen(link_question(links, self._glyphs), opened)
+
+    async def _open(self, link: str) -> None:
+        self._say("Opening the link in your browser.")
+        if not await self.open_link(link):
+            said = "No browser could be started here. y copies the message with the link."
+            self._tell(Notice(said, Level.ERROR))
+
+    def selected_id(self) -> MessageId | None:
+        """Return the message that commands are about."""
+        return self.transcript.cursor

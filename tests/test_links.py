@@ -1,0 +1,60 @@
+"""Links in messages, and what is said of them before one is opened."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chat_tui.links import LINKS_MAX, ascii_host, host_of, links_in, warnings
+
+
+@pytest.mark.parametrize(
+    ("text", "links"),
+    [
+        ("see https://example.com/a?b=c#d.", ["https://example.com/a?b=c#d"]),
+        ("(https://en.wikipedia.org/wiki/A_(b))", ["https://en.wikipedia.org/wiki/A_(b)"]),
+        ("HTTP://EXAMPLE.com, twice HTTP://EXAMPLE.com!", ["HTTP://EXAMPLE.com"]),
+        ('<a href="http://x.y">', ["http://x.y"]),
+        ("javascript:alert(1) file:///etc/passwd ftp://x.y", []),
+        ("https:// nothing http://", []),
+        ("http://[broken", []),
+    ],
+)
+def test_links_are_found_without_the_sentence_around_them(text: str, links: list[str]) -> None:
+    assert links_in(text) == links
+
+
+def test_a_host_that_looks_like_another_is_shown_in_ascii() -> None:
+    link = "https://ex\u0430mple.com/"
+
+    assert ascii_host(host_of(link)).startswith("xn--")
+    assert any(ascii_host(host_of(link)) in sentence for sentence in warnings(link))
+
+
+def test_a_host_in_punycode_is_spelt_out() -> None:
+    [said] = warnings("https://xn--mnchen-3ya.de/")
+
+    assert "münchen.de" in said
+
+
+def test_what_stands_before_an_at_is_no_host() -> None:
+    assert host_of("https://bank.com@evil.net/") == "evil.net"
+    assert any("leads to evil.net" in said for said in warnings("https://bank.com@evil.net/"))
+
+
+def test_an_unencrypted_link_says_so_and_a_plain_one_nothing() -> None:
+    assert any("not encrypted" in said for said in warnings("http://example.com/"))
+    assert warnings("https://example.com/") == []
+
+
+def test_a_flood_of_links_is_cut() -> None:
+    text = " ".join(f"http://x.y/{number}" for number in range(2 * LINKS_MAX))
+
+    assert len(links_in(text)) == LINKS_MAX
+
+
+@given(st.text(max_size=80))
+def test_any_text_can_be_looked_through(text: str) -> None:
+    for link in links_in(text + " http://" + text):
+        assert link.lower().startswith("http")
+        assert ascii_host(host_of(link)).isascii()
+        assert all(isinstance(said, str) for said in warnings(link))

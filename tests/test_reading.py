@@ -1,0 +1,515 @@
+"""What a reader does, on the whole screen over an engine: keys, commands, mouse."""
+
+from functools import partial
+
+import pytest
+from textual.events import MouseMove
+from textual.message import Message
+from textual.pilot import Pilot
+
+from chat_tui.app import ChatApp
+from chat_tui.marks import ASCII
+from chat_tui.messages import GraphWanted
+from chat_tui.reading import COPY_MAX
+from chat_tui.reading_screens import BareScreen, ChoiceScreen, DetailsScreen
+from sync.machine import SECOND
+from tests.readings import (
+    LINK,
+    LONG,
+    command,
+    long_talk,
+    reading,
+    selected,
+    short_talk,
+    shown,
+    top_lines,
+    until,
+)
+from tests.scenes import ALICE, BOB, Scene
+
+
+async def paint(app: ChatApp, pilot: Pilot[None]) -> None:
+    """Let the screen show what came."""
+    app.call_next(app._paint)
+    app.call_next(app._tick)
+    await pilot.pause()
+    await pilot.pause()
+
+
+def is_selected(app: ChatApp, text: str) -> bool:
+    return selected(app) == text
+
+
+# -- the cursor --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", ["ctrl+t", "alt+s"])
+async def test_the_cursor_begins_at_the_lowest_message_and_moves(key: str) -> None:
+    async with reading(short_talk()) as (app, pilot):
+        await pilot.press(key)
+        begun = selected(app)
+        await pilot.press("k")
+        above = selected(app)
+        await pilot.press("up", "j", "down", "down", "down")
+        below = selected(app)
+        keys = shown(app)
+
+    assert begun == below == "malice? no, just the cable"
+    assert above.startswith("@alice the projector")
+    assert "Enter details · y copy · q quote · o link · Esc back" in keys
+    assert "▸malice?" in keys
+
+
+async def test_the_cursor_stays_on_its_message_while_others_arrive() -> None:
+    scene = short_talk()
+    async with reading(scene) as (app, pilot):
+        await pilot.press("ctrl+t", "k", "k")
+        before, lines = selected(app), top_lines(app)
+        for number in range(30):
+            scene.say(BOB, f"more {number}", then=SECOND)
+        await paint(app, pilot)
+
+        assert selected(app) == before
+        assert top_lines(app)[: len(lines) - 12] == lines[: len(lines) - 12]
+        assert "↓ 30 new" in shown(app)
+
+
+async def test_escape_gives_the_keys_back_to_the_composer_and_follows_again() -> None:
+    scene = short_talk()
+    async with reading(scene) as (app, pilot):
+        await pilot.press("ctrl+t", "k", "escape", "h", "i")
+        scene.say(BOB, "the newest")
+        await paint(app, pilot)
+
+        assert app.composer.text == "hi"
+        assert app.transcript.cursor is None
+        assert app.transcript.follow
+        assert "▸" not in shown(app)
+
+
+async def test_commands_are_told_which_message_is_selected() -> None:
+    async with reading(short_talk()) as (app, pilot):
+        await pilot.press("ctrl+t", "k", "k", "slash")
+        await pilot.press(*"info", "enter")
+        await until(pilot, lambda: isinstance(app.screen, DetailsScreen))
+
+        assert f"see {LINK}" in shown(app)
+
+
+async def test_tab_goes_to_writing_with_the_message_still_selected() -> None:
+    async with reading(short_talk()) as (app, pilot):
+        await pilot.press("ctrl+t", "tab", "j")
+        await until(pilot, lambda: "Selected: malice? no, just th" in shown(app))
+
+        assert app.composer.text == "j"
+
+        await pilot.press("ctrl+t", "k")
+
+        assert selected(app).startswith("@alice")
+
+
+async def test_another_channel_or_an_empty_one_has_nothing_selected() -> None:
+    scene = Scene("alice", "bob")
+    async with reading(scene) as (app, pilot):
+        await pilot.press("ctrl+t")
+        await pilot.pause()
+
+        assert app.transcript.cursor is None
+        assert "There is no message yet to select." in shown(app)
+        assert app.composer.has_focus
+
+
+async def test_home_is_the_very_first_message_on_the_disk_and_end_the_newest() -> None:
+    async with reading(long_talk()) as (app, pilot):
+        await pilot.press("ctrl+t", "home")
+        await until(pilot, lambda: selected(app) == "line 0")
+        first = top_lines(app)
+        await pilot.press("end")
+        await until(pilot, lambda: selected(app) == f"line {LONG - 1}")
+
+    assert any(text.endswith("line 0") for text in first)
+
+
+async def test_a_page_takes_the_cursor_along() -> None:
+    async with reading(long_talk()) as (app, pilot):
+        await pilot.press("ctrl+t", "pageup")
+        await pilot.pause()
+        row = app.transcript.selected()
+        above = top_lines(app)[0]
+
+    assert row is not None
+    assert above.endswith(row.text)
+
+
+# -- details, copying, quoting, links ------------------------------------------------------------
+
+
+async def test_enter_opens_the_details_with_the_whole_text() -> None:
+    scene = Scene("alice", "bob")
+    scene.world.run(6 * SECOND)
+    scene.say(BOB, "\n".join(f"part {number}" for number in range(400)))
+    async with reading(scene) as (app, pilot):
+        await pilot.press("ctrl+t", "enter")
+        await until(pilot, lambda: isinstance(app.screen, DetailsScreen))
+        opened = shown(app)
+        for _ in range(60):
+            await pilot.press("pagedown")
+        end = shown(app)
+
+    assert "bob" in opened
+    assert "400 lines" in opened
+    assert "part 399" in end
+
+
+async def test_details_copy_and_quote_what_they_show() -> None:
+    async with reading(short_talk()) as (app, pilot):
+        await pilot.press("ctrl+t", "enter")
+        await until(pilot, lambda: isinstance(app.screen, DetailsScreen))
+        await pilot.press("y")
+        await pilot.pause()
+
+        assert app.clipboard == "malice? no, just the cable"
+        assert not isinstance(app.screen, DetailsScreen)
+
+
+async def test_y_copies_the_text_and_says_what_else_there_is() -> None:
+    async with reading(short_talk(), size=(140, 40)) as (app, pilot):
+        await pilot.press("ctrl+t", "k", "y")
+        await pilot.pause()
+        text, said = app.clipboard, shown(app)
+        await pilot.press("i")
+        copied_id = app.clipboard
+        row = app.transcript.selected()
+
+    assert text == "@alice the projector needs the long cable\nand a table"
+    assert "Some terminals ignore this: then use F9, or Shift and the mouse." in said
+    assert row is not None
+    assert copied_id == row.line.message_id
+
+
+async def test_what_no_terminal_takes_is_not_copied() -> None:
+    async with reading(short_talk(), size=(140, 40)) as (app, pilot):
+        app.reading._copy("x" * (COPY_MAX + 1), "the message")
+        await until(pilot, lambda: "F9 shows it as text" in shown(app))
+
+        assert app.clipboard == ""
+
+
+async def test_q_quotes_above_what_was_begun() -> None:
+    async with reading(short_talk()) as (app, pilot):
+        await pilot.press("o", "k", "ctrl+t", "k", "q")
+        await pilot.pause()
+
+        assert app.composer.text == "> @alice the projector needs the long cable\n> and a table\nok"
+        assert app.composer.has_focus
+
+
+async def test_a_link_is_opened_only_after_its_whole_address_was_seen() -> None:
+    opened: list[str] = []
+
+    async def note(link: str) -> bool:
+        opened.append(link)
+        return True
+
+    async with reading(short_talk()) as (app, pilot):
+        app.reading.open_link = note
+        await pilot.press("ctrl+t", "k", "k", "o")
+        await until(pilot, lambda: isinstance(app.screen, ChoiceScreen))
+        question = shown(app)
+        await pilot.press("down")
+        deceiving = shown(app)
+        await pilot.press("escape")
+        await pilot.pause()
+        none = list(opened)
+        await pilot.press("o", "enter")
+        await until(pilot, lambda: opened)
+
+    assert LINK in question
+    assert "It leads to" in question
+    assert "xn--exmple-4nf.com" in deceiving
+    assert "letters that may look like others" in deceiving
+    assert none == []
+    assert opened == [LINK]
+
+
+async def test_a_message_without_a_link_says_so() -> None:
+    async with reading(short_talk()) as (app, pilot):
+        await pilot.press("ctrl+t", "o")
+        await pilot.pause()
+
+        assert "There is no http or https link in this message." in shown(app)
+
+
+async def test_g_asks_for_the_graph_of_the_message() -> None:
+    wanted: list[str] = []
+
+    def note(message: Message) -> None:
+        if isinstance(message, GraphWanted):
+            wanted.append(message.message_id)
+
+    async with reading(short_talk(), hook=note) as (app, pilot):
+        await pilot.press("ctrl+t")
+        row = app.transcript.selected()
+        await pilot.press("g")
+        await until(pilot, lambda: wanted)
+
+    assert row is not None
+    assert set(wanted) == {row.line.message_id}
+
+
+# -- the mouse -----------------------------------------------------------------------------------
+
+
+async def test_a_click_selects_and_another_opens() -> None:
+    async with reading(short_talk()) as (app, pilot):
+        at = next(y for y, text in enumerate(top_lines(app)) if "thank you" in text)
+        await pilot.click(app.transcript, offset=(30, at))
+        await pilot.pause()
+        first = selected(app)
+        await pilot.click(app.transcript, offset=(30, at))
+        await until(pilot, lambda: isinstance(app.screen, DetailsScreen))
+
+    assert first == "thank you, and the cable?"
+
+
+async def test_text_picked_with_the_mouse_is_copied_with_ctrl_c() -> None:
+    async with reading(short_talk()) as (app, pilot):
+        lines = top_lines(app)
+        at = next(y for y, text in enumerate(lines) if "thank you" in text)
+        start = lines[at].index("thank")
+        await pilot.mouse_down(app.transcript, offset=(start, at))
+        end = (start + len("thank you"), at)
+        await pilot._post_mouse_events([MouseMove], app.transcript, offset=end, button=1)
+        await pilot.mouse_up(app.transcript, offset=end)
+        picked = app.transcript.picked_text()
+        await pilot.press("ctrl+c")
+        await pilot.pause()
+
+    assert picked == "thank you"
+    assert app.clipboard == "thank you"
+
+
+async def test_ctrl_c_with_nothing_picked_explains_quitting() -> None:
+    async with reading(short_talk()) as (app, pilot):
+        await pilot.press("ctrl+c")
+        await pilot.pause()
+
+        assert "Ctrl+Q quits" in shown(app)
+
+
+# -- search --------------------------------------------------------------------------------------
+
+
+async def test_a_search_steps_from_the_newest_hit_to_older_ones_and_ends() -> None:
+    async with reading(long_talk()) as (app, pilot):
+        await pilot.press("ctrl+f", *"apple", "enter")
+        await until(pilot, lambda: selected(app) == "alice, apple 850")
+        await until(pilot, lambda: "apple: hit 1 of 9 · n older · N newer · Esc" in shown(app))
+        seen = [selected(app)]
+        for number in range(750, 0, -100):
+            await pilot.press("n")
+            await until(pilot, partial(is_selected, app, f"alice, apple {number}"))
+            seen.append(selected(app))
+        positions = [row.line.position for row in app.transcript.conversation.rows]
+        await pilot.press("N")
+        await until(pilot, lambda: selected(app) == "alice, apple 150")
+        await pilot.press("escape")
+        await pilot.pause()
+        ended = shown(app)
+
+    assert len(seen) == 9
+    assert positions == sorted(positions)
+    assert "hit" not in ended
+
+
+async def test_search_as_a_command_and_what_is_not_found() -> None:
+    async with reading(short_talk()) as (app, pilot):
+        await command(pilot, "/search projector")
+        await until(pilot, lambda: "hit 1 of 2" in shown(app))
+        await pilot.press("escape")
+        await command(pilot, "/search giraffe")
+        await until(pilot, lambda: "No message here has words" in shown(app))
+
+        assert app.composer.text == "/search giraffe"
+
+
+async def test_escape_closes_the_question_for_words() -> None:
+    async with reading(short_talk()) as (app, pilot):
+        await pilot.press("d", "ctrl+f", "x", "escape", "y")
+        await pilot.pause()
+
+        assert app.composer.text == "dy"
+        assert not app.query_one("#search").display
+
+
+async def test_hits_and_ones_own_name_stand_out() -> None:
+    async with reading(short_talk()) as (app, pilot):
+        await command(pilot, "/search cable")
+        await until(pilot, lambda: "hit 1 of 3" in shown(app))
+        hits, mentions = [], []
+        for y in range(app.transcript.size.height):
+            for segment in app.transcript.render_line(y):
+                if segment.style is not None and segment.style.underline:
+                    mentions.append(segment.text)
+                elif segment.text == "cable":
+                    assert segment.style is not None
+                    hits.append(segment.style.bold)
+
+    assert mentions == ["Alice", "@alice"]
+    assert hits == [True] * 3
+
+
+async def test_mentions_are_listed_and_enter_goes_there() -> None:
+    async with reading(long_talk()) as (app, pilot):
+        await command(pilot, "/mentions")
+        await until(pilot, lambda: isinstance(app.screen, ChoiceScreen))
+        listed = shown(app)
+        await pilot.press("home", "down", "enter")
+        await until(pilot, lambda: selected(app) == "alice, apple 150")
+
+    assert "9 messages name alice" in listed
+    assert "alice, apple 850" in listed
+
+
+@pytest.mark.net
+async def test_grep_lists_and_a_wrong_pattern_is_explained() -> None:
+    async with reading(long_talk()) as (app, pilot):
+        await command(pilot, "/grep apple [12]5")
+        await until(pilot, lambda: isinstance(app.screen, ChoiceScreen))
+        listed = shown(app)
+        await pilot.press("escape")
+        await command(pilot, "/grep (")
+        await until(pilot, lambda: "is no regular expression" in shown(app))
+
+    assert "2 messages of 900 match apple [12]5" in listed
+
+
+# -- places --------------------------------------------------------------------------------------
+
+
+async def test_goto_a_time_far_up_and_back_down_keeps_the_order() -> None:
+    async with reading(long_talk()) as (app, pilot):
+        await command(pilot, "/goto 09:16")
+        await until(pilot, lambda: selected(app).startswith("line"))
+        there = app.transcript.selected()
+        positions = [row.line.position for row in app.transcript.conversation.rows]
+        for _ in range(40):
+            await pilot.press("pagedown")
+        await pilot.press("escape")
+        await pilot.press("end")
+        await until(pilot, lambda: app.transcript.follow)
+        await until(pilot, lambda: f"line {LONG - 1}" in shown(app))
+        after = [row.line.position for row in app.transcript.conversation.rows]
+
+    assert there is not None
+    assert there.text == "line 294"
+    assert positions == sorted(set(positions))
+    assert after == sorted(set(after))
+
+
+async def test_goto_a_message_by_the_beginning_of_its_id() -> None:
+    scene = long_talk()
+    [line] = await scene.chat.history.page_after(scene.world.channel, after=(0, ""), limit=1)  # type: ignore[arg-type]
+    async with reading(scene) as (app, pilot):
+        await command(pilot, f"/goto {line.message_id[:12]}")
+        await until(pilot, lambda: selected(app) == "line 0")
+        await pilot.press("escape")
+        await command(pilot, "/goto nowhere")
+        await until(pilot, lambda: "is no day, time or id" in shown(app))
+
+
+async def test_unread_goes_to_the_first_message_nobody_saw() -> None:
+    scene = long_talk()
+    async with reading(scene) as (app, pilot):
+        await pilot.press("pageup")
+        for number in range(60):
+            scene.say(BOB, f"new {number}", then=SECOND)
+        await paint(app, pilot)
+        await pilot.press("alt+u")
+        await until(pilot, lambda: selected(app) == "new 0")
+        seen = shown(app)
+        await pilot.press("escape", "end")
+        await until(pilot, lambda: app.transcript.follow)
+        await pilot.press("pageup", "end")
+        await command(pilot, "/unread")
+        await until(pilot, lambda: "Nothing is unread here." in shown(app))
+
+    assert "60 new" in seen
+
+
+async def test_what_came_above_is_gone_to_by_key_and_by_click() -> None:
+    scene = Scene("alice", "bob", "carol")
+    scene.world.run(6 * SECOND)
+    scene.talk("said", 40)
+    scene.world.partition({ALICE, BOB}, {2})
+    scene.world.run(20 * SECOND)
+    scene.say(2, "from the other side", then=SECOND)
+    scene.talk("went on with", 40)
+    async with reading(scene) as (app, pilot):
+        await pilot.press("pageup")
+        scene.world.heal()
+        scene.world.run(30 * SECOND)
+        await paint(app, pilot)
+        chip = shown(app)
+        await pilot.click("#chip")
+        await until(pilot, lambda: selected(app) == "from the other side")
+        await paint(app, pilot)
+
+    assert "↑ 1 earlier message arrived · Alt+U" in chip
+    assert app.transcript.conversation.earlier == 0
+
+
+# -- views ---------------------------------------------------------------------------------------
+
+
+async def test_the_bare_view_has_the_text_and_nothing_else() -> None:
+    async with reading(short_talk()) as (app, pilot):
+        await pilot.press("f9")
+        await until(pilot, lambda: isinstance(app.screen, BareScreen))
+        await pilot.pause()
+        bare = shown(app)
+        await pilot.press("f9")
+        await pilot.pause()
+        back = shown(app)
+
+    assert "bob: @alice the projector needs the long cable  " in bare
+    assert not any(sign in bare for sign in "│╭─╮╰▸●○")
+    assert "to #lobby" in back
+
+
+async def test_clear_empties_the_view_and_page_up_brings_all_back() -> None:
+    scene = long_talk()
+    async with reading(scene) as (app, pilot):
+        await command(pilot, "/clear")
+        await until(pilot, lambda: "The view is clear; nothing was deleted." in shown(app))
+        cleared = shown(app)
+        scene.say(BOB, "after it")
+        await paint(app, pilot)
+        new = [row.text for row in app.transcript.conversation.rows]
+        await pilot.press("pageup")
+        await until(pilot, lambda: len(app.transcript.conversation.rows) > 50)
+        rows = [row.text for row in app.transcript.conversation.rows]
+
+    assert "line" not in cleared.split("to #lobby", maxsplit=1)[0].replace("The view", "")
+    assert new == ["after it"]
+    assert rows[-2:] == [f"line {LONG - 1}", "after it"]
+
+
+async def test_ticks_are_shown_as_the_person_wants() -> None:
+    async with reading(short_talk()) as (app, pilot):
+        always = "\n".join(top_lines(app)).count("●")
+        await command(pilot, "/ticks never")
+        await until(pilot, lambda: app.transcript.ticks == "never")
+        never = "\n".join(top_lines(app)).count("●")
+        await command(pilot, "/ticks some")
+        await until(pilot, lambda: "/ticks recent" in shown(app))
+
+    assert (always, never) == (2, 0)
+
+
+async def test_all_of_it_is_there_in_ascii() -> None:
+    async with reading(short_talk(), glyphs=ASCII) as (app, pilot):
+        await pilot.press("ctrl+t", "k")
+        await pilot.pause()
+
+        assert ">@alice the projector" in shown(app)
