@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Self
 
+from chat_tui.memberships import Memberships, is_code
 from storage.database import Database
 from storage.history import SqliteHistory
 from storage.journal import SqliteJournal
@@ -25,7 +26,6 @@ from sync.net import clock
 from sync.net import invite as invites
 from sync.net.node import Node, Options
 from sync.net.trace import Trace
-from sync.sds.message import LAN
 from sync.view import (
     ChannelInfo,
     ChannelShown,
@@ -76,13 +76,13 @@ class Client:
         self._journal = SqliteJournal(database, me)
         self._history = SqliteHistory(database, me)
         self._members = Members(database)
-        self._memberships: dict[ChannelId, Membership] = {}
         self._listeners: list[Callable[[Event], None]] = []
         self._peers_seen: asyncio.Queue[PeerShown] = asyncio.Queue(1024)
         self.nick = setup.nick or profile.settings.nick or default_nick()
         network = replace(setup.network, port=setup.network.port or profile.settings.port)
         self._node = Node(self.identity, self._journal, network, self._on_event, Trace(setup.trace))
         self._node.nick = self._node.mesh.nick = self.nick
+        self._memberships = Memberships(self._members, self._node.clock.wall)
 
     @classmethod
     async def open(cls, setup: Setup) -> Self:
@@ -111,15 +111,14 @@ class Client:
 
     async def _load_channels(self) -> None:
         """Know our channels; the first time, join the lobby, or what the invite says."""
-        for membership in await self._members.channels():
-            self._memberships[membership.channel] = membership
+        await self._memberships.load()
         wanted = self._setup.invite or self._setup.channel
         if wanted:
-            self.first_channel = await self._enter(wanted)
-        elif not self._memberships:
-            self.first_channel = await self._enter(LOBBY)
+            self.first_channel = await self._memberships.enter(wanted)
+        elif not any(self._memberships):
+            self.first_channel = await self._memberships.enter(LOBBY)
         else:
-            self.first_channel = next(iter(self._memberships))
+            self.first_channel = next(iter(self._memberships)).channel
 
     # --- Running -------------------------------------------------------------------------------
 
@@ -135,7 +134,7 @@ class Client:
             if peer.host is not None and peer.port is not None
         ]
         self._node.know(tuple(known[-KNOWN_PEERS_DIALLED:]))
-        for membership in self._memberships.values():
+        for membership in self._memberships:
             await self._node.add_channel(membership)
         with plain_errors():
             async with asyncio.TaskGroup() as tasks:
@@ -209,7 +208,7 @@ class Client:
         waiting = tuple(
             [
                 ChannelInfo(one.channel, one.name, one.open, one.profile, messages=0)
-                for one in self._memberships.values()
+                for one in self._memberships
                 if one.channel not in present
             ]
         )
@@ -248,7 +247,7 @@ class Client:
     async def join(self, name_or_code: str) -> ChannelId:
         """See `chat_tui.chat.Chat`."""
         text = name_or_code.strip()
-        if not text.startswith("#") and not text.lower().startswith(invites.PREFIX):
+        if not text.startswith("#") and not is_code(text):
             raise LocalError(
                 f"{text!r} is neither: an open channel is written #name, and an invite code begins "
                 f"with {invites.PREFIX} and is copied whole."
@@ -261,30 +260,21 @@ class Client:
         Raises:
             LocalError: neither a name nor a valid code.
         """
-        before = set(self._memberships)
-        channel = await self._enter(name_or_code)
+        before = {membership.channel for membership in self._memberships}
+        channel = await self._memberships.enter(name_or_code)
         if channel not in before:
             await self._take_up(self._memberships[channel])
         return channel
 
     async def create(self, name: str) -> ChannelId:
         """See `chat_tui.chat.Chat`."""
-        channel = ChannelId(clock.draw(invites.CHANNEL_SIZE).hex())
-        secret = clock.draw(invites.SECRET_SIZE)
-        founded = invites.Invite(invites.channel_name(name), channel, secret, LAN.name)
-        await self._remember(founded, is_open=False)
+        channel = await self._memberships.found(name)
         await self._take_up(self._memberships[channel])
         return channel
 
     def invite(self, channel: ChannelId) -> str:
         """See `chat_tui.chat.Chat`."""
-        membership = self._memberships[channel]
-        if membership.open:
-            raise LocalError(
-                f"#{membership.name} is open to everybody on this network; its name is enough."
-            )
-        name = membership.name
-        return invites.encode(invites.Invite(name, channel, membership.secret, membership.profile))
+        return self._memberships.invite(channel)
 
     async def connect(self, host: str, port: int) -> None:
         """See `chat_tui.chat.Chat`."""
@@ -302,43 +292,6 @@ class Client:
         for peer in info.peers:
             self._node.ask_sync(channel, peer)
         return len(info.peers)
-
-    # --- Channels ------------------------------------------------------------------------------
-
-    async def _enter(self, name_or_code: str) -> ChannelId:
-        """Become a member, if we are not one yet."""
-        if name_or_code.strip().lower().startswith(invites.PREFIX):
-            invited = invites.decode(name_or_code)
-            return await self._remember(invited, is_open=False)
-        name = invites.channel_name(name_or_code)
-        for membership in self._memberships.values():
-            if membership.name == name:
-                return membership.channel
-        return await self._remember(invites.open_channel(name), is_open=True)
-
-    async def _remember(self, invited: invites.Invite, *, is_open: bool) -> ChannelId:
-        """Put a membership on the disk, under a name that no other of ours has."""
-        if invited.channel in self._memberships:
-            return invited.channel
-        if any(one.secret == invited.secret for one in self._memberships.values()):
-            raise LocalError("Another of your channels has the same secret; ask for a new invite.")
-        names = {membership.name for membership in self._memberships.values()}
-        name = invited.name
-        number = 2
-        while name in names:
-            name = f"{invited.name[: NICK_MAX - 4]}-{number}"
-            number += 1
-        membership = Membership(
-            channel=invited.channel,
-            name=name,
-            secret=invited.secret,
-            open=is_open,
-            profile=invited.profile,
-            joined_ns=self._node.clock.wall(),
-        )
-        await self._members.add_channel(membership, clock.draw_log())
-        self._memberships[membership.channel] = membership
-        return membership.channel
 
     async def _take_up(self, membership: Membership) -> None:
         await self._node.add_channel(membership)
