@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Final, Self
 
 from chat_tui.memberships import Memberships, is_code
+from chat_tui.people import People
+from chat_tui.reports import name_of
 from storage.database import Database
 from storage.history import SqliteHistory
 from storage.journal import SqliteJournal
@@ -20,19 +22,18 @@ from storage.profile import Profile
 from sync.entry import NICK_MAX, Kind, Text, encode_text
 from sync.errors import ChatError, LocalError
 from sync.identity import Identity
-from sync.journal import Membership
-from sync.machine import ChannelId, MessageId
+from sync.machine import ChannelId, MessageId, PeerId
 from sync.net import clock
 from sync.net import invite as invites
+from sync.net.frames import AWAY_MAX
 from sync.net.node import Node, Options
 from sync.net.trace import Trace
 from sync.view import (
     ChannelInfo,
+    ChannelLeft,
     ChannelShown,
     Event,
     History,
-    PeerShown,
-    PeerState,
     Snapshot,
 )
 
@@ -77,12 +78,12 @@ class Client:
         self._history = SqliteHistory(database, me)
         self._members = Members(database)
         self._listeners: list[Callable[[Event], None]] = []
-        self._peers_seen: asyncio.Queue[PeerShown] = asyncio.Queue(1024)
         self.nick = setup.nick or profile.settings.nick or default_nick()
         network = replace(setup.network, port=setup.network.port or profile.settings.port)
         self._node = Node(self.identity, self._journal, network, self._on_event, Trace(setup.trace))
         self._node.nick = self._node.mesh.nick = self.nick
         self._memberships = Memberships(self._members, self._node.clock.wall)
+        self.people = People(self._node, database, self._memberships, self._take_up, self._tell)
 
     @classmethod
     async def open(cls, setup: Setup) -> Self:
@@ -112,6 +113,7 @@ class Client:
     async def _load_channels(self) -> None:
         """Know our channels; the first time, join the lobby, or what the invite says."""
         await self._memberships.load()
+        await self.people.load()
         wanted = self._setup.invite or self._setup.channel
         if wanted:
             self.first_channel = await self._memberships.enter(wanted)
@@ -138,7 +140,7 @@ class Client:
             await self._node.add_channel(membership)
         with plain_errors():
             async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(self._remember_peers())
+                tasks.create_task(self.people.save_forever())
                 tasks.create_task(self._remember_port(ready))
                 await self._node.run(ready)
 
@@ -169,16 +171,6 @@ class Client:
         if port is not None and port != self.profile.settings.port:
             self.profile.save(replace(self.profile.settings, port=port))
 
-    async def _remember_peers(self) -> None:
-        """Keep where peers answered, for the next start."""
-        while True:
-            shown = await self._peers_seen.get()
-            address = self._node.dialable(shown.peer)
-            with suppress(ChatError):  # the disk is full: the commits say so loudly enough
-                await self._members.remember_peer(
-                    shown.peer, nick=shown.nick, address=address, now=self._node.clock.wall()
-                )
-
     async def flush(self) -> None:
         """Wait, 2 s at most, until what was written is out with somebody, if anybody is there."""
         with suppress(TimeoutError):
@@ -207,12 +199,14 @@ class Client:
         present = {info.channel for info in snapshot.channels}
         waiting = tuple(
             [
-                ChannelInfo(one.channel, one.name, one.open, one.profile, messages=0)
+                ChannelInfo(
+                    one.channel, one.name, one.open, one.profile, messages=0, direct=one.direct
+                )
                 for one in self._memberships
                 if one.channel not in present
             ]
         )
-        return replace(snapshot, channels=snapshot.channels + waiting)
+        return self.people.book.dress(replace(snapshot, channels=snapshot.channels + waiting))
 
     def subscribe(self, listener: Callable[[Event], None]) -> Callable[[], None]:
         """See `chat_tui.chat.Chat`."""
@@ -221,6 +215,7 @@ class Client:
 
     async def write(self, channel: ChannelId, text: str) -> MessageId:
         """See `chat_tui.chat.Chat`."""
+        self.people.refuse_writing(channel)
         return await self._node.write(channel, Kind.TEXT, encode_text(Text(self.nick, text)))
 
     def typing(self, channel: ChannelId) -> None:
@@ -263,14 +258,26 @@ class Client:
         before = {membership.channel for membership in self._memberships}
         channel = await self._memberships.enter(name_or_code)
         if channel not in before:
-            await self._take_up(self._memberships[channel])
+            await self._take_up(channel)
         return channel
 
     async def create(self, name: str) -> ChannelId:
         """See `chat_tui.chat.Chat`."""
         channel = await self._memberships.found(name)
-        await self._take_up(self._memberships[channel])
+        await self._take_up(channel)
         return channel
+
+    async def open_direct(self, peer: PeerId) -> ChannelId:
+        """See `chat_tui.chat.Chat`."""
+        return await self.people.open_direct(peer)
+
+    async def leave(self, channel: ChannelId) -> None:
+        """See `chat_tui.chat.Chat`."""
+        await self._memberships.leave(channel)
+        await self._node.remove_channel(channel)
+        if self.first_channel == channel:
+            self.first_channel = next(iter(self._memberships)).channel
+        self._tell(ChannelLeft(channel))
 
     def invite(self, channel: ChannelId) -> str:
         """See `chat_tui.chat.Chat`."""
@@ -286,21 +293,49 @@ class Client:
         self._node.mesh.rename(nick)
         self.profile.save(replace(self.profile.settings, nick=nick))
 
-    async def sync(self, channel: ChannelId) -> int:
+    async def be_away(self, why: str) -> None:
+        """See `chat_tui.chat.Chat`."""
+        if len(why) > AWAY_MAX:
+            raise LocalError(f"Why you are away has at most {AWAY_MAX} characters.")
+        self._node.mesh.tell_presence(self.nick, why)
+
+    async def verify(self, peer: PeerId) -> None:
+        """See `chat_tui.chat.Chat`."""
+        await self.people.verify(peer, self._nick_of(peer))
+
+    async def trust(self, peer: PeerId) -> None:
+        """See `chat_tui.chat.Chat`."""
+        await self.people.trust(peer)
+
+    async def block(self, peer: PeerId) -> None:
+        """See `chat_tui.chat.Chat`."""
+        await self.people.block(peer, self._nick_of(peer))
+
+    async def unblock(self, peer: PeerId) -> None:
+        """See `chat_tui.chat.Chat`."""
+        await self.people.unblock(peer)
+
+    def _nick_of(self, peer: PeerId) -> str:
+        return name_of(self.snapshot(), peer)
+
+    async def sync(self, channel: ChannelId, peer: PeerId | None = None) -> int:
         """See `chat_tui.chat.Chat`."""
         info = next(one for one in self.snapshot().channels if one.channel == channel)
-        for peer in info.peers:
-            self._node.ask_sync(channel, peer)
-        return len(info.peers)
+        peers = [one for one in info.peers if peer in (None, one)]
+        for one in peers:
+            self._node.ask_sync(channel, one)
+        return len(peers)
 
-    async def _take_up(self, membership: Membership) -> None:
+    async def _take_up(self, channel: ChannelId) -> None:
+        membership = self._memberships[channel]
         await self._node.add_channel(membership)
-        self._on_event(ChannelShown(membership.channel, membership.name))
+        self._tell(ChannelShown(membership.channel, membership.name))
 
     def _on_event(self, event: Event) -> None:
-        if isinstance(event, PeerShown) and event.state is PeerState.UP:
-            with suppress(asyncio.QueueFull):
-                self._peers_seen.put_nowait(event)
+        if self.people.note(event):
+            self._tell(event)
+
+    def _tell(self, event: Event) -> None:
         for listener in list(self._listeners):
             listener(event)
 

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from sync.machine import ChannelId
 from sync.view import (
+    ChannelLeft,
     ChannelShown,
     DeliveryShown,
     Event,
@@ -21,6 +22,7 @@ from sync.view import (
     PreviewShown,
     Snapshot,
     SyncShown,
+    TrustShown,
     TypingShown,
     WithdrawnShown,
 )
@@ -69,6 +71,8 @@ def to_json(event: Event, name: Name) -> Json | None:
             return {"event": "withdrawn", "channel": name(channel), "ids": list(message_ids)}
         case PeerShown(peer, nick, state):
             return {"event": "peer", "participant": peer, "nick": nick, "state": state.value}
+        case TrustShown(peer, nick, trust):
+            return {"event": "trust", "participant": peer, "nick": nick, "trust": trust.value}
         case TypingShown(channel, peer, nick, typing):
             return {
                 "event": "typing",
@@ -84,7 +88,7 @@ def to_json(event: Event, name: Name) -> Json | None:
             return {**where, **fields, "milliseconds": elapsed_ns / 1e6}
         case Notice(text, Level.ERROR):
             return {"event": "error", "message": text}
-        case Notice() | FoundShown() | ChannelShown() | PreviewShown():
+        case Notice() | FoundShown() | ChannelShown() | ChannelLeft() | PreviewShown():
             return None
 
 

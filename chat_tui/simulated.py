@@ -3,14 +3,16 @@
 from collections.abc import Callable, Sequence
 from typing import Final, Never
 
+from chat_tui.reports import name_of
+from chat_tui.trust import TrustBook
 from sync.errors import LocalError
 from sync.group.values import SendAgain, Written
-from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos
+from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.runner import Release, Runner
 from sync.show import text_of
 from sync.sim.view import SimulatedView
 from sync.sim.world import World
-from sync.view import Event, History, Snapshot
+from sync.view import Event, History, Snapshot, Trust
 
 COMMITTED_WITHIN: Final[Nanos] = SECOND
 """Time of the world that a line may take to its disk, hundreds of times what a commit takes."""
@@ -24,6 +26,8 @@ class SimulatedChat:
     def __init__(self, world: World, number: int, names: Sequence[str]) -> None:
         self._world, self._number = world, number
         self._view = SimulatedView(world, number, names)
+        self.book = TrustBook(world.nodes[number].identity.peer_id)
+        """Who is known, and what is thought of them."""
         self.typing_notices = True
         """See `chat_tui.chat.Chat`."""
 
@@ -34,7 +38,7 @@ class SimulatedChat:
 
     def snapshot(self) -> Snapshot:
         """See `chat_tui.chat.Chat`."""
-        return self._view.snapshot()
+        return self.book.dress(self._view.snapshot())
 
     def subscribe(self, listener: Callable[[Event], None]) -> Callable[[], None]:
         """See `chat_tui.chat.Chat`."""
@@ -89,13 +93,48 @@ class SimulatedChat:
             raise LocalError("That message is not waiting: it was received, or is not yours.")
         runner.feed(channel, SendAgain(message_id))
 
-    async def sync(self, channel: ChannelId) -> int:
-        """Reconcile with every peer, beginning at the participant's next turn."""
+    async def sync(self, channel: ChannelId, peer: PeerId | None = None) -> int:
+        """Reconcile with `peer`, or all, beginning at the participant's next turn."""
         runner = self._runner(channel)
-        peers = sorted(runner.groups[channel].peers)
-        for peer in peers:
-            runner.ask_sync(channel, peer, self.snapshot().now)
+        peers = [one for one in sorted(runner.groups[channel].peers) if peer in (None, one)]
+        for one in peers:
+            runner.ask_sync(channel, one, self.snapshot().now)
         return len(peers)
+
+    async def verify(self, peer: PeerId) -> None:
+        """See `chat_tui.chat.Chat`; remembered as long as the simulation runs."""
+        self.book.verify(peer, self._nick_of(peer), self.snapshot().now)
+
+    async def trust(self, peer: PeerId) -> None:
+        """See `chat_tui.chat.Chat`."""
+        if self.book.trust(peer) is not Trust.CHANGED:
+            raise LocalError("No changed key of theirs waits for an answer.")
+        self.book.answer(peer)
+
+    async def block(self, peer: PeerId) -> None:
+        """See `chat_tui.chat.Chat`; refused here."""
+        self._refuse(f"{self._nick_of(peer)} cannot be blocked")
+
+    async def unblock(self, peer: PeerId) -> None:
+        """See `chat_tui.chat.Chat`; refused here."""
+        self._refuse(f"{self._nick_of(peer)} cannot be blocked")
+
+    async def open_direct(self, peer: PeerId) -> ChannelId:
+        """See `chat_tui.chat.Chat`; refused here."""
+        self._refuse(f"nobody can write to {self._nick_of(peer)} alone")
+
+    async def leave(self, channel: ChannelId) -> None:
+        """See `chat_tui.chat.Chat`; refused here."""
+        del channel
+        self._refuse("its one channel cannot be left")
+
+    async def be_away(self, why: str) -> None:
+        """See `chat_tui.chat.Chat`; refused here."""
+        del why
+        self._refuse("nobody can be away")
+
+    def _nick_of(self, peer: PeerId) -> str:
+        return name_of(self.snapshot(), peer)
 
     async def join(self, name_or_code: str) -> ChannelId:
         """See `chat_tui.chat.Chat`; refused here."""

@@ -17,6 +17,16 @@ Position: TypeAlias = tuple[int, MessageId]
 """Where a message stands in the one order of a channel: (lamport, message id)."""
 
 
+class Trust(Enum):
+    """What the person has found out about who a key belongs to."""
+
+    FIRST_SEEN = "first seen"
+    VERIFIED = "verified"
+    BLOCKED = "blocked"
+    CHANGED = "changed key"
+    """It goes by a name that another key is known by; the person has not answered that yet."""
+
+
 class PeerState(Enum):
     """Whether a peer's link is alive."""
 
@@ -110,6 +120,16 @@ class PeerShown:
 
 
 @dataclass(frozen=True, slots=True)
+class TrustShown:
+    """What is thought of a key changed; with `hidden`, whose messages are shown changed too."""
+
+    peer: PeerId
+    nick: str
+    trust: Trust
+    hidden: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class TypingShown:
     """A peer began or ceased to type."""
 
@@ -145,6 +165,13 @@ class ChannelShown:
     name: str
 
 
+@dataclass(frozen=True, slots=True)
+class ChannelLeft:
+    """A channel was left."""
+
+    channel: ChannelId
+
+
 class Level(Enum):
     """How loud a notice is."""
 
@@ -168,9 +195,11 @@ Event: TypeAlias = (
     | FoundShown
     | WithdrawnShown
     | PeerShown
+    | TrustShown
     | TypingShown
     | SyncShown
     | ChannelShown
+    | ChannelLeft
     | Notice
 )
 
@@ -346,6 +375,8 @@ class ChannelInfo:
     """Peers whose link proved this channel."""
     typists: tuple[TypistInfo, ...] = ()
     """Who is typing, who began first coming first."""
+    direct: PeerId | None = None
+    """The other one, if it is a channel of two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,6 +392,21 @@ class PeerInfo:
     last_seen_ns: Nanos | None = None
     """By our own clock; None if never in this run."""
     syncing: bool = False
+    trust: Trust = Trust.FIRST_SEEN
+    away: str = ""
+    """Why it says it is away; empty while it does not. The peer's bytes: sanitise to render."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyWarning:
+    """`peer` goes by a name that the key `known` is known by; the person has to answer that."""
+
+    peer: PeerId
+    known: PeerId
+    nick: str
+    verified: bool
+    """Whether `known` was verified; else it was at the same address."""
+    raised_ns: Nanos
 
 
 @dataclass(frozen=True, slots=True)
@@ -384,6 +430,10 @@ class Snapshot:
     """Longest slice of work that kept the event loop from the UI."""
     refused: dict[str, int] = field(default_factory=dict)
     """How many bad inputs each peer or address has sent us."""
+    warnings: tuple[KeyWarning, ...] = ()
+    """Changed keys that the person has not answered yet, the newest first."""
+    away: str = ""
+    """Why we said we are away; empty while we have not."""
 
 
 class History(Protocol):
