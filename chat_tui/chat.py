@@ -3,9 +3,10 @@
 `chat_tui.client.Client` is the live one. Reading goes through `sync.view`; these are the acts.
 """
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Protocol
 
+from chat_tui.findings import Finding
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.view import Event, History, Snapshot
 
@@ -132,6 +133,13 @@ class Chat(Protocol):
 
     async def sync(self, channel: ChannelId, peer: PeerId | None = None) -> int:
         """Reconcile with `peer`, or every peer, of the channel now; returns how many those are."""
+
+    def examine(self) -> AsyncIterator[Finding]:
+        """Test what the chat needs, beside the running one (`chat_tui.doctor`).
+
+        Raises:
+            LocalError: there is nothing to test.
+        """
 
     async def rename(self, nick: str) -> None:
         """Be called `nick` from now on.

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Self
 
+from chat_tui.events import snapshot as snapshot_json
+from chat_tui.findings import Finding
 from chat_tui.memberships import Memberships, is_code
 from chat_tui.people import People
 from chat_tui.reports import name_of
@@ -286,6 +288,14 @@ class Client:
     async def connect(self, host: str, port: int) -> None:
         """See `chat_tui.chat.Chat`."""
         await self._node.mesh.connect(host, port)
+
+    async def examine(self) -> AsyncIterator[Finding]:
+        """See `chat_tui.chat.Chat`."""
+        from chat_tui import control, doctor  # noqa: PLC0415  # they know this class
+
+        running = snapshot_json(self.snapshot(), control.namer(self))
+        async for finding in doctor.Doctor(self._setup, running).findings():
+            yield finding
 
     async def rename(self, nick: str) -> None:
         """See `chat_tui.chat.Chat`."""

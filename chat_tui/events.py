@@ -69,8 +69,9 @@ def to_json(event: Event, name: Name) -> Json | None:
             }
         case WithdrawnShown(channel, message_ids):
             return {"event": "withdrawn", "channel": name(channel), "ids": list(message_ids)}
-        case PeerShown(peer, nick, state):
-            return {"event": "peer", "participant": peer, "nick": nick, "state": state.value}
+        case PeerShown(peer, nick, state, away):
+            shown = {"event": "peer", "participant": peer, "nick": nick, "state": state.value}
+            return {**shown, "away": away} if away else shown
         case TrustShown(peer, nick, trust):
             return {"event": "trust", "participant": peer, "nick": nick, "trust": trust.value}
         case TypingShown(channel, peer, nick, typing):

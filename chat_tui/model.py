@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
+from chat_tui.actions import as_shown
 from chat_tui.text import clean_nick, clean_text, day_of, same_nick_key
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.sds.message import Delivery
@@ -251,7 +252,8 @@ class Conversation:
                 delivered.append(line)
                 continue
             index = bisect_left(self._positions, line.position)
-            row = Row(line, clean_text(line.text), clean_nick(line.nick))
+            nick = clean_nick(line.nick)
+            row = Row(line, as_shown(nick, clean_text(line.text)), nick)
             self.rows.insert(index, row)
             self._positions.insert(index, line.position)
             self._known[line.message_id] = line.position

@@ -20,9 +20,7 @@ from sync.net.node import Node
 from sync.view import (
     Event,
     KeyWarning,
-    Level,
     MessageShown,
-    Notice,
     PeerShown,
     PeerState,
     PreviewShown,
@@ -116,7 +114,6 @@ class People:
         for warning in raised:
             self._put(warning)
             self._tell(TrustShown(warning.peer, warning.nick, self.book.trust(warning.peer)))
-            self._tell(Notice(warning_sentence(warning), Level.ERROR))
 
     def _put(self, item: _Met | _Wished | KeyWarning) -> None:
         with suppress(asyncio.QueueFull):

@@ -8,15 +8,20 @@ import sys
 from collections.abc import AsyncIterator, Sequence
 from typing import Final, Protocol
 
+from chat_tui.actions import as_shown
 from chat_tui.client import Client, Setup
 from chat_tui.commands.command import At, Result
 from chat_tui.commands.table import Commands, is_command
 from chat_tui.control import namer, serving
+from chat_tui.dossier import warning_lines
 from chat_tui.events import dumps, message, to_json
+from chat_tui.findings import as_lines
 from chat_tui.text import clean_nick, clean_text, time_of_day
+from sync.identity import short_fingerprint
 from sync.machine import ChannelId
 from sync.sds.message import Delivery
 from sync.view import (
+    ChannelShown,
     DeliveryShown,
     Event,
     FoundShown,
@@ -25,6 +30,8 @@ from sync.view import (
     MissingShown,
     Notice,
     PeerShown,
+    Trust,
+    TrustShown,
 )
 
 WRITES_MAX: Final = 1000
@@ -103,6 +110,7 @@ class TextFace:
 
     def __init__(self, client: Client) -> None:
         self._client = client
+        self._name = namer(client)
         self._echo = not sys.stdin.isatty()
 
     def ready(self, channel: ChannelId) -> None:
@@ -117,7 +125,11 @@ class TextFace:
         """See `Face`."""
         gap = "(after a gap) " if line.after_gap else ""
         nick = clean_nick(line.nick)
-        self._print(f"{time_of_day(line.created_ns)} {gap}{nick}: {clean_text(line.text)}")
+        text = clean_text(line.text)
+        shown = as_shown(nick, text)
+        words = f"{nick}: {text}" if shown == text else shown
+        where = f"({self._name(line.channel)}) " if self._name(line.channel).startswith("@") else ""
+        self._print(f"{time_of_day(line.created_ns)} {where}{gap}{words}")
 
     def event(self, event: Event) -> None:
         """See `Face`."""
@@ -126,9 +138,19 @@ class TextFace:
                 self.line(line)
             case DeliveryShown(_, message_id, Delivery.FAILED):
                 self._print(f"* Nobody has received it: /resend {message_id[:8]} tries again.")
-            case PeerShown(_, nick, state):
+            case PeerShown(_, nick, state, away):
                 here = "is here" if state.value == "up" else "left"
+                here = f"is away: {' '.join(clean_text(away).split())}" if away else here
                 self._print(f"* {clean_nick(nick)} {here}.")
+            case ChannelShown(channel) if self._name(channel).startswith("@"):
+                name = self._name(channel)
+                self._print(f"* {name} is a channel of two: /channel {name} switches to it.")
+            case TrustShown(_, _, Trust.CHANGED):
+                for text in warning_lines(self._client.snapshot()):
+                    self._print(f"* {text}")
+            case TrustShown(peer, nick, trust):
+                key = short_fingerprint(peer)
+                self._print(f"* {clean_nick(nick)} ({key}) is {trust.value} now.")
             case MissingShown():
                 self._print("* An earlier message is missing; asking for it.")
             case FoundShown(_, _, True):
@@ -237,10 +259,17 @@ class LineMode:
     async def _command(self, text: str) -> None:
         result = await self._commands.run(text, At(self._channel))
         self._channel = result.channel or self._channel
+        if result.action == "doctor":
+            result = Result(text="\n".join([line async for line in self._examined()]))
         self._face.result(text.split(maxsplit=1)[0], result)
         self._flush_soon()
         if result.quit:
             self._stop.set()
+
+    async def _examined(self) -> AsyncIterator[str]:
+        async for finding in self._client.examine():
+            for line in as_lines(finding):
+                yield line
 
     def _written(self, writing: asyncio.Task[None]) -> None:
         self._writes.discard(writing)

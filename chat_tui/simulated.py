@@ -1,8 +1,9 @@
 """A simulated participant behind `chat_tui.chat.Chat`: the real screens over a pretend network."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Final, Never
 
+from chat_tui.findings import Finding
 from chat_tui.reports import name_of
 from chat_tui.trust import TrustBook
 from sync.errors import LocalError
@@ -132,6 +133,10 @@ class SimulatedChat:
         """See `chat_tui.chat.Chat`; refused here."""
         del why
         self._refuse("nobody can be away")
+
+    async def examine(self) -> AsyncIterator[Finding]:
+        """See `chat_tui.chat.Chat`; refused here."""
+        yield self._refuse("there is no network to test")
 
     def _nick_of(self, peer: PeerId) -> str:
         return name_of(self.snapshot(), peer)

@@ -3,7 +3,6 @@
 Each panel is one cheap widget that is painted again only when its content differs.
 """
 
-from collections.abc import Callable
 from functools import partial
 from typing import Final
 
@@ -13,9 +12,10 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Static
 
-from chat_tui import panels, protocol, reports
+from chat_tui import dossier, panels, protocol, reports
 from chat_tui.composer import Composer
 from chat_tui.debug_pane import DebugPane
+from chat_tui.feed import Feed
 from chat_tui.marks import Glyphs
 from chat_tui.messages import FollowChanged
 from chat_tui.model import Conversation
@@ -118,19 +118,20 @@ class StatusLine(Horizontal):
 class Surroundings(Vertical):
     """The whole screen: `transcript` and `composer` with everything that stands around them.
 
-    `unread` counts the messages of a channel that nobody has seen.
+    `feed` counts the messages of a channel that nobody has seen.
     """
 
     def __init__(
         self,
         transcript: Transcript,
         composer: Composer,
-        unread: Callable[[ChannelId], int],
+        feed: Feed,
         glyphs: Glyphs,
     ) -> None:
         super().__init__()
         self._transcript, self._composer = transcript, composer
-        self._unread, self._glyphs = unread, glyphs
+        self._feed, self._glyphs = feed, glyphs
+        self._alarm = Panel(id="alarm")
         self._header, self.status = Header(), StatusLine()
         self._sidebar, self._keys = Panel(id="sidebar"), Panel(id="keys")
         self._debug = DebugPane(glyphs)
@@ -138,6 +139,7 @@ class Surroundings(Vertical):
     def compose(self) -> ComposeResult:
         """Header; channels, conversation and debug pane; keys."""
         yield self._header
+        yield self._alarm
         with Horizontal(id="main"):
             yield self._sidebar
             with Vertical(id="middle"):
@@ -154,8 +156,12 @@ class Surroundings(Vertical):
         self._transcript.hint = reports.nothing_yet(info)
         self._header.show(snapshot, info, self._glyphs)
         self.status.show(reports.who_types(info) or reports.what_happens(snapshot, info))
-        self._keys.show(panels.keys(snapshot, channel, self._unread))
-        self._sidebar.show(panels.sidebar(snapshot, channel, self._unread, self._glyphs))
+        alarm = dossier.warning_lines(snapshot)
+        self._alarm.display = bool(alarm)
+        self._alarm.show(Content("\n".join(alarm)))
+        unread, mentioned = self._feed.unread, self._feed.mentioned
+        self._keys.show(panels.keys(snapshot, channel, unread, mentioned))
+        self._sidebar.show(panels.sidebar(snapshot, channel, unread, self._glyphs, mentioned))
         if self._debug.display:
             self._debug.show(protocol.debug_sections(snapshot, info))
         self._composer.border_title = panels.addressee(info)

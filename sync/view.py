@@ -112,11 +112,12 @@ class WithdrawnShown:
 
 @dataclass(frozen=True, slots=True)
 class PeerShown:
-    """A peer came, went, or changed its name."""
+    """A peer came, went, changed its name, or says that it is away."""
 
     peer: PeerId
     nick: str
     state: PeerState
+    away: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -392,6 +393,8 @@ class PeerInfo:
     last_seen_ns: Nanos | None = None
     """By our own clock; None if never in this run."""
     syncing: bool = False
+    dialled_us: bool = False
+    """Whether the link in use was dialled by the peer: it can reach us."""
     trust: Trust = Trust.FIRST_SEEN
     away: str = ""
     """Why it says it is away; empty while it does not. The peer's bytes: sanitise to render."""

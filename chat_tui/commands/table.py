@@ -8,7 +8,7 @@ from typing import Final
 
 from chat_tui import reports
 from chat_tui.chat import Chat
-from chat_tui.commands import channels, people, protocol, talking
+from chat_tui.commands import channels, direct, people, protocol, talking, trust
 from chat_tui.commands.command import NOWHERE, At, Command, Result
 from sync.errors import LocalError
 from sync.machine import ChannelId
@@ -100,6 +100,8 @@ TABLE: Final = (
     Command(("/help",), "[command]", "what there is, and how it is used", show_help),
     *channels.ROWS,
     *people.ROWS,
+    *direct.ROWS,
+    *trust.ROWS,
     *talking.ROWS,
     *protocol.ROWS,
     Command(("/quit",), "", "leave; what is not out yet goes out next time", leave),

@@ -63,7 +63,7 @@ class Roster:
         self._remember(info)
         if before is not None and _told(before) == _told(info):
             return None
-        return PeerShown(peer, info.nick, info.state)
+        return PeerShown(peer, info.nick, info.state, info.away)
 
     def overdue(self, now: Nanos) -> list[PeerShown]:
         """Return what the UI should hear of those who do not tell their nick."""
@@ -85,6 +85,7 @@ class Roster:
             clock_offset_ns=link.clock_offset,
             last_seen_ns=link.heard_at,
             syncing=info.peer in syncing,
+            dialled_us=not link.dialled,
         )
 
     def _remember(self, info: PeerInfo) -> None:
