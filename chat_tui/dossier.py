@@ -12,9 +12,9 @@ def has_and_needs(snapshot: Snapshot, peer: PeerId) -> str:
     last = next((one for one in snapshot.sessions if one.peer == peer), None)
     if last is None:
         return "unknown"
-    if last.ended_at is None or not last.proved or last.got < last.need:
+    if last.ended_at is None:
         return f"{max(0, last.need - last.got):,} / {last.have:,}"
-    return reports.IN_SYNC
+    return reports.IN_SYNC if last.proved and last.got >= last.need else "unknown"
 
 
 def whois(snapshot: Snapshot, peer: PeerInfo) -> str:

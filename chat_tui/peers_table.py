@@ -25,7 +25,7 @@ KEYS: Final = (
     ("m", "message"),
     ("v", "compare words"),
     ("c", "connect by address"),
-    ("b", "block or unblock"),
+    ("b", "block"),
     ("r", "reconcile now"),
     ("d", "doctor"),
     ("Esc", "close"),

@@ -1,5 +1,7 @@
 """What the screen does about people and channels: a part of `chat_tui.app.ChatApp`."""
 
+from collections.abc import Sequence
+
 from textual.app import App
 from textual.content import Content
 
@@ -70,13 +72,17 @@ class PeopleActions(App[None]):
                 ended.append(str(error))
 
         def text() -> Content:
-            lines: list[Content] = []
-            for finding in findings:
-                first, *fix = as_lines(finding)
-                lines.append(Content(first).stylize(STYLES[finding.level], 0, 4))
-                lines += [Content.styled(line, "bold") for line in fix]
-            lines.append(Content.styled(ended[0] if ended else TESTING, DIM))
-            return Content("\n").join(lines)
+            return doctor_content(findings, ended[0] if ended else TESTING)
 
         self.push_screen(TextScreen("Doctor", text))
         self.run_worker(examine(), group="doctor", exclusive=True)
+
+
+def doctor_content(findings: Sequence[Finding], state: str) -> Content:
+    """Return what the doctor has found so far, and whether that is all."""
+    lines: list[Content] = []
+    for finding in findings:
+        first, *fix = as_lines(finding)
+        lines.append(Content(first).stylize(STYLES[finding.level], 0, 4))
+        lines += [Content.styled(line, "bold") for line in fix]
+    return Content("\n").join([*lines, Content.styled(state, DIM)])

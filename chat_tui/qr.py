@@ -18,7 +18,7 @@ def half_blocks(text: str) -> list[str]:
     """Return a code as lines of cells, light dots drawn."""
     rows = _light(text)
     if len(rows) % 2:
-        rows.append([False] * len(rows[0]))
+        rows.append([True] * len(rows[0]))
     pairs = zip(rows[::2], rows[1::2], strict=True)
     return ["".join(HALVES[pair] for pair in zip(*both, strict=True)) for both in pairs]
 
