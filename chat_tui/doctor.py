@@ -284,10 +284,11 @@ class Doctor:
 
     async def _terminal(self) -> Finding:
         what = "terminal"
-        if not sys.stdout.isatty():
+        screen = sys.__stdout__  # what stands in its place, while the chat is open, is none
+        if screen is None or not screen.isatty():
             return Finding(what, "none here: plain mode is used")
         columns, lines = shutil.get_terminal_size()
-        coding = (sys.stdout.encoding or locale.getpreferredencoding()).lower()
+        coding = (screen.encoding or locale.getpreferredencoding()).lower()
         colours = os.environ.get("COLORTERM") or os.environ.get("TERM", "unknown")
         found = f"{columns}x{lines}, colours {colours}, {coding}"
         if columns < COLUMNS_MIN or lines < LINES_MIN:

@@ -24,7 +24,7 @@ def whois(snapshot: Snapshot, peer: PeerInfo) -> str:
     )
     last = next((one for one in snapshot.sessions if one.peer == peer.peer), None)
     history = has_and_needs(snapshot, peer.peer)
-    if last is not None and history != reports.IN_SYNC:
+    if last is not None and last.ended_at is None:
         history = f"it has {last.need:,} that we lack, and lacks {last.have:,} of ours"
     rows = {
         "name": clean_nick(peer.nick),

@@ -300,10 +300,8 @@ def code_screen(name: str, sentence: str, code: str, lines: list[str]) -> TextSc
     content = Content("\n").join(
         [
             Content(sentence),
-            Content(""),
+            *(Content.styled(line, QR_STYLE) for line in lines),  # whole on 24 lines
             Content.styled(code, "bold $accent"),
-            Content(""),
-            *(Content.styled(line, QR_STYLE) for line in lines),
         ]
     )
     return TextScreen(name, lambda: content)
