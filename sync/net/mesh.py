@@ -130,7 +130,13 @@ class Mesh:
         self._listener.close()
 
     async def _admit(self, stream: SecureStream, opened: Open) -> Serve:
-        """Take in a peer that dialled us."""
+        """Take in a peer that dialled us.
+
+        Raises:
+            RemoteError: the person wants nothing of it, or it opens what it must not.
+        """
+        if stream.peer in self.blocked:
+            raise RemoteError("the person has blocked this peer")
         if opened.protocol != PROTOCOL:
             return await self._events.offered(stream, opened)
         address = (stream.remote_address[0], opened.listen_port)
