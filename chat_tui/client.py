@@ -222,7 +222,7 @@ class Client:
 
     def typing(self, channel: ChannelId) -> None:
         """See `chat_tui.chat.Chat`."""
-        if self.typing_notices:
+        if self.typing_notices and self.people.may_write(channel):
             self._node.tell_typing(channel)
 
     @property

@@ -197,6 +197,13 @@ class People:
         if warning is not None:
             raise LocalError(f"Not sent. {warning_sentence(warning)}")
 
+    def may_write(self, channel: ChannelId) -> bool:
+        """Whether `refuse_writing` has nothing against it."""
+        direct = self._memberships[channel].direct if channel in self._memberships else None
+        return direct is None or (
+            not self.book.is_blocked(direct) and self.book.warning_about(direct) is None
+        )
+
     async def verify(self, peer: PeerId, nick: str) -> None:
         """See `chat_tui.chat.Chat`."""
         now = self._node.clock.wall()

@@ -89,7 +89,7 @@ async def test_line_mode_says_who_is_away_verified_or_does_something(
 
     key = short_fingerprint(peer("bob"))
     assert said.splitlines()[0].endswith(" * bob waves")
-    assert said.splitlines()[1:] == ["* bob is away: lunch", f"* bob ({key}) is verified now."]
+    assert said.splitlines()[1:] == ["* bob is away: lunch.", f"* bob ({key}) is verified now."]
 
 
 def test_trust_and_absence_are_told_to_scripts() -> None:
