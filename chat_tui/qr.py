@@ -5,8 +5,6 @@ Light is drawn, dark is left: so a code reads right on the dark ground most term
 
 from typing import Final
 
-import segno
-
 QUIET: Final = 2
 """Light dots around the code. Four are the norm; phones read two, and a screen is small."""
 
@@ -30,5 +28,7 @@ def ascii_blocks(text: str) -> list[str]:
 
 def _light(text: str) -> list[list[bool]]:
     """Return the dots of a code, True where they are light; capitals make it smaller."""
+    import segno  # noqa: PLC0415  # only who scans needs it: a start shows its screen first
+
     code = segno.make(text.upper(), error="l", micro=False, boost_error=False)
     return [[not dot for dot in row] for row in code.matrix_iter(border=QUIET)]
