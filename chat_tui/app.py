@@ -7,16 +7,14 @@ Rules:
 """
 
 from collections.abc import Awaitable, Callable
-from functools import partial
 from typing import ClassVar, Final
 
 from textual import on
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Static, TextArea
 
-from chat_tui import panels
 from chat_tui.chat import Chat
 from chat_tui.commands.command import At, Result
 from chat_tui.commands.table import Commands, is_command
@@ -27,6 +25,7 @@ from chat_tui.layout import THEME
 from chat_tui.marks import UNICODE, Glyphs
 from chat_tui.messages import NewerWanted, NewestWanted, OlderWanted, Refused, Submitted
 from chat_tui.pager import Pager
+from chat_tui.people_actions import PeopleActions
 from chat_tui.reader import Reader
 from chat_tui.reading import Reading
 from chat_tui.screens import TextScreen, full_help
@@ -44,7 +43,7 @@ NO_CHANNEL: Final = ChannelId("")
 """Stands for the channel of somebody who is in none."""
 
 
-class ChatApp(App[None]):
+class ChatApp(PeopleActions):
     """The chat on a screen.
 
     Args:
@@ -98,7 +97,7 @@ class ChatApp(App[None]):
         self.transcript = Reader(conversation, nick=snapshot.nick, now=snapshot.now, glyphs=glyphs)
         self.composer = Composer(self._commands.vocabulary)
         self.reading = Reading(self.transcript, self.composer, chat, self._pager, self._say)
-        self._around = Surroundings(self.reading, self.composer, self._feed.unread, glyphs)
+        self._around = Surroundings(self.reading, self.composer, self._feed, glyphs)
 
     def compose(self) -> ComposeResult:
         """The chat, or the wish for a larger window."""
@@ -276,11 +275,6 @@ class ChatApp(App[None]):
     def action_help(self) -> None:
         """Show keys, commands and marks."""
         self.push_screen(TextScreen("Help", lambda: full_help(self._glyphs)))
-
-    def action_peers(self) -> None:
-        """Show who is here and who was."""
-        people = partial(panels.people, glyphs=self._glyphs)
-        self.push_screen(TextScreen("Peers", lambda: people(self._chat.snapshot())))
 
     async def action_quit(self) -> None:
         """Leave, after what was submitted before; it has to go through the same queue."""

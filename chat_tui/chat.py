@@ -3,10 +3,11 @@
 `chat_tui.client.Client` is the live one. Reading goes through `sync.view`; these are the acts.
 """
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Protocol
 
-from sync.machine import ChannelId, MessageId
+from chat_tui.findings import Finding
+from sync.machine import ChannelId, MessageId, PeerId
 from sync.view import Event, History, Snapshot
 
 
@@ -109,8 +110,60 @@ class Chat(Protocol):
             LocalError: nobody answers there.
         """
 
-    async def sync(self, channel: ChannelId) -> int:
-        """Reconcile with every peer of the channel now; returns how many there are."""
+    async def open_direct(self, peer: PeerId) -> ChannelId:
+        """Open the channel of two with `peer`; it needs neither code nor answer.
+
+        Raises:
+            LocalError: the peer was never connected, is blocked, or is us.
+        """
+
+    async def leave(self, channel: ChannelId) -> None:
+        """Be a member of a channel no more; its history stays, and it can be joined again.
+
+        Raises:
+            LocalError: it is the only channel.
+        """
+
+    async def be_away(self, why: str) -> None:
+        """Tell everybody that the person is away, and why; empty: is back.
+
+        Raises:
+            LocalError: too long.
+        """
+
+    async def verify(self, peer: PeerId) -> None:
+        """Note that the person compared the key of `peer` with its owner."""
+
+    async def trust(self, peer: PeerId) -> None:
+        """Accept a changed key that was warned of, without having compared it.
+
+        Raises:
+            LocalError: no warning of it stands.
+        """
+
+    async def block(self, peer: PeerId) -> None:
+        """Keep no link with `peer`, and show nothing of it; what it writes is still passed on.
+
+        Raises:
+            LocalError: it is us.
+        """
+
+    async def unblock(self, peer: PeerId) -> None:
+        """Undo `block`.
+
+        Raises:
+            LocalError: it is not blocked.
+        """
+
+    async def sync(self, channel: ChannelId, peer: PeerId | None = None) -> int:
+        """Reconcile with `peer`, or every peer, of the channel now; returns how many those are."""
+
+    def examine(self) -> AsyncIterator[Finding]:
+        """Test what the chat needs, beside the running one (`chat_tui.doctor`).
+
+        Raises:
+            LocalError: there is nothing to test.
+        """
 
     async def rename(self, nick: str) -> None:
         """Be called `nick` from now on.

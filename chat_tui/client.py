@@ -12,6 +12,11 @@ from pathlib import Path
 from typing import Final, Self
 
 from chat_tui.changing import edit_of, redaction_of, toggled
+from chat_tui.events import snapshot as snapshot_json
+from chat_tui.findings import Finding
+from chat_tui.memberships import Memberships, is_code
+from chat_tui.people import People
+from chat_tui.reports import name_of
 from storage.database import Database
 from storage.history import SqliteHistory
 from storage.journal import SqliteJournal
@@ -20,20 +25,18 @@ from storage.profile import Profile
 from sync.entry import NICK_MAX, Kind, Text, encode_text
 from sync.errors import ChatError, LocalError
 from sync.identity import Identity
-from sync.journal import Membership
-from sync.machine import ChannelId, MessageId
+from sync.machine import ChannelId, MessageId, PeerId
 from sync.net import clock
 from sync.net import invite as invites
+from sync.net.frames import AWAY_MAX
 from sync.net.node import Node, Options
 from sync.net.trace import Trace
-from sync.sds.parameters import LAN
 from sync.view import (
     ChannelInfo,
+    ChannelLeft,
     ChannelShown,
     Event,
     History,
-    PeerShown,
-    PeerState,
     Snapshot,
 )
 
@@ -77,14 +80,14 @@ class Client:
         self._journal = SqliteJournal(database, me)
         self._history = SqliteHistory(database, me)
         self._members = Members(database)
-        self._memberships: dict[ChannelId, Membership] = {}
         self._listeners: list[Callable[[Event], None]] = []
         self._reacting = asyncio.Lock()
-        self._peers_seen: asyncio.Queue[PeerShown] = asyncio.Queue(1024)
         self.nick = setup.nick or profile.settings.nick or default_nick()
         network = replace(setup.network, port=setup.network.port or profile.settings.port)
         self._node = Node(self.identity, self._journal, network, self._on_event, Trace(setup.trace))
         self._node.nick = self._node.mesh.nick = self.nick
+        self._memberships = Memberships(self._members, self._node.clock.wall)
+        self.people = People(self._node, database, self._memberships, self._take_up, self._tell)
 
     @classmethod
     async def open(cls, setup: Setup) -> Self:
@@ -113,15 +116,15 @@ class Client:
 
     async def _load_channels(self) -> None:
         """Know our channels; the first time, join the lobby, or what the invite says."""
-        for membership in await self._members.channels():
-            self._memberships[membership.channel] = membership
+        await self._memberships.load()
+        await self.people.load()
         wanted = self._setup.invite or self._setup.channel
         if wanted:
-            self.first_channel = await self._enter(wanted)
-        elif not self._memberships:
-            self.first_channel = await self._enter(LOBBY)
+            self.first_channel = await self._memberships.enter(wanted)
+        elif not any(self._memberships):
+            self.first_channel = await self._memberships.enter(LOBBY)
         else:
-            self.first_channel = next(iter(self._memberships))
+            self.first_channel = next(iter(self._memberships)).channel
 
     # --- Running -------------------------------------------------------------------------------
 
@@ -137,11 +140,11 @@ class Client:
             if peer.host is not None and peer.port is not None
         ]
         self._node.know(tuple(known[-KNOWN_PEERS_DIALLED:]))
-        for membership in self._memberships.values():
+        for membership in self._memberships:
             await self._node.add_channel(membership)
         with plain_errors():
             async with asyncio.TaskGroup() as tasks:
-                tasks.create_task(self._remember_peers())
+                tasks.create_task(self.people.save_forever())
                 tasks.create_task(self._remember_port(ready))
                 await self._node.run(ready)
 
@@ -172,16 +175,6 @@ class Client:
         if port is not None and port != self.profile.settings.port:
             self.profile.save(replace(self.profile.settings, port=port))
 
-    async def _remember_peers(self) -> None:
-        """Keep where peers answered, for the next start."""
-        while True:
-            shown = await self._peers_seen.get()
-            address = self._node.dialable(shown.peer)
-            with suppress(ChatError):  # the disk is full: the commits say so loudly enough
-                await self._members.remember_peer(
-                    shown.peer, nick=shown.nick, address=address, now=self._node.clock.wall()
-                )
-
     async def flush(self) -> None:
         """Wait, 2 s at most, until what was written is out with somebody, if anybody is there."""
         with suppress(TimeoutError):
@@ -210,12 +203,14 @@ class Client:
         present = {info.channel for info in snapshot.channels}
         waiting = tuple(
             [
-                ChannelInfo(one.channel, one.name, one.open, one.profile, messages=0)
-                for one in self._memberships.values()
+                ChannelInfo(
+                    one.channel, one.name, one.open, one.profile, messages=0, direct=one.direct
+                )
+                for one in self._memberships
                 if one.channel not in present
             ]
         )
-        return replace(snapshot, channels=snapshot.channels + waiting)
+        return self.people.book.dress(replace(snapshot, channels=snapshot.channels + waiting))
 
     def subscribe(self, listener: Callable[[Event], None]) -> Callable[[], None]:
         """See `chat_tui.chat.Chat`."""
@@ -224,6 +219,7 @@ class Client:
 
     async def write(self, channel: ChannelId, text: str) -> MessageId:
         """See `chat_tui.chat.Chat`."""
+        self.people.refuse_writing(channel)
         return await self._node.write(channel, Kind.TEXT, encode_text(Text(self.nick, text)))
 
     async def edit(self, channel: ChannelId, message_id: MessageId, text: str) -> None:
@@ -243,7 +239,7 @@ class Client:
 
     def typing(self, channel: ChannelId) -> None:
         """See `chat_tui.chat.Chat`."""
-        if self.typing_notices:
+        if self.typing_notices and self.people.may_write(channel):
             self._node.tell_typing(channel)
 
     @property
@@ -269,7 +265,7 @@ class Client:
     async def join(self, name_or_code: str) -> ChannelId:
         """See `chat_tui.chat.Chat`."""
         text = name_or_code.strip()
-        if not text.startswith("#") and not text.lower().startswith(invites.PREFIX):
+        if not text.startswith("#") and not is_code(text):
             raise LocalError(
                 f"{text!r} is neither: an open channel is written #name, and an invite code begins "
                 f"with {invites.PREFIX} and is copied whole."
@@ -282,34 +278,45 @@ class Client:
         Raises:
             LocalError: neither a name nor a valid code.
         """
-        before = set(self._memberships)
-        channel = await self._enter(name_or_code)
+        before = {membership.channel for membership in self._memberships}
+        channel = await self._memberships.enter(name_or_code)
         if channel not in before:
-            await self._take_up(self._memberships[channel])
+            await self._take_up(channel)
         return channel
 
     async def create(self, name: str) -> ChannelId:
         """See `chat_tui.chat.Chat`."""
-        channel = ChannelId(clock.draw(invites.CHANNEL_SIZE).hex())
-        secret = clock.draw(invites.SECRET_SIZE)
-        founded = invites.Invite(invites.channel_name(name), channel, secret, LAN.name)
-        await self._remember(founded, is_open=False)
-        await self._take_up(self._memberships[channel])
+        channel = await self._memberships.found(name)
+        await self._take_up(channel)
         return channel
+
+    async def open_direct(self, peer: PeerId) -> ChannelId:
+        """See `chat_tui.chat.Chat`."""
+        return await self.people.open_direct(peer)
+
+    async def leave(self, channel: ChannelId) -> None:
+        """See `chat_tui.chat.Chat`."""
+        await self._memberships.leave(channel)
+        await self._node.remove_channel(channel)
+        if self.first_channel == channel:
+            self.first_channel = next(iter(self._memberships)).channel
+        self._tell(ChannelLeft(channel))
 
     def invite(self, channel: ChannelId) -> str:
         """See `chat_tui.chat.Chat`."""
-        membership = self._memberships[channel]
-        if membership.open:
-            raise LocalError(
-                f"#{membership.name} is open to everybody on this network; its name is enough."
-            )
-        name = membership.name
-        return invites.encode(invites.Invite(name, channel, membership.secret, membership.profile))
+        return self._memberships.invite(channel)
 
     async def connect(self, host: str, port: int) -> None:
         """See `chat_tui.chat.Chat`."""
         await self._node.mesh.connect(host, port)
+
+    async def examine(self) -> AsyncIterator[Finding]:
+        """See `chat_tui.chat.Chat`."""
+        from chat_tui import control, doctor  # noqa: PLC0415  # they know this class
+
+        running = snapshot_json(self.snapshot(), control.namer(self))
+        async for finding in doctor.Doctor(self._setup, running).findings():
+            yield finding
 
     async def rename(self, nick: str) -> None:
         """See `chat_tui.chat.Chat`."""
@@ -317,58 +324,49 @@ class Client:
         self._node.mesh.rename(nick)
         self.profile.save(replace(self.profile.settings, nick=nick))
 
-    async def sync(self, channel: ChannelId) -> int:
+    async def be_away(self, why: str) -> None:
+        """See `chat_tui.chat.Chat`."""
+        if len(why) > AWAY_MAX:
+            raise LocalError(f"Why you are away has at most {AWAY_MAX} characters.")
+        self._node.mesh.tell_presence(self.nick, why)
+
+    async def verify(self, peer: PeerId) -> None:
+        """See `chat_tui.chat.Chat`."""
+        await self.people.verify(peer, self._nick_of(peer))
+
+    async def trust(self, peer: PeerId) -> None:
+        """See `chat_tui.chat.Chat`."""
+        await self.people.trust(peer)
+
+    async def block(self, peer: PeerId) -> None:
+        """See `chat_tui.chat.Chat`."""
+        await self.people.block(peer, self._nick_of(peer))
+
+    async def unblock(self, peer: PeerId) -> None:
+        """See `chat_tui.chat.Chat`."""
+        await self.people.unblock(peer)
+
+    def _nick_of(self, peer: PeerId) -> str:
+        return name_of(self.snapshot(), peer)
+
+    async def sync(self, channel: ChannelId, peer: PeerId | None = None) -> int:
         """See `chat_tui.chat.Chat`."""
         info = next(one for one in self.snapshot().channels if one.channel == channel)
-        for peer in info.peers:
-            self._node.ask_sync(channel, peer)
-        return len(info.peers)
+        peers = [one for one in info.peers if peer in (None, one)]
+        for one in peers:
+            self._node.ask_sync(channel, one)
+        return len(peers)
 
-    # --- Channels ------------------------------------------------------------------------------
-
-    async def _enter(self, name_or_code: str) -> ChannelId:
-        """Become a member, if we are not one yet."""
-        if name_or_code.strip().lower().startswith(invites.PREFIX):
-            invited = invites.decode(name_or_code)
-            return await self._remember(invited, is_open=False)
-        name = invites.channel_name(name_or_code)
-        for membership in self._memberships.values():
-            if membership.name == name:
-                return membership.channel
-        return await self._remember(invites.open_channel(name), is_open=True)
-
-    async def _remember(self, invited: invites.Invite, *, is_open: bool) -> ChannelId:
-        """Put a membership on the disk, under a name that no other of ours has."""
-        if invited.channel in self._memberships:
-            return invited.channel
-        if any(one.secret == invited.secret for one in self._memberships.values()):
-            raise LocalError("Another of your channels has the same secret; ask for a new invite.")
-        names = {membership.name for membership in self._memberships.values()}
-        name = invited.name
-        number = 2
-        while name in names:
-            name = f"{invited.name[: NICK_MAX - 4]}-{number}"
-            number += 1
-        membership = Membership(
-            channel=invited.channel,
-            name=name,
-            secret=invited.secret,
-            open=is_open,
-            profile=invited.profile,
-            joined_ns=self._node.clock.wall(),
-        )
-        await self._members.add_channel(membership, clock.draw_log())
-        self._memberships[membership.channel] = membership
-        return membership.channel
-
-    async def _take_up(self, membership: Membership) -> None:
+    async def _take_up(self, channel: ChannelId) -> None:
+        membership = self._memberships[channel]
         await self._node.add_channel(membership)
-        self._on_event(ChannelShown(membership.channel, membership.name))
+        self._tell(ChannelShown(membership.channel, membership.name))
 
     def _on_event(self, event: Event) -> None:
-        if isinstance(event, PeerShown) and event.state is PeerState.UP:
-            with suppress(asyncio.QueueFull):
-                self._peers_seen.put_nowait(event)
+        if self.people.note(event):
+            self._tell(event)
+
+    def _tell(self, event: Event) -> None:
         for listener in list(self._listeners):
             listener(event)
 

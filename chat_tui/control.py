@@ -14,6 +14,7 @@ from typing import Final
 
 from chat_tui.client import Client
 from chat_tui.events import Json, Name, dumps, message, snapshot, to_json
+from chat_tui.reports import channel_title
 from sync.errors import ChatError, LocalError
 from sync.machine import ChannelId
 from sync.sds.message import Delivery
@@ -34,7 +35,7 @@ def namer(client: Client) -> Name:
     def name(channel: ChannelId) -> str:
         # A name never changes, and a snapshot would cost more than all else that a message costs.
         if channel not in names:
-            names.update({one.channel: f"#{one.name}" for one in client.snapshot().channels})
+            names.update({one.channel: channel_title(one) for one in client.snapshot().channels})
         return names.get(channel, channel)
 
     return name

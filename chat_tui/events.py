@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from sync.machine import ChannelId
 from sync.view import (
+    ChannelLeft,
     ChannelShown,
     DeliveryShown,
     Event,
@@ -22,6 +23,7 @@ from sync.view import (
     PreviewShown,
     Snapshot,
     SyncShown,
+    TrustShown,
     TypingShown,
     WithdrawnShown,
 )
@@ -74,8 +76,11 @@ def to_json(event: Event, name: Name) -> Json | None:
             }
         case WithdrawnShown(channel, message_ids):
             return {"event": "withdrawn", "channel": name(channel), "ids": list(message_ids)}
-        case PeerShown(peer, nick, state):
-            return {"event": "peer", "participant": peer, "nick": nick, "state": state.value}
+        case PeerShown(peer, nick, state, away):
+            shown = {"event": "peer", "participant": peer, "nick": nick, "state": state.value}
+            return {**shown, "away": away} if away else shown
+        case TrustShown(peer, nick, trust):
+            return {"event": "trust", "participant": peer, "nick": nick, "trust": trust.value}
         case TypingShown(channel, peer, nick, typing):
             return {
                 "event": "typing",
@@ -91,7 +96,7 @@ def to_json(event: Event, name: Name) -> Json | None:
             return {**where, **fields, "milliseconds": elapsed_ns / 1e6}
         case Notice(text, Level.ERROR):
             return {"event": "error", "message": text}
-        case Notice() | FoundShown() | ChannelShown() | PreviewShown():
+        case Notice() | FoundShown() | ChannelShown() | ChannelLeft() | PreviewShown():
             return None
 
 

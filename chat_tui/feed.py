@@ -7,15 +7,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from chat_tui.mentions import mentions
 from chat_tui.model import Change, Conversation
+from chat_tui.text import clean_text
 from sync.machine import ChannelId, PeerId
 from sync.view import (
     DeliveryShown,
     Event,
+    Line,
     LineChanged,
     MessageShown,
     Notice,
     PreviewShown,
+    TrustShown,
     WithdrawnShown,
 )
 
@@ -45,6 +49,7 @@ class Feed:
     def __init__(self, me: PeerId, nick: str) -> None:
         self._me, self._nick = me, nick
         self._conversations: dict[ChannelId, Conversation] = {}
+        self._mentions: dict[ChannelId, int] = {}
         self._events: list[Event] = []
         self._flooded = False
 
@@ -59,10 +64,27 @@ class Feed:
         conversation = self._conversations.get(channel)
         return 0 if conversation is None else conversation.unread
 
+    def mentioned(self, channel: ChannelId) -> int:
+        """Return how many of the unread messages of a channel are addressed to the reader."""
+        if not self.unread(channel):
+            self._mentions.pop(channel, None)
+        return self._mentions.get(channel, 0)
+
     def next_unread(self, ours: Sequence[ChannelId], after: ChannelId | None) -> ChannelId | None:
-        """Return the first channel with unread messages after `after`, going round."""
+        """Return the next channel with unread messages after `after`, going round.
+
+        One where the reader is addressed comes before the others.
+        """
         at = ours.index(after) + 1 if after in ours else 0
-        return next((each for each in (*ours[at:], *ours[:at]) if self.unread(each)), None)
+        waiting = [each for each in (*ours[at:], *ours[:at]) if self.unread(each)]
+        return min(waiting, key=lambda each: not self.mentioned(each), default=None)
+
+    def _count_mention(self, line: Line, unread_before: int) -> None:
+        """Count a message that just became unread, if it is addressed to the reader."""
+        channel = line.channel
+        if self.unread(channel) > unread_before:
+            before = self.mentioned(channel) if unread_before else 0
+            self._mentions[channel] = before + mentions(clean_text(line.text), self._nick)
 
     def note(self, event: Event) -> None:
         """Remember an event for the next paint."""
@@ -78,11 +100,15 @@ class Feed:
         for event in events:
             match event:
                 case MessageShown(line) | PreviewShown(line):
+                    unread = self.unread(line.channel)
                     changes = self.conversation(line.channel).arrive(line)
                     self._changed(line.channel, changes, shown, news)
+                    self._count_mention(line, unread)
                 case LineChanged(line):
                     changes = self.conversation(line.channel).change(line)
                     self._changed(line.channel, changes, shown, news)
+                case TrustShown(hidden=True):
+                    self._restart(shown, news)
                 case DeliveryShown(channel, message_id, delivery):
                     changes = self.conversation(channel).settle(message_id, delivery)
                     self._changed(channel, changes, shown, news)

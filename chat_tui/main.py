@@ -247,13 +247,14 @@ def status(*, as_json: bool, **options: Any) -> None:
 
 
 @cli.command()
+@click.option("--json", "as_json", is_flag=True, help="Findings as JSON, one object a line.")
 @profile_options
 @network_options
-def doctor(**options: Any) -> None:
+def doctor(*, as_json: bool, **options: Any) -> None:
     """Test network, ports and data, and name the fix of what fails."""
     from chat_tui import doctor as tests
 
-    sys.exit(asyncio.run(tests.run(setup_of(options), click.echo)))
+    sys.exit(asyncio.run(tests.run(setup_of(options), click.echo, as_json_lines=as_json)))
 
 
 @cli.command()

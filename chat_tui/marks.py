@@ -7,7 +7,7 @@ from typing import Final
 from chat_tui.text import span
 from sync.machine import MINUTE, Nanos
 from sync.sds.message import Delivery
-from sync.view import Line
+from sync.view import Line, Trust
 
 WORD_FOR: Final[Nanos] = MINUTE
 """How long an unsettled mark also says its word: who just wrote still looks there."""
@@ -31,6 +31,7 @@ class Glyphs:
     equal: str
     differs: str
     items: str
+    trust: dict[Trust, str]
     cursor: str
 
 
@@ -54,6 +55,12 @@ UNICODE: Final = Glyphs(
     equal="░",
     differs="█",
     items="▒",
+    trust={
+        Trust.VERIFIED: "✓",
+        Trust.FIRST_SEEN: "?",
+        Trust.BLOCKED: "✗",
+        Trust.CHANGED: "!",
+    },
     cursor="▸",
 )
 ASCII: Final = Glyphs(
@@ -76,6 +83,12 @@ ASCII: Final = Glyphs(
     equal=".",
     differs="#",
     items="=",
+    trust={
+        Trust.VERIFIED: "v",
+        Trust.FIRST_SEEN: "?",
+        Trust.BLOCKED: "x",
+        Trust.CHANGED: "!",
+    },
     cursor=">",
 )
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
+from chat_tui.actions import as_shown
 from chat_tui.marks import DELETED
 from chat_tui.text import clean_nick, clean_text, day_of, same_nick_key
 from sync.machine import ChannelId, MessageId, PeerId
@@ -74,7 +75,7 @@ Change: TypeAlias = Inserted | Removed | Changed
 
 def shown_text(line: Line) -> str:
     """Return what stands where the text of a message does."""
-    return DELETED if line.deleted else clean_text(line.text)
+    return DELETED if line.deleted else as_shown(clean_nick(line.nick), clean_text(line.text))
 
 
 def _with(row: Row, line: Line) -> Row:

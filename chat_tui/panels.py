@@ -14,9 +14,9 @@ from chat_tui.marks import Glyphs, band, bar
 from chat_tui.sections import Row, Section
 from chat_tui.text import clean_nick, clean_text, clip_cells, count, milliseconds, span, wrap
 from sync.identity import short_fingerprint
-from sync.machine import ChannelId, PeerId
+from sync.machine import ChannelId
 from sync.sds.message import Delivery
-from sync.view import ChannelInfo, Level, Notice, PeerInfo, PeerState, Snapshot
+from sync.view import ChannelInfo, Level, Notice, PeerInfo, PeerState, Snapshot, Trust
 
 SIDEBAR_CELLS: Final = 24
 """Wide enough for most names with their state; the same in `app.tcss`."""
@@ -39,8 +39,23 @@ GOOD: Final = "$success"
 BUSY: Final = "$warning"
 BAD: Final = "$error"
 
+TRUST_STYLES: Final = {
+    Trust.VERIFIED: GOOD,
+    Trust.FIRST_SEEN: DIM,
+    Trust.BLOCKED: BAD,
+    Trust.CHANGED: f"bold {BAD}",
+}
+
+AWAY_SHOWN: Final = 8
+"""People in the list at the side who are not here: the others are in that of F3."""
+
 KEYS: Final = (("F1", "Help"), ("F2", "Protocol"), ("F3", "Peers"), ("Ctrl+Q", "Quit"))
 NEXT_CHANNEL: Final = ("Alt+A", "Next channel")
+
+
+def nobody_mentioned(_channel: ChannelId) -> int:
+    """Say of every channel that nobody is addressed in it."""
+    return 0
 
 
 def header(snapshot: Snapshot, info: ChannelInfo | None, glyphs: Glyphs) -> Content:
@@ -51,12 +66,20 @@ def header(snapshot: Snapshot, info: ChannelInfo | None, glyphs: Glyphs) -> Cont
         (reports.channel_title(info), "bold"),
         f"  {reports.others_here(snapshot, info)}",
     ]
+    other = next((one for one in snapshot.peers if one.peer == info.direct), None)
+    if other is not None:
+        parts += [" · ", trust(other.trust, glyphs)]
     state = reports.agreement(snapshot, info)
     if state == reports.IN_SYNC:
         parts += [" · ", (f"{glyphs.here} {state}", GOOD)]
     elif state:
         parts += [" · ", (f"{glyphs.busy} {state}", BUSY)]
     return Content.assemble(*parts)
+
+
+def trust(what: Trust, glyphs: Glyphs) -> Content:
+    """Return what is thought of a key, as sign and word."""
+    return Content.styled(f"{glyphs.trust[what]} {what.value}", TRUST_STYLES[what])
 
 
 def addressee(info: ChannelInfo | None) -> Content:
@@ -91,7 +114,10 @@ def chip(below: int, above: int, glyphs: Glyphs) -> Content:
 
 
 def keys(
-    snapshot: Snapshot, shown: ChannelId | None, unread: Callable[[ChannelId], int]
+    snapshot: Snapshot,
+    shown: ChannelId | None,
+    unread: Callable[[ChannelId], int],
+    mentioned: Callable[[ChannelId], int] = nobody_mentioned,
 ) -> Content:
     """Return the last line: the keys, and channels with unread messages."""
     waiting = [
@@ -103,18 +129,31 @@ def keys(
     for key, word in (*KEYS, NEXT_CHANNEL) if waiting else KEYS:
         parts += [(key, "bold $accent"), f" {word}  "]
     for info, new in waiting:
-        parts.append((f" {reports.channel_title(info)} {new:,}", "bold $warning"))
+        waits = _waiting(new, mentioned(info.channel))
+        parts.append((f" {reports.channel_title(info)} {waits}", "bold $warning"))
     return Content.assemble(*parts)
 
 
+def _waiting(new: int, mentions: int) -> str:
+    """Return how many messages wait, and of those how many are addressed to the reader."""
+    if not mentions:
+        return f"{new:,}"
+    return f"@{mentions:,}" if mentions == new else f"{new:,} @{mentions:,}"
+
+
 def sidebar(
-    snapshot: Snapshot, shown: ChannelId | None, unread: Callable[[ChannelId], int], glyphs: Glyphs
+    snapshot: Snapshot,
+    shown: ChannelId | None,
+    unread: Callable[[ChannelId], int],
+    glyphs: Glyphs,
+    mentioned: Callable[[ChannelId], int] = nobody_mentioned,
 ) -> Content:
     """Return channels and peers, one line each."""
     lines = [Content.styled("CHANNELS", TITLE)]
     for info in snapshot.channels:
         new = unread(info.channel)
-        right = Content.styled(f"{new:,}", "bold $warning") if new else Content("")
+        waits = _waiting(new, mentioned(info.channel))
+        right = Content.styled(waits, "bold $warning") if new else Content("")
         if info.channel == shown:
             name = Content(f"> {reports.channel_title(info)}")
             lines.append(_row(name, right, SIDEBAR_WIDTH).stylize("bold $primary"))
@@ -123,40 +162,26 @@ def sidebar(
     lines += [Content(""), Content.styled("PEERS", TITLE)]
     me = Content.assemble((glyphs.here, GOOD), f" {clean_nick(snapshot.nick)}")
     lines.append(_row(me, Content.styled("you", DIM), SIDEBAR_WIDTH))
-    for peer in _here_first(snapshot):
+    peers = here_first(snapshot)
+    here = sum(peer.state is PeerState.UP for peer in peers)
+    for peer in peers[: here + AWAY_SHOWN]:
         style = "" if peer.state is PeerState.UP else DIM
-        name = _sign(peer, glyphs) + Content.styled(f" {clean_nick(peer.nick)}", style)
-        lines.append(_row(name, Content.styled(_presence(peer), DIM), SIDEBAR_WIDTH))
+        name = sign(peer, glyphs) + Content.styled(f" {clean_nick(peer.nick)}", style)
+        thought = Content.styled(f" {glyphs.trust[peer.trust]}", TRUST_STYLES[peer.trust])
+        state = Content.styled(_presence(peer), DIM) + thought
+        lines.append(_row(name, state, SIDEBAR_WIDTH))
+    if (more := len(peers) - here - AWAY_SHOWN) > 0:
+        lines.append(Content.styled(f"  and {more:,} more, F3", DIM))
     return Content("\n").join(lines)
 
 
-def people(snapshot: Snapshot, glyphs: Glyphs) -> Content:
-    """Return everybody we have met, in columns, and what to do about who is not there."""
-    names = [clean_nick(nick) for nick in (snapshot.nick, *(p.nick for p in snapshot.peers))]
-    width = max(cell_len(name) for name in names)
-
-    def row(sign: Content, nick: str, who: PeerId, words: Content, style: str) -> Content:
-        name = Content.styled(f" {clean_nick(nick)}  ", style)
-        name = name.pad_right(width + 3 - name.cell_length)
-        return sign + name + Content.styled(f"{short_fingerprint(who)}  ", DIM) + words
-
-    here = Content.styled(glyphs.here, GOOD)
-    lines = [row(here, snapshot.nick, snapshot.me, Content("you"), "bold")]
-    for peer in _here_first(snapshot):
-        style = "bold" if peer.state is PeerState.UP else DIM
-        words = Content.styled(
-            " · ".join(reports.presence(snapshot, peer)), "" if style == "bold" else DIM
-        )
-        lines.append(row(_sign(peer, glyphs), peer.nick, peer.peer, words, style))
-    hints = [Content.styled(line, DIM) for line in reports.whoever_lacks(snapshot)]
-    return Content("\n").join([*lines, Content(""), *hints])
-
-
-def _here_first(snapshot: Snapshot) -> list[PeerInfo]:
+def here_first(snapshot: Snapshot) -> list[PeerInfo]:
+    """Return everybody, who is here first."""
     return sorted(snapshot.peers, key=lambda peer: peer.state is not PeerState.UP)
 
 
-def _sign(peer: PeerInfo, glyphs: Glyphs) -> Content:
+def sign(peer: PeerInfo, glyphs: Glyphs) -> Content:
+    """Return the sign of whether somebody is here."""
     if peer.state is PeerState.DOWN:
         return Content.styled(glyphs.away, DIM)
     if peer.syncing:
@@ -167,6 +192,8 @@ def _sign(peer: PeerInfo, glyphs: Glyphs) -> Content:
 def _presence(peer: PeerInfo) -> str:
     if peer.state is PeerState.DOWN:
         return "away"
+    if peer.away:
+        return "says away"
     if peer.syncing:
         return "comparing"
     return "here" if peer.rtt_ns is None else milliseconds(peer.rtt_ns)

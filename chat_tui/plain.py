@@ -9,16 +9,21 @@ from dataclasses import replace
 from typing import Final, Protocol
 
 from chat_tui import garbage
+from chat_tui.actions import as_shown
 from chat_tui.changing import announced, in_words
 from chat_tui.client import Client, Setup
 from chat_tui.commands.command import At, Result
 from chat_tui.commands.table import Commands, is_command
 from chat_tui.control import namer, serving
+from chat_tui.dossier import warning_lines
 from chat_tui.events import dumps, message, to_json
-from chat_tui.text import clean_nick, time_of_day
+from chat_tui.findings import as_lines
+from chat_tui.text import clean_nick, clean_text, time_of_day
+from sync.identity import short_fingerprint
 from sync.machine import ChannelId
 from sync.sds.message import Delivery
 from sync.view import (
+    ChannelShown,
     DeliveryShown,
     Event,
     FoundShown,
@@ -28,6 +33,8 @@ from sync.view import (
     MissingShown,
     Notice,
     PeerShown,
+    Trust,
+    TrustShown,
 )
 
 WRITES_MAX: Final = 1000
@@ -106,6 +113,7 @@ class TextFace:
 
     def __init__(self, client: Client) -> None:
         self._client = client
+        self._name = namer(client)
         self._echo = not sys.stdin.isatty()
 
     def ready(self, channel: ChannelId) -> None:
@@ -120,7 +128,11 @@ class TextFace:
         """See `Face`."""
         gap = "(after a gap) " if line.after_gap else ""
         nick = clean_nick(line.nick)
-        self._print(f"{time_of_day(line.created_ns)} {gap}{nick}: {in_words(line)}")
+        text = in_words(line)
+        shown = as_shown(nick, text)
+        words = f"{nick}: {text}" if shown == text else shown
+        where = f"({self._name(line.channel)}) " if self._name(line.channel).startswith("@") else ""
+        self._print(f"{time_of_day(line.created_ns)} {where}{gap}{words}")
 
     def event(self, event: Event) -> None:
         """See `Face`."""
@@ -133,9 +145,19 @@ class TextFace:
                     self._print(f"* {sentence}")
             case DeliveryShown(_, message_id, Delivery.FAILED):
                 self._print(f"* Nobody has received it: /resend {message_id[:8]} tries again.")
-            case PeerShown(_, nick, state):
+            case PeerShown(_, nick, state, away):
                 here = "is here" if state.value == "up" else "left"
+                here = f"is away: {' '.join(clean_text(away).split())}" if away else here
                 self._print(f"* {clean_nick(nick)} {here}.")
+            case ChannelShown(channel) if self._name(channel).startswith("@"):
+                name = self._name(channel)
+                self._print(f"* {name} is a channel of two: /channel {name} switches to it.")
+            case TrustShown(_, _, Trust.CHANGED):
+                for text in warning_lines(self._client.snapshot()):
+                    self._print(f"* {text}")
+            case TrustShown(peer, nick, trust):
+                key = short_fingerprint(peer)
+                self._print(f"* {clean_nick(nick)} ({key}) is {trust.value} now.")
             case MissingShown():
                 self._print("* An earlier message is missing; asking for it.")
             case FoundShown(_, _, True):
@@ -244,10 +266,17 @@ class LineMode:
     async def _command(self, text: str) -> None:
         result = await self._commands.run(text, At(self._channel))
         self._channel = result.channel or self._channel
+        if result.action == "doctor":
+            result = Result(text="\n".join([line async for line in self._examined()]))
         self._face.result(text.split(maxsplit=1)[0], result)
         self._flush_soon()
         if result.quit:
             self._stop.set()
+
+    async def _examined(self) -> AsyncIterator[str]:
+        async for finding in self._client.examine():
+            for line in as_lines(finding):
+                yield line
 
     def _written(self, writing: asyncio.Task[None]) -> None:
         self._writes.discard(writing)

@@ -6,13 +6,16 @@ The screen, the line mode and the /commands all say it with these words.
 from collections.abc import Sequence
 from typing import Final
 
-from chat_tui.text import clean_nick, clean_text, count, milliseconds, span
+from chat_tui.text import clean_nick, clean_text, clip_cells, count, milliseconds, span
 from sync.identity import fingerprint, short_fingerprint
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.view import ChannelInfo, PeerInfo, PeerState, SessionInfo, Snapshot
 
 ID_SHOWN: Final = 6
 """Characters of a message id on the screen: enough to tell a buffer's rows apart."""
+
+AWAY_CELLS: Final = 40
+"""Of why somebody is away, beside their name."""
 
 IN_SYNC: Final = "in sync"
 
@@ -29,7 +32,9 @@ def find(snapshot: Snapshot, channel: ChannelId | None) -> ChannelInfo | None:
 
 
 def channel_title(info: ChannelInfo) -> str:
-    """Return the name of a channel, as `#lobby`."""
+    """Return the name of a channel, as `#lobby`; of one of two, as `@bob`."""
+    if info.direct is not None:
+        return f"@{clean_nick(info.name)}"
     return f"#{clean_nick(info.name.removeprefix('#'))}"
 
 
@@ -207,6 +212,11 @@ def nothing_yet(info: ChannelInfo | None) -> tuple[str, ...]:
     """Return what stands where messages will be, as lines."""
     if info is None:
         return ("You are in no channel.", "/join #lobby opens the one everybody shares.")
+    if info.direct is not None:
+        return (
+            f"Nothing was written to {clean_nick(info.name)} yet.",
+            "Only the two of you can read here; no code, nobody else can join.",
+        )
     readers = (
         "Whatever is written here, everybody on this network can read, also later."
         if info.open
@@ -219,6 +229,8 @@ def openness(info: ChannelInfo) -> str:
     """Return who can read the channel."""
     if info.open:
         return "open to everybody on this network"
+    if info.direct is not None:
+        return f"only {clean_nick(info.name)} and you can read it"
     return "private: only people with its invite code"
 
 
@@ -236,6 +248,7 @@ def whoami(snapshot: Snapshot) -> str:
 def peer_row(snapshot: Snapshot, peer: PeerInfo) -> str:
     """Return what is known of a peer in one line."""
     words = [f"{clean_nick(peer.nick)} {short_fingerprint(peer.peer)}", *presence(snapshot, peer)]
+    words.append(peer.trust.value)
     return " · ".join(words)
 
 
@@ -244,6 +257,8 @@ def presence(snapshot: Snapshot, peer: PeerInfo) -> list[str]:
     if peer.state is PeerState.DOWN:
         return [f"away{_since(snapshot.now, peer.last_seen_ns)}"]
     words = ["comparing histories" if peer.syncing else "here"]
+    if peer.away:
+        words = [f"away: {away_words(peer)}"]
     if peer.address:
         words.append(clean_text(peer.address))
     if peer.rtt_ns is not None:
@@ -251,6 +266,16 @@ def presence(snapshot: Snapshot, peer: PeerInfo) -> list[str]:
     if peer.clock_offset_ns is not None:
         words.append(f"clock {milliseconds(peer.clock_offset_ns)} off")
     return words
+
+
+def away_words(peer: PeerInfo) -> str:
+    """Return why a peer says it is away, safe to show, in one line."""
+    return clip_cells(" ".join(clean_text(peer.away).split()), AWAY_CELLS)
+
+
+def whereabouts(peer: PeerInfo) -> str:
+    """Return whether a peer is here, in a word."""
+    return "here" if peer.state is PeerState.UP else "away"
 
 
 def who(snapshot: Snapshot) -> str:

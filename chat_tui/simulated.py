@@ -1,18 +1,21 @@
 """A simulated participant behind `chat_tui.chat.Chat`: the real screens over a pretend network."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Final, Never
 
 from chat_tui.changing import edit_of, redaction_of, toggled
+from chat_tui.findings import Finding
+from chat_tui.reports import name_of
+from chat_tui.trust import TrustBook
 from sync.changes import Change, change_of
 from sync.errors import LocalError
 from sync.group.values import AskAgain, SendAgain, Written
-from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos
+from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.runner import Release, Runner
 from sync.show import text_of
 from sync.sim.view import SimulatedView
 from sync.sim.world import World
-from sync.view import Event, History, Snapshot
+from sync.view import Event, History, Snapshot, Trust
 
 COMMITTED_WITHIN: Final[Nanos] = SECOND
 """Time of the world that a line may take to its disk, hundreds of times what a commit takes."""
@@ -26,6 +29,8 @@ class SimulatedChat:
     def __init__(self, world: World, number: int, names: Sequence[str]) -> None:
         self._world, self._number = world, number
         self._view = SimulatedView(world, number, names)
+        self.book = TrustBook(world.nodes[number].identity.peer_id)
+        """Who is known, and what is thought of them."""
         self.typing_notices = True
         """See `chat_tui.chat.Chat`."""
 
@@ -36,7 +41,7 @@ class SimulatedChat:
 
     def snapshot(self) -> Snapshot:
         """See `chat_tui.chat.Chat`."""
-        return self._view.snapshot()
+        return self.book.dress(self._view.snapshot())
 
     def subscribe(self, listener: Callable[[Event], None]) -> Callable[[], None]:
         """See `chat_tui.chat.Chat`."""
@@ -122,13 +127,52 @@ class SimulatedChat:
         self._runner(channel)
         self._world.give(self._number, AskAgain(message_ids))
 
-    async def sync(self, channel: ChannelId) -> int:
-        """Reconcile with every peer, beginning at the participant's next turn."""
+    async def sync(self, channel: ChannelId, peer: PeerId | None = None) -> int:
+        """Reconcile with `peer`, or all, beginning at the participant's next turn."""
         runner = self._runner(channel)
-        peers = sorted(runner.groups[channel].peers)
-        for peer in peers:
-            runner.ask_sync(channel, peer, self.snapshot().now)
+        peers = [one for one in sorted(runner.groups[channel].peers) if peer in (None, one)]
+        for one in peers:
+            runner.ask_sync(channel, one, self.snapshot().now)
         return len(peers)
+
+    async def verify(self, peer: PeerId) -> None:
+        """See `chat_tui.chat.Chat`; remembered as long as the simulation runs."""
+        self.book.verify(peer, self._nick_of(peer), self.snapshot().now)
+
+    async def trust(self, peer: PeerId) -> None:
+        """See `chat_tui.chat.Chat`."""
+        if self.book.trust(peer) is not Trust.CHANGED:
+            raise LocalError("No changed key of theirs waits for an answer.")
+        self.book.answer(peer)
+
+    async def block(self, peer: PeerId) -> None:
+        """See `chat_tui.chat.Chat`; refused here."""
+        self._refuse(f"{self._nick_of(peer)} cannot be blocked")
+
+    async def unblock(self, peer: PeerId) -> None:
+        """See `chat_tui.chat.Chat`; refused here."""
+        self._refuse(f"{self._nick_of(peer)} cannot be blocked")
+
+    async def open_direct(self, peer: PeerId) -> ChannelId:
+        """See `chat_tui.chat.Chat`; refused here."""
+        self._refuse(f"nobody can write to {self._nick_of(peer)} alone")
+
+    async def leave(self, channel: ChannelId) -> None:
+        """See `chat_tui.chat.Chat`; refused here."""
+        del channel
+        self._refuse("its one channel cannot be left")
+
+    async def be_away(self, why: str) -> None:
+        """See `chat_tui.chat.Chat`; refused here."""
+        del why
+        self._refuse("nobody can be away")
+
+    async def examine(self) -> AsyncIterator[Finding]:
+        """See `chat_tui.chat.Chat`; refused here."""
+        yield self._refuse("there is no network to test")
+
+    def _nick_of(self, peer: PeerId) -> str:
+        return name_of(self.snapshot(), peer)
 
     async def join(self, name_or_code: str) -> ChannelId:
         """See `chat_tui.chat.Chat`; refused here."""

@@ -3,7 +3,6 @@
 Each panel is one cheap widget that is painted again only when its content differs.
 """
 
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -14,9 +13,10 @@ from textual.content import Content
 from textual.events import Click
 from textual.widgets import Static
 
-from chat_tui import panels, protocol, reports
+from chat_tui import dossier, panels, protocol, reports
 from chat_tui.composer import Composer
 from chat_tui.debug_pane import DebugPane
+from chat_tui.feed import Feed
 from chat_tui.marks import Glyphs
 from chat_tui.messages import FollowChanged, NewestWanted
 from chat_tui.model import Conversation
@@ -121,20 +121,21 @@ class StatusLine(Horizontal):
 class Surroundings(Vertical):
     """The whole screen: the column that is read, with everything that stands around it.
 
-    `unread` counts the messages of a channel that nobody has seen.
+    `feed` counts the messages of a channel that nobody has seen.
     """
 
     def __init__(
         self,
         reading: "Reading",
         composer: Composer,
-        unread: Callable[[ChannelId], int],
+        feed: Feed,
         glyphs: Glyphs,
     ) -> None:
         super().__init__()
         self._reading, self._transcript = reading, reading.transcript
         self._composer = composer
-        self._unread, self._glyphs = unread, glyphs
+        self._feed, self._glyphs = feed, glyphs
+        self._alarm = Panel(id="alarm")
         self._header, self.status = Header(), StatusLine()
         self._sidebar, self._keys = Panel(id="sidebar"), Panel(id="keys")
         self._debug = DebugPane(glyphs)
@@ -142,6 +143,7 @@ class Surroundings(Vertical):
     def compose(self) -> ComposeResult:
         """Header; channels, conversation and debug pane; keys."""
         yield self._header
+        yield self._alarm
         with Horizontal(id="main"):
             yield self._sidebar
             with self._reading:
@@ -160,8 +162,12 @@ class Surroundings(Vertical):
         self._transcript.hint = reports.nothing_yet(info)
         self._header.show(snapshot, info, self._glyphs)
         self.status.show(reports.who_types(info) or reports.what_happens(snapshot, info))
-        self._keys.show(panels.keys(snapshot, channel, self._unread))
-        self._sidebar.show(panels.sidebar(snapshot, channel, self._unread, self._glyphs))
+        alarm = dossier.warning_lines(snapshot)
+        self._alarm.display = bool(alarm)
+        self._alarm.show(Content("\n".join(alarm)))
+        unread, mentioned = self._feed.unread, self._feed.mentioned
+        self._keys.show(panels.keys(snapshot, channel, unread, mentioned))
+        self._sidebar.show(panels.sidebar(snapshot, channel, unread, self._glyphs, mentioned))
         if self._debug.display:
             self._debug.show(protocol.debug_sections(snapshot, info))
         self._composer.border_title = panels.addressee(info)

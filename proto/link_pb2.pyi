@@ -44,12 +44,14 @@ class Proof(_message.Message):
     def __init__(self, mac: _Optional[bytes] = ...) -> None: ...
 
 class Presence(_message.Message):
-    __slots__ = ("channel_id", "nick")
+    __slots__ = ("channel_id", "nick", "away")
     CHANNEL_ID_FIELD_NUMBER: _ClassVar[int]
     NICK_FIELD_NUMBER: _ClassVar[int]
+    AWAY_FIELD_NUMBER: _ClassVar[int]
     channel_id: str
     nick: str
-    def __init__(self, channel_id: _Optional[str] = ..., nick: _Optional[str] = ...) -> None: ...
+    away: str
+    def __init__(self, channel_id: _Optional[str] = ..., nick: _Optional[str] = ..., away: _Optional[str] = ...) -> None: ...
 
 class Ping(_message.Message):
     __slots__ = ("nonce", "wall_ns")

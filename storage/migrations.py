@@ -129,5 +129,40 @@ CREATE VIEW lines AS
     FROM messages WHERE status = 0 AND kind NOT IN (2, 3, 4);
 """
 
-MIGRATIONS: Final[tuple[Step, ...]] = (FIRST, GAPS, LOADING, CHANGES, adopt)
+PEOPLE: Final = """
+ALTER TABLE channels ADD COLUMN direct BLOB;             -- the other one in a channel of two
+ALTER TABLE channels ADD COLUMN left_ns INTEGER;         -- no longer a member; the history stays
+ALTER TABLE peers ADD COLUMN noise_key BLOB;
+ALTER TABLE peers ADD COLUMN verified_ns INTEGER;
+ALTER TABLE peers ADD COLUMN blocked_ns INTEGER;
+CREATE INDEX peers_blocked ON peers (participant) WHERE blocked_ns IS NOT NULL;
+
+CREATE TABLE nicks (
+    participant BLOB NOT NULL REFERENCES peers,
+    nick        TEXT NOT NULL,
+    last_ns     INTEGER NOT NULL,
+    PRIMARY KEY (participant, nick)
+) STRICT, WITHOUT ROWID;
+
+-- A key that goes by the name another one is known by, and when the person answered that.
+CREATE TABLE key_warnings (
+    participant BLOB NOT NULL,
+    known       BLOB NOT NULL,
+    nick        TEXT NOT NULL,
+    verified    INTEGER NOT NULL,
+    raised_ns   INTEGER NOT NULL,
+    answered_ns INTEGER,
+    PRIMARY KEY (participant, known)
+) STRICT, WITHOUT ROWID;
+
+-- Whoever is blocked is kept and passed on like everybody else, and shown nowhere.
+DROP VIEW lines;
+CREATE VIEW lines AS
+    SELECT number, channel, message_id, author, lamport, created_ns, after_gap, delivery, kind,
+        substr(payload, length(payload) - body_size + 1) AS body
+    FROM messages WHERE status = 0 AND kind NOT IN (2, 3, 4)
+        AND author NOT IN (SELECT participant FROM peers WHERE blocked_ns IS NOT NULL);
+"""
+
+MIGRATIONS: Final[tuple[Step, ...]] = (FIRST, GAPS, LOADING, CHANGES, adopt, PEOPLE)
 """Step n, counted from 1, brings a database from version n - 1 to n."""

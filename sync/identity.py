@@ -33,6 +33,15 @@ SHORT_FINGERPRINT_SIZE: Final = len("7F3A-91C2")
 WORD_BITS: Final = 11
 """One word out of 2048."""
 
+PAIR_WORDS_DOMAIN: Final = b"/chat-tui/1/pair-words:"
+PAIR_NUMBER_DOMAIN: Final = b"/chat-tui/1/pair-number:"
+
+PAIR_WORDS: Final = 6
+"""66 bits: to stand between two people, keys must be made until both pairs' words agree."""
+
+PAIR_GROUPS: Final = 5
+"""Of 16 bits. 80 fill the smallest QR code."""
+
 
 class Identity:
     """Our own two key pairs; see `from_seed`. Its text never shows a secret."""
@@ -110,6 +119,26 @@ def safety_words(peer: PeerId) -> tuple[str, str, str, str]:
         words[bits >> shift * WORD_BITS & (1 << WORD_BITS) - 1] for shift in (3, 2, 1, 0)
     )
     return first, second, third, fourth
+
+
+def pair_words(one: PeerId, other: PeerId) -> tuple[str, ...]:
+    """Return the words two people compare, the same in either order: `PAIR_WORDS` of 11 bits."""
+    words = _english_words()
+    bits = int.from_bytes(_pair_digest(PAIR_WORDS_DOMAIN, one, other), "big")
+    bits >>= 256 - PAIR_WORDS * WORD_BITS
+    shifts = range((PAIR_WORDS - 1) * WORD_BITS, -1, -WORD_BITS)
+    return tuple(words[bits >> shift & (1 << WORD_BITS) - 1] for shift in shifts)
+
+
+def pair_number(one: PeerId, other: PeerId) -> str:
+    """Return 80 bits of another digest of the two keys, in hex; the same in either order."""
+    digits = _pair_digest(PAIR_NUMBER_DOMAIN, one, other).hex().upper()
+    return "-".join(digits[4 * group : 4 * group + 4] for group in range(PAIR_GROUPS))
+
+
+def _pair_digest(domain: bytes, one: PeerId, other: PeerId) -> bytes:
+    first, second = sorted((bytes.fromhex(one), bytes.fromhex(other)))
+    return hashlib.sha256(domain + first + second).digest()
 
 
 def _digest(domain: bytes, peer: PeerId) -> bytes:

@@ -8,6 +8,16 @@ from sync.sds.evidence import Evidence
 from sync.sds.message import Delivery
 
 
+class Trust(Enum):
+    """What the person has found out about who a key belongs to."""
+
+    FIRST_SEEN = "first seen"
+    VERIFIED = "verified"
+    BLOCKED = "blocked"
+    CHANGED = "changed key"
+    """It goes by a name that another key is known by; the person has not answered that yet."""
+
+
 class PeerState(Enum):
     """Whether a peer's link is alive."""
 
@@ -193,6 +203,8 @@ class ChannelInfo:
     """Peers whose link proved this channel."""
     typists: tuple[TypistInfo, ...] = ()
     """Who is typing, who began first coming first."""
+    direct: PeerId | None = None
+    """The other one, if it is a channel of two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,3 +220,20 @@ class PeerInfo:
     last_seen_ns: Nanos | None = None
     """By our own clock; None if never in this run."""
     syncing: bool = False
+    dialled_us: bool = False
+    """Whether the link in use was dialled by the peer: it can reach us."""
+    trust: Trust = Trust.FIRST_SEEN
+    away: str = ""
+    """Why it says it is away; empty while it does not. The peer's bytes: sanitise to render."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyWarning:
+    """`peer` goes by a name that the key `known` is known by; the person has to answer that."""
+
+    peer: PeerId
+    known: PeerId
+    nick: str
+    verified: bool
+    """Whether `known` was verified; else it was at the same address."""
+    raised_ns: Nanos

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from sync.entry import Entry
 from sync.group.values import Altered, ChannelState, Outline, Record
-from sync.machine import ChannelId, MessageId, Nanos
+from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.sds.message import Delivery, HistoryEntry
 
 
@@ -38,6 +38,11 @@ class Membership:
     profile: str
     """Name of the SDS parameters: `lan` or `waku`."""
     joined_ns: Nanos
+    direct: PeerId | None = None
+    """The other one, if it is a channel of two."""
+
+    def __repr__(self) -> str:
+        return f"Membership({self.name!r}, {self.channel})"
 
 
 class Journal(Protocol):

@@ -162,6 +162,16 @@ class Runner:
         if self._offset:
             self._queue.append(Addressed(channel, values.ReferenceClock(self._offset)))
 
+    def remove_channel(self, channel: ChannelId, now: Nanos) -> None:
+        """Let a channel go; what is on the disk stays there."""
+        group = self.groups.pop(channel, None)
+        if group is None:
+            return
+        del self.memberships[channel]
+        self._due_known = False
+        for peer in sorted(group.peers):
+            self._manage(managing.Left(channel, peer), now)
+
     def feed(self, channel: ChannelId, event: values.Input) -> None:
         """Queue an input.
 
@@ -255,6 +265,8 @@ class Runner:
         self._put_off.clear()
         self._putting_off.clear()
         for channel, state in states.items():
+            if channel not in self.groups:
+                continue  # left while the disk was read
             peers, audience = sorted(self.groups[channel].peers), self.groups[channel].audience
             self._rebuilt.append(channel)
             self.add_channel(self.memberships[channel], state)

@@ -262,6 +262,7 @@ def channel_info(group: Group, membership: Membership) -> ChannelInfo:
         ),
         peers=tuple(sorted(group.peers)),
         typists=tuple([TypistInfo(peer, nick) for peer, nick in group.typists.nicks.items()]),
+        direct=membership.direct,
     )
 
 

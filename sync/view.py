@@ -14,6 +14,7 @@ from sync.infos import (
     BloomInfo,
     ChannelInfo,
     HoldersInfo,
+    KeyWarning,
     OutgoingInfo,
     PeerInfo,
     PeerState,
@@ -21,6 +22,7 @@ from sync.infos import (
     RequestInfo,
     RoundInfo,
     SessionInfo,
+    Trust,
     TypistInfo,
     WaitingInfo,
 )
@@ -32,6 +34,7 @@ __all__ = [  # what is only passed on
     "BloomInfo",
     "ChannelInfo",
     "HoldersInfo",
+    "KeyWarning",
     "OutgoingInfo",
     "PeerInfo",
     "PeerState",
@@ -39,6 +42,7 @@ __all__ = [  # what is only passed on
     "RequestInfo",
     "RoundInfo",
     "SessionInfo",
+    "Trust",
     "TypistInfo",
     "WaitingInfo",
 ]
@@ -153,11 +157,22 @@ class WithdrawnShown:
 
 @dataclass(frozen=True, slots=True)
 class PeerShown:
-    """A peer came, went, or changed its name."""
+    """A peer came, went, changed its name, or says that it is away."""
 
     peer: PeerId
     nick: str
     state: PeerState
+    away: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TrustShown:
+    """What is thought of a key changed; with `hidden`, whose messages are shown changed too."""
+
+    peer: PeerId
+    nick: str
+    trust: Trust
+    hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +211,13 @@ class ChannelShown:
     name: str
 
 
+@dataclass(frozen=True, slots=True)
+class ChannelLeft:
+    """A channel was left."""
+
+    channel: ChannelId
+
+
 class Level(Enum):
     """How loud a notice is."""
 
@@ -220,9 +242,11 @@ Event: TypeAlias = (
     | FoundShown
     | WithdrawnShown
     | PeerShown
+    | TrustShown
     | TypingShown
     | SyncShown
     | ChannelShown
+    | ChannelLeft
     | Notice
 )
 
@@ -248,6 +272,10 @@ class Snapshot:
     """Longest slice of work that kept the event loop from the UI."""
     refused: dict[str, int] = field(default_factory=dict)
     """How many bad inputs each peer or address has sent us."""
+    warnings: tuple[KeyWarning, ...] = ()
+    """Changed keys that the person has not answered yet, the newest first."""
+    away: str = ""
+    """Why we said we are away; empty while we have not."""
 
 
 class History(Protocol):

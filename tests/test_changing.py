@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import cast
+from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
@@ -10,7 +10,6 @@ from rich.style import Style
 
 from chat_tui import events
 from chat_tui.changing import announced
-from chat_tui.client import Client
 from chat_tui.commands.changing import AN_ID, HONEST, LOOKED_BACK, PAGE
 from chat_tui.commands.command import At, Result
 from chat_tui.commands.table import Commands
@@ -28,6 +27,7 @@ from sync.machine import MINUTE, SECOND, MessageId
 from sync.sds.message import Delivery
 from sync.view import Line, LineChanged, MessageShown, Reaction
 from tests import scenes
+from tests.chats import opened
 from tests.conversations import LOBBY, conversation, lamports, line, peer
 from tests.test_transcript import Screen
 
@@ -234,19 +234,20 @@ async def test_a_change_on_the_screen_is_painted_in_its_place() -> None:
 # --- Words for line mode and scripts -----------------------------------------------------------
 
 
-def test_line_mode_says_what_was_edited_deleted_and_reacted_to(
-    capsys: pytest.CaptureFixture[str],
+async def test_line_mode_says_what_was_edited_deleted_and_reacted_to(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    face = TextFace(cast("Client", None))
     before = line(1, "tea at four")
+    async with opened(tmp_path, "alice") as alice:
+        face = TextFace(alice)
 
-    face.event(LineChanged(edited(before, "tea at five"), rewritten=True, reacted=False))
-    face.event(LineChanged(deleted(before), rewritten=True, reacted=True))
-    reacted = replace(before, reactions=(THUMBS, HEART))
-    face.event(LineChanged(reacted, rewritten=False, reacted=True))
-    face.event(LineChanged(before, rewritten=True, reacted=True))
-    face.event(MessageShown(edited(reacted, "tea\x1b[2J at five")))
-    face.event(MessageShown(deleted(before)))
+        face.event(LineChanged(edited(before, "tea at five"), rewritten=True, reacted=False))
+        face.event(LineChanged(deleted(before), rewritten=True, reacted=True))
+        reacted = replace(before, reactions=(THUMBS, HEART))
+        face.event(LineChanged(reacted, rewritten=False, reacted=True))
+        face.event(LineChanged(before, rewritten=True, reacted=True))
+        face.event(MessageShown(edited(reacted, "tea\x1b[2J at five")))
+        face.event(MessageShown(deleted(before)))
 
     said = capsys.readouterr().out.splitlines()
     when = said[0].split(": ")[0].removeprefix("* bob edited their message of ")

@@ -18,7 +18,8 @@ def test_every_command_of_the_issue_is_there() -> None:
     wanted = (
         "/help /join /create /channel /channels /invite /connect /who /peers /nick /resend "
         "/typing /edit /react /delete /missing /buffers /sync /status /whoami /quit "
-        "/search /grep /mentions /goto /unread /info /copy /quote /open /repair /bare /clear /ticks"
+        "/search /grep /mentions /goto /unread /info /copy /quote /open /repair /bare /clear /ticks "
+        "/msg /me /away /leave /whois /verify /trust /block /unblock /doctor"
     )
 
     assert set(wanted.split()) == set(BY_NAME)

@@ -1,15 +1,25 @@
 """What scripts get to read."""
 
 import json
-from typing import cast
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from chat_tui import events
-from chat_tui.client import Client
 from chat_tui.plain import TextFace
-from sync.view import MessageShown, PreviewShown, TypingShown
+from sync.identity import short_fingerprint
+from sync.view import (
+    MessageShown,
+    PeerShown,
+    PeerState,
+    PreviewShown,
+    Trust,
+    TrustShown,
+    TypingShown,
+)
 from tests import scenes
+from tests.chats import opened
 from tests.conversations import LOBBY, line, peer
 
 
@@ -50,14 +60,43 @@ def test_scripts_hear_of_a_message_once_it_is_delivered() -> None:
     assert events.to_json(PreviewShown(line(1, loading=True)), lambda _: "#lobby") is None
 
 
-def test_line_mode_prints_a_message_once_it_is_delivered(
-    capsys: pytest.CaptureFixture[str],
+@pytest.mark.net
+async def test_line_mode_prints_a_message_once_it_is_delivered(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    face = TextFace(cast("Client", None))
+    async with opened(tmp_path, "alice") as alice:
+        face = TextFace(alice)
 
-    face.event(PreviewShown(line(1, loading=True)))
-    before = capsys.readouterr().out
-    face.event(MessageShown(line(1)))
+        face.event(PreviewShown(line(1, loading=True)))
+        before = capsys.readouterr().out
+        face.event(MessageShown(line(1)))
 
     assert before == ""
     assert capsys.readouterr().out.endswith("bob: message 1\n")
+
+
+@pytest.mark.net
+async def test_line_mode_says_who_is_away_verified_or_does_something(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    async with opened(tmp_path, "alice") as alice:
+        face = TextFace(alice)
+
+        face.event(MessageShown(replace(line(1), text="/me waves")))
+        face.event(PeerShown(peer("bob"), "bob", PeerState.UP, "lunch\n\x1b[2J"))
+        face.event(TrustShown(peer("bob"), "bob", Trust.VERIFIED))
+        said = capsys.readouterr().out
+
+    key = short_fingerprint(peer("bob"))
+    assert said.splitlines()[0].endswith(" * bob waves")
+    assert said.splitlines()[1:] == ["* bob is away: lunch.", f"* bob ({key}) is verified now."]
+
+
+def test_trust_and_absence_are_told_to_scripts() -> None:
+    told = events.to_json(TrustShown(peer("bob"), "bob", Trust.CHANGED), lambda _: "#lobby")
+    away = events.to_json(PeerShown(peer("bob"), "bob", PeerState.UP, "lunch"), lambda _: "#lobby")
+
+    assert told is not None
+    assert (told["event"], told["trust"]) == ("trust", "changed key")
+    assert away is not None
+    assert away["away"] == "lunch"

@@ -8,6 +8,7 @@ from proto import link_pb2
 from sync.errors import DecodeError
 from sync.machine import ChannelId
 from sync.net.frames import (
+    AWAY_MAX,
     NICK_MAX,
     PORT_MAX,
     PROTOCOL_MAX,
@@ -35,7 +36,12 @@ UINT64 = st.integers(0, 2**64 - 1)
 FRAMES: st.SearchStrategy[Frame] = st.one_of(
     st.builds(Open, text(PROTOCOL_MAX), st.integers(0, PORT_MAX)),
     st.builds(Proof, st.binary(min_size=32, max_size=32)),
-    st.builds(Presence, st.binary(min_size=16, max_size=16).map(bytes.hex), text(NICK_MAX)),
+    st.builds(
+        Presence,
+        st.binary(min_size=16, max_size=16).map(bytes.hex),
+        text(NICK_MAX),
+        text(AWAY_MAX),
+    ),
     st.builds(Ping, UINT64, UINT64),
     st.builds(Pong, UINT64, UINT64),
     st.builds(Goodbye, text(REASON_MAX)),
@@ -68,6 +74,7 @@ def test_arbitrary_bytes_are_a_frame_or_a_decode_error(data: bytes) -> None:
         (Proof(bytes(31)), "31 bytes"),
         (Proof(bytes(33)), "33 bytes"),
         (Presence(CHANNEL, "n" * (NICK_MAX + 1)), "nick"),
+        (Presence(CHANNEL, "nick", "a" * (AWAY_MAX + 1)), "absence"),
         (Presence(ChannelId("5E" * 16), "nick"), "hex"),
         (Presence(ChannelId(CHANNEL + "\n"), "nick"), "hex"),
         (Presence(ChannelId(""), "nick"), "hex"),

@@ -1,5 +1,6 @@
 """Keys, signatures and the names people compare."""
 
+import hashlib
 import re
 import subprocess
 import sys
@@ -9,13 +10,18 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
 from hypothesis import example, given
 from hypothesis import strategies as st
+from mnemonic import Mnemonic
 
 from sync.errors import LocalError
 from sync.identity import (
+    PAIR_WORDS,
     PUBLIC_KEYS_CACHED,
+    WORD_BITS,
     Identity,
     _public_key,
     fingerprint,
+    pair_number,
+    pair_words,
     safety_words,
     short_fingerprint,
     verify,
@@ -131,3 +137,32 @@ def test_the_words_are_loaded_only_when_somebody_compares_them() -> None:
     loaded = subprocess.run([sys.executable, "-c", program], check=False)
 
     assert loaded.returncode == 0
+
+
+def test_a_pair_has_the_same_words_and_number_in_either_order() -> None:
+    alice, bob, carol = (person(number).peer_id for number in (1, 2, 3))
+
+    assert pair_words(alice, bob) == pair_words(bob, alice)
+    assert pair_number(alice, bob) == pair_number(bob, alice)
+    assert len({pair_words(*pair) for pair in ((alice, bob), (alice, carol), (bob, carol))}) == 3
+    assert len({pair_number(*pair) for pair in ((alice, bob), (alice, carol), (bob, carol))}) == 3
+
+
+def test_what_a_pair_compares_stays_the_same_for_ever() -> None:
+    # Two versions of the program must show two people the same.
+    alice, bob = person(1).peer_id, person(2).peer_id
+    first, second = sorted((bytes.fromhex(alice), bytes.fromhex(bob)))
+    digest = hashlib.sha256(b"/chat-tui/1/pair-words:" + first + second).digest()
+    words = Mnemonic("english").wordlist
+
+    expected = tuple(
+        words[int(f"{int.from_bytes(digest):0256b}"[at : at + 11], 2)] for at in range(0, 66, 11)
+    )
+
+    assert pair_words(alice, bob) == expected
+    assert re.fullmatch("[0-9A-F]{4}(-[0-9A-F]{4}){4}", pair_number(alice, bob))
+
+
+def test_there_are_enough_different_words_for_their_bits() -> None:
+    assert len(set(Mnemonic("english").wordlist)) == 2**WORD_BITS
+    assert PAIR_WORDS * WORD_BITS >= 64

@@ -164,3 +164,24 @@ def test_proofs_beyond_the_limit_are_refused() -> None:
 @given(st.binary(max_size=64))
 def test_arbitrary_bytes_prove_nothing(mac: bytes) -> None:
     assert membership(Role.RESPONDER, TEA, COFFEE).receive(mac) is None
+
+
+@pytest.mark.parametrize("role", list(Role))
+def test_a_channel_of_two_is_shown_at_once_by_either_end(role: Role) -> None:
+    ours = membership(role, TEA, COFFEE)
+
+    opening = ours.opening([COFFEE])
+
+    assert prove(secret_of(COFFEE), role, HASH) in opening
+    assert (prove(secret_of(TEA), role, HASH) in opening) == (role is Role.INITIATOR)
+
+
+def test_a_proof_of_a_channel_that_we_are_not_in_is_remembered() -> None:
+    ours = membership(Role.RESPONDER, TEA)
+
+    shared = ours.receive(prove(secret_of(COFFEE), Role.INITIATOR, HASH))
+
+    assert shared is None
+    assert ours.has_heard(secret_of(COFFEE))
+    assert not ours.has_heard(secret_of(WATER))
+    assert not membership(Role.INITIATOR).has_heard(secret_of(COFFEE))

@@ -285,8 +285,8 @@ def test_peers_here_come_first_each_with_a_word() -> None:
     rows = reports.who(snapshot(absent("erin"), present("bob", rtt=2_000_000))).splitlines()
 
     assert rows[0].startswith("bob ")
-    assert rows[0].endswith("· here · 192.168.1.31:46021 · 2.0 ms")
-    assert rows[1].endswith("· away for 4 min")
+    assert rows[0].endswith("· here · 192.168.1.31:46021 · 2.0 ms · first seen")
+    assert rows[1].endswith("· away for 4 min · first seen")
 
 
 def test_nobody_yet_is_never_a_blank() -> None:

@@ -332,3 +332,24 @@ def test_what_was_put_off_counts_as_waiting_and_survives_a_failed_commit() -> No
 
     assert waiting >= count + 1 - BATCH_MAX
     assert len(alice.disk.log()) == count + 1 - BATCH_MAX
+
+
+def test_a_channel_that_was_left_takes_nothing_more_and_comes_back_from_the_disk() -> None:
+    alice = Driver()
+    alice.runner.feed(CHANNEL, values.PeerJoined(Writer("bob").peer_id))
+    alice.turn()
+    held = alice.runner.manager.deadline()
+
+    alice.runner.remove_channel(CHANNEL, NOW)
+    alice.runner.remove_channel(CHANNEL, NOW)
+    alice.runner.feed(CHANNEL, values.Write(1, Kind.TEXT, encode_text(Text("alice", "hello?"))))
+    alice.turn()
+    gone = dict(alice.runner.groups)
+    alice.runner.rebuild({CHANNEL: alice.disk.restore()})
+    alice.runner.add_channel(LOBBY, alice.disk.restore())
+    alice.turn()
+
+    assert held is not None
+    assert gone == {}
+    assert alice.disk.log() == []
+    assert set(alice.runner.groups) == {CHANNEL}

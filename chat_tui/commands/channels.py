@@ -1,20 +1,43 @@
 """Commands about channels: join, found, switch, invite."""
 
+import re
 from typing import Final
 
 from chat_tui import reports
 from chat_tui.chat import Chat
 from chat_tui.commands.command import At, Command, Result, channel_info, required
+from chat_tui.qr import ascii_blocks
 from sync.errors import LocalError
+
+SECOND_OF_ITS_NAME: Final = re.compile(r"(#.+)-[0-9]+")
+"""The title of a channel here, if one of its name was there before."""
 
 
 async def join(chat: Chat, rest: str, _at: At) -> Result:
     """Join a channel by name or code and switch to it."""
     joined = await chat.join(required(rest, "/join #name, or /join and an invite code"))
     info = channel_info(chat, joined)
+    title = reports.channel_title(info)
+    number = SECOND_OF_ITS_NAME.fullmatch(title)
+    also = f" You are in another channel called {number[1]}, too." if number else ""
+    return Result(text=f"You are in {title}, {reports.openness(info)}.{also}", channel=joined)
+
+
+async def leave(chat: Chat, _rest: str, at: At) -> Result:
+    """Leave the open channel; its history stays."""
+    info = channel_info(chat, at.channel)
+    title = reports.channel_title(info)
+    await chat.leave(info.channel)
+    again = f"/msg {title[1:]}" if info.direct is not None else f"/join {title}"
+    what = (
+        "what they write waits with them until then"
+        if info.direct is not None
+        else "what is written meanwhile comes then"
+    )
     return Result(
-        text=f"You are in {reports.channel_title(info)}, {reports.openness(info)}.",
-        channel=joined,
+        text=f"You have left {title}. Its history stays on this disk; {again} comes back, and "
+        f"{what}.",
+        channel=chat.snapshot().channels[0].channel,
     )
 
 
@@ -31,11 +54,13 @@ async def create(chat: Chat, rest: str, _at: At) -> Result:
 
 async def channel(chat: Chat, rest: str, _at: At) -> Result:
     """Switch to a channel we are in."""
-    wanted = "#" + required(rest, "/channel #name").removeprefix("#").casefold()
+    wanted = required(rest, "/channel #name").casefold()
+    wanted = wanted if wanted.startswith(("#", "@")) else f"#{wanted}"
     for info in chat.snapshot().channels:
         if reports.channel_title(info).casefold() == wanted:
             return Result(channel=info.channel)
-    raise LocalError(f"You are not in {wanted}. /channels lists yours; /join {wanted} joins.")
+    how = f"/msg {wanted[1:]} opens it" if wanted.startswith("@") else f"/join {wanted} joins"
+    raise LocalError(f"You are not in {wanted}. /channels lists yours; {how}.")
 
 
 async def channels(chat: Chat, _rest: str, _at: At) -> Result:
@@ -43,8 +68,8 @@ async def channels(chat: Chat, _rest: str, _at: At) -> Result:
     return Result(text=reports.channels(chat.snapshot()))
 
 
-async def invite(chat: Chat, _rest: str, at: At) -> Result:
-    """Show the code of the open channel."""
+async def invite(chat: Chat, rest: str, at: At) -> Result:
+    """Show the code of the open channel; with `qr`, as a code to scan, too."""
     info = channel_info(chat, at.channel)
     title = reports.channel_title(info)
     if info.open:
@@ -52,16 +77,23 @@ async def invite(chat: Chat, _rest: str, at: At) -> Result:
             text=f"{title} is open to everybody on this network: /join {title} is enough."
         )
     code = chat.invite(info.channel)
-    return Result(
-        text=f"Whoever has this code can read {title} and write there; give it only to them:"
-        f"\n\n/join {code}"
-    )
+    text = f"{invitation(title)}\n\n/join {code}"
+    if rest.casefold() == "qr":
+        text = "\n".join([text, "", *ascii_blocks(code)])
+        return Result(text=text)
+    return Result(text=text, action=f"invite({info.channel!r})")
+
+
+def invitation(title: str) -> str:
+    """Return what a code is good for."""
+    return f"Whoever has this code can read {title} and write there; give it only to them:"
 
 
 ROWS: Final = (
     Command(("/join",), "#name or code", "join a channel and switch to it", join),
     Command(("/create",), "name", "found a private channel", create),
+    Command(("/leave",), "", "leave this channel; its history stays", leave),
     Command(("/channel",), "#name", "switch to a channel you are in", channel),
     Command(("/channels",), "", "list your channels", channels),
-    Command(("/invite",), "", "show the code of this channel, for others to join", invite),
+    Command(("/invite",), "[qr]", "show the code of this channel, for others to join", invite),
 )

@@ -31,9 +31,16 @@ async def whoami(chat: Chat, _rest: str, _at: At) -> Result:
     return Result(text=reports.whoami(chat.snapshot()))
 
 
+async def doctor(chat: Chat, _rest: str, _at: At) -> Result:
+    """Test what the chat needs; a screen shows each finding as it comes."""
+    del chat
+    return Result(action="doctor")
+
+
 ROWS: Final = (
     Command(("/connect",), "host:port", "dial somebody who is not found by itself", connect),
     Command(("/who", "/peers"), "", "who is here, and who was", who),
+    Command(("/doctor",), "", "test network, port, clock and data; names the fix", doctor),
     Command(("/nick",), "name", "take another name", nick),
     Command(("/whoami",), "", "your name, key and address", whoami),
 )

@@ -2,9 +2,11 @@
 
 from typing import Final
 
-from chat_tui import protocol, reports
+from chat_tui import dossier, protocol, reports
 from chat_tui.chat import Chat
 from chat_tui.commands.command import At, Command, Result, channel_info
+from chat_tui.commands.naming import peer_named
+from chat_tui.text import clean_nick
 from sync.errors import LocalError
 
 
@@ -14,9 +16,16 @@ async def missing(chat: Chat, _rest: str, at: At) -> Result:
     return Result(text=text, action="open_debug")
 
 
-async def sync(chat: Chat, _rest: str, at: At) -> Result:
-    """Reconcile with everybody here."""
+async def sync(chat: Chat, rest: str, at: At) -> Result:
+    """Reconcile with everybody here, or with the one named."""
     info = channel_info(chat, at.channel)
+    if rest:
+        peer, _ = peer_named(chat, rest, "/sync and a name")
+        name = clean_nick(peer.nick)
+        title = reports.channel_title(info)
+        if not await chat.sync(info.channel, peer.peer):
+            raise LocalError(f"{name} is not here in {title}; it happens by itself on a new link.")
+        return Result(text=f"Comparing {title} with {name}.")
     peers = await chat.sync(info.channel)
     if not peers:
         raise LocalError("Nobody is here to compare with; it happens by itself on a new link.")
@@ -26,11 +35,13 @@ async def sync(chat: Chat, _rest: str, at: At) -> Result:
 async def status(chat: Chat, _rest: str, at: At) -> Result:
     """Say how everything is."""
     snapshot = chat.snapshot()
-    return Result(text=reports.status(snapshot, reports.find(snapshot, at.channel)))
+    lines = dossier.warning_lines(snapshot)
+    lines.append(reports.status(snapshot, reports.find(snapshot, at.channel)))
+    return Result(text="\n".join(lines))
 
 
 ROWS: Final = (
     Command(("/missing", "/buffers"), "", "what waits for what, and until when", missing),
-    Command(("/sync",), "", "compare this channel with everybody here, now", sync),
+    Command(("/sync",), "[name]", "compare this channel with everybody here, now", sync),
     Command(("/status",), "", "how everything is, in a few sentences", status),
 )

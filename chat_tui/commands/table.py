@@ -8,7 +8,16 @@ from typing import Final
 
 from chat_tui import reports
 from chat_tui.chat import Chat
-from chat_tui.commands import changing, channels, people, protocol, reading, talking
+from chat_tui.commands import (
+    changing,
+    channels,
+    direct,
+    people,
+    protocol,
+    reading,
+    talking,
+    trust,
+)
 from chat_tui.commands.command import NOWHERE, At, Command, Result
 from sync.errors import LocalError
 from sync.machine import ChannelId
@@ -100,6 +109,8 @@ TABLE: Final = (
     Command(("/help",), "[command]", "what there is, and how it is used", show_help),
     *channels.ROWS,
     *people.ROWS,
+    *direct.ROWS,
+    *trust.ROWS,
     *talking.ROWS,
     *changing.ROWS,
     *reading.ROWS,

@@ -17,6 +17,9 @@ NICK_MAX: Final = 64
 REASON_MAX: Final = 256
 """Characters of a reason to part: a sentence, shown in one line of the debug pane."""
 
+AWAY_MAX: Final = 128
+"""Characters of why somebody is away: it stands beside a name."""
+
 PROTOCOL_MAX: Final = 64
 """Characters of a protocol id: twice the longest that we use."""
 
@@ -56,6 +59,8 @@ class Presence:
 
     channel: ChannelId
     nick: str
+    away: str = ""
+    """Why its sender is away; empty while it is not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +142,9 @@ def _to_wire(frame: Frame) -> link_pb2.Frame:
             wire = link_pb2.Frame(open=link_pb2.Open(protocol=protocol, listen_port=listen_port))
         case Proof(mac):
             wire = link_pb2.Frame(proof=link_pb2.Proof(mac=mac))
-        case Presence(channel, nick):
-            wire = link_pb2.Frame(presence=link_pb2.Presence(channel_id=channel, nick=nick))
+        case Presence(channel, nick, away):
+            presence = link_pb2.Presence(channel_id=channel, nick=nick, away=away)
+            wire = link_pb2.Frame(presence=presence)
         case Ping(nonce, wall):
             wire = link_pb2.Frame(ping=link_pb2.Ping(nonce=nonce, wall_ns=wall))
         case Pong(nonce, wall):
@@ -165,7 +171,8 @@ def _proof(wire: link_pb2.Proof) -> Proof:
 def _presence(wire: link_pb2.Presence) -> Presence:
     if not CHANNEL_ID.fullmatch(wire.channel_id):
         raise DecodeError("a presence names a channel whose id is not 32 lowercase hex digits")
-    return Presence(ChannelId(wire.channel_id), _limited(wire.nick, NICK_MAX, "nick"))
+    nick = _limited(wire.nick, NICK_MAX, "nick")
+    return Presence(ChannelId(wire.channel_id), nick, _limited(wire.away, AWAY_MAX, "absence"))
 
 
 def _channel(channel_id: bytes) -> ChannelId:

@@ -45,6 +45,8 @@ class Link:
     """How far the peer's wall clock is ahead of ours."""
     nick: str | None = None
     """What the peer wants to be called; None until it has said so in a channel of ours."""
+    away: str = ""
+    """Why the peer says it is away; empty while it does not."""
     outbox: list[bytes] = field(default_factory=list)
 
     @classmethod

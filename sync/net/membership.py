@@ -8,10 +8,11 @@ Rules:
 2. Who joins a channel later proves it then, whichever end it is.
 3. A right proof is answered with ours, unless ours has been sent already. A wrong one gets nothing:
    not an answer, not an error, for it may be about a channel that we do not have, or not yet.
+4. The proof of a channel of two goes to the other one at once, from either end: it may be news.
 """
 
 import hmac
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -89,11 +90,15 @@ class Membership:
         """Our channels that the peer has proved to know."""
         return frozenset(self._shared)
 
-    def opening(self) -> list[bytes]:
-        """The proofs to send when the link is up: all of them if we dialled, else none."""
-        if self._role is Role.RESPONDER:
-            return []
-        return [self._show(channel) for channel in self._secrets]
+    def opening(self, direct: Collection[ChannelId] = ()) -> list[bytes]:
+        """The proofs to send when the link is up: all if we dialled, else of `direct` channels."""
+        first = direct if self._role is Role.RESPONDER else self._secrets
+        return [self._show(channel) for channel in first]
+
+    def has_heard(self, secret: bytes) -> bool:
+        """Whether the peer has proved a channel of this secret, whether we are in it or not."""
+        theirs = self._theirs(secret)
+        return any(hmac.compare_digest(theirs, mac) for mac in self._heard)
 
     def join(self, channel: ChannelId, secret: bytes) -> Joined:
         """Take `channel` up: we joined it while the link was open."""

@@ -71,6 +71,12 @@ class Mesh:
         self.addresses = addresses
         self.port: int | None = None
         self.nick = ""
+        self.away = ""
+        """Why we are away; empty while we are not."""
+        self.direct: dict[ChannelId, PeerId] = {}
+        """Our channels of two, and with whom: nobody else is shown a proof of them."""
+        self.blocked: set[PeerId] = set()
+        """With whom no link is kept."""
         self.local_address: str | None = None
         self._identity = identity
         self._clock = clock
@@ -97,7 +103,13 @@ class Mesh:
         self._listener.close()
 
     async def _admit(self, stream: SecureStream, opened: Open) -> Serve:
-        """Take in a peer that dialled us."""
+        """Take in a peer that dialled us.
+
+        Raises:
+            RemoteError: the person wants nothing of it, or it opens what it must not.
+        """
+        if stream.peer in self.blocked:
+            raise RemoteError("the person has blocked this peer")
         if opened.protocol != PROTOCOL:
             return await self._events.offered(stream, opened)
         address = (stream.remote_address[0], opened.listen_port)
@@ -116,7 +128,9 @@ class Mesh:
         for candidate in self.addresses.due(now):
             if self._dials >= DIALS_MAX:
                 return
-            if candidate.peer is not None and self.link_to(candidate.peer):
+            if candidate.peer is not None and (
+                candidate.peer in self.blocked or self.link_to(candidate.peer)
+            ):
                 candidate.next_at = now + 30 * SECOND
                 continue
             candidate.dialling = True
@@ -139,6 +153,11 @@ class Mesh:
                 f"Nobody answers at {host}:{port} ({error}). Look whether chat-tui runs there and "
                 "which port its /whoami names; it is tried again from time to time."
             ) from error
+        if link.peer in self.blocked:
+            link.close("not wanted")
+            raise LocalError(
+                f"You have blocked who answers at {host}:{port}: /unblock comes first."
+            )
         self._spawn("link", self._serve(link))
         return link.peer
 
@@ -172,16 +191,25 @@ class Mesh:
     # --- One link ------------------------------------------------------------------------------
 
     def _link(self, stream: SecureStream, address: tuple[str, int]) -> Link:
-        return Link.over(stream, address, self._secrets, self._clock.now())
+        secrets = {
+            channel: secret
+            for channel, secret in self._secrets.items()
+            if self.direct.get(channel, stream.peer) == stream.peer
+        }
+        return Link.over(stream, address, secrets, self._clock.now())
 
     async def _serve(self, link: Link) -> None:
         """Read a link until it ends."""
+        if link.peer in self.blocked:
+            link.close("not wanted")
+            return
         if not self._has_room(link.peer):
             link.close("too many links")
             return
         links = self.links.setdefault(link.peer, [])
         links.append(link)
-        for mac in link.membership.opening():
+        direct = [channel for channel, peer in self.direct.items() if peer == link.peer]
+        for mac in link.membership.opening(direct):
             link.send(Proof(mac))
         for each in links:
             each.ping(self._clock.now(), self._clock.wall())
@@ -230,9 +258,11 @@ class Mesh:
                     if shared.answer is not None:
                         link.send(Proof(shared.answer))
                     self._greet(link, shared.channel)
-            case Presence(channel, nick):
+                else:
+                    self._events.knocked(link.peer)
+            case Presence(channel, nick, away):
                 if channel in link.shared:
-                    link.nick = nick
+                    link.nick, link.away = nick, away
                     self._events.renamed(link.peer)
             case Goodbye():
                 link.stream.close()
@@ -245,7 +275,7 @@ class Mesh:
         That is told also where another link to the peer carries it: what was sent on that one may
         be lost, if the network has changed under it.
         """
-        link.send(Presence(channel, self.nick))
+        link.send(Presence(channel, self.nick, self.away))
         carried = channel in self._joined.get(link.peer, frozenset())
         self._refresh(link.peer)
         if carried:
@@ -293,6 +323,11 @@ class Mesh:
     def shares(self, peer: PeerId) -> bool:
         """Return whether `peer` has proved a channel of ours, and is there."""
         return peer in self._joined
+
+    def away_of(self, peer: PeerId) -> str:
+        """Return why `peer` says it is away; empty if it does not."""
+        told = [link for link in self.links.get(peer, []) if link.nick is not None]
+        return max(told, key=lambda link: link.opened_at).away if told else ""
 
     def nick_of(self, peer: PeerId) -> str | None:
         """Return what `peer` calls itself; None until it has said so."""
@@ -346,21 +381,54 @@ class Mesh:
         self.dial_due()
 
     def join(self, channel: ChannelId, secret: bytes) -> None:
-        """We are in `channel` now: prove it on every link."""
-        for links in list(self.links.values()):
+        """We are in `channel` now: prove it on every link, one of two only to the other one."""
+        for peer, links in list(self.links.items()):
+            if self.direct.get(channel, peer) != peer:
+                continue
             for link in links:
                 joined = link.membership.join(channel, secret)
                 link.send(Proof(joined.proof))
                 if joined.shared:
                     self._greet(link, channel)
 
+    def leave(self, channel: ChannelId) -> None:
+        """We are no longer in `channel`.
+
+        No frame says so: links that carried it are closed, and dialled anew without it.
+        """
+        for peer, links in list(self.links.items()):
+            carried = [link for link in links if channel in link.shared]
+            for link in links:
+                link.membership.leave(channel)
+            self._refresh(peer)
+            for link in carried:
+                link.close("left a channel")
+
+    def block(self, peer: PeerId) -> None:
+        """Keep no link with `peer` from now on."""
+        self.blocked.add(peer)
+        for link in list(self.links.get(peer, [])):
+            link.close("not wanted")
+
+    def unblock(self, peer: PeerId) -> None:
+        """Let `peer` be linked with again, soon."""
+        self.blocked.discard(peer)
+        now = self._clock.now()
+        for candidate in self.addresses.known.values():
+            if candidate.peer == peer:
+                candidate.next_at = now
+
     def rename(self, nick: str) -> None:
         """Tell every peer our new nick."""
-        self.nick = nick
+        self.tell_presence(nick, self.away)
+
+    def tell_presence(self, nick: str, away: str) -> None:
+        """Tell every peer what we are called, and why we are away."""
+        self.nick, self.away = nick, away
         for links in self.links.values():
             for link in links:
                 for channel in link.shared:
-                    link.send(Presence(channel, nick))
+                    link.send(Presence(channel, nick, away))
 
     def hang_up(self, reason: str) -> None:
         """Close every link, to dial anew: the computer slept, or its address changed."""

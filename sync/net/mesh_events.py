@@ -23,6 +23,9 @@ class Events(Protocol):
     def renamed(self, peer: PeerId) -> None:
         """`peer` came, told its nick, or went."""
 
+    def knocked(self, peer: PeerId) -> None:
+        """`peer` has proved a channel that none of ours is: a channel of two, perhaps."""
+
     def refused(self, who: str, reason: str) -> None:
         """Somebody sent or did something that it must not."""
 

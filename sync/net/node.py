@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from sync import changes
 from sync.changes import Change
-from sync.errors import ChatError, LocalError
+from sync.errors import ChatError, LocalError, RemoteError
 from sync.group import values
 from sync.group.writer import Author
 from sync.identity import Identity, verify
@@ -22,6 +22,7 @@ from sync.journal import Journal, Loaded, Membership, Retriever
 from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.net import clock as system
 from sync.net.addresses import Addresses
+from sync.net.direct import Direct, direct_channel
 from sync.net.discovery import INSTANCE_SIZE, Discovery
 from sync.net.engine import Engine
 from sync.net.frames import Open
@@ -49,6 +50,9 @@ JUMP: Final[Nanos] = 10 * SECOND
 CLOCK_STEP: Final[Nanos] = 50 * MILLISECOND
 """Changes of the reference clock smaller than this are left alone."""
 
+
+CANDIDATES_MAX: Final = 1024
+"""Channels of two kept that nobody has opened yet: more than there are links; then anew."""
 
 PARTING: Final = 1.0
 """Seconds that taking back our announcement may take."""
@@ -94,6 +98,9 @@ class Node:
         self._discovery = Discovery(instance, self._on_found, self._spawn)
         self._online = Online(options, self.mesh, self._discovery, self.clock, self.notify)
         self._roster = Roster(self.mesh)
+        self._candidates: dict[tuple[PeerId, bytes], Direct] = {}
+        self.on_direct: Callable[[PeerId, bytes], None] = lambda _peer, _noise_key: None
+        """Is told of a peer that wants a channel of two, with its Noise key; takes note only."""
         self._tasks: asyncio.TaskGroup | None = None
         self._offset: Nanos = 0
 
@@ -108,8 +115,27 @@ class Node:
         state = await self._journal.restore(membership.channel)
         self._runner.add_channel(membership, state)
         self._secrets[membership.channel] = membership.secret
+        if membership.direct is not None:
+            self.mesh.direct[membership.channel] = membership.direct
         self.mesh.join(membership.channel, membership.secret)
         self._engine.wake()
+
+    async def remove_channel(self, channel: ChannelId) -> None:
+        """Leave a channel: nobody is told more of it; its history stays on the disk."""
+        if channel not in self._secrets:
+            return
+        del self._secrets[channel]
+        self.mesh.leave(channel)
+        self.mesh.direct.pop(channel, None)
+        if self._tasks is not None:
+            await self._engine.settled()
+        self._runner.remove_channel(channel, self.clock.now())
+        self._engine.wake()
+
+    def noise_key(self, peer: PeerId) -> bytes | None:
+        """Return the Noise static key of `peer`, if it is connected."""
+        link = self.mesh.link_to(peer)
+        return None if link is None else link.stream.remote_noise_static
 
     async def write(self, channel: ChannelId, kind: int, body: bytes) -> MessageId:
         """Write a message; returns once it is committed.
@@ -362,6 +388,25 @@ class Node:
     def joined(self, peer: PeerId, channel: ChannelId) -> None:
         """See `sync.net.mesh_events.Events`."""
         self.feed(channel, values.PeerJoined(peer))
+        self.knocked(peer)
+
+    def knocked(self, peer: PeerId) -> None:
+        """See `sync.net.mesh.Events`: only who shares a channel may want one of two."""
+        link = self.mesh.link_to(peer)
+        if link is None or not self.mesh.shares(peer) or self.mesh.nick_of(peer) is None:
+            return
+        noise_key = link.stream.remote_noise_static
+        if (peer, noise_key) not in self._candidates:
+            if len(self._candidates) >= CANDIDATES_MAX:
+                self._candidates.clear()
+            try:
+                self._candidates[peer, noise_key] = direct_channel(self.identity, peer, noise_key)
+            except RemoteError as error:
+                self.refused(peer, str(error))
+                return
+        direct = self._candidates[peer, noise_key]
+        if direct.channel not in self._secrets and link.membership.has_heard(direct.secret):
+            self.on_direct(peer, noise_key)
 
     def gone(self, peer: PeerId, channel: ChannelId) -> None:
         """See `sync.net.mesh_events.Events`."""
@@ -372,6 +417,7 @@ class Node:
         shown = self._roster.update(peer, self.clock.now())
         if shown is not None:
             self._listener(shown)
+        self.knocked(peer)
 
     def arrived(self, peer: PeerId, channel: ChannelId, payload: bytes) -> None:
         """See `sync.net.mesh_events.Events`."""
@@ -443,4 +489,5 @@ class Node:
             trace=self._trace.recent(50),
             longest_block_ns=self._engine.longest_slice,
             refused=dict(self._roster.refusals),
+            away=self.mesh.away,
         )

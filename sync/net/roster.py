@@ -58,11 +58,12 @@ class Roster:
             state=PeerState.UP if up else PeerState.DOWN,
             address=_printed(link.address) if link else before.address if before else "",
             last_seen_ns=now,
+            away=self._mesh.away_of(peer),
         )
         self._remember(info)
-        if before is not None and (before.state, before.nick) == (info.state, info.nick):
+        if before is not None and _told(before) == _told(info):
             return None
-        return PeerShown(peer, info.nick, info.state)
+        return PeerShown(peer, info.nick, info.state, info.away)
 
     def overdue(self, now: Nanos) -> list[PeerShown]:
         """Return what the UI should hear of those who do not tell their nick."""
@@ -84,6 +85,7 @@ class Roster:
             clock_offset_ns=link.clock_offset,
             last_seen_ns=link.heard_at,
             syncing=info.peer in syncing,
+            dialled_us=not link.dialled,
         )
 
     def _remember(self, info: PeerInfo) -> None:
@@ -93,6 +95,11 @@ class Roster:
         if len(self._peers) > PEERS_MAX:
             gone = [one.peer for one in self._peers.values() if one.state is PeerState.DOWN]
             del self._peers[gone[0] if gone else next(iter(self._peers))]
+
+
+def _told(info: PeerInfo) -> tuple[PeerState, str, str]:
+    """Return what of a peer the UI hears of."""
+    return info.state, info.nick, info.away
 
 
 def _printed(address: tuple[str, int]) -> str:

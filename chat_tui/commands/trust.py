@@ -1,0 +1,74 @@
+"""Commands about whom to trust: compare keys, accept, block."""
+
+from typing import Final
+
+from chat_tui import compare, dossier
+from chat_tui.chat import Chat
+from chat_tui.commands.command import At, Command, Result
+from chat_tui.commands.naming import peer_named
+from chat_tui.text import clean_nick
+from sync.errors import LocalError
+from sync.identity import short_fingerprint
+
+
+async def verify(chat: Chat, rest: str, _at: At) -> Result:
+    """Show the words to compare; `match` behind the name says that they are the same."""
+    peer, answer = peer_named(chat, rest, "/verify and a name")
+    name = clean_nick(peer.nick)
+    if answer.casefold() in {"match", "same", "yes"}:
+        await chat.verify(peer.peer)
+        return Result(text=f"{name} ({short_fingerprint(peer.peer)}) is verified.")
+    if answer.casefold() == "qr":
+        return Result(text=compare.qr_text(chat.snapshot().me, peer.peer))
+    if answer:
+        raise LocalError(f"Write /verify {name}, then /verify {name} match if the words match.")
+    return Result(text=compare.sentence(chat.snapshot().me, peer), action=f"verify({peer.peer!r})")
+
+
+async def trust(chat: Chat, rest: str, _at: At) -> Result:
+    """Accept a changed key without comparing it: of the one named, else the newest warned of."""
+    if rest:
+        peer = peer_named(chat, rest, "/trust and a name")[0].peer
+    else:
+        warnings = chat.snapshot().warnings
+        if not warnings:
+            raise LocalError("No changed key waits for an answer.")
+        peer = warnings[0].peer
+    await chat.trust(peer)
+    return Result(
+        text=f"{short_fingerprint(peer)} is accepted, as a key seen for the first time. "
+        "/verify compares it."
+    )
+
+
+async def block(chat: Chat, rest: str, _at: At) -> Result:
+    """Cut somebody off and hide what they write."""
+    peer, _ = peer_named(chat, rest, "/block and a name")
+    await chat.block(peer.peer)
+    name = clean_nick(peer.nick)
+    return Result(
+        text=f"{name} is blocked: no link, and nothing of theirs is shown, also of before. Others "
+        f"still see it, and it is still passed on, so that all agree. /unblock {name} undoes it."
+    )
+
+
+async def unblock(chat: Chat, rest: str, _at: At) -> Result:
+    """Undo a block."""
+    peer, _ = peer_named(chat, rest, "/unblock and a name")
+    await chat.unblock(peer.peer)
+    return Result(text=f"{clean_nick(peer.nick)} is no longer blocked; what they wrote is back.")
+
+
+async def whois(chat: Chat, rest: str, _at: At) -> Result:
+    """Say all that is known of somebody."""
+    peer, _ = peer_named(chat, rest, "/whois and a name")
+    return Result(text=dossier.whois(chat.snapshot(), peer))
+
+
+ROWS: Final = (
+    Command(("/whois",), "name", "all that is known of somebody", whois),
+    Command(("/verify",), "name", "compare words with somebody, in person or by phone", verify),
+    Command(("/trust",), "[name]", "accept a changed key without comparing it", trust),
+    Command(("/block",), "name", "no link with somebody, nothing of theirs shown", block),
+    Command(("/unblock",), "name", "undo that", unblock),
+)

@@ -1,0 +1,56 @@
+"""What is known of one person, and what warns of a changed key: functions of a snapshot."""
+
+from chat_tui import reports
+from chat_tui.text import clean_nick, clean_text, count
+from sync.identity import fingerprint, short_fingerprint
+from sync.machine import PeerId
+from sync.view import PeerInfo, Snapshot
+
+
+def has_and_needs(snapshot: Snapshot, peer: PeerId) -> str:
+    """Return what a peer had that we lacked, and the other way, by the last reconciliation."""
+    last = next((one for one in snapshot.sessions if one.peer == peer), None)
+    if last is None:
+        return "unknown"
+    if last.ended_at is None:
+        return f"{max(0, last.need - last.got):,} / {last.have:,}"
+    return reports.IN_SYNC if last.proved and last.got >= last.need else "unknown"
+
+
+def whois(snapshot: Snapshot, peer: PeerInfo) -> str:
+    """Return all that is known of a peer, as lines."""
+    title = "  ".join(
+        reports.channel_title(info) for info in snapshot.channels if peer.peer in info.peers
+    )
+    last = next((one for one in snapshot.sessions if one.peer == peer.peer), None)
+    history = has_and_needs(snapshot, peer.peer)
+    if last is not None and last.ended_at is None:
+        history = f"it has {last.need:,} that we lack, and lacks {last.have:,} of ours"
+    rows = {
+        "name": clean_nick(peer.nick),
+        "key": f"{fingerprint(peer.peer)}, {peer.trust.value}",
+        "state": " · ".join(reports.presence(snapshot, peer)),
+        "address": clean_text(peer.address) or "unknown",
+        "channels": title or "none in common now",
+        "history": history,
+    }
+    if refused := snapshot.refused.get(peer.peer):
+        rows["refused"] = f"{count(refused, 'bad input')} of theirs"
+    return "\n".join(f"{word:<10}{text}" for word, text in rows.items())
+
+
+def warning_lines(snapshot: Snapshot) -> list[str]:
+    """Return what warns of the newest changed key, and how many more there are."""
+    if not snapshot.warnings:
+        return []
+    warning, *more = snapshot.warnings
+    nick, new = clean_nick(warning.nick), short_fingerprint(warning.peer)
+    old = short_fingerprint(warning.known)
+    before = "a key you verified" if warning.verified else "another key at the same address"
+    others = f" {len(more):,} more." if more else ""
+    changed = f"{nick} was {before} ({old}) and is {new} now: a new computer, or somebody else."
+    answers = f"/verify {new} · /trust {new} · /block {new}"
+    return [
+        f"CHANGED KEY: {changed}",
+        f"Nothing goes to @{nick} until you answer: {answers}.{others}",
+    ]

@@ -1,0 +1,160 @@
+"""Which channels a profile is in: on its disk, by name, by invite code."""
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from storage.members import Members
+from sync.entry import NICK_MAX
+from sync.errors import LocalError
+from sync.journal import Membership
+from sync.machine import ChannelId, Nanos, PeerId
+from sync.net import clock
+from sync.net import invite as invites
+from sync.net.direct import Direct
+from sync.sds.parameters import LAN
+
+SUFFIX_MAX: Final = 4
+"""Characters that tell two channels of one name apart, as in `plans-2`."""
+
+
+class Memberships:
+    """The channels of one profile; `wall` tells the time."""
+
+    def __init__(self, members: Members, wall: Callable[[], Nanos]) -> None:
+        self._members = members
+        self._wall = wall
+        self._ours: dict[ChannelId, Membership] = {}
+        self._left: dict[ChannelId, Membership] = {}
+
+    def __iter__(self) -> Iterator[Membership]:
+        """All of them, the one joined first first."""
+        return iter(tuple(self._ours.values()))
+
+    def __contains__(self, channel: ChannelId) -> bool:
+        """Whether we are in a channel."""
+        return channel in self._ours
+
+    def __getitem__(self, channel: ChannelId) -> Membership:
+        """Return a channel we are in."""
+        return self._ours[channel]
+
+    async def load(self) -> None:
+        """Read them from the disk."""
+        for membership in await self._members.channels():
+            self._ours[membership.channel] = membership
+        for membership in await self._members.left_channels():
+            self._left[membership.channel] = membership
+
+    def has_left(self, channel: ChannelId) -> bool:
+        """Whether we were in a channel and left it."""
+        return channel in self._left
+
+    async def leave(self, channel: ChannelId) -> None:
+        """Be a member no more; the history stays on the disk.
+
+        Raises:
+            LocalError: it is the only channel.
+        """
+        if len(self._ours) == 1:
+            raise LocalError("It is your only channel: /join another one first, then leave this.")
+        await self._members.leave_channel(channel, self._wall())
+        self._left[channel] = self._ours.pop(channel)
+
+    async def add_direct(self, direct: Direct, peer: PeerId, nick: str) -> None:
+        """Be in the channel of two with `peer`, called `nick` here."""
+        name = self._free_name(nick, is_direct=True)
+        if direct.channel in self._left:
+            name = self._left[direct.channel].name
+        await self._add(
+            Membership(
+                channel=direct.channel,
+                name=name,
+                secret=direct.secret,
+                open=False,
+                profile=LAN.name,
+                joined_ns=self._wall(),
+                direct=peer,
+            )
+        )
+
+    async def enter(self, name_or_code: str) -> ChannelId:
+        """Become a member, if we are not one yet, of the channel of a code or of a name.
+
+        Raises:
+            LocalError: neither a name nor a valid code.
+        """
+        if is_code(name_or_code):
+            return await self._remember(invites.decode(name_or_code), is_open=False)
+        name = invites.channel_name(name_or_code)
+        for membership in self._ours.values():
+            if membership.name == name and membership.direct is None:
+                return membership.channel
+        for membership in list(self._left.values()):
+            if membership.name == name and membership.direct is None:
+                return await self._add(membership)
+        return await self._remember(invites.open_channel(name), is_open=True)
+
+    async def found(self, name: str) -> ChannelId:
+        """Found a private channel and be its first member.
+
+        Raises:
+            LocalError: not a usable name.
+        """
+        channel = ChannelId(clock.draw(invites.CHANNEL_SIZE).hex())
+        secret = clock.draw(invites.SECRET_SIZE)
+        founded = invites.Invite(invites.channel_name(name), channel, secret, LAN.name)
+        return await self._remember(founded, is_open=False)
+
+    def invite(self, channel: ChannelId) -> str:
+        """Return the invite code of a private channel.
+
+        Raises:
+            LocalError: the channel is open, so its name is enough.
+        """
+        membership = self._ours[channel]
+        if membership.direct is not None:
+            raise LocalError("This is a channel of two; nobody else can be invited to it.")
+        if membership.open:
+            raise LocalError(
+                f"#{membership.name} is open to everybody on this network; its name is enough."
+            )
+        name = membership.name
+        return invites.encode(invites.Invite(name, channel, membership.secret, membership.profile))
+
+    async def _remember(self, invited: invites.Invite, *, is_open: bool) -> ChannelId:
+        """Put a membership on the disk, under a name that no other of ours has."""
+        if invited.channel in self._ours:
+            return invited.channel
+        if any(one.secret == invited.secret for one in self._ours.values()):
+            raise LocalError("Another of your channels has the same secret; ask for a new invite.")
+        return await self._add(
+            Membership(
+                channel=invited.channel,
+                name=self._free_name(invited.name),
+                secret=invited.secret,
+                open=is_open,
+                profile=invited.profile,
+                joined_ns=self._wall(),
+            )
+        )
+
+    async def _add(self, membership: Membership) -> ChannelId:
+        """Be a member, on the disk first."""
+        await self._members.add_channel(membership, clock.draw_log())
+        self._left.pop(membership.channel, None)
+        self._ours[membership.channel] = membership
+        return membership.channel
+
+    def _free_name(self, wanted: str, *, is_direct: bool = False) -> str:
+        """Return `wanted`, with a number behind it if a channel of ours has that name."""
+        names = {one.name for one in self._ours.values() if (one.direct is not None) == is_direct}
+        name, number = wanted, 2
+        while name in names:
+            name = f"{wanted[: NICK_MAX - SUFFIX_MAX]}-{number}"
+            number += 1
+        return name
+
+
+def is_code(text: str) -> bool:
+    """Whether `text` is meant as an invite code."""
+    return text.strip().lower().startswith(invites.PREFIX)

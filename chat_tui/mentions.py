@@ -1,0 +1,17 @@
+"""Whether a message is addressed to somebody: their name stands in it as a word of its own."""
+
+import re
+from functools import lru_cache
+
+from chat_tui.text import clean_nick, same_nick_key
+
+
+def mentions(text: str, nick: str) -> bool:
+    """Whether `text` (clean) has the name, with or without `@`, in any case."""
+    return _pattern(nick).search(same_nick_key(text)) is not None
+
+
+@lru_cache(maxsize=16)
+def _pattern(nick: str) -> re.Pattern[str]:
+    name = re.escape(same_nick_key(clean_nick(nick)))
+    return re.compile(rf"(?<!\w)@?{name}(?!\w)")

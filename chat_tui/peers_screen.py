@@ -1,0 +1,307 @@
+"""F3: who is here and who was, with what can be done about each; and comparing words with one."""
+
+from collections.abc import Awaitable
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Button, Input
+
+from chat_tui import compare, dossier, peers_table
+from chat_tui.addresses import parse_address
+from chat_tui.chat import Chat
+from chat_tui.marks import ASCII, Glyphs
+from chat_tui.panels import BAD, DIM, GOOD, here_first
+from chat_tui.screens import REFRESH_S, TextScreen
+from chat_tui.surroundings import Panel
+from chat_tui.text import clean_nick
+from sync.errors import LocalError
+from sync.identity import fingerprint
+from sync.machine import ChannelId, PeerId
+from sync.view import PeerInfo, Trust
+
+QR_STYLE = "#ffffff on #000000"
+"""Of a code to scan, in every theme."""
+
+BESIDE_QR = 10
+"""Lines of the comparison without its code: where the screen has no more, the code is left out."""
+
+
+class PeersScreen(ModalScreen[ChannelId | None]):
+    """The table; returns a channel to open, or None. `channel` is the one to reconcile."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,f3,alt+n", "dismiss", "Close", show=False),
+        Binding("up,k", "move(-1)", show=False),
+        Binding("down,j", "move(1)", show=False),
+        Binding("enter", "details", show=False),
+        Binding("m", "message", show=False),
+        Binding("v", "verify", show=False),
+        Binding("c", "connect", show=False),
+        Binding("b", "block", show=False),
+        Binding("r", "reconcile", show=False),
+        Binding("d", "doctor", show=False),
+    ]
+
+    def __init__(self, chat: Chat, channel: ChannelId | None, glyphs: Glyphs) -> None:
+        super().__init__()
+        self._chat, self._channel, self._glyphs = chat, channel, glyphs
+        self._chosen: PeerId | None = None
+
+    def compose(self) -> ComposeResult:
+        """Title, table, what came of the last key, keys."""
+        with Vertical(id="peers"):
+            yield Panel(id="peers-title")
+            with VerticalScroll(id="peers-frame", can_focus=False):
+                yield Panel(id="peers-table")
+            yield Panel(id="peers-said")
+            yield Panel(id="peers-keys")
+
+    def on_mount(self) -> None:
+        """Show it now, and whenever it differs."""
+        self.query_one("#peers-keys", Panel).show(peers_table.keys())
+        self._tick()
+        self.set_interval(REFRESH_S, self._tick)
+
+    def on_resize(self) -> None:
+        """Fill the new width."""
+        self._tick()
+
+    def _tick(self) -> None:
+        snapshot = self._chat.snapshot()
+        peers = here_first(snapshot)
+        if self._chosen is None and peers:
+            self._chosen = peers[0].peer
+        lines = peers_table.table(snapshot, self.size.width - 2, self._cursor(peers), self._glyphs)
+        self.query_one("#peers-title", Panel).show(peers_table.title(snapshot))
+        self.query_one("#peers-table", Panel).show(Content("\n").join(lines))
+
+    def _cursor(self, peers: list[PeerInfo]) -> int:
+        return next((at for at, one in enumerate(peers) if one.peer == self._chosen), 0)
+
+    @property
+    def chosen(self) -> PeerInfo | None:
+        """Who the cursor is on: it stays on them, whoever comes or goes."""
+        peers = here_first(self._chat.snapshot())
+        return peers[self._cursor(peers)] if peers else None
+
+    def _say(self, text: str, style: str = GOOD) -> None:
+        self.query_one("#peers-said", Panel).show(Content.styled(text, style))
+
+    def action_move(self, step: int) -> None:
+        """Go to the peer above or below."""
+        peers = here_first(self._chat.snapshot())
+        if peers:
+            at = min(max(self._cursor(peers) + step, 0), len(peers) - 1)
+            self._chosen = peers[at].peer
+            self._tick()
+            frame = self.query_one("#peers-frame")
+            top, height = int(frame.scroll_offset.y), frame.size.height
+            if not top <= at + 1 < top + height:
+                frame.scroll_to(y=max(0, at + 1 - height // 2), animate=False)
+
+    def action_details(self) -> None:
+        """Show all that is known of one."""
+        peer = self.chosen
+        if peer is not None:
+            known = peer
+
+            def text() -> Content:
+                return Content(dossier.whois(self._chat.snapshot(), _anew(self._chat, known)))
+
+            self.app.push_screen(TextScreen(clean_nick(known.nick), text))
+
+    def action_message(self) -> None:
+        """Open the channel of two."""
+        peer = self.chosen
+        if peer is not None:
+            self.run_worker(self._message(peer.peer))
+
+    async def _message(self, peer: PeerId) -> None:
+        try:
+            self.dismiss(await self._chat.open_direct(peer))
+        except LocalError as error:
+            self._say(str(error), BAD)
+
+    def action_verify(self) -> None:
+        """Compare words."""
+        peer = self.chosen
+        if peer is not None:
+            self.app.push_screen(VerifyScreen(self._chat, peer, self._glyphs), self._answered)
+
+    def _answered(self, said: str | None) -> None:
+        self._tick()
+        if said:
+            self._say(said)
+
+    def action_connect(self) -> None:
+        """Ask for an address and dial it."""
+        self.app.push_screen(AddressScreen(), self._dial)
+
+    def _dial(self, address: str | None) -> None:
+        if address:
+            self.run_worker(self._carry_out(self._connect(address), f"Connected to {address}."))
+
+    async def _connect(self, address: str) -> None:
+        host, port = parse_address(address)
+        self._say(f"Dialling {host}, port {port} ...")
+        await self._chat.connect(host, port)
+
+    def action_block(self) -> None:
+        """Block, or unblock who is blocked."""
+        peer = self.chosen
+        if peer is None:
+            return
+        name = clean_nick(peer.nick)
+        if peer.trust is Trust.BLOCKED:
+            act, said = self._chat.unblock(peer.peer), f"{name} is no longer blocked."
+        else:
+            act = self._chat.block(peer.peer)
+            said = (
+                f"{name} is blocked: no link, nothing of theirs is shown; it is still passed on. "
+                "b undoes it."
+            )
+        self.run_worker(self._carry_out(act, said))
+
+    def action_reconcile(self) -> None:
+        """Compare histories with one now, in the channel that is open."""
+        peer = self.chosen
+        if peer is not None and self._channel is not None:
+            self.run_worker(self._reconcile(peer, self._channel))
+
+    async def _reconcile(self, peer: PeerInfo, channel: ChannelId) -> None:
+        name = clean_nick(peer.nick)
+        try:
+            if await self._chat.sync(channel, peer.peer):
+                self._say(f"Comparing histories with {name}.")
+            else:
+                self._say(f"{name} is not in the channel that is open.", BAD)
+        except LocalError as error:
+            self._say(str(error), BAD)
+
+    async def action_doctor(self) -> None:
+        """Test the network."""
+        await self.app.run_action("doctor")
+
+    async def _carry_out(self, act: Awaitable[None], said: str) -> None:
+        try:
+            await act
+        except LocalError as error:
+            self._say(str(error), BAD)
+        else:
+            self._say(said)
+        self._tick()
+
+
+def _anew(chat: Chat, peer: PeerInfo) -> PeerInfo:
+    """Return what is known of a peer by now."""
+    return next((one for one in chat.snapshot().peers if one.peer == peer.peer), peer)
+
+
+class VerifyScreen(ModalScreen[str | None]):
+    """Words, number and code of a pair; returns what was decided, as a sentence."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "dismiss", "Later", show=False),
+        Binding("m", "match", show=False),
+        Binding("b", "differ", show=False),
+    ]
+
+    def __init__(self, chat: Chat, peer: PeerInfo, glyphs: Glyphs) -> None:
+        super().__init__()
+        self._chat, self._peer, self._glyphs = chat, peer, glyphs
+
+    def compose(self) -> ComposeResult:
+        """What to compare and the three answers."""
+        name = clean_nick(self._peer.nick)
+        with VerticalScroll(id="verify", can_focus=False) as frame:
+            frame.border_title = f" {name}: compare these in person or by phone "
+            frame.border_subtitle = " Esc: later "
+            yield Panel(id="verify-text")
+            with Horizontal(id="verify-answers"):
+                yield Button("They match: mark verified (m)", id="match", compact=True)
+                yield Button("They differ: block (b)", id="differ", compact=True)
+                yield Button("Later (Esc)", id="later", compact=True)
+
+    def on_mount(self) -> None:
+        """Show the words; nothing is chosen beforehand but to wait."""
+        self._draw()
+        self.query_one("#later", Button).focus()
+
+    def on_resize(self) -> None:
+        """Show the code where there is room for it."""
+        self._draw()
+
+    def _draw(self) -> None:
+        me, peer = self._chat.snapshot().me, self._peer.peer
+        name = clean_nick(self._peer.nick)
+        lines = [
+            Content.styled(compare.words(me, peer), "bold $accent"),
+            Content(""),
+            Content(f"{name} sees the same words with /verify and your name. {compare.strength()}"),
+            Content(f"The same as a number, and as a code to scan: {compare.number(me, peer)}"),
+            Content.styled(f"{name}'s own key {fingerprint(peer)}, yours {fingerprint(me)}", DIM),
+        ]
+        code = compare.qr_lines(me, peer, in_ascii=self._glyphs is ASCII)
+        if len(code) + BESIDE_QR <= self.size.height:
+            lines += [Content(""), *(Content.styled(line, QR_STYLE) for line in code)]
+        self.query_one("#verify-text", Panel).show(Content("\n").join(lines))
+
+    @on(Button.Pressed, "#match")
+    def action_match(self) -> None:
+        """They are the same: mark the key verified."""
+        name = clean_nick(self._peer.nick)
+        self._decide(self._chat.verify(self._peer.peer), f"{name} is verified.")
+
+    @on(Button.Pressed, "#differ")
+    def action_differ(self) -> None:
+        """They are not: block the key."""
+        name = clean_nick(self._peer.nick)
+        self._decide(self._chat.block(self._peer.peer), f"{name} is blocked.")
+
+    @on(Button.Pressed, "#later")
+    def _later(self) -> None:
+        self.dismiss(None)
+
+    def _decide(self, act: Awaitable[None], said: str) -> None:
+        self.run_worker(self._carry_out(act, said))
+
+    async def _carry_out(self, act: Awaitable[None], said: str) -> None:
+        try:
+            await act
+        except LocalError as error:
+            said = str(error)
+        self.dismiss(said)
+
+
+class AddressScreen(ModalScreen[str | None]):
+    """Asks for an address to dial."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Close", show=False)]
+
+    def compose(self) -> ComposeResult:
+        """One field."""
+        with Vertical(id="address") as frame:
+            frame.border_title = " Connect by address "
+            frame.border_subtitle = " Enter dials, Esc closes "
+            yield Input(placeholder="host:port, as /whoami names it there", id="address-field")
+
+    @on(Input.Submitted)
+    def _submit(self, event: Input.Submitted) -> None:
+        self.dismiss(event.value.strip() or None)
+
+
+def code_screen(name: str, sentence: str, code: str, lines: list[str]) -> TextScreen:
+    """Return a text to pass on, with the same as a code to scan."""
+    content = Content("\n").join(
+        [
+            Content(sentence),
+            *(Content.styled(line, QR_STYLE) for line in lines),  # whole on 24 lines
+            Content.styled(code, "bold $accent"),
+        ]
+    )
+    return TextScreen(name, lambda: content)

@@ -1,0 +1,120 @@
+"""Everybody we have met as a table, and the hints around it: pure functions of a snapshot."""
+
+from typing import Final
+
+from textual.content import Content
+
+from chat_tui import reports
+from chat_tui.dossier import has_and_needs
+from chat_tui.marks import Glyphs
+from chat_tui.panels import DIM, TITLE, TRUST_STYLES, here_first, sign
+from chat_tui.text import clean_nick, clean_text, clip_cells, count, milliseconds, span
+from sync.machine import SECOND, Nanos
+from sync.view import PeerInfo, PeerState, Snapshot
+
+WIDE_FROM: Final = 100
+"""Cells from which the address has a column; else it is in the details."""
+
+NAME_CELLS: Final = 14
+NOWHERE: Final = "-"
+NOW_WITHIN: Final[Nanos] = 20 * SECOND
+"""Whoever was heard of within this is seen `now`: pings come every 5 s."""
+
+KEYS: Final = (
+    ("Enter", "details"),
+    ("m", "message"),
+    ("v", "compare words"),
+    ("c", "connect by address"),
+    ("b", "block"),
+    ("r", "reconcile now"),
+    ("d", "doctor"),
+    ("Esc", "close"),
+)
+
+
+def title(snapshot: Snapshot) -> Content:
+    """Return how many we know, and what the network does."""
+    known = Content.styled(f"PEERS  {count(len(snapshot.peers), 'person', 'people')} known", TITLE)
+    return known + Content.styled(f"   {clean_text(snapshot.network)}", DIM)
+
+
+def table(snapshot: Snapshot, width: int, cursor: int, glyphs: Glyphs) -> list[Content]:
+    """Return a heading and a line a peer, that at `cursor` marked; who is here comes first."""
+    wide = width >= WIDE_FROM
+    lines = [Content.styled(_columns(("name", *HEADS), wide=wide, lead="    "), DIM)]
+    for number, peer in enumerate(here_first(snapshot)):
+        at = number == cursor
+        lead = Content(f"{glyphs.cursor if at else ' '} ") + sign(peer, glyphs) + Content(" ")
+        cells = (clean_nick(peer.nick), *_cells(snapshot, peer))
+        thought = Content.styled(
+            f"{glyphs.trust[peer.trust]} {peer.trust.value}", TRUST_STYLES[peer.trust]
+        )
+        style = "bold" if peer.state is PeerState.UP else DIM
+        line = lead + Content.styled(_columns(cells, wide=wide), style) + thought
+        lines.append(line.stylize("reverse") if at else line)
+    if not snapshot.peers:
+        lines += [Content(""), *(Content(line) for line in reports.whoever_lacks(snapshot))]
+    return lines
+
+
+def keys() -> Content:
+    """Return the keys and what they do."""
+    parts: list[tuple[str, str] | str] = []
+    for key, word in KEYS:
+        parts += [(key, "bold $accent"), f" {word}  "]
+    return Content.assemble(*parts)
+
+
+HEADS: Final = ("state", "address", "rtt", "clock", "last seen", "has/needs", "trust")
+WIDTHS: Final = (NAME_CELLS, 10, 22, 8, 8, 10, 10)
+ADDRESS: Final = 2
+"""The column that only wide screens have."""
+
+
+def _cells(snapshot: Snapshot, peer: PeerInfo) -> tuple[str, ...]:
+    """Return the columns after the name, but trust."""
+    rtt = NOWHERE if peer.rtt_ns is None else milliseconds(peer.rtt_ns)
+    offset = NOWHERE
+    if peer.clock_offset_ns is not None:
+        offset = f"{peer.clock_offset_ns / SECOND:+.1f} s"
+    return (
+        _state(peer),
+        clean_text(peer.address) or NOWHERE,
+        rtt,
+        offset,
+        _seen(snapshot, peer),
+        has_and_needs(snapshot, peer.peer),
+    )
+
+
+def _state(peer: PeerInfo) -> str:
+    if peer.state is PeerState.DOWN:
+        return "offline"
+    if peer.away:
+        return "says away"
+    return "comparing" if peer.syncing else "online"
+
+
+def _seen(snapshot: Snapshot, peer: PeerInfo) -> str:
+    if peer.last_seen_ns is None:
+        return NOWHERE
+    since = snapshot.now - peer.last_seen_ns
+    if peer.state is PeerState.UP and since < NOW_WITHIN:
+        return "now"
+    return span(since)
+
+
+def _columns(cells: tuple[str, ...], *, wide: bool, lead: str = "") -> str:
+    """Return cells side by side; what has no width of its own ends the line."""
+    parts = [lead]
+    for number, cell in enumerate(cells):
+        if number == ADDRESS and not wide:
+            continue
+        if number >= len(WIDTHS):
+            parts.append(cell)
+            continue
+        fitting = clip_cells(cell, WIDTHS[number] - 1)
+        parts.append(
+            Content(fitting).pad_right(WIDTHS[number] - Content(fitting).cell_length).plain
+        )
+    return "".join(parts)

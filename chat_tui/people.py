@@ -1,0 +1,258 @@
+"""What the live chat knows and decides about people: kept on the disk, carried out by the node."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final
+
+from chat_tui.memberships import Memberships
+from chat_tui.text import clean_nick
+from chat_tui.trust import TrustBook
+from storage.database import Database
+from storage.members import Members
+from storage.trust import TrustStore
+from sync.errors import ChatError, LocalError, RemoteError
+from sync.identity import short_fingerprint
+from sync.machine import ChannelId, PeerId
+from sync.net.direct import direct_channel
+from sync.net.node import Node
+from sync.view import (
+    Event,
+    KeyWarning,
+    MessageShown,
+    PeerShown,
+    PeerState,
+    PreviewShown,
+    TrustShown,
+    TypingShown,
+)
+
+UNSAVED_MAX: Final = 1024
+"""What was seen of people and is not on the disk yet; beyond it, the next meeting saves it."""
+
+DIRECT_MAX: Final = 64
+"""Channels of two that others may open with us and that we have not written in: a row on the disk
+each. Who makes up more keys than that is told nothing and shown nowhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Met:
+    """A peer's link came up."""
+
+    peer: PeerId
+    nick: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Wished:
+    """A peer wants a channel of two."""
+
+    peer: PeerId
+    noise_key: bytes
+
+
+class People:
+    """See the module docstring. `tell` passes an event on to the listeners."""
+
+    def __init__(
+        self,
+        node: Node,
+        database: Database,
+        memberships: Memberships,
+        take_up: Callable[[ChannelId], Awaitable[None]],
+        tell: Callable[[Event], None],
+    ) -> None:
+        self.book = TrustBook(node.identity.peer_id)
+        self._node = node
+        self._members = Members(database)
+        self._store = TrustStore(database)
+        self._memberships = memberships
+        self._take_up = take_up
+        self._tell = tell
+        self._unsaved: asyncio.Queue[_Met | _Wished | KeyWarning] = asyncio.Queue(UNSAVED_MAX)
+        node.on_direct = lambda peer, noise_key: self._put(_Wished(peer, noise_key))
+
+    async def load(self) -> None:
+        """Know everybody whom the disk knows."""
+        known = await self._members.known_peers()
+        self.book.load(known, await self._store.nicks(), await self._store.warnings())
+        for peer in self.book.blocked():
+            self._node.mesh.blocked.add(peer)
+
+    # -- what happens --------------------------------------------------------------------------
+
+    def note(self, event: Event) -> bool:
+        """Take note of an event; returns whether anybody should be shown it."""
+        match event:
+            case MessageShown(line) | PreviewShown(line):
+                if self.book.is_blocked(line.author):
+                    return False
+                now = self._node.clock.wall()
+                self._warn(self.book.read(line.author, clean_nick(line.nick), now))
+            case TypingShown(_, peer):
+                return not self.book.is_blocked(peer)
+            case PeerShown(peer, nick, PeerState.UP):
+                self._meet(peer, clean_nick(nick))
+            case _:
+                pass
+        return True
+
+    def _meet(self, peer: PeerId, nick: str) -> None:
+        raised = self.book.meet(
+            peer,
+            nick,
+            self._node.clock.wall(),
+            address=self._node.dialable(peer),
+            noise_key=self._node.noise_key(peer),
+            is_here=self._node.mesh.shares,
+        )
+        self._put(_Met(peer, nick))
+        self._warn(raised)
+
+    def _warn(self, raised: Sequence[KeyWarning]) -> None:
+        for warning in raised:
+            self._put(warning)
+            self._tell(TrustShown(warning.peer, warning.nick, self.book.trust(warning.peer)))
+
+    def _put(self, item: _Met | _Wished | KeyWarning) -> None:
+        with suppress(asyncio.QueueFull):
+            self._unsaved.put_nowait(item)
+
+    async def save_forever(self) -> None:
+        """Keep what is seen, and take up the channels of two that others open."""
+        while True:
+            item = await self._unsaved.get()
+            try:
+                await self._save(item)
+            except ChatError as error:  # the disk is full: the commits say so loudly enough
+                self._node.refused("people", str(error))
+
+    async def _save(self, item: _Met | _Wished | KeyWarning) -> None:
+        match item:
+            case _Met(peer, nick):
+                person = self.book.people[peer]
+                now = self._node.clock.wall()
+                address = None if person.host is None else (person.host, person.port or 0)
+                await self._members.remember_peer(
+                    peer, nick=nick, address=address, now=now, noise_key=person.noise_key
+                )
+                await self._store.note_nick(peer, nick, now)
+            case _Wished(peer, noise_key):
+                await self._welcome(peer, noise_key)
+            case KeyWarning():
+                await self._store.raise_warning(item)
+
+    async def _welcome(self, peer: PeerId, noise_key: bytes) -> None:
+        """Take up the channel of two that `peer` opened, unless we left it or have too many."""
+        ours = [one for one in self._memberships if one.direct is not None]
+        if len(ours) >= DIRECT_MAX or self.book.is_blocked(peer):
+            return
+        direct = direct_channel(self._node.identity, peer, noise_key)
+        if self._memberships.has_left(direct.channel) or direct.channel in self._memberships:
+            return
+        nick = clean_nick(self._node.mesh.nick_of(peer) or self.book.people[peer].nick)
+        await self._memberships.add_direct(direct, peer, nick)
+        await self._take_up(direct.channel)
+
+    # -- what the person does ------------------------------------------------------------------
+
+    async def open_direct(self, peer: PeerId) -> ChannelId:
+        """See `chat_tui.chat.Chat`."""
+        if peer == self._node.identity.peer_id:
+            raise LocalError("That is you; a channel of two needs somebody else.")
+        for membership in self._memberships:
+            if membership.direct == peer:
+                return membership.channel
+        person = self.book.people.get(peer)
+        noise_key = self._node.noise_key(peer) or (person.noise_key if person else None)
+        if noise_key is None:
+            raise LocalError(
+                "You have not been connected to that key yet, so no secret can be agreed on; "
+                "try again once they are here."
+            )
+        if self.book.is_blocked(peer):
+            raise LocalError("You have blocked that key: /unblock comes first.")
+        try:
+            direct = direct_channel(self._node.identity, peer, noise_key)
+        except RemoteError as error:
+            raise LocalError(f"No channel of two is possible: {error}.") from error
+        nick = person.nick if person else clean_nick(self._node.mesh.nick_of(peer) or "")
+        await self._memberships.add_direct(direct, peer, nick)
+        await self._take_up(direct.channel)
+        return direct.channel
+
+    def refuse_writing(self, channel: ChannelId) -> None:
+        """Stop what must not be sent: to a name whose key has changed, or to who is blocked.
+
+        Raises:
+            LocalError: that is so; says what to do.
+        """
+        direct = self._memberships[channel].direct if channel in self._memberships else None
+        if direct is None:
+            return
+        if self.book.is_blocked(direct):
+            raise LocalError("You have blocked them: /unblock comes before writing here.")
+        warning = self.book.warning_about(direct)
+        if warning is not None:
+            raise LocalError(f"Not sent. {warning_sentence(warning)}")
+
+    def may_write(self, channel: ChannelId) -> bool:
+        """Whether `refuse_writing` has nothing against it."""
+        direct = self._memberships[channel].direct if channel in self._memberships else None
+        return direct is None or (
+            not self.book.is_blocked(direct) and self.book.warning_about(direct) is None
+        )
+
+    async def verify(self, peer: PeerId, nick: str) -> None:
+        """See `chat_tui.chat.Chat`."""
+        now = self._node.clock.wall()
+        await self._store.set_verified(peer, nick, now)
+        await self._store.answer_warnings(peer, now)
+        self.book.verify(peer, nick, now)
+        self._say(peer)
+
+    async def trust(self, peer: PeerId) -> None:
+        """See `chat_tui.chat.Chat`."""
+        if not any(warning.peer == peer for warning in self.book.warnings):
+            raise LocalError("No changed key of theirs waits for an answer.")
+        await self._store.answer_warnings(peer, self._node.clock.wall())
+        self.book.answer(peer)
+        self._say(peer)
+
+    async def block(self, peer: PeerId, nick: str) -> None:
+        """See `chat_tui.chat.Chat`."""
+        if peer == self._node.identity.peer_id:
+            raise LocalError("That is you.")
+        now = self._node.clock.wall()
+        await self._store.set_blocked(peer, nick, now, now)
+        await self._store.answer_warnings(peer, now)
+        self.book.block(peer, nick, now)
+        self._node.mesh.block(peer)
+        self._say(peer, hidden=True)
+
+    async def unblock(self, peer: PeerId) -> None:
+        """See `chat_tui.chat.Chat`."""
+        if not self.book.is_blocked(peer):
+            raise LocalError("They are not blocked.")
+        nick = self.book.people[peer].nick
+        await self._store.set_blocked(peer, nick, None, self._node.clock.wall())
+        self.book.unblock(peer)
+        self._node.mesh.unblock(peer)
+        self._say(peer, hidden=True)
+
+    def _say(self, peer: PeerId, *, hidden: bool = False) -> None:
+        nick = self.book.people[peer].nick if peer in self.book.people else ""
+        self._tell(TrustShown(peer, nick, self.book.trust(peer), hidden))
+
+
+def warning_sentence(warning: KeyWarning) -> str:
+    """Return what changed, what it may mean, and how to answer."""
+    nick = clean_nick(warning.nick)
+    known = "a key you verified" if warning.verified else "another key at the same address"
+    return (
+        f"CHANGED KEY: {nick} was known by {known} ({short_fingerprint(warning.known)}) and now "
+        f"uses {short_fingerprint(warning.peer)}. It may be a new computer, or somebody else. "
+        f"Compare words with /verify {short_fingerprint(warning.peer)}, or accept with /trust, "
+        "or refuse with /block."
+    )

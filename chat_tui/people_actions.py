@@ -1,0 +1,88 @@
+"""What the screen does about people and channels: a part of `chat_tui.app.ChatApp`."""
+
+from collections.abc import Sequence
+
+from textual.app import App
+from textual.content import Content
+
+from chat_tui import reports
+from chat_tui.chat import Chat
+from chat_tui.commands.channels import invitation
+from chat_tui.findings import Finding, as_lines
+from chat_tui.marks import ASCII, Glyphs
+from chat_tui.panels import BAD, BUSY, DIM, GOOD
+from chat_tui.peers_screen import PeersScreen, VerifyScreen, code_screen
+from chat_tui.qr import ascii_blocks, half_blocks
+from chat_tui.screens import TextScreen
+from sync.errors import LocalError
+from sync.machine import ChannelId
+
+TESTING = "Testing; the announcement takes some seconds ..."
+STYLES = {"ok": GOOD, "warn": BUSY, "FAIL": f"bold {BAD}"}
+
+
+class PeopleActions(App[None]):
+    """Needs a chat, the character set, and the channel that is open."""
+
+    _chat: Chat
+    _glyphs: Glyphs
+    _channel: ChannelId | None
+
+    def _open(self, channel: ChannelId) -> None:
+        raise NotImplementedError
+
+    def action_peers(self) -> None:
+        """Show who is here and who was, with what can be done about each."""
+
+        def opened(channel: ChannelId | None) -> None:
+            if channel is not None:
+                self._open(channel)
+
+        self.push_screen(PeersScreen(self._chat, self._channel, self._glyphs), opened)
+
+    def action_verify(self, peer: str) -> None:
+        """Compare words with somebody."""
+        for one in self._chat.snapshot().peers:
+            if one.peer == peer:
+                self.push_screen(VerifyScreen(self._chat, one, self._glyphs))
+
+    def action_invite(self, channel: str) -> None:
+        """Show the code of a channel, to read and to scan."""
+        info = reports.find(self._chat.snapshot(), ChannelId(channel))
+        if info is not None:
+            code = self._chat.invite(info.channel)
+            draw = ascii_blocks if self._glyphs is ASCII else half_blocks
+            title = reports.channel_title(info)
+            sentence = invitation(title)
+            self.push_screen(
+                code_screen(f"Invite to {title}", sentence, f"/join {code}", draw(code))
+            )
+
+    def action_doctor(self) -> None:
+        """Test what the chat needs, and show what is found as it is found."""
+        findings: list[Finding] = []
+        ended: list[str] = []
+
+        async def examine() -> None:
+            try:
+                async for finding in self._chat.examine():
+                    findings.append(finding)  # noqa: PERF401  # each is shown when it comes
+                ended.append("All tests are done.")
+            except LocalError as error:
+                ended.append(str(error))
+
+        def text() -> Content:
+            return doctor_content(findings, ended[0] if ended else TESTING)
+
+        self.push_screen(TextScreen("Doctor", text))
+        self.run_worker(examine(), group="doctor", exclusive=True)
+
+
+def doctor_content(findings: Sequence[Finding], state: str) -> Content:
+    """Return what the doctor has found so far, and whether that is all."""
+    lines: list[Content] = []
+    for finding in findings:
+        first, *fix = as_lines(finding)
+        lines.append(Content(first).stylize(STYLES[finding.level], 0, 4))
+        lines += [Content.styled(line, "bold") for line in fix]
+    return Content("\n").join([*lines, Content.styled(state, DIM)])

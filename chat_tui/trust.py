@@ -1,0 +1,268 @@
+"""Who is known, by which key, and what the person found out about them: verified, blocked, changed.
+
+Pure but for the store, so that a simulation has it too: `TrustStore` keeps it, or nobody does.
+
+Rules:
+1. A key is trusted by its owner's own words (`/verify`), never by its name.
+2. A name that a verified key went by, or a name at a known address, with another key is a warning
+   that stands until it is answered: `/verify`, `/trust` or `/block`.
+3. Blocking hides and cuts links; what the blocked wrote is kept and passed on, for all to agree.
+"""
+
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Final
+
+from chat_tui.text import clean_nick, same_nick_key
+from storage.members import KnownPeer
+from sync.machine import Nanos, PeerId
+from sync.view import KeyWarning, PeerInfo, PeerState, Snapshot, Trust
+
+WARNINGS_MAX: Final = 32
+"""Unanswered ones: whoever makes up keys by the thousand gets no more of the screen than that."""
+
+KNOWN_SHOWN: Final = 200
+"""People of earlier runs shown beside those of this one: a screen or five."""
+
+LOOK_ALIKES: Final = {
+    "a": "\u0430\u03b1",
+    "e": "\u0435\u03b5\u0454",
+    "o": "\u043e\u03bf0",
+    "p": "\u0440\u03c1",
+    "c": "\u0441\u03f2",
+    "y": "\u0443\u03b3",
+    "x": "\u0445\u03c7",
+    "l": "\u0456\u03b9\u04cf\u01311|!",
+    "j": "\u0458\u03f3",
+    "s": "\u0455",
+    "d": "\u0501",
+    "h": "\u04bb\u043d",
+    "v": "\u0475\u03bd",
+    "t": "\u0442\u03c4",
+    "u": "\u03c5",
+    "k": "\u043a\u03ba",
+    "b": "\u0432\u03b2",
+    "n": "\u043f\u03b7",
+    "m": "\u043c\u03bc",
+    "w": "\u051d\u03c9",
+    "q": "\u051b",
+    "g": "\u050d",
+}
+"""Cyrillic and Greek letters, digits and bars that a reader takes for Latin letters."""
+
+_LATIN: Final = str.maketrans(
+    {sign: letter for letter, signs in LOOK_ALIKES.items() for sign in signs}
+)
+
+
+@lru_cache(maxsize=1024)
+def look_alike_key(nick: str) -> str:
+    """Return what two names share that a reader could take for each other."""
+    plain = unicodedata.normalize("NFKD", same_nick_key(clean_nick(nick)))
+    letters = "".join(one for one in plain if not unicodedata.combining(one))
+    return letters.translate(_LATIN).replace("i", "l").replace("rn", "m").replace("vv", "w")
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody known by a key; `nicks` are the names used, the last one first."""
+
+    peer: PeerId
+    nicks: tuple[str, ...]
+    first_seen_ns: Nanos
+    last_seen_ns: Nanos
+    host: str | None = None
+    port: int | None = None
+    noise_key: bytes | None = None
+    verified_ns: Nanos | None = None
+    blocked_ns: Nanos | None = None
+
+    @property
+    def nick(self) -> str:
+        """The name used last."""
+        return self.nicks[0]
+
+
+class TrustBook:
+    """Everybody known; see the module docstring."""
+
+    def __init__(self, me: PeerId) -> None:
+        self.people: dict[PeerId, Person] = {}
+        self.warnings: list[KeyWarning] = []
+        """Those not answered yet, the oldest first."""
+        self._me = me
+        self._verified: dict[str, set[PeerId]] = {}
+        self._at: dict[tuple[str, str], PeerId] = {}
+        self._raised: set[tuple[PeerId, PeerId]] = set()
+
+    def load(
+        self,
+        known: Sequence[KnownPeer],
+        nicks: dict[PeerId, tuple[str, ...]],
+        warnings: Sequence[tuple[KeyWarning, bool]],
+    ) -> None:
+        """Take in what the disk holds."""
+        for one in reversed(known):  # who was seen last has the address
+            names = nicks.get(one.peer, ())
+            self._keep(
+                Person(
+                    one.peer,
+                    (one.nick, *(name for name in names if name != one.nick)),
+                    one.first_seen_ns,
+                    one.last_seen_ns,
+                    one.host,
+                    one.port,
+                    one.noise_key,
+                    one.verified_ns,
+                    one.blocked_ns,
+                )
+            )
+        self._raised = {(warning.peer, warning.known) for warning, _ in warnings}
+        self.warnings = [warning for warning, answered in warnings if not answered][-WARNINGS_MAX:]
+
+    # -- what is seen --------------------------------------------------------------------------
+
+    def meet(
+        self,
+        peer: PeerId,
+        nick: str,
+        now: Nanos,
+        *,
+        address: tuple[str, int] | None,
+        noise_key: bytes | None,
+        is_here: Callable[[PeerId], bool],
+    ) -> list[KeyWarning]:
+        """A link to `peer` is up; returns the warnings that this raises."""
+        before = self.people.get(peer)
+        host, port = address or (None, None)
+        names = before.nicks if before is not None else ()
+        raised = self._suspect(peer, nick, now)
+        if host is not None and not raised:
+            other = self._at.get((host, look_alike_key(nick)))
+            if other is not None and other != peer and not is_here(other):
+                raised = self._raise(KeyWarning(peer, other, nick, verified=False, raised_ns=now))
+        self._keep(
+            Person(
+                peer,
+                (nick, *(name for name in names if name != nick)),
+                before.first_seen_ns if before is not None else now,
+                now,
+                host or (before.host if before is not None else None),
+                port or (before.port if before is not None else None),
+                noise_key or (before.noise_key if before is not None else None),
+                before.verified_ns if before is not None else None,
+                before.blocked_ns if before is not None else None,
+            )
+        )
+        return raised
+
+    def read(self, author: PeerId, nick: str, now: Nanos) -> list[KeyWarning]:
+        """A message of `author` came; returns the warnings that this raises."""
+        if author == self._me:
+            return []
+        return self._suspect(author, nick, now)
+
+    def _suspect(self, peer: PeerId, nick: str, now: Nanos) -> list[KeyWarning]:
+        """Look whether a verified person goes by this name."""
+        if not self._verified:
+            return []
+        person = self.people.get(peer)
+        if person is not None and person.verified_ns is not None:
+            return []
+        raised: list[KeyWarning] = []
+        for known in sorted(self._verified.get(look_alike_key(nick), ())):
+            raised += self._raise(KeyWarning(peer, known, nick, verified=True, raised_ns=now))
+        return raised
+
+    def _raise(self, warning: KeyWarning) -> list[KeyWarning]:
+        pair = (warning.peer, warning.known)
+        if pair in self._raised or len(self.warnings) >= WARNINGS_MAX or self.is_blocked(pair[0]):
+            return []
+        self._raised.add(pair)
+        self.warnings.append(warning)
+        return [warning]
+
+    def _keep(self, person: Person) -> None:
+        self.people[person.peer] = person
+        key = look_alike_key(person.nick)
+        for peers in self._verified.values():
+            peers.discard(person.peer)
+        if person.verified_ns is not None and person.blocked_ns is None:
+            self._verified.setdefault(key, set()).add(person.peer)
+        self._verified = {name: peers for name, peers in self._verified.items() if peers}
+        if person.host is not None:
+            self._at[person.host, key] = person.peer
+
+    # -- what the person decides ---------------------------------------------------------------
+
+    def verify(self, peer: PeerId, nick: str, now: Nanos) -> None:
+        """The person compared the key with its owner."""
+        self._keep(replace(self._person(peer, nick, now), verified_ns=now))
+        self.answer(peer)
+
+    def block(self, peer: PeerId, nick: str, now: Nanos) -> None:
+        """Hear no more of `peer`."""
+        self._keep(replace(self._person(peer, nick, now), blocked_ns=now))
+        self.answer(peer)
+
+    def unblock(self, peer: PeerId) -> None:
+        """Hear of `peer` again."""
+        self._keep(replace(self.people[peer], blocked_ns=None))
+
+    def answer(self, peer: PeerId) -> None:
+        """The person has decided about `peer`: no warning of it stands any more."""
+        self.warnings = [warning for warning in self.warnings if warning.peer != peer]
+
+    def _person(self, peer: PeerId, nick: str, now: Nanos) -> Person:
+        return self.people.get(peer) or Person(peer, (nick,), now, now)
+
+    # -- what is thought of whom ---------------------------------------------------------------
+
+    def is_blocked(self, peer: PeerId) -> bool:
+        """Whether nothing of `peer` is shown."""
+        person = self.people.get(peer)
+        return person is not None and person.blocked_ns is not None
+
+    def blocked(self) -> set[PeerId]:
+        """Return everybody who is blocked."""
+        return {one.peer for one in self.people.values() if one.blocked_ns is not None}
+
+    def warning_about(self, peer: PeerId) -> KeyWarning | None:
+        """Return the warning that stands about `peer`, as the new key or as the known one."""
+        return next((one for one in self.warnings if peer in (one.peer, one.known)), None)
+
+    def trust(self, peer: PeerId) -> Trust:
+        """Return what is thought of a key."""
+        person = self.people.get(peer)
+        if any(warning.peer == peer for warning in self.warnings):
+            return Trust.CHANGED
+        if person is None:
+            return Trust.FIRST_SEEN
+        if person.blocked_ns is not None:
+            return Trust.BLOCKED
+        return Trust.FIRST_SEEN if person.verified_ns is None else Trust.VERIFIED
+
+    def dress(self, snapshot: Snapshot) -> Snapshot:
+        """Return `snapshot` with what is thought of everybody, and those of earlier runs."""
+        met = {peer.peer for peer in snapshot.peers}
+        peers = [replace(peer, trust=self.trust(peer.peer)) for peer in snapshot.peers]
+        before = sorted(
+            (one for one in self.people.values() if one.peer not in met),
+            key=lambda one: -one.last_seen_ns,
+        )
+        peers += [self._away(one) for one in before[:KNOWN_SHOWN]]
+        return replace(snapshot, peers=tuple(peers), warnings=tuple(reversed(self.warnings)))
+
+    def _away(self, person: Person) -> PeerInfo:
+        """Return somebody of an earlier run."""
+        address = "" if person.host is None else f"{person.host}:{person.port}"
+        return PeerInfo(
+            peer=person.peer,
+            nick=person.nick,
+            state=PeerState.DOWN,
+            address=address,
+            last_seen_ns=person.last_seen_ns,
+            trust=self.trust(person.peer),
+        )

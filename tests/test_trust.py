@@ -1,0 +1,192 @@
+"""Who is known, which names look alike, and when a changed key is warned of."""
+
+from pathlib import Path
+
+import pytest
+
+from chat_tui.trust import KNOWN_SHOWN, WARNINGS_MAX, TrustBook, look_alike_key
+from storage.members import KnownPeer
+from storage.trust import NICKS_KEPT, TrustStore
+from sync.machine import SECOND, PeerId
+from sync.view import KeyWarning, PeerState, Snapshot, Trust
+from tests.channels import NOW
+from tests.entries import identity
+from tests.stores import opened
+
+ME, BOB, EVE, CAROL = (identity(name).peer_id for name in ("alice", "bob", "eve", "carol"))
+
+
+def book() -> TrustBook:
+    return TrustBook(ME)
+
+
+def meet(
+    made: TrustBook,
+    peer: PeerId,
+    nick: str,
+    *,
+    host: str | None = None,
+    here: frozenset[PeerId] = frozenset(),
+) -> list[KeyWarning]:
+    address = None if host is None else (host, 46021)
+    return made.meet(
+        peer, nick, NOW, address=address, noise_key=b"n" * 32, is_here=here.__contains__
+    )
+
+
+@pytest.mark.parametrize(
+    "other",
+    ["bob", "BOB", "B0b", "\u0412ob", "b\u03bfb", "\uff42ob", "b\u00f6b", "bo\u200bb", " bob "],
+)
+def test_names_that_a_reader_takes_for_each_other_have_one_key(other: str) -> None:
+    assert look_alike_key(other) == look_alike_key("bob")
+
+
+@pytest.mark.parametrize(("one", "other"), [("bob", "rob"), ("anna", "ana"), ("max", "may")])
+def test_names_that_differ_have_different_keys(one: str, other: str) -> None:
+    assert look_alike_key(one) != look_alike_key(other)
+
+
+@pytest.mark.parametrize(("one", "other"), [("lily", "Iily"), ("arnold", "amold"), ("ivy", "lvy")])
+def test_letters_that_look_alike_together_count_too(one: str, other: str) -> None:
+    assert look_alike_key(one) == look_alike_key(other)
+
+
+def test_a_new_key_with_the_name_of_a_verified_one_is_warned_of_once() -> None:
+    made = book()
+    meet(made, BOB, "bob")
+    made.verify(BOB, "bob", NOW)
+
+    first = meet(made, EVE, "B\u043eb")
+    second = made.read(EVE, "bob", NOW)
+
+    assert first == [KeyWarning(EVE, BOB, "B\u043eb", verified=True, raised_ns=NOW)]
+    assert second == []
+    assert made.trust(EVE) is Trust.CHANGED
+    assert made.trust(BOB) is Trust.VERIFIED
+    assert made.warning_about(BOB) == made.warning_about(EVE) == first[0]
+
+
+def test_a_message_by_somebody_never_met_is_enough() -> None:
+    made = book()
+    made.verify(BOB, "bob", NOW)
+
+    assert [one.peer for one in made.read(EVE, "bob", NOW)] == [EVE]
+
+
+def test_our_own_name_and_unverified_ones_are_no_reason() -> None:
+    made = book()
+    meet(made, BOB, "bob")
+
+    assert made.read(EVE, "bob", NOW) == []
+    assert made.read(ME, "bob", NOW) == []
+
+
+def test_whoever_is_verified_may_have_the_name_of_another() -> None:
+    made = book()
+    made.verify(BOB, "bob", NOW)
+    made.verify(EVE, "eve", NOW)
+
+    assert meet(made, EVE, "bob") == []
+
+
+@pytest.mark.parametrize("answer", ["verify", "block", "trust"])
+def test_every_answer_ends_the_warning(answer: str) -> None:
+    made = book()
+    made.verify(BOB, "bob", NOW)
+    made.read(EVE, "bob", NOW)
+
+    match answer:
+        case "verify":
+            made.verify(EVE, "bob", NOW)
+        case "block":
+            made.block(EVE, "bob", NOW)
+        case _:
+            made.answer(EVE)
+
+    assert made.warnings == []
+    assert made.read(EVE, "bob", NOW) == []
+
+
+def test_another_key_at_the_address_of_a_name_is_warned_of_unless_both_are_here() -> None:
+    made = book()
+    meet(made, BOB, "bob", host="10.0.0.7")
+
+    both = meet(made, CAROL, "bob", host="10.0.0.7", here=frozenset({BOB}))
+    elsewhere = meet(made, CAROL, "bob", host="10.0.0.8")
+    replaced = meet(made, EVE, "bob", host="10.0.0.8")
+
+    assert (both, elsewhere) == ([], [])
+    assert [(one.peer, one.known, one.verified) for one in replaced] == [(EVE, CAROL, False)]
+
+
+def test_made_up_keys_get_no_more_than_their_share_of_warnings() -> None:
+    made = book()
+    made.verify(BOB, "bob", NOW)
+
+    for number in range(WARNINGS_MAX + 10):
+        made.read(identity(f"eve {number}").peer_id, "bob", NOW)
+
+    assert len(made.warnings) == WARNINGS_MAX
+
+
+def test_people_of_earlier_runs_are_away_the_last_seen_first_and_not_all_of_them() -> None:
+    made = book()
+    known = [
+        KnownPeer(identity(f"p{number}").peer_id, f"p{number}", None, None, 0, NOW - number)
+        for number in range(KNOWN_SHOWN + 5)
+    ]
+    made.load(known, {}, [])
+    snapshot = Snapshot(ME, "alice", NOW, None, "", "", (), ())
+
+    peers = made.dress(snapshot).peers
+
+    assert [peer.nick for peer in peers[:2]] == ["p0", "p1"]
+    assert len(peers) == KNOWN_SHOWN
+    assert {peer.state for peer in peers} == {PeerState.DOWN}
+
+
+# --- On the disk -------------------------------------------------------------------------------
+
+
+async def test_verified_blocked_names_and_warnings_are_kept(tmp_path: Path) -> None:
+    warning = KeyWarning(EVE, BOB, "bob", verified=True, raised_ns=5 * SECOND)
+    async with opened(tmp_path / "chat.db") as store:
+        trust = TrustStore(store.database)
+        await store.members.remember_peer(
+            BOB, nick="bob", address=None, now=SECOND, noise_key=b"k" * 32
+        )
+        await trust.set_verified(BOB, "bob", 2 * SECOND)
+        await trust.set_blocked(EVE, "eve", 3 * SECOND, 3 * SECOND)
+        await trust.note_nick(BOB, "robert", 3 * SECOND)
+        await trust.note_nick(BOB, "bob", 4 * SECOND)
+        await trust.raise_warning(warning)
+        await trust.raise_warning(warning)
+    async with opened(tmp_path / "chat.db") as store:
+        trust = TrustStore(store.database)
+        made = book()
+        made.load(await store.members.known_peers(), await trust.nicks(), await trust.warnings())
+        await trust.answer_warnings(EVE, 6 * SECOND)
+        await trust.set_blocked(EVE, "eve", None, 7 * SECOND)
+        after = await store.members.known_peers()
+
+        assert await trust.warnings() == [(warning, True)]
+    assert made.people[BOB].noise_key == b"k" * 32
+    assert made.people[BOB].nicks == ("bob", "robert")
+    assert made.people[BOB].verified_ns == 2 * SECOND
+    assert made.blocked() == {EVE}
+    assert made.warnings == [warning]
+    assert {one.peer: one.blocked_ns for one in after} == {BOB: None, EVE: None}
+
+
+async def test_of_many_names_the_last_are_kept(tmp_path: Path) -> None:
+    async with opened(tmp_path / "chat.db") as store:
+        trust = TrustStore(store.database)
+        await store.members.remember_peer(BOB, nick="bob", address=None, now=SECOND)
+        for number in range(NICKS_KEPT + 3):
+            await trust.note_nick(BOB, f"bob {number}", number * SECOND)
+
+        names = (await trust.nicks())[BOB]
+
+    assert names[0] == f"bob {NICKS_KEPT + 2}"
+    assert len(names) == NICKS_KEPT
