@@ -7,10 +7,12 @@ that work everywhere: Ctrl+J, and Enter after a backslash at the end of the line
 from collections.abc import Callable, Sequence
 from typing import ClassVar, Final
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.events import Key, Paste
 from textual.widgets import TextArea
 
+from chat_tui.applied import bindings_of
+from chat_tui.bindings import Place
 from chat_tui.messages import NewestWanted, Refused, Submitted
 
 NEWLINE_KEYS: Final = frozenset({"ctrl+j", "shift+enter", "alt+enter", "ctrl+enter", "shift+\r"})
@@ -82,12 +84,7 @@ class Composer(TextArea):
     `vocabulary` gives the words that Tab completes: /commands, #channels and names.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("pageup", "app.read('up')", show=False),
-        Binding("pagedown", "app.read('down')", show=False),
-        Binding("ctrl+home", "app.read('oldest')", show=False),
-        Binding("ctrl+end", "app.read('newest')", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(Place.INPUT)
     DEFAULT_CSS = """
     Composer {
         height: auto;
@@ -107,6 +104,12 @@ class Composer(TextArea):
         """Put a text back that could not be sent, unless another one was begun."""
         if not self.text:
             self._fill(text)
+
+    def begin(self, text: str) -> None:
+        """Put `text` in to be gone on with; what stood there is the one before in the history."""
+        if self.text.strip():
+            self._history.add(self.text)
+        self._fill(text)
 
     def on_key(self, event: Key) -> None:
         """Take the keys that mean something else here than in a text area."""

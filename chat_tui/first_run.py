@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import ClassVar
 
 from textual import on
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.widgets import Button, Input, Label
 
-from chat_tui.layout import THEME
+from chat_tui.dress import Dressed
+from chat_tui.settings.preferences import Preferences
 from sync.errors import LocalError
 
 
@@ -24,7 +25,7 @@ class Answers:
     data_dir: Path
 
 
-class FirstRun(App[Answers | None]):
+class FirstRun(Dressed[Answers | None]):
     """Asks for name, invite code and place; its result is None if somebody left.
 
     Args:
@@ -51,10 +52,13 @@ class FirstRun(App[Answers | None]):
     #wrong { margin-top: 1; color: $error; text-style: bold; }
     """
 
-    def __init__(self, suggested: Answers, check: Callable[[Answers], None]) -> None:
-        super().__init__()
-        self.animation_level = "none"
-        self.theme = THEME
+    def __init__(
+        self,
+        suggested: Answers,
+        check: Callable[[Answers], None],
+        settings: Preferences | None = None,
+    ) -> None:
+        super().__init__(settings or Preferences())
         self._suggested = suggested
         self._check = check
 

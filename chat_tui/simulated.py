@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Final, Never
 
+from chat_tui.settings.preferences import Preferences
+from chat_tui.settings.schema import TYPING_NOTICES
 from sync.errors import LocalError
 from sync.group.values import SendAgain, Written
 from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos
@@ -24,8 +26,8 @@ class SimulatedChat:
     def __init__(self, world: World, number: int, names: Sequence[str]) -> None:
         self._world, self._number = world, number
         self._view = SimulatedView(world, number, names)
-        self.typing_notices = True
-        """See `chat_tui.chat.Chat`."""
+        self.settings = Preferences()
+        """See `chat_tui.chat.Chat`; kept in memory alone."""
 
     @property
     def history(self) -> History:
@@ -70,9 +72,14 @@ class SimulatedChat:
         if self.typing_notices and channel == self._world.channel:
             self._world.tell_typing(self._number)
 
+    @property
+    def typing_notices(self) -> bool:
+        """See `chat_tui.chat.Chat`."""
+        return self.settings[TYPING_NOTICES]
+
     async def set_typing_notices(self, *, on: bool) -> None:
         """See `chat_tui.chat.Chat`."""
-        self.typing_notices = on
+        self.settings.change(TYPING_NOTICES, on)
 
     async def resend(self, channel: ChannelId, message_id: MessageId) -> None:
         """Send an own message again, at the participant's next turn.

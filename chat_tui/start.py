@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Final
 
 from chat_tui.app import ChatApp
-from chat_tui.client import Client, Setup, checked_nick, default_nick
+from chat_tui.client import Client, Setup, default_nick
 from chat_tui.control import serving
 from chat_tui.first_run import Answers, FirstRun
+from chat_tui.settings.schema import checked_nick
 from chat_tui.terminal import Terminal
 from sync.errors import LocalError
 from sync.net import invite
@@ -94,7 +95,7 @@ def run(setup: Setup, config_file: Path) -> None:
         if asked is None:
             return
         setup = asked
-    log = setup.data_dir / setup.profile / "chat.log"
+    log = setup.directory / "chat.log"
     try:
         failure = asyncio.run(_chat(setup))
     except LocalError:

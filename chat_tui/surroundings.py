@@ -147,6 +147,11 @@ class Surroundings(Vertical):
             yield self._debug
         yield self._keys
 
+    def change_glyphs(self, glyphs: Glyphs) -> None:
+        """Draw everything with other signs from now on."""
+        self._glyphs = glyphs
+        self._debug.change_glyphs(glyphs)
+
     def show(self, snapshot: Snapshot, channel: ChannelId | None) -> None:
         """Bring everything up to date that is not a message."""
         info = reports.find(snapshot, channel)

@@ -22,12 +22,14 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from chat_tui.heights import Heights
-from chat_tui.layout import Laid, Shape, estimate, lay_out, with_mark
+from chat_tui.layout import AUTHOR, Laid, Shape, estimate, lay_out, with_mark
 from chat_tui.marks import LOADING, UNICODE, Glyphs, mark_word
 from chat_tui.messages import FollowChanged, NewerWanted, OlderWanted
 from chat_tui.model import Change, Changed, Conversation, Inserted, Removed
+from chat_tui.taste import Taste
 from chat_tui.text import clip_cells
-from sync.machine import MessageId, Nanos
+from chat_tui.themes import author_style
+from sync.machine import MessageId, Nanos, PeerId
 
 LAID_KEPT: Final = 1024
 """Wrapped rows kept: a few screens at two widths, so that scrolling back wraps nothing."""
@@ -50,6 +52,8 @@ class Painted:
     laid: Laid
     line: int
     word: str
+    ticked: bool = True
+    """Whether a mark stands there, if the message has one."""
 
 
 class Transcript(ScrollView, can_focus=False):
@@ -88,7 +92,7 @@ class Transcript(ScrollView, can_focus=False):
         self.follow = True
         self.laid_out = 0
         """How many rows were wrapped so far: the measure of the work done."""
-        self._glyphs = glyphs
+        self._glyphs, self._taste = glyphs, Taste()
         self._now, self._alone = now, False
         self._hint: tuple[str, ...] = ()
         self._place: Place | None = None
@@ -134,6 +138,17 @@ class Transcript(ScrollView, can_focus=False):
             self._hint = lines
             self.refresh()
 
+    def change_look(self, glyphs: Glyphs, taste: Taste) -> None:
+        """Lay everything out anew; the same line of the same message stays on top."""
+        if (glyphs, taste) == (self._glyphs, self._taste):
+            return
+        self._glyphs, self._taste = glyphs, taste
+        self._cache.clear()
+        if self._shape is not None:
+            self._shape = Shape(self._shape.width, glyphs, taste)
+            self._measure()
+            self._settle()
+
     def follow_newest(self) -> None:
         """Go to the newest message in memory and stay with what comes."""
         self._set_follow()
@@ -153,7 +168,7 @@ class Transcript(ScrollView, can_focus=False):
         """Wrap anew for another width; the same line of the same message stays on top."""
         width = self.scrollable_content_region.width
         if self._shape is None or width != self._shape.width:
-            self._shape = Shape(width, self._glyphs)
+            self._shape = Shape(width, self._glyphs, self._taste)
             self._measure()
         self._settle()
 
@@ -188,7 +203,7 @@ class Transcript(ScrollView, can_focus=False):
             return self._empty_line(y, base)
         painted = self._painted[y]
         strip = painted.laid.strips[painted.line]
-        if painted.line == len(painted.laid.strips) - 1:
+        if painted.ticked and painted.line == len(painted.laid.strips) - 1:
             line = painted.laid.row.line
             strip = with_mark(strip, line, painted.word, self._shape, self._style)
         return strip.crop_extend(0, self._shape.width, None).apply_style(base)
@@ -277,6 +292,8 @@ class Transcript(ScrollView, can_focus=False):
         return laid
 
     def _style(self, name: str) -> Style:
+        if name.startswith(AUTHOR):
+            return author_style(PeerId(name.removeprefix(AUTHOR)), self.app.theme)
         return self.get_component_rich_style(f"transcript--{name}")
 
     # -- the place ----------------------------------------------------------------------------
@@ -352,8 +369,10 @@ class Transcript(ScrollView, can_focus=False):
             if word == LOADING and visible and visible[-1].laid.row.line.loading:
                 word = ""  # the first of them says it for those below
             last = len(laid.strips) - 1
+            ticked = self._taste.ticked(laid.row.line, self._now)
             visible += [
-                Painted(laid, line, word if line == last else "") for line in range(first, last + 1)
+                Painted(laid, line, word if line == last else "", ticked)
+                for line in range(first, last + 1)
             ]
             index, first = index + 1, 0
         return visible[:height]

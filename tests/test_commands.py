@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from chat_tui.commands import table
 from chat_tui.commands.command import At
-from chat_tui.commands.people import DEFAULT_PORT, PORT_MAX, parse_address
+from chat_tui.addresses import DEFAULT_PORT, PORT_MAX, parse_address
 from chat_tui.commands.table import BY_NAME, TABLE, Commands
 from sync.errors import LocalError
 from tests.chats import running
@@ -17,7 +17,8 @@ from tests.chats import running
 def test_every_command_of_the_issue_is_there() -> None:
     wanted = (
         "/help /join /create /channel /channels /invite /connect /who /peers /nick /resend "
-        "/typing /missing /buffers /sync /status /whoami /quit"
+        "/typing /missing /buffers /sync /status /whoami /quit "
+        "/set /theme /mouse /keys"
     )
 
     assert set(wanted.split()) == set(BY_NAME)
