@@ -31,6 +31,7 @@ from chat_tui.messages import NewerWanted, NewestWanted, OlderWanted, Refused, S
 from chat_tui.pager import Pager
 from chat_tui.palette import Palette, channel_entries, command_entries
 from chat_tui.screens import TextScreen, full_help
+from chat_tui.settings.schema import PASTE_LINES
 from chat_tui.settings_screen import SettingsScreen
 from chat_tui.surroundings import Surroundings
 from chat_tui.taste import taste_of
@@ -328,6 +329,7 @@ class ChatApp(Dressed[None]):
         self._glyphs = applied.glyphs_of(settings, self._usual_glyphs)
         self.transcript.change_look(self._glyphs, taste_of(settings))
         self._around.change_glyphs(self._glyphs)
+        self.composer.paste_lines = settings[PASTE_LINES]
         applied.hear_mouse(self._driver, settings)
         self._tick()
 

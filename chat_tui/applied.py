@@ -1,5 +1,6 @@
 """Settings on the screen: what each change does there, at the start and whenever it is made."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from textual.binding import Binding, BindingType
@@ -45,9 +46,16 @@ def glyphs_of(settings: Preferences, usual: Glyphs) -> Glyphs:
     return CHARACTER_SETS.get(settings[GLYPHS], usual)
 
 
-def usual_glyphs(encoding: str) -> Glyphs:
-    """Return the signs that a terminal with this encoding surely has."""
-    return UNICODE if encoding.casefold().replace("-", "") == "utf8" else ASCII
+def usual_glyphs(environment: Mapping[str, str]) -> Glyphs:
+    """Return the signs that this terminal surely has.
+
+    Where nothing is said of the locale, everything of today is UTF-8; the fonts of a Linux console
+    have 256 signs, and ours are not among them.
+    """
+    names = (environment.get(name) for name in ("LC_ALL", "LC_CTYPE", "LANG"))
+    locale = next((name for name in names if name), "UTF-8")
+    utf8 = locale.casefold().replace("-", "").partition("@")[0].endswith("utf8")
+    return UNICODE if utf8 and environment.get("TERM") != "linux" else ASCII
 
 
 def pace_of(settings: Preferences) -> float:

@@ -59,6 +59,8 @@ class Setup:
     network: Options = field(default_factory=Options)
     wishes: Wishes = field(default_factory=Wishes)
     """What the start says of settings."""
+    on_slow_line: bool = False
+    """Whether they say that the terminal is far away."""
 
     @property
     def directory(self) -> Path:

@@ -13,7 +13,10 @@ from textual.widgets import TextArea
 
 from chat_tui.applied import bindings_of
 from chat_tui.bindings import Place
+from chat_tui.completion import special
 from chat_tui.messages import NewestWanted, Refused, Submitted
+from chat_tui.settings.schema import PASTE_LINES
+from chat_tui.text import count
 
 NEWLINE_KEYS: Final = frozenset({"ctrl+j", "shift+enter", "alt+enter", "ctrl+enter", "shift+\r"})
 """The last is what terminals with modifyOtherKeys make of Shift+Enter."""
@@ -62,8 +65,11 @@ class InputHistory:
 def completions(before: str, vocabulary: Sequence[str]) -> list[str]:
     """Return the words of `vocabulary` that the last word of `before` may become.
 
-    A /command only begins a line; a name may be written with an @, which stays.
+    A /command only begins a line; a name may be written with an @, which stays. What is no name at
+    all, `special` knows.
     """
+    if (words := special(before)) is not None:
+        return words
     word = before.rsplit(maxsplit=1)[-1] if before and not before[-1].isspace() else ""
     at_start = before.strip() == word
     prefix = "@" if word.startswith("@") else ""
@@ -99,6 +105,9 @@ class Composer(TextArea):
         self._history = InputHistory()
         self._candidates: list[str] = []
         self._candidate = -1
+        self._pasted = ""
+        self.paste_lines = PASTE_LINES.default
+        """A paste of more lines says so before it is sent; 0: none does."""
 
     def restore(self, text: str) -> None:
         """Put a text back that could not be sent, unless another one was begun."""
@@ -129,6 +138,8 @@ class Composer(TextArea):
                 self._recall(self._history.older(self.text))
             case "down" if self.navigator.is_last_wrapped_line(self.cursor_location):
                 self._recall(self._history.newer())
+            case "escape" if self._pasted:
+                self._take_back()
             case "end" if not self.text:
                 self.post_message(NewestWanted())
             case _:
@@ -149,7 +160,25 @@ class Composer(TextArea):
             )
             self.post_message(Refused(text))
             return
-        self.insert(event.text.replace("\r\n", "\n").replace("\r", "\n"))
+        text = event.text.replace("\r\n", "\n").replace("\r", "\n")
+        self.insert(text)
+        lines = len(text.rstrip("\n").split("\n"))
+        if 0 < self.paste_lines < lines:
+            self._pasted = text
+            one = "Enter sends them as one message, Esc takes them out again"
+            self.border_subtitle = f" {count(lines, 'line')} pasted: {one} "
+
+    def _take_back(self) -> None:
+        """Take the paste out again, wherever it stands by now, and leave what was written."""
+        before, found, after = self.text.partition(self._pasted)
+        if found:
+            self.text = before + after
+            self.move_cursor((before.count("\n"), len(before.rpartition("\n")[2])))
+        self._forget_paste()
+
+    def _forget_paste(self) -> None:
+        self._pasted = ""
+        self.border_subtitle = ""
 
     def _enter(self) -> None:
         row, column = self.cursor_location
@@ -185,6 +214,7 @@ class Composer(TextArea):
 
     def _fill(self, text: str) -> None:
         """Put `text` in, which is no typing: nobody hears of a change."""
+        self._forget_paste()
         with self.prevent(TextArea.Changed):
             self.text = text
         self.move_cursor(self.document.end)

@@ -36,6 +36,9 @@ For a line that arrives, that is longer than all the rest of its way; and what a
 ten times a second at most anyway (`chat_tui.feed`).
 """
 
+PAINTS_PER_S_SLOW: Final = "10"
+"""With `low_bandwidth`, of what is typed; what arrives is painted twice a second there."""
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -154,6 +157,7 @@ def setup_of(options: dict[str, Any]) -> "Setup":
         trace=options.get("trace"),
         network=network,
         wishes=wishes,
+        on_slow_line=settings[schema.LOW_BANDWIDTH],
     )
 
 
@@ -190,9 +194,12 @@ def chat(**options: Any) -> None:
 
         asyncio.run(plain.run(setup_of(options), as_json=False, stay=False, history=0))
         return
+    setup = setup_of(options)
+    if setup.on_slow_line and os.environ.get("TEXTUAL_FPS") == PAINTS_PER_S:
+        os.environ["TEXTUAL_FPS"] = PAINTS_PER_S_SLOW
     from chat_tui import start
 
-    start.run(setup_of(options), config_file())
+    start.run(setup, config_file())
 
 
 @cli.command()
@@ -275,6 +282,18 @@ def doctor(**options: Any) -> None:
     from chat_tui import doctor as tests
 
     sys.exit(asyncio.run(tests.run(setup_of(options), click.echo)))
+
+
+@cli.command()
+def keys() -> None:
+    """Show what each key sends, what it is called, and what it does; Esc twice ends it."""
+    from chat_tui import key_probe
+
+    def write(text: str) -> None:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+    key_probe.run(write)
 
 
 @cli.command()

@@ -69,7 +69,7 @@ class SettingsScreen(ModalScreen[None]):
         background: $surface;
         scrollbar-size-vertical: 1;
     }
-    SettingsScreen OptionList:focus { border: none; }
+    SettingsScreen OptionList:focus { border: none; background-tint: $foreground 0%; }
     SettingsScreen Transcript { height: 5; background: $background; }
     SettingsScreen #about { height: auto; min-height: 4; margin-top: 1; }
     SettingsScreen Input { display: none; background: $surface; }
