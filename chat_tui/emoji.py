@@ -50,7 +50,7 @@ yellow_heart:💛 yum:😋 zap:⚡ zipper:🤐 zzz:💤
 EMOJI: Final[dict[str, str]] = {
     name: emoji for name, _, emoji in (pair.partition(":") for pair in _TABLE.split())
 }
-"""By name, in alphabetical order."""
+"""By name."""
 
 
 def named(beginning: str) -> list[str]:

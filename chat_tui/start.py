@@ -158,7 +158,7 @@ def _first_run(setup: Setup, config_file: Path) -> Setup | None:
     settings = Preferences.of_profile(setup.directory, setup.wishes)
     suggested = Answers(setup.nick or named, setup.channel or "", setup.data_dir)
     answers = asyncio.run(_ask(FirstRun(suggested, _check, settings)))
-    if answers is None:
+    if answers is None or answers.demo:
         return None
     if answers.data_dir != setup.data_dir:
         config_file.parent.mkdir(parents=True, exist_ok=True)

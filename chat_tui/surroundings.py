@@ -14,6 +14,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from chat_tui import panels, protocol, reports
+from chat_tui.company import Company
 from chat_tui.composer import Composer
 from chat_tui.debug_pane import DebugPane
 from chat_tui.marks import Glyphs
@@ -134,6 +135,7 @@ class Surroundings(Vertical):
         self._header, self.status = Header(), StatusLine()
         self._sidebar, self._keys = Panel(id="sidebar"), Panel(id="keys")
         self._debug = DebugPane(glyphs)
+        self._company = Company()
 
     def compose(self) -> ComposeResult:
         """Header; channels, conversation and debug pane; keys."""
@@ -156,9 +158,12 @@ class Surroundings(Vertical):
         """Bring everything up to date that is not a message."""
         info = reports.find(snapshot, channel)
         self._transcript.tick(snapshot.now, alone=info is not None and not info.peers)
-        self._transcript.hint = reports.nothing_yet(info)
+        if info is not None and (news := self._company.look(snapshot, info)):
+            self.status.say(Notice(news))
+        self._transcript.hint = (*reports.nothing_yet(info), *self._company.hint(info))
         self._header.show(snapshot, info, self._glyphs)
-        self.status.show(reports.who_types(info) or reports.what_happens(snapshot, info))
+        alone = self._company.sentence(snapshot, info)
+        self.status.show(reports.who_types(info) or alone or reports.what_happens(snapshot, info))
         self._keys.show(panels.keys(snapshot, channel, self._unread))
         self._sidebar.show(panels.sidebar(snapshot, channel, self._unread, self._glyphs))
         if self._debug.display:
