@@ -26,7 +26,7 @@ from chat_tui.composer import Composer
 from chat_tui.dress import Dressed
 from chat_tui.feed import Feed, Pace
 from chat_tui.inputs import Inputs
-from chat_tui.marks import UNICODE, Glyphs
+from chat_tui.marks import ASCII, UNICODE, Glyphs
 from chat_tui.messages import NewerWanted, NewestWanted, OlderWanted, Refused, Submitted
 from chat_tui.pager import Pager
 from chat_tui.palette import Palette, channel_entries, command_entries
@@ -271,7 +271,9 @@ class ChatApp(Dressed[None]):
 
     def action_help(self) -> None:
         """Show keys, commands and marks."""
-        self.push_screen(TextScreen("Help", lambda: full_help(self._glyphs)))
+        self.push_screen(
+            TextScreen("Help", lambda: full_help(self._glyphs, self._chat.settings.keys()))
+        )
 
     def action_peers(self) -> None:
         """Show who is here and who was."""
@@ -327,8 +329,10 @@ class ChatApp(Dressed[None]):
         self.set_keymap(applied.keymap_of(settings))
         self._pace.every_s = applied.pace_of(settings)
         self._glyphs = applied.glyphs_of(settings, self._usual_glyphs)
+        self.set_class(self._glyphs is ASCII, "-ascii")
         self.transcript.change_look(self._glyphs, taste_of(settings))
         self._around.change_glyphs(self._glyphs)
+        self._around.change_keys(settings.keys())
         self.composer.paste_lines = settings[PASTE_LINES]
         applied.hear_mouse(self._driver, settings)
         self._tick()

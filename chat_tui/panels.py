@@ -3,13 +3,14 @@
 Names in it are peers' text, so nothing here is ever parsed as markup.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from rich.cells import cell_len
 from textual.content import Content
 
 from chat_tui import reports
+from chat_tui.bindings import BY_ID, name_of
 from chat_tui.marks import Glyphs, band, bar
 from chat_tui.sections import Row, Section
 from chat_tui.text import clean_nick, clean_text, clip_cells, count, milliseconds, span, wrap
@@ -39,8 +40,9 @@ GOOD: Final = "$success"
 BUSY: Final = "$warning"
 BAD: Final = "$error"
 
-KEYS: Final = (("F1", "Help"), ("F2", "Protocol"), ("F3", "Peers"), ("Ctrl+Q", "Quit"))
-NEXT_CHANNEL: Final = ("Alt+A", "Next channel")
+KEYS: Final = ("help", "debug", "peers", "palette", "quit")
+"""The ids of the keys in the last line (`chat_tui.bindings`)."""
+NEXT_CHANNEL: Final = ("next_active", "Next channel")
 
 
 def header(snapshot: Snapshot, info: ChannelInfo | None, glyphs: Glyphs) -> Content:
@@ -91,17 +93,21 @@ def chip(below: int, above: int, glyphs: Glyphs) -> Content:
 
 
 def keys(
-    snapshot: Snapshot, shown: ChannelId | None, unread: Callable[[ChannelId], int]
+    snapshot: Snapshot,
+    shown: ChannelId | None,
+    unread: Callable[[ChannelId], int],
+    chosen: Mapping[str, tuple[str, ...]],
 ) -> Content:
-    """Return the last line: the keys, and channels with unread messages."""
+    """Return the last line: the keys there really are, and channels with unread messages."""
     waiting = [
         (info, new)
         for info in snapshot.channels
         if info.channel != shown and (new := unread(info.channel))
     ]
     parts: list[Content | str | tuple[str, str]] = []
-    for key, word in (*KEYS, NEXT_CHANNEL) if waiting else KEYS:
-        parts += [(key, "bold $accent"), f" {word}  "]
+    usual = [(id_, BY_ID[id_].label) for id_ in KEYS]
+    for id_, word in [*usual, NEXT_CHANNEL] if waiting else usual:
+        parts += [(name_of(chosen[id_][0]), "bold $accent"), f" {word}  "]
     for info, new in waiting:
         parts.append((f" {reports.channel_title(info)} {new:,}", "bold $warning"))
     return Content.assemble(*parts)

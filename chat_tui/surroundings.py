@@ -14,6 +14,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from chat_tui import panels, protocol, reports
+from chat_tui.bindings import KEYS, parse_keys
 from chat_tui.company import Company
 from chat_tui.composer import Composer
 from chat_tui.debug_pane import DebugPane
@@ -136,6 +137,7 @@ class Surroundings(Vertical):
         self._sidebar, self._keys = Panel(id="sidebar"), Panel(id="keys")
         self._debug = DebugPane(glyphs)
         self._company = Company()
+        self._keys_chosen = {row.id: parse_keys(row.keys) for row in KEYS}
 
     def compose(self) -> ComposeResult:
         """Header; channels, conversation and debug pane; keys."""
@@ -154,6 +156,10 @@ class Surroundings(Vertical):
         self._glyphs = glyphs
         self._debug.change_glyphs(glyphs)
 
+    def change_keys(self, chosen: dict[str, tuple[str, ...]]) -> None:
+        """Name these keys in the last line from now on, by their ids."""
+        self._keys_chosen = chosen
+
     def show(self, snapshot: Snapshot, channel: ChannelId | None) -> None:
         """Bring everything up to date that is not a message."""
         info = reports.find(snapshot, channel)
@@ -164,7 +170,7 @@ class Surroundings(Vertical):
         self._header.show(snapshot, info, self._glyphs)
         alone = self._company.sentence(snapshot, info)
         self.status.show(reports.who_types(info) or alone or reports.what_happens(snapshot, info))
-        self._keys.show(panels.keys(snapshot, channel, self._unread))
+        self._keys.show(panels.keys(snapshot, channel, self._unread, self._keys_chosen))
         self._sidebar.show(panels.sidebar(snapshot, channel, self._unread, self._glyphs))
         if self._debug.display:
             self._debug.show(protocol.debug_sections(snapshot, info))

@@ -26,6 +26,9 @@ DIM: Final = 0.65
 DIM_IN_BARS: Final = 0.75
 """The same on the surface of bars and frames (`chat_tui.panels.DIM`)."""
 
+MARGIN: Final = 1.02
+"""What rounding to 8 bits, once by us and once by Textual, may take from a contrast."""
+
 STEP: Final = 0.05
 """Of the way to black or white that a colour takes at a time until it is legible."""
 
@@ -121,7 +124,7 @@ def legible(colour: Color, grounds: Sequence[Color], ratio: float, share: float 
     end = WHITE if luminance(grounds[0]) < luminance(Color.parse("#808080")) else BLACK
     found, way = colour, 0.0
     while way < 1 and any(
-        contrast(ground.blend(found, share), ground) < ratio for ground in grounds
+        contrast(ground.blend(found, share), ground) < ratio * MARGIN for ground in grounds
     ):
         way += STEP
         found = colour.blend(end, min(way, 1.0))

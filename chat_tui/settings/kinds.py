@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, Protocol, TypeAlias, TypeVar
 
+from chat_tui.bindings import parse_keys
 from sync.errors import LocalError
 
 TomlValue: TypeAlias = bool | int | str | list[str]
@@ -229,7 +230,10 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Any number of texts that `check` finds nothing wrong with; typed with spaces between."""
+    """Any number of texts that `check` finds nothing wrong with; typed with spaces between.
+
+    For none of them, `none` is typed.
+    """
 
     expected: str
     check: Callable[[str], object]
@@ -240,7 +244,10 @@ class Words:
         """See `Kind`."""
         if text.strip().casefold() == self.none:
             return ()
-        return self.read(text.replace(",", " ").split())
+        words = text.replace(",", " ").split()
+        if not words:
+            raise Unfit(text, self.expected)
+        return self.read(words)
 
     def read(self, value: object) -> tuple[str, ...]:
         """See `Kind`."""
@@ -259,6 +266,34 @@ class Words:
     def shown(self, value: tuple[str, ...]) -> str:
         """See `Kind`."""
         return " ".join(value) or self.none
+
+
+@dataclass(frozen=True, slots=True)
+class KeyList:
+    """One key or more, any of which does the same."""
+
+    expected: str = "names of keys, as f5, alt+r"
+    choices: tuple[str, ...] = ()
+
+    def parse(self, text: str) -> tuple[str, ...]:
+        """See `Kind`."""
+        return parse_keys(text)
+
+    def read(self, value: object) -> tuple[str, ...]:
+        """See `Kind`."""
+        if isinstance(value, str):
+            return parse_keys(value)
+        if isinstance(value, list) and all(isinstance(key, str) for key in value):
+            return parse_keys(",".join(value))
+        raise Unfit(value, self.expected)
+
+    def written(self, value: tuple[str, ...]) -> TomlValue:
+        """See `Kind`."""
+        return ", ".join(value)
+
+    def shown(self, value: tuple[str, ...]) -> str:
+        """See `Kind`."""
+        return ", ".join(value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 A setting that only the next start can take up says so; all others are true at once.
 """
 
+import ipaddress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import Enum
@@ -10,7 +11,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from chat_tui.addresses import PORT_MAX, parse_address
 from chat_tui.bindings import KEYS, parse_keys
-from chat_tui.settings.kinds import Hours, Kind, OneOf, OrNone, Switch, Text, Whole, Words
+from chat_tui.settings.kinds import Hours, KeyList, Kind, OneOf, OrNone, Switch, Text, Whole, Words
 from sync.entry import NICK_MAX
 from sync.errors import LocalError
 
@@ -71,8 +72,12 @@ def checked_nick(nick: str) -> str:
 
 
 def _interface(text: str) -> str:
-    if not text or text.split() != [text]:
-        raise LocalError(f"{text!r} is no address of an interface, as 192.168.1.20.")
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        raise LocalError(
+            f"{text!r} is no address of an interface: write it as 192.168.1.20."
+        ) from None
     return text
 
 
@@ -191,7 +196,7 @@ HISTORY_DAYS = Setting(
 
 KEY_SETTINGS: Final = {
     key.id: Setting(
-        f"keys.{key.id}", Section.KEYS, Words("names of keys, as f5, alt+r", parse_keys, "reset"),
+        f"keys.{key.id}", Section.KEYS, KeyList(),
         parse_keys(key.keys), f"{key.label}, {key.place.value}. `chat-tui keys` names a key.",
     )
     for key in KEYS
