@@ -158,14 +158,15 @@ def names_of(keys: Iterable[str]) -> str:
     return " or ".join(name_of(key) for key in keys)
 
 
-def conflicts(chosen: Mapping[str, tuple[str, ...]]) -> list[str]:
+def conflicts(chosen: Mapping[str, tuple[str, ...]], newest: str = "") -> list[str]:
     """Return a sentence for every key that would mean two things; `chosen` is by id.
 
     A key heard everywhere is heard while writing as well, so it may not mean another thing there.
+    Of two, that of the id `newest` has to give way, else the one further down in the table.
     """
     owners: dict[str, str] = {}
     problems: list[str] = []
-    for row in KEYS:
+    for row in sorted(KEYS, key=lambda row: row.id == newest):
         for key in chosen[row.id]:
             other = owners.setdefault(key, row.id)
             if other != row.id:

@@ -21,7 +21,8 @@ class Dressed(App[ReturnType], Generic[ReturnType]):
 
     def __init__(self, settings: Preferences) -> None:
         self._without_colour = bool(os.environ.get("NO_COLOR"))  # Textual takes it out
-        super().__init__()
+        # Only so does Textual leave the colours out, and not make greys of them.
+        super().__init__(ansi_color=True if self._without_colour else None)
         self.dress(settings)
 
     def dress(self, settings: Preferences) -> None:

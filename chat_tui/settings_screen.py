@@ -81,6 +81,7 @@ class SettingsScreen(ModalScreen[None]):
         self._chat, self._usual = chat, usual
         self._sample = preview()
         self._wrong = ""
+        self._explained: Setting[Any] | None = None
 
     def compose(self) -> ComposeResult:
         """The list, what the highlighted one does, where a value is typed, and the sample."""
@@ -146,7 +147,9 @@ class SettingsScreen(ModalScreen[None]):
 
     @on(OptionList.OptionHighlighted)
     def _explain(self) -> None:
-        self._wrong = ""
+        if self._setting is not self._explained:  # and not the same one, drawn anew
+            self._explained = self._setting
+            self._wrong = ""
         self._say()
 
     def _say(self) -> None:
@@ -154,6 +157,7 @@ class SettingsScreen(ModalScreen[None]):
         if self._wrong:
             about = Content.assemble((self._wrong, "bold $error"), "\n", about)
         self.query_one("#about", Panel).show(about)
+        self.call_after_refresh(self._list.scroll_to_highlight)  # the list may be shorter now
 
     def _changed(self) -> None:
         """Show what is true now, also of settings that follow from others."""

@@ -78,6 +78,8 @@ OWN: Final = {
         success="ansi_green",
         accent="ansi_cyan",
         variables={
+            "ansi-background": "ansi_default",
+            "ansi-foreground": "ansi_default",
             "border": "ansi_cyan",
             "border-blurred": "ansi_default",
             "block-cursor-foreground": "ansi_black",

@@ -101,7 +101,7 @@ class Preferences:
         """
         if setting.section is Section.KEYS:
             chosen = {**self.keys(), setting.in_file: value}
-            problems = bindings.conflicts(chosen)  # type: ignore[arg-type]  # T is a tuple here
+            problems = bindings.conflicts(chosen, setting.in_file)  # type: ignore[arg-type]  # T is a tuple here
             if problems:
                 raise LocalError(problems[0])
         self._hold(setting)
@@ -116,7 +116,9 @@ class Preferences:
         """
         self._hold(setting)
         before = self._layers[Source.PROFILE].pop(setting.name, None)
-        if setting.section is Section.KEYS and (problems := bindings.conflicts(self.keys())):
+        if setting.section is Section.KEYS and (
+            problems := bindings.conflicts(self.keys(), setting.in_file)
+        ):
             if before is not None:
                 self._layers[Source.PROFILE][setting.name] = before
             raise LocalError(problems[0])
