@@ -80,6 +80,13 @@ NAMES: Final = {
 ESSENTIAL: Final = frozenset({"enter", "tab", "shift+tab", "up", "down", "left", "right"})
 """Keys of the input and of lists, which would not work without them."""
 
+EDITING: Final = frozenset({
+    "ctrl+a", "ctrl+c", "ctrl+d", "ctrl+e", "ctrl+k", "ctrl+u", "ctrl+v", "ctrl+w", "ctrl+x",
+    "ctrl+y", "ctrl+z", "ctrl+left", "ctrl+right", "home", "end", "delete", "backspace", "f7",
+    "alt+backspace", "alt+delete", "ctrl+backspace",
+}) - {key for row in KEYS for key in row.keys.split(",")}  # fmt: skip
+"""What the input does with keys before anybody else hears of them; a test compares it with it."""
+
 NAMED: Final = frozenset({
     "escape", "up", "down", "left", "right", "home", "end", "pageup", "pagedown", "insert",
     "delete", "backspace", "enter", "tab", "space",
@@ -92,6 +99,8 @@ MODIFIED: Final = re.compile(r"((?:(?:ctrl|alt|shift)\+)+)(.+)")
 def undeliverable(key: str) -> str:
     """Return why a key cannot be used, as a sentence; empty if it can."""
     said = name_of(key)
+    if key in EDITING:
+        return f"{said} edits what is being written."
     if FUNCTION.fullmatch(key):
         return ""
     if key in ESSENTIAL:
@@ -117,7 +126,7 @@ def _named(modifiers: set[str], base: str, said: str) -> str:
     """Judge a key with a name that is pressed together with others."""
     if base in {"enter", "tab", "escape", "backspace", "space"}:
         return f"Many terminals send the same for {said} as for {name_of(base)}."
-    if modifiers == {"shift"}:
+    if "shift" in modifiers:
         return f"{said} selects text in the input."
     return ""
 

@@ -27,6 +27,16 @@ TOGETHER_S: Final = 0.1
 """Within which the bytes of one key come; then a lone Esc is a key of its own."""
 
 
+WRITING: Final = {
+    "enter": "sends",
+    "ctrl+j": "begins a new line",
+    "tab": "completes; goes to the next field",
+    "up": "what you sent before; one up in lists",
+    "down": "what you sent after; one down in lists",
+}
+"""What cannot be bound, because writing needs it."""
+
+
 class Probe:
     """Bytes in, sentences out; `ended` once Esc or Ctrl+C was pressed twice."""
 
@@ -45,7 +55,7 @@ class Probe:
             return [f"{shown:<24} is no key"]
         lines: list[str] = []
         for number, key in enumerate(keys):
-            lines.append(f"{shown if not number else '':<24} {key.key:<20} {verdict(key)}")
+            lines.append(f"{shown if not number else '':<24} {key.key:<26} {verdict(key)}")
             self.ended = self.ended or (key.key in LEAVING and key.key == self._last)
             self._last = key.key
         return lines
@@ -56,6 +66,8 @@ def verdict(key: Key) -> str:
     for row in KEYS:
         if key.key in parse_keys(row.keys):
             return f"keys.{row.id}: {row.label}"
+    if key.key in WRITING:
+        return WRITING[key.key]
     if key.is_printable and not key.key.startswith(("alt+", "ctrl+")):
         return "is written"
     return undeliverable(key.key) or "free: /set keys.help " + key.key
@@ -86,7 +98,7 @@ def run(write: Callable[[str], object]) -> None:
     if descriptor < 0:
         raise LocalError("Only a terminal sends keys: run this in one, without a pipe.")
     write("Press keys; Esc or Ctrl+C twice ends it.\r\n\r\n")
-    write(f"{'bytes':<24} {'called':<20} what it does\r\n")
+    write(f"{'bytes':<24} {'called':<26} what it does\r\n")
     probe = Probe()
     with _raw(descriptor):
         write(KITTY_ON)

@@ -297,18 +297,18 @@ def keys() -> None:
 
 
 @cli.command()
-@click.argument("name", required=False)
+@click.argument("setting", required=False)
 @profile_options
 @network_options
-def settings(*, name: str | None, **options: Any) -> None:
-    """List what can be set, with its value and what a change does; or explain NAME."""
+def settings(*, setting: str | None, **options: Any) -> None:
+    """List what can be set, with its value and what a change does; or explain one SETTING."""
     from chat_tui.settings import preferences
     from chat_tui.settings.schema import find
 
     setup = setup_of(options)
     current = preferences.Preferences.of_profile(setup.directory, setup.wishes)
     click.echo(
-        preferences.explanation(current, find(name)) if name else preferences.listing(current)
+        preferences.explanation(current, find(setting)) if setting else preferences.listing(current)
     )
     for problem in current.problems:
         click.echo(problem, err=True)

@@ -101,6 +101,12 @@ class Palette(ModalScreen[str | None]):
         border-bottom: solid $accent;
         background: $surface;
     }
+    Palette OptionList > .option-list--option-highlighted {
+        color: $block-cursor-foreground;
+        background: $block-cursor-background;
+        text-style: bold;
+    }
+    Palette OptionList:nocolor > .option-list--option-highlighted { text-style: bold reverse; }
     Palette Input { background: $surface; }
     Palette OptionList, Palette OptionList:focus {
         height: auto;

@@ -13,7 +13,8 @@ from chat_tui.commands.command import At, Result
 from chat_tui.commands.table import Commands, is_command
 from chat_tui.control import namer, serving
 from chat_tui.events import dumps, message, to_json
-from chat_tui.text import clean_nick, clean_text, time_of_day
+from chat_tui.taste import taste_of
+from chat_tui.text import clean_nick, clean_text
 from sync.machine import ChannelId
 from sync.sds.message import Delivery
 from sync.view import (
@@ -117,7 +118,8 @@ class TextFace:
         """See `Face`."""
         gap = "(after a gap) " if line.after_gap else ""
         nick = clean_nick(line.nick)
-        self._print(f"{time_of_day(line.created_ns)} {gap}{nick}: {clean_text(line.text)}")
+        when = taste_of(self._client.settings).time(line.created_ns).strip()
+        self._print(f"{when} {gap}{nick}: {clean_text(line.text)}")
 
     def event(self, event: Event) -> None:
         """See `Face`."""

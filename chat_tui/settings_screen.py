@@ -20,10 +20,10 @@ from chat_tui.panels import DIM, TITLE
 from chat_tui.preview import preview
 from chat_tui.settings.kinds import Whole
 from chat_tui.settings.preferences import Preferences, Source
-from chat_tui.settings.schema import SETTINGS, Section, Setting, find
+from chat_tui.settings.schema import NAME, SETTINGS, Section, Setting, find
 from chat_tui.surroundings import Panel
 from chat_tui.taste import taste_of
-from chat_tui.text import clip_cells
+from chat_tui.text import clean_nick, clip_cells
 from sync.errors import LocalError
 
 NAME_CELLS: Final = 20
@@ -70,6 +70,14 @@ class SettingsScreen(ModalScreen[None]):
         scrollbar-size-vertical: 1;
     }
     SettingsScreen OptionList:focus { border: none; background-tint: $foreground 0%; }
+    SettingsScreen OptionList > .option-list--option-highlighted {
+        color: $block-cursor-foreground;
+        background: $block-cursor-background;
+        text-style: bold;
+    }
+    SettingsScreen OptionList:nocolor > .option-list--option-highlighted {
+        text-style: bold reverse;
+    }
     SettingsScreen Transcript { height: 5; background: $background; }
     SettingsScreen #about { height: auto; min-height: 4; margin-top: 1; }
     SettingsScreen Input { display: none; background: $surface; }
@@ -143,6 +151,8 @@ class SettingsScreen(ModalScreen[None]):
     def _shown(self, setting: Setting[Any]) -> str:
         if setting.section is Section.KEYS:
             return applied.names_of_keys(self._chat.settings, setting)
+        if setting is NAME:
+            return clean_nick(self._chat.snapshot().nick)
         return self._chat.settings.shown(setting)
 
     @on(OptionList.OptionHighlighted)
@@ -185,7 +195,9 @@ class SettingsScreen(ModalScreen[None]):
             await self.action_step(1)
             return
         field = self.query_one(Input)
-        field.value = self._chat.settings.shown(self._setting)
+        setting = self._setting
+        nick = self._chat.snapshot().nick
+        field.value = nick if setting is NAME else self._chat.settings.shown(setting)
         self.add_class("-typing")
         field.focus()
         field.cursor_position = len(field.value)

@@ -6,9 +6,10 @@ import pytest
 from textual.app import App
 from textual.binding import Binding
 from textual.widget import Widget
+from textual.widgets import TextArea
 
 from chat_tui.app import ChatApp
-from chat_tui.bindings import KEYS, conflicts, name_of, names_of, parse_keys, undeliverable
+from chat_tui.bindings import EDITING, KEYS, conflicts, name_of, names_of, parse_keys, undeliverable
 from chat_tui.composer import Composer
 from sync.errors import LocalError
 
@@ -44,6 +45,7 @@ def test_every_key_of_the_screen_stands_in_the_table(node: type[App[Any]] | type
         ("ctrl+m", "Enter"),
         ("ctrl+j", "new line"),
         ("ctrl+h", "Backspace"),
+        ("ctrl+w", "edits what is being written"),
         ("ctrl+left_square_bracket", "hardly any terminal"),
         ("ctrl+shift+a", "Most terminals cannot"),
         ("alt+enter", "same for Alt\\+Enter as for Enter"),
@@ -58,6 +60,19 @@ def test_every_key_of_the_screen_stands_in_the_table(node: type[App[Any]] | type
 def test_a_key_that_does_not_arrive_is_refused_with_the_reason(key: str, why: str) -> None:
     with pytest.raises(LocalError, match=why):
         parse_keys(key)
+
+
+def test_what_edits_is_what_the_input_really_takes() -> None:
+    taken = {
+        key.strip()
+        for binding in TextArea.BINDINGS
+        if isinstance(binding, Binding)
+        for key in binding.key.split(",")
+    }
+    usual = {key for keys in USUAL.values() for key in keys}
+
+    assert taken >= EDITING
+    assert all(undeliverable(key) for key in taken - usual)
 
 
 def test_keys_are_written_as_people_do() -> None:

@@ -35,7 +35,7 @@ TYPED: dict[str, str] = {
 
 
 def typed(setting: Setting[Any]) -> str:
-    return "f7, alt+r" if setting.section is Section.KEYS else TYPED[setting.name]
+    return "f8, alt+r" if setting.section is Section.KEYS else TYPED[setting.name]
 
 
 def files(directory: Path, profile: str = "", user: str = "") -> Preferences:

@@ -91,8 +91,9 @@ THEMES: Final = (
 
 NAME = Setting(
     "name", Section.GENERAL,
-    OrNone(Text(f"1 to {NICK_MAX} printable characters", checked_nick), "none"), None,
-    "What others call you. What you wrote before keeps the name it was written under.",
+    OrNone(Text(f"1 to {NICK_MAX} printable characters", checked_nick), "remembered"), None,
+    "What others call you; remembered is the name of last time, at first this computer's user. "
+    "What you wrote before keeps the name it was written under.",
 )  # fmt: skip
 TIME_FORMAT = Setting(
     "time_format", Section.GENERAL, OneOf(("24h", "12h")), "24h",
