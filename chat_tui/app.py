@@ -138,6 +138,7 @@ class ChatApp(Dressed[None]):
 
     def _paint(self) -> None:
         news = self._feed.drain(self._channel)
+        self._announcer.look()
         if news.changes:
             self.transcript.apply(news.changes)
         if news.flooded:

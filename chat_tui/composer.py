@@ -165,8 +165,8 @@ class Composer(TextArea):
         lines = len(text.rstrip("\n").split("\n"))
         if 0 < self.paste_lines < lines:
             self._pasted = text
-            one = "Enter sends them as one message, Esc takes them out again"
-            self.border_subtitle = f" {count(lines, 'line')} pasted: {one} "
+            ways = "Enter sends them as one message, Esc takes them out"
+            self.border_subtitle = f"{count(lines, 'line')} pasted: {ways}"
 
     def _take_back(self) -> None:
         """Take the paste out again, wherever it stands by now, and leave what was written."""

@@ -18,7 +18,6 @@ from textual.widgets.option_list import Option
 from chat_tui import reports
 from chat_tui.bindings import KEYS, names_of
 from chat_tui.commands.table import TABLE
-from chat_tui.panels import DIM
 from sync.view import Snapshot
 
 PASSED_ON: Final = {
@@ -106,7 +105,7 @@ class Palette(ModalScreen[str | None]):
         background: $block-cursor-background;
         text-style: bold;
     }
-    Palette OptionList:nocolor > .option-list--option-highlighted { text-style: bold reverse; }
+    Palette OptionList:nocolor > .option-list--option-highlighted { text-style: bold underline; }
     Palette Input { background: $surface; }
     Palette OptionList, Palette OptionList:focus {
         height: auto;
@@ -165,4 +164,4 @@ class Palette(ModalScreen[str | None]):
 
 
 def _row(entry: Entry) -> Content:
-    return Content.assemble(f"{entry.title:<{TITLE_CELLS}} ", (entry.note, DIM))
+    return Content(f"{entry.title:<{TITLE_CELLS}} {entry.note}")

@@ -76,7 +76,7 @@ class SettingsScreen(ModalScreen[None]):
         text-style: bold;
     }
     SettingsScreen OptionList:nocolor > .option-list--option-highlighted {
-        text-style: bold reverse;
+        text-style: bold underline;
     }
     SettingsScreen Transcript { height: 5; background: $background; }
     SettingsScreen #about { height: auto; min-height: 4; margin-top: 1; }
@@ -145,7 +145,7 @@ class SettingsScreen(ModalScreen[None]):
         note = "" if source is Source.DEFAULT else "changed"
         style = "" if source is Source.DEFAULT else "bold"
         return Content.assemble(
-            f"  {setting.in_file:<{NAME_CELLS}} ", (f"{value:<{VALUE_CELLS}}", style), (note, DIM)
+            f"  {setting.in_file:<{NAME_CELLS}} ", (f"{value:<{VALUE_CELLS}}", style), note
         )
 
     def _shown(self, setting: Setting[Any]) -> str:

@@ -485,3 +485,23 @@ async def test_a_desktop_notice_goes_the_way_that_was_set() -> None:
         await let_say(scene, pilot, "alice; look")
 
         assert told == ["\x1b]777;notify;chat-tui;bob: alice, look\x1b\\"]
+
+
+async def test_without_colours_the_chosen_row_is_underlined(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    app = screen_of(scenes.empty())
+    async with app.run_test(size=(80, 24)) as pilot:
+        for key, row in (("ctrl+p", "Quit"), ("f6", "  name ")):
+            await pilot.press(key)
+            await pilot.pause()
+            lines = app.screen._compositor.render_strips()
+            marked = [
+                segment.text
+                for strip in lines
+                for segment in strip
+                if segment.style is not None and segment.style.underline
+            ]
+            assert "".join(marked).startswith(row)
+            await pilot.press("escape")
