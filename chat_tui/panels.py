@@ -105,7 +105,9 @@ def keys(
         if info.channel != shown and (new := unread(info.channel))
     ]
     parts: list[Content | str | tuple[str, str]] = []
-    usual = [(id_, BY_ID[id_].label) for id_ in KEYS]
+    # Where something waits, it has to fit: the palette gives way, and stays in the help.
+    ids = [id_ for id_ in KEYS if not (waiting and id_ == "palette")]
+    usual = [(id_, BY_ID[id_].label) for id_ in ids]
     for id_, word in [*usual, NEXT_CHANNEL] if waiting else usual:
         parts += [(name_of(chosen[id_][0]), "bold $accent"), f" {word}  "]
     for info, new in waiting:

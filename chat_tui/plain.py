@@ -13,6 +13,7 @@ from chat_tui.commands.command import At, Result
 from chat_tui.commands.table import Commands, is_command
 from chat_tui.control import namer, serving
 from chat_tui.events import dumps, message, to_json
+from chat_tui.settings.preferences import Preferences
 from chat_tui.taste import taste_of
 from chat_tui.text import clean_nick, clean_text
 from sync.machine import ChannelId
@@ -102,8 +103,8 @@ class JsonFace:
 class TextFace:
     """Plain sentences. On a terminal our own lines stand there already, as typed."""
 
-    def __init__(self, client: Client) -> None:
-        self._client = client
+    def __init__(self, client: Client, settings: Preferences) -> None:
+        self._client, self._settings = client, settings
         self._echo = not sys.stdin.isatty()
 
     def ready(self, channel: ChannelId) -> None:
@@ -118,7 +119,7 @@ class TextFace:
         """See `Face`."""
         gap = "(after a gap) " if line.after_gap else ""
         nick = clean_nick(line.nick)
-        when = taste_of(self._client.settings).time(line.created_ns).strip()
+        when = taste_of(self._settings).time(line.created_ns).strip()
         self._print(f"{when} {gap}{nick}: {clean_text(line.text)}")
 
     def event(self, event: Event) -> None:
@@ -298,7 +299,7 @@ async def run(setup: Setup, *, as_json: bool, stay: bool, history: int) -> None:
     client = await Client.open(setup)
     gc.freeze()  # what a start leaves stays for good: looking through it again takes 30 ms
     try:
-        face: Face = JsonFace(client) if as_json else TextFace(client)
+        face: Face = JsonFace(client) if as_json else TextFace(client, client.settings)
         await LineMode(client, face).run(history=history, stay=stay)
     finally:
         await client.close()

@@ -8,6 +8,7 @@ import pytest
 from chat_tui import events
 from chat_tui.client import Client
 from chat_tui.plain import TextFace
+from chat_tui.settings.preferences import Preferences
 from sync.view import MessageShown, PreviewShown, TypingShown
 from tests import scenes
 from tests.conversations import LOBBY, line, peer
@@ -53,7 +54,7 @@ def test_scripts_hear_of_a_message_once_it_is_delivered() -> None:
 def test_line_mode_prints_a_message_once_it_is_delivered(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    face = TextFace(cast("Client", None))
+    face = TextFace(cast("Client", None), Preferences())
 
     face.event(PreviewShown(line(1, loading=True)))
     before = capsys.readouterr().out
