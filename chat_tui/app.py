@@ -11,25 +11,31 @@ from typing import ClassVar, Final
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import Static, TextArea
 
+from chat_tui import applied
+from chat_tui.announcer import Announcer
+from chat_tui.bindings import Place
 from chat_tui.chat import Chat
 from chat_tui.commands.command import At, Result
 from chat_tui.commands.table import Commands, is_command
 from chat_tui.composer import Composer
 from chat_tui.feed import Feed, Pace
 from chat_tui.inputs import Inputs
-from chat_tui.layout import THEME
-from chat_tui.marks import UNICODE, Glyphs
+from chat_tui.marks import ASCII, UNICODE, Glyphs
 from chat_tui.messages import NewerWanted, NewestWanted, OlderWanted, Refused, Submitted
 from chat_tui.pager import Pager
+from chat_tui.palette import Palette, channel_entries, command_entries
 from chat_tui.people_actions import PeopleActions
 from chat_tui.reader import Reader
 from chat_tui.reading import Reading
 from chat_tui.screens import TextScreen, full_help
+from chat_tui.settings.schema import PASTE_LINES
+from chat_tui.settings_screen import SettingsScreen
 from chat_tui.surroundings import Surroundings
+from chat_tui.taste import taste_of
 from sync.errors import LocalError
 from sync.machine import ChannelId
 from sync.view import Event, Level, Notice
@@ -50,7 +56,7 @@ class ChatApp(PeopleActions):
         chat: what is shown and acted on; its history can be read at once.
         start: brings the network up; called after the first paint.
         channel: the channel to open; None opens the first one.
-        glyphs: the character set.
+        glyphs: the character set, unless a setting says otherwise.
     """
 
     CSS_PATH = "app.tcss"
@@ -58,18 +64,7 @@ class ChatApp(PeopleActions):
     ENABLE_COMMAND_PALETTE = False
     HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (60, "-narrow"), (100, "-normal"), (120, "-wide")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-flat"), (16, "-tall")]  # noqa: RUF012
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+q", "quit", "Quit", priority=True),
-        Binding("f1,alt+h", "help", "Help"),
-        Binding("f2,alt+p", "debug", "Protocol"),
-        Binding("f3,alt+n", "peers", "Peers"),
-        Binding("escape", "close", "Close"),
-        Binding("alt+a", "next_active", "Next channel"),
-        Binding("alt+up", "channel(-1)"),
-        Binding("alt+down", "channel(1)"),
-        Binding("alt+pageup", "page_debug(-1)"),
-        Binding("alt+pagedown", "page_debug(1)"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = applied.bindings_of(Place.EVERYWHERE)
 
     def __init__(
         self,
@@ -79,19 +74,20 @@ class ChatApp(PeopleActions):
         channel: ChannelId | None = None,
         glyphs: Glyphs = UNICODE,
     ) -> None:
-        super().__init__()
-        self.animation_level = "none"
-        self.theme = THEME
+        super().__init__(chat.settings)
         snapshot = chat.snapshot()
         if channel is None and snapshot.channels:
             channel = snapshot.channels[0].channel
-        self._chat, self._start, self._glyphs = chat, start, glyphs
+        self._chat, self._start = chat, start
+        self._usual_glyphs = glyphs
+        self._glyphs = glyphs = applied.glyphs_of(chat.settings, glyphs)
         self._commands = Commands(chat)
         self._channel = channel
         self._feed = Feed(snapshot.me, snapshot.nick)
         self._pace = Pace(self._paint, self.call_next, self.set_timer)
         self._inputs = Inputs(self._command, self._answer)
-        self._unsubscribe: Callable[[], None] = lambda: None
+        self._unsubscribe: list[Callable[[], None]] = []
+        self._announcer = Announcer(chat, self._tell_terminal, self._looked_at)
         self._pager = Pager(chat.history, lambda text: self._say(Notice(text, Level.ERROR)))
         conversation = self._feed.conversation(channel or NO_CHANNEL)
         self.transcript = Reader(conversation, nick=snapshot.nick, now=snapshot.now, glyphs=glyphs)
@@ -111,7 +107,13 @@ class ChatApp(PeopleActions):
 
     async def on_mount(self) -> None:
         """Paint the newest lines of history, then bring the network up."""
-        self._unsubscribe = self._chat.subscribe(self._note)
+        self._unsubscribe = [
+            self._chat.subscribe(self._note),
+            self._chat.settings.subscribe(self._follow_settings),
+        ]
+        self._follow_settings()
+        for problem in self._chat.settings.problems:
+            self._say(Notice(problem, Level.ERROR))
         self.composer.focus()
         await self.read_history()
         self._tick()
@@ -125,16 +127,19 @@ class ChatApp(PeopleActions):
 
     def on_unmount(self) -> None:
         """Hear no more of the engine."""
-        self._unsubscribe()
+        for unsubscribe in self._unsubscribe:
+            unsubscribe()
 
     # -- events of the engine -----------------------------------------------------------------
 
     def _note(self, event: Event) -> None:
         self._feed.note(event)
+        self._announcer.note(event)
         self._pace.paint_soon()
 
     def _paint(self) -> None:
         news = self._feed.drain(self._channel)
+        self._announcer.look()
         if news.changes:
             self.transcript.apply(news.changes)
         if news.flooded:
@@ -274,7 +279,9 @@ class ChatApp(PeopleActions):
 
     def action_help(self) -> None:
         """Show keys, commands and marks."""
-        self.push_screen(TextScreen("Help", lambda: full_help(self._glyphs)))
+        self.push_screen(
+            TextScreen("Help", lambda: full_help(self._glyphs, self._chat.settings.keys()))
+        )
 
     async def action_quit(self) -> None:
         """Leave, after what was submitted before; it has to go through the same queue."""
@@ -288,6 +295,62 @@ class ChatApp(PeopleActions):
         text = "Ctrl+Q quits. Nothing is lost: what nobody has yet goes out next time."
         self._say(Notice(text))
 
+    def action_settings(self) -> None:
+        """Show what can be set, and change it."""
+        self.push_screen(SettingsScreen(self._chat, self._usual_glyphs))
+
+    def action_palette(self) -> None:
+        """Look for a command, a channel or a key by a part of its name."""
+        entries = command_entries(self._chat.settings.keys())
+        entries += channel_entries(self._chat.snapshot())
+        self.push_screen(Palette(entries, "Commands, keys and channels"), self._act)
+
+    def action_switch_channel(self) -> None:
+        """Look for a channel by a part of its name."""
+        entries = channel_entries(self._chat.snapshot())
+        self.push_screen(Palette(entries, "Channels"), self._act)
+
+    async def _act(self, action: str | None) -> None:
+        if action is not None:
+            await self.run_action(action)
+
+    def action_open_channel(self, channel: str) -> None:
+        """Open a channel of ours."""
+        self._open(ChannelId(channel))
+
+    def action_submit(self, text: str) -> None:
+        """Do as if `text` had been written and sent."""
+        self._inputs.put(text)
+
+    def action_begin(self, text: str) -> None:
+        """Let the person go on writing after `text`."""
+        self.composer.begin(text)
+
+    def _follow_settings(self, _changed: object = None) -> None:
+        """Look and listen as the settings say now."""
+        settings = self._chat.settings
+        settings.on_screen = True
+        self.dress(settings)
+        self.set_keymap(applied.keymap_of(settings))
+        self._pace.every_s = applied.pace_of(settings)
+        self._glyphs = applied.glyphs_of(settings, self._usual_glyphs)
+        self.set_class(self._glyphs is ASCII, "-ascii")
+        self.transcript.change_look(self._glyphs, taste_of(settings))
+        self._around.change_glyphs(self._glyphs)
+        self._around.change_keys(settings.keys())
+        self.composer.paste_lines = settings[PASTE_LINES]
+        applied.hear_mouse(self._driver, settings)
+        self._tick()
+
+    def _tell_terminal(self, sequence: str) -> None:
+        if self._driver is not None and not self.is_headless:
+            self._driver.write(sequence)
+
+    def _looked_at(self) -> ChannelId | None:
+        """Return the channel that is open in a window that has the keyboard."""
+        return self._channel if self.app_focus else None
+
     def _tick(self) -> None:
         """Bring everything up to date that is not a message."""
+        self._announcer.look()
         self._around.show(self._chat.snapshot(), self._channel)

@@ -7,12 +7,17 @@ from collections.abc import AsyncIterator, Callable
 from typing import Protocol
 
 from chat_tui.findings import Finding
+from chat_tui.settings.preferences import Preferences
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.view import Event, History, Snapshot
 
 
 class Chat(Protocol):
     """A running chat: one profile, its channels, its peers."""
+
+    @property
+    def settings(self) -> Preferences:
+        """What the person has set, and may change while it runs."""
 
     @property
     def history(self) -> History:

@@ -17,6 +17,8 @@ from chat_tui.findings import Finding
 from chat_tui.memberships import Memberships, is_code
 from chat_tui.people import People
 from chat_tui.reports import name_of
+from chat_tui.settings.preferences import Preferences, Wishes
+from chat_tui.settings.schema import NAME, TYPING_NOTICES, checked_nick
 from storage.database import Database
 from storage.history import SqliteHistory
 from storage.journal import SqliteJournal
@@ -59,11 +61,20 @@ class Setup:
     invite: str | None = None
     trace: Path | None = None
     network: Options = field(default_factory=Options)
+    wishes: Wishes = field(default_factory=Wishes)
+    """What the start says of settings."""
+    on_slow_line: bool = False
+    """Whether they say that the terminal is far away."""
+
+    @property
+    def directory(self) -> Path:
+        """Where the profile is kept."""
+        return self.data_dir / self.profile
 
     @property
     def exists(self) -> bool:
         """Whether the profile has been used before."""
-        return (self.data_dir / self.profile / "identity").exists()
+        return (self.directory / "identity").exists()
 
 
 class Client:
@@ -82,7 +93,10 @@ class Client:
         self._members = Members(database)
         self._listeners: list[Callable[[Event], None]] = []
         self._reacting = asyncio.Lock()
-        self.nick = setup.nick or profile.settings.nick or default_nick()
+        self.settings = Preferences.of_profile(profile.directory, setup.wishes)
+        """See `chat_tui.chat.Chat`."""
+        known = self.settings[NAME] or profile.settings.nick
+        self.nick = setup.nick or known or default_nick()
         network = replace(setup.network, port=setup.network.port or profile.settings.port)
         self._node = Node(self.identity, self._journal, network, self._on_event, Trace(setup.trace))
         self._node.nick = self._node.mesh.nick = self.nick
@@ -110,6 +124,7 @@ class Client:
         except BaseException:
             profile.close()
             raise
+        client._take_over()
         if client.nick != profile.settings.nick:
             profile.save(replace(profile.settings, nick=client.nick))
         return client
@@ -245,11 +260,17 @@ class Client:
     @property
     def typing_notices(self) -> bool:
         """See `chat_tui.chat.Chat`."""
-        return self.profile.settings.typing_notices
+        return self.settings[TYPING_NOTICES]
 
     async def set_typing_notices(self, *, on: bool) -> None:
         """See `chat_tui.chat.Chat`."""
-        self.profile.save(replace(self.profile.settings, typing_notices=on))
+        self.settings.change(TYPING_NOTICES, on)
+
+    def _take_over(self) -> None:
+        """Put what profiles of before remembered as state where settings are kept now."""
+        if not self.profile.settings.typing_notices:
+            self.settings.change(TYPING_NOTICES, False)  # noqa: FBT003  the value itself
+            self.profile.save(replace(self.profile.settings, typing_notices=True))
 
     async def resend(self, channel: ChannelId, message_id: MessageId) -> None:
         """See `chat_tui.chat.Chat`."""
@@ -323,6 +344,7 @@ class Client:
         self.nick = self._node.nick = checked_nick(nick)
         self._node.mesh.rename(nick)
         self.profile.save(replace(self.profile.settings, nick=nick))
+        self.settings.change(NAME, nick)
 
     async def be_away(self, why: str) -> None:
         """See `chat_tui.chat.Chat`."""
@@ -384,17 +406,6 @@ def plain_errors() -> Iterator[None]:
         while isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]
         raise error from None
-
-
-def checked_nick(nick: str) -> str:
-    """Return `nick` if it can be one.
-
-    Raises:
-        LocalError: empty, too long, or not printable.
-    """
-    if not 0 < len(nick.strip()) <= NICK_MAX or not nick.isprintable():
-        raise LocalError(f"A name has 1 to {NICK_MAX} printable characters.")
-    return nick
 
 
 def default_nick() -> str:

@@ -7,11 +7,16 @@ that work everywhere: Ctrl+J, and Enter after a backslash at the end of the line
 from collections.abc import Callable, Sequence
 from typing import ClassVar, Final
 
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.events import Key, Paste
 from textual.widgets import TextArea
 
+from chat_tui.applied import bindings_of
+from chat_tui.bindings import Place
+from chat_tui.completion import special
 from chat_tui.messages import NewestWanted, Refused, Submitted
+from chat_tui.settings.schema import PASTE_LINES
+from chat_tui.text import count
 
 NEWLINE_KEYS: Final = frozenset({"ctrl+j", "shift+enter", "alt+enter", "ctrl+enter", "shift+\r"})
 """The last is what terminals with modifyOtherKeys make of Shift+Enter."""
@@ -60,8 +65,11 @@ class InputHistory:
 def completions(before: str, vocabulary: Sequence[str]) -> list[str]:
     """Return the words of `vocabulary` that the last word of `before` may become.
 
-    A /command only begins a line; a name may be written with an @, which stays.
+    A /command only begins a line; a name may be written with an @, which stays. What is no name at
+    all, `special` knows.
     """
+    if (words := special(before)) is not None:
+        return words
     word = before.rsplit(maxsplit=1)[-1] if before and not before[-1].isspace() else ""
     at_start = before.strip() == word
     prefix = "@" if word.startswith("@") else ""
@@ -82,12 +90,7 @@ class Composer(TextArea):
     `vocabulary` gives the words that Tab completes: /commands, #channels and names.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("pageup", "app.read('up')", show=False),
-        Binding("pagedown", "app.read('down')", show=False),
-        Binding("ctrl+home", "app.read('oldest')", show=False),
-        Binding("ctrl+end", "app.read('newest')", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(Place.INPUT)
     DEFAULT_CSS = """
     Composer {
         height: auto;
@@ -103,11 +106,20 @@ class Composer(TextArea):
         self._history = InputHistory()
         self._candidates: list[str] = []
         self._candidate = -1
+        self._pasted = ""
+        self.paste_lines = PASTE_LINES.default
+        """A paste of more lines says so before it is sent; 0: none does."""
 
     def restore(self, text: str) -> None:
         """Put a text back that could not be sent, unless another one was begun."""
         if not self.text:
             self._fill(text)
+
+    def begin(self, text: str) -> None:
+        """Put `text` in to be gone on with; what stood there is the one before in the history."""
+        if self.text.strip():
+            self._history.add(self.text)
+        self._fill(text)
 
     def on_key(self, event: Key) -> None:
         """Take the keys that mean something else here than in a text area."""
@@ -127,6 +139,8 @@ class Composer(TextArea):
                 self._recall(self._history.older(self.text))
             case "down" if self.navigator.is_last_wrapped_line(self.cursor_location):
                 self._recall(self._history.newer())
+            case "escape" if self._pasted:
+                self._take_back()
             case "end" if not self.text:
                 self.post_message(NewestWanted())
             case _:
@@ -147,7 +161,25 @@ class Composer(TextArea):
             )
             self.post_message(Refused(text))
             return
-        self.insert(event.text.replace("\r\n", "\n").replace("\r", "\n"))
+        text = event.text.replace("\r\n", "\n").replace("\r", "\n")
+        self.insert(text)
+        lines = len(text.rstrip("\n").split("\n"))
+        if 0 < self.paste_lines < lines:
+            self._pasted = text
+            ways = "Enter sends them as one message, Esc takes them out"
+            self.border_subtitle = f"{count(lines, 'line')} pasted: {ways}"
+
+    def _take_back(self) -> None:
+        """Take the paste out again, wherever it stands by now, and leave what was written."""
+        before, found, after = self.text.partition(self._pasted)
+        if found:
+            self.text = before + after
+            self.move_cursor((before.count("\n"), len(before.rpartition("\n")[2])))
+        self._forget_paste()
+
+    def _forget_paste(self) -> None:
+        self._pasted = ""
+        self.border_subtitle = ""
 
     def _enter(self) -> None:
         row, column = self.cursor_location
@@ -183,6 +215,7 @@ class Composer(TextArea):
 
     def _fill(self, text: str) -> None:
         """Put `text` in, which is no typing: nobody hears of a change."""
+        self._forget_paste()
         with self.prevent(TextArea.Changed):
             self.text = text
         self.move_cursor(self.document.end)

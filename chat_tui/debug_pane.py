@@ -33,6 +33,11 @@ class DebugPane(ScrollView, can_focus=False):
         self._sections = sections
         self._draw()
 
+    def change_glyphs(self, glyphs: Glyphs) -> None:
+        """Draw with other signs from now on."""
+        self._glyphs = glyphs
+        self._draw()
+
     def page(self, screens: int) -> None:
         """Scroll by screens, up if negative; one line of each stays in sight."""
         self.scroll_relative(y=screens * (self.size.height - 1), animate=False)

@@ -26,6 +26,9 @@ from sync.view import (
 PAINT_EVERY_S: Final = 0.1
 """A person sees no more paints than ten a second; a slow terminal line is spared them."""
 
+PAINT_SELDOM_S: Final = 0.5
+"""On a slow line two paints a second: a screen of 16 colours is some 7 kB."""
+
 EVENTS_MAX: Final = 5_000
 """Events between two paints, a tenth of a second; beyond it the disk is read instead."""
 
@@ -155,6 +158,8 @@ class Pace:
     ) -> None:
         self._paint, self._soon, self._later = paint, soon, later
         self._wanted = self._resting = False
+        self.every_s = PAINT_EVERY_S
+        """Seconds from one paint to the next."""
 
     def paint_soon(self) -> None:
         """Ask for one paint, however often it is said until then."""
@@ -165,7 +170,7 @@ class Pace:
 
     def _paint_now(self) -> None:
         self._wanted, self._resting = False, True
-        self._later(PAINT_EVERY_S, self._rested)
+        self._later(self.every_s, self._rested)
         self._paint()
 
     def _rested(self) -> None:

@@ -1,17 +1,18 @@
-"""The first run: three prefilled questions on one screen, which work without a network."""
+"""The first run: prefilled questions on one screen, which work without a network."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
 from textual import on
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
+from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widgets import Button, Input, Label
 
-from chat_tui.layout import THEME
+from chat_tui.dress import Dressed
+from chat_tui.settings.preferences import Preferences
 from sync.errors import LocalError
 
 
@@ -22,9 +23,11 @@ class Answers:
     name: str
     invite: str
     data_dir: Path
+    demo: bool = False
+    """Whether to see the demo first; then nothing else is decided yet."""
 
 
-class FirstRun(App[Answers | None]):
+class FirstRun(Dressed[Answers | None]):
     """Asks for name, invite code and place; its result is None if somebody left.
 
     Args:
@@ -48,13 +51,21 @@ class FirstRun(App[Answers | None]):
     Label { width: 1fr; }
     .question { margin-top: 1; text-style: bold; }
     .hint { color: $foreground 75%; }
+    #place { display: none; height: auto; }
+    .-placing #place { display: block; }
+    .-placing #kept { display: none; }
+    #buttons { height: auto; margin-top: 1; }
+    #buttons Button { margin-right: 2; }
     #wrong { margin-top: 1; color: $error; text-style: bold; }
     """
 
-    def __init__(self, suggested: Answers, check: Callable[[Answers], None]) -> None:
-        super().__init__()
-        self.animation_level = "none"
-        self.theme = THEME
+    def __init__(
+        self,
+        suggested: Answers,
+        check: Callable[[Answers], None],
+        settings: Preferences | None = None,
+    ) -> None:
+        super().__init__(settings or Preferences())
         self._suggested = suggested
         self._check = check
 
@@ -73,18 +84,36 @@ class FirstRun(App[Answers | None]):
                 "Members of a private channel get a code from /invite.",
                 classes="hint",
             )
-            yield Label("Where your messages and your key are kept", classes="question")
-            yield Input(str(self._suggested.data_dir), id="data-dir", compact=True)
-            yield Label("Your key is created on this computer and never leaves it.", classes="hint")
+            with Vertical(id="place"):
+                yield Label("Where your messages and your key are kept", classes="question")
+                yield Input(str(self._suggested.data_dir), id="data-dir", compact=True)
             yield Label("", id="wrong", markup=False)
-            yield Button("Start", id="start", variant="primary", compact=True)
+            with Horizontal(id="buttons"):
+                yield Button("Start", id="start", variant="primary", compact=True)
+                yield Button("See the 2-minute demo", id="demo", compact=True)
+                yield Button("Change where data is kept", id="change-place", compact=True)
+            yield Label("")
+            yield Label("Your key is created on this computer and never leaves it.", classes="hint")
+            kept = f"Your messages and your key are kept in {self._suggested.data_dir}."
+            yield Label(kept, id="kept", classes="hint", markup=False)
 
     def on_mount(self) -> None:
         """Begin at the name."""
         self.query_one("#name", Input).focus()
 
+    @on(Button.Pressed, "#demo")
+    def see_demo(self) -> None:
+        """Leave the questions for later."""
+        self.exit(replace(self._suggested, demo=True))
+
+    @on(Button.Pressed, "#change-place")
+    def ask_place(self) -> None:
+        """Ask where data is kept too."""
+        self.query_one("#questions").add_class("-placing")
+        self.query_one("#data-dir", Input).focus()
+
     @on(Input.Submitted)
-    @on(Button.Pressed)
+    @on(Button.Pressed, "#start")
     def start(self) -> None:
         """Return the answers if they can be used; else say why not."""
         place = self.query_one("#data-dir", Input).value.strip()

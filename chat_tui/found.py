@@ -2,14 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from chat_tui.text import clean_nick, clean_text, day_of, time_of_day
 from sync.machine import MessageId
 from sync.view import Line, Position
-
-TICKS: Final = ("always", "recent", "never")
-"""Which marks are shown: all, not the settled ones of more than a day, only what failed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """One row of the conversation as the lines of the screen it fills, for a given width."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from rich.cells import cell_len
@@ -12,20 +12,16 @@ from textual.strip import Strip
 from chat_tui.marks import EDITED, Glyphs
 from chat_tui.model import Row
 from chat_tui.reactions import joined, summary, unjoined
-from chat_tui.text import LINES_MAX, clip_cells, time_of_day, wrap
+from chat_tui.taste import Taste
+from chat_tui.text import LINES_MAX, clip_cells, wrap
 from sync.identity import short_fingerprint
 from sync.machine import PeerId
 from sync.sds.message import Delivery
 from sync.view import Line
 
-NICK_CELLS: Final = 10
-"""Of the name column; a longer name is cut there, the peers' list has it whole."""
-
 STACKED_BELOW: Final = 64
 """Cells; a narrower conversation has its names on lines of their own, or texts would be ribbons."""
 
-TIME_CELLS: Final = len("09:15 ")
-GUTTER: Final = TIME_CELLS + NICK_CELLS + 2
 GUTTER_STACKED: Final = 2
 TAIL: Final = len(" ○ ")
 """The column of the marks, at the right edge: its place never depends on the text."""
@@ -33,22 +29,14 @@ TAIL: Final = len(" ○ ")
 TEXT_CELLS_MIN: Final = 8
 """Texts are not wrapped narrower; a screen that narrow shows only the wish to be enlarged."""
 
-THEME: Final = "tokyo-night"
-"""Of the screen; the colours of the authors go with it."""
-
-AUTHOR_COLOURS: Final = tuple(
-    Style(color=colour, bold=True)
-    for colour in (
-        "#7aa2f7", "#9ece6a", "#e0af68", "#f7768e", "#bb9af7",
-        "#7dcfff", "#ff9e64", "#73daca", "#d7a0e0", "#b5c46a",
-    )
-)  # fmt: skip
-
 GAP: Final = "an earlier message could not be found; /repair tries again"
 """What is said of a gap as long as nothing is known of it."""
 
 StyleOf: TypeAlias = Callable[[str], Style]
-"""From what a piece of the screen is (`time`, `rule`, ...) to its style in the current theme."""
+"""From what a piece of the screen is (`time`, `rule`, ...) to its style in the current theme.
+
+An author's is called as `author_name` says.
+"""
 
 PLAIN: Final = Style.null()
 
@@ -59,6 +47,7 @@ class Shape:
 
     width: int
     glyphs: Glyphs
+    taste: Taste = field(default_factory=Taste)
 
     @property
     def stacked(self) -> bool:
@@ -68,7 +57,9 @@ class Shape:
     @property
     def gutter(self) -> int:
         """Cells to the left of texts."""
-        return GUTTER_STACKED if self.stacked else GUTTER
+        if self.stacked:
+            return GUTTER_STACKED
+        return self.taste.time_cells + self.taste.nick_cells + 2
 
     @property
     def text_width(self) -> int:
@@ -98,17 +89,28 @@ class Laid:
         return len(self.strips) - self.below - 1
 
 
-def author_style(author: PeerId) -> Style:
-    """Return the colour of an author, the same on every screen."""
-    return AUTHOR_COLOURS[int(author[:8], 16) % len(AUTHOR_COLOURS)]
+AUTHOR: Final = "author-"
+
+
+def author_name(author: PeerId) -> str:
+    """Return what `StyleOf` knows an author by."""
+    return AUTHOR + author
 
 
 def estimate(row: Row, shape: Shape) -> int:
     """Return about how many lines the row fills, without wrapping it."""
     text = -(-len(row.text) // shape.text_width) or 1
     header = int(shape.stacked or row.full_name)
-    reactions = bool(row.line.reactions)
-    return bool(row.day) + bool(row.new) + row.gap + header + min(text, LINES_MAX) + reactions
+    taste = shape.taste
+    return (
+        _day(row, taste)
+        + _space(row, taste)
+        + bool(row.new)
+        + row.gap
+        + header
+        + min(text, LINES_MAX)
+        + bool(row.line.reactions)
+    )
 
 
 def lay_out(row: Row, shape: Shape, style: StyleOf) -> Laid:
@@ -117,12 +119,12 @@ def lay_out(row: Row, shape: Shape, style: StyleOf) -> Laid:
     texts = _texts(row, shape, style)
     gutter = Segment(" " * shape.gutter)
     lines = [Strip([gutter, *text]) for text in texts]
-    when = Segment(f"{time_of_day(row.line.created_ns)} ", style("time"))
+    when = Segment(f"{shape.taste.time(row.line.created_ns)} ", style("time"))
     if shape.stacked or row.full_name:
         lines.insert(0, _header(row, shape, when, style))
     else:
-        nick = clip_cells(row.nick, NICK_CELLS)
-        pad = " " * (NICK_CELLS - cell_len(nick))
+        nick = clip_cells(row.nick, shape.taste.nick_cells)
+        pad = " " * (shape.taste.nick_cells - cell_len(nick))
         name = Segment(f"{pad}{nick}  ", _name_style(row, style))
         lines[0] = Strip([when, name, *texts[0]])
     below = _reactions(row, shape, style)
@@ -151,7 +153,7 @@ def _reactions(row: Row, shape: Shape, style: StyleOf) -> list[Strip]:
 
 
 def _name_style(row: Row, style: StyleOf) -> Style:
-    return style("loading") if row.line.loading else author_style(row.line.author)
+    return style("loading") if row.line.loading else style(author_name(row.line.author))
 
 
 def _header(row: Row, shape: Shape, when: Segment, style: StyleOf) -> Strip:
@@ -163,13 +165,25 @@ def _header(row: Row, shape: Shape, when: Segment, style: StyleOf) -> Strip:
 
 def _separators(row: Row, shape: Shape, style: StyleOf) -> list[Strip]:
     strips: list[Strip] = []
-    if row.day:
+    if _space(row, shape.taste):
+        strips.append(Strip.blank(shape.width))
+    if _day(row, shape.taste):
         strips.append(_rule(row.day, shape, style("rule")))
     if row.new:
         strips.append(_rule(f"{row.new:,} new", shape, style("new")))
     if row.gap:
         strips.append(gap_line(GAP, shape, style))
     return strips
+
+
+def _day(row: Row, taste: Taste) -> bool:
+    """Whether the date stands above a row."""
+    return bool(row.day) and taste.days
+
+
+def _space(row: Row, taste: Taste) -> bool:
+    """Whether an empty line stands above a row: nothing else does, and another author begins."""
+    return taste.cosy and row.begins and not (_day(row, taste) or row.new)
 
 
 def gap_line(sentence: str, shape: Shape, style: StyleOf) -> Strip:

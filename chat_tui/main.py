@@ -36,6 +36,9 @@ For a line that arrives, that is longer than all the rest of its way; and what a
 ten times a second at most anyway (`chat_tui.feed`).
 """
 
+PAINTS_PER_S_SLOW: Final = "10"
+"""With `low_bandwidth`, of what is typed; what arrives is painted twice a second there."""
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -107,6 +110,18 @@ def network_options(command: F) -> F:
             help="Get from others only what is at most N days old.  [default: everything]",
         ),
         click.option("--name", metavar="NICK", help="What others call you."),
+        click.option(
+            "--set",
+            "pairs",
+            metavar="NAME=VALUE",
+            multiple=True,
+            help="Set this for this run; `chat-tui settings` lists what there is. May be repeated.",
+        ),
+        click.option(
+            "--preset",
+            type=click.Choice(["ssh"]),
+            help="Settings that go together: ssh is for slow lines.",
+        ),
     ):
         command = option(command)
     return command
@@ -114,25 +129,35 @@ def network_options(command: F) -> F:
 
 def setup_of(options: dict[str, Any]) -> "Setup":
     """Return what the common options say."""
+    from chat_tui.addresses import parse_address
     from chat_tui.client import Setup
+    from chat_tui.settings import schema
+    from chat_tui.settings.preferences import Preferences, checked_wishes
     from sync.machine import DAY
     from sync.net.node import Options
 
-    days = options.get("history_days")
+    data_dir = options.get("data_dir") or default_data_dir()
+    user_file = config_file().with_name("config.toml")
+    wishes = checked_wishes(options.get("pairs", ()), options.get("preset"), user_file)
+    settings = Preferences.of_profile(data_dir / options["profile"], wishes)
+    days = options.get("history_days") or settings[schema.HISTORY_DAYS]
+    connect = [parse_address(address) for address in settings[schema.CONNECT]]
     network = Options(
-        interface=options.get("interface"),
-        port=options.get("port"),
-        discovery=not options.get("no_discovery", False),
-        connect=tuple(options.get("connect", ())),
+        interface=options.get("interface") or settings[schema.INTERFACE],
+        port=options.get("port") or settings[schema.PORT],
+        discovery=settings[schema.DISCOVERY] and not options.get("no_discovery", False),
+        connect=(*options.get("connect", ()), *connect),
         retention=None if days is None else days * DAY,
     )
     return Setup(
-        data_dir=options.get("data_dir") or default_data_dir(),
+        data_dir=data_dir,
         profile=options["profile"],
         nick=options.get("name"),
         channel=options.get("channel"),
         trace=options.get("trace"),
         network=network,
+        wishes=wishes,
+        on_slow_line=settings[schema.LOW_BANDWIDTH],
     )
 
 
@@ -169,9 +194,12 @@ def chat(**options: Any) -> None:
 
         asyncio.run(plain.run(setup_of(options), as_json=False, stay=False, history=0))
         return
+    setup = setup_of(options)
+    if setup.on_slow_line and os.environ.get("TEXTUAL_FPS") == PAINTS_PER_S:
+        os.environ["TEXTUAL_FPS"] = PAINTS_PER_S_SLOW
     from chat_tui import start
 
-    start.run(setup_of(options), config_file())
+    start.run(setup, config_file())
 
 
 @cli.command()
@@ -255,6 +283,37 @@ def doctor(*, as_json: bool, **options: Any) -> None:
     from chat_tui import doctor as tests
 
     sys.exit(asyncio.run(tests.run(setup_of(options), click.echo, as_json_lines=as_json)))
+
+
+@cli.command()
+def keys() -> None:
+    """Show what each key sends, what it is called, and what it does; Esc twice ends it."""
+    from chat_tui import key_probe
+
+    def write(text: str) -> None:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+    key_probe.run(write)
+
+
+@cli.command()
+@click.argument("setting", required=False)
+@profile_options
+@network_options
+def settings(*, setting: str | None, **options: Any) -> None:
+    """List what can be set, with its value and what a change does; or explain one SETTING."""
+    from chat_tui.settings import preferences
+    from chat_tui.settings.schema import find
+
+    setup = setup_of(options)
+    current = preferences.Preferences.of_profile(setup.directory, setup.wishes)
+    click.echo(
+        preferences.explanation(current, find(setting)) if setting else preferences.listing(current)
+    )
+    for problem in current.problems:
+        click.echo(problem, err=True)
+    click.echo(f"Files: {current.user_file}, then {current.profile_file}.", err=True)
 
 
 @cli.command()

@@ -39,6 +39,8 @@ class Row:
     """The day that begins with this message, else empty."""
     new: int = 0
     """How many unread messages begin here, else 0."""
+    begins: bool = False
+    """Whether another author wrote the message before this one."""
 
     @property
     def gap(self) -> bool:
@@ -403,11 +405,12 @@ class Conversation:
         """Return the row with what its place, its name and the reader make of it."""
         row = self.rows[index]
         day = day_of(row.line.created_ns)
-        before = self.rows[index - 1].line.created_ns if index else None
+        above = self.rows[index - 1].line if index else None
         return replace(
             row,
             full_name=len(self._authors[same_nick_key(row.nick)]) > 1,
-            day=day if before is None or day_of(before) != day else "",
+            day=day if above is None or day_of(above.created_ns) != day else "",
+            begins=above is not None and above.author != row.line.author,
             new=self._new_count if row.line.position == self._new_from else 0,
         )
 

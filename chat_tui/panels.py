@@ -3,13 +3,14 @@
 Names in it are peers' text, so nothing here is ever parsed as markup.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from rich.cells import cell_len
 from textual.content import Content
 
 from chat_tui import reports
+from chat_tui.bindings import BY_ID, name_of
 from chat_tui.marks import Glyphs, band, bar
 from chat_tui.sections import Row, Section
 from chat_tui.text import clean_nick, clean_text, clip_cells, count, milliseconds, span, wrap
@@ -49,8 +50,9 @@ TRUST_STYLES: Final = {
 AWAY_SHOWN: Final = 8
 """People in the list at the side who are not here: the others are in that of F3."""
 
-KEYS: Final = (("F1", "Help"), ("F2", "Protocol"), ("F3", "Peers"), ("Ctrl+Q", "Quit"))
-NEXT_CHANNEL: Final = ("Alt+A", "Next channel")
+KEYS: Final = ("help", "debug", "peers", "palette", "quit")
+"""The ids of the keys in the last line (`chat_tui.bindings`)."""
+NEXT_CHANNEL: Final = ("next_active", "Next channel")
 
 
 def nobody_mentioned(_channel: ChannelId) -> int:
@@ -117,17 +119,21 @@ def keys(
     snapshot: Snapshot,
     shown: ChannelId | None,
     unread: Callable[[ChannelId], int],
+    chosen: Mapping[str, tuple[str, ...]],
     mentioned: Callable[[ChannelId], int] = nobody_mentioned,
 ) -> Content:
-    """Return the last line: the keys, and channels with unread messages."""
+    """Return the last line: the keys there really are, and channels with unread messages."""
     waiting = [
         (info, new)
         for info in snapshot.channels
         if info.channel != shown and (new := unread(info.channel))
     ]
     parts: list[Content | str | tuple[str, str]] = []
-    for key, word in (*KEYS, NEXT_CHANNEL) if waiting else KEYS:
-        parts += [(key, "bold $accent"), f" {word}  "]
+    # Where something waits, it has to fit: the palette gives way, and stays in the help.
+    ids = [id_ for id_ in KEYS if not (waiting and id_ == "palette")]
+    usual = [(id_, BY_ID[id_].label) for id_ in ids]
+    for id_, word in [*usual, NEXT_CHANNEL] if waiting else usual:
+        parts += [(name_of(chosen[id_][0]), "bold $accent"), f" {word}  "]
     for info, new in waiting:
         waits = _waiting(new, mentioned(info.channel))
         parts.append((f" {reports.channel_title(info)} {waits}", "bold $warning"))

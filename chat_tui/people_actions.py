@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from textual.app import App
 from textual.content import Content
 
 from chat_tui import reports
 from chat_tui.chat import Chat
 from chat_tui.commands.channels import invitation
+from chat_tui.dress import Dressed
 from chat_tui.findings import Finding, as_lines
 from chat_tui.marks import ASCII, Glyphs
 from chat_tui.panels import BAD, BUSY, DIM, GOOD
@@ -21,7 +21,7 @@ TESTING = "Testing; the announcement takes some seconds ..."
 STYLES = {"ok": GOOD, "warn": BUSY, "FAIL": f"bold {BAD}"}
 
 
-class PeopleActions(App[None]):
+class PeopleActions(Dressed[None]):
     """Needs a chat, the character set, and the channel that is open."""
 
     _chat: Chat

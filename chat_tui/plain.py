@@ -18,7 +18,9 @@ from chat_tui.control import namer, serving
 from chat_tui.dossier import warning_lines
 from chat_tui.events import dumps, message, to_json
 from chat_tui.findings import as_lines
-from chat_tui.text import clean_nick, clean_text, time_of_day
+from chat_tui.settings.preferences import Preferences
+from chat_tui.taste import taste_of
+from chat_tui.text import clean_nick, clean_text
 from sync.identity import short_fingerprint
 from sync.machine import ChannelId
 from sync.sds.message import Delivery
@@ -111,8 +113,8 @@ class JsonFace:
 class TextFace:
     """Plain sentences. On a terminal our own lines stand there already, as typed."""
 
-    def __init__(self, client: Client) -> None:
-        self._client = client
+    def __init__(self, client: Client, settings: Preferences) -> None:
+        self._client, self._settings = client, settings
         self._name = namer(client)
         self._echo = not sys.stdin.isatty()
 
@@ -132,7 +134,8 @@ class TextFace:
         shown = as_shown(nick, text)
         words = f"{nick}: {text}" if shown == text else shown
         where = f"({self._name(line.channel)}) " if self._name(line.channel).startswith("@") else ""
-        self._print(f"{time_of_day(line.created_ns)} {where}{gap}{words}")
+        when = taste_of(self._settings).time(line.created_ns).strip()
+        self._print(f"{when} {where}{gap}{words}")
 
     def event(self, event: Event) -> None:
         """See `Face`."""
@@ -332,7 +335,7 @@ async def run(setup: Setup, *, as_json: bool, stay: bool, history: int) -> None:
     client = await Client.open(setup)
     garbage.settle()
     try:
-        face: Face = JsonFace(client) if as_json else TextFace(client)
+        face: Face = JsonFace(client) if as_json else TextFace(client, client.settings)
         await LineMode(client, face).run(history=history, stay=stay)
     finally:
         await client.close()

@@ -8,7 +8,7 @@ Rules:
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, Final, TypeAlias
 
 from rich.segment import Segment
@@ -17,17 +17,15 @@ from textual.cache import LRUCache
 from textual.events import Click, MouseDown, MouseMove, MouseUp
 from textual.strip import Strip
 
-from chat_tui.found import TICKS
 from chat_tui.highlights import cells_of, index_at, over, painted_over, starts_of
 from chat_tui.layout import Laid, Shape
-from chat_tui.marks import LOADING, WORDS, Glyphs
+from chat_tui.marks import WORDS, Glyphs
 from chat_tui.messages import CursorMoved, DetailsWanted
 from chat_tui.model import Conversation, Row
-from chat_tui.text import DAY, clean_nick, time_of_day
+from chat_tui.text import clean_nick, time_of_day
 from chat_tui.transcript import Painted, Place, Transcript
 from chat_tui.words import NOTHING, Span, name_of, spans, words_of
 from sync.machine import MessageId, Nanos
-from sync.sds.message import Delivery
 from sync.view import Line, Position
 
 KEPT: Final = 128
@@ -74,7 +72,6 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
         super().__init__(conversation, now=now, glyphs=glyphs)
         self.cursor: MessageId | None = None
         """The selected message."""
-        self.ticks = TICKS[0]
         self._own_name = name_of(clean_nick(nick))
         self._words: re.Pattern[str] = NOTHING
         self._texts: LRUCache[Laid, Texts] = LRUCache(KEPT)
@@ -207,11 +204,6 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
         self._found.clear()
         self.refresh()
 
-    def show_ticks(self, which: str) -> None:
-        """Show the marks of all, of the recent, or of no messages."""
-        self.ticks = which
-        self.refresh()
-
     def picked_text(self) -> str:
         """Return the text picked with the mouse, empty if none is."""
         if self._picked is None:
@@ -272,19 +264,7 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
     def _word(self, line: Line) -> str:
         if line.message_id == self.cursor and line.delivery is not None and not line.loading:
             return WORDS[line.delivery]
-        word = super()._word(line)
-        return word if word == LOADING or self._as_marked(line) is line else ""
-
-    def _as_marked(self, line: Line) -> Line:
-        settled = line.delivery is Delivery.ACKNOWLEDGED
-        hidden = {
-            "always": False,
-            "recent": settled and self._now - line.created_ns >= DAY,
-            "never": line.delivery is not Delivery.FAILED,
-        }[self.ticks]
-        if hidden and line.delivery is not None and line.message_id != self.cursor:
-            return replace(line, delivery=None)
-        return line
+        return super()._word(line)
 
     def _strip(self, painted: Painted, shape: Shape) -> Strip:
         strip = super()._strip(painted, shape)

@@ -18,12 +18,14 @@ from textual.events import DescendantFocus
 from textual.widget import Widget
 from textual.widgets import Input
 
+from chat_tui import applied
+from chat_tui.bindings import Place
 from chat_tui.chat import Chat
 from chat_tui.commands import reading as commands
 from chat_tui.commands.command import At, Result
 from chat_tui.composer import Composer
 from chat_tui.details import details
-from chat_tui.found import TICKS, Detailed, Found, Goal, Hits, Listed, View
+from chat_tui.found import Detailed, Found, Goal, Hits, Listed, View
 from chat_tui.gaps import Gaps
 from chat_tui.links import links_in
 from chat_tui.messages import CursorMoved, DetailsWanted, GraphWanted
@@ -93,10 +95,7 @@ class Reading(Vertical):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+t,alt+s", "select", "Select", id="reading.select"),
-        Binding("ctrl+f", "search", "Search", id="reading.search", priority=True),
-        Binding("alt+u", "unread", "First unread", id="reading.unread"),
-        Binding("f9", "bare", "Bare text", id="reading.bare"),
+        *applied.bindings_of(Place.READING),
         Binding("k,up", "move(-1)", id="reading.up"),
         Binding("j,down", "move(1)", id="reading.down"),
         Binding("pageup", "screens(-1)", id="reading.page_up"),
@@ -178,8 +177,6 @@ class Reading(Vertical):
             case View("clear"):
                 self.transcript.apply(self.transcript.conversation.clear())
                 self.transcript.follow_newest()
-            case View(what) if what in TICKS:
-                self.transcript.show_ticks(what)
             case View(what):
                 self.act_on_selected(what)
 

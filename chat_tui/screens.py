@@ -1,6 +1,6 @@
 """Texts that open over the conversation and close with Esc: help, peers, long answers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, Final
 
 from textual.app import ComposeResult
@@ -9,6 +9,7 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 
+from chat_tui.bindings import KEYS, names_of
 from chat_tui.commands.table import TABLE
 from chat_tui.marks import LOADING, WORDS, Glyphs
 from chat_tui.panels import TITLE
@@ -20,22 +21,10 @@ REFRESH_S: Final = 1.0
 KEY_HELP: Final = (
     ("Enter", "send"),
     ("Ctrl+J", "new line; also Shift+Enter, or \\ at the end of the line and Enter"),
-    ("Tab", "complete a /command, #channel or name; again for the next"),
+    ("Tab", "complete a /command, #channel, name or :emoji; again for the next"),
     ("Up, Down", "what you sent before"),
-    ("PgUp, PgDn", "read further up and down"),
     ("End", "with nothing written: to the newest message"),
-    ("Ctrl+F", "search; then n and N go to the older and the newer hit"),
-    ("Ctrl+T or Alt+S", "select a message; j and k or the arrow keys move"),
-    ("Alt+U", "first unread message"),
-    ("F9", "text without boxes, to select and copy"),
-    ("Alt+A", "next channel with new messages"),
-    ("Alt+Up, Alt+Down", "channel above or below"),
-    ("F2 or Alt+P", "what the protocol does"),
-    ("Alt+PgUp, Alt+PgDn", "read further up and down there"),
-    ("F3 or Alt+N", "who is here"),
-    ("Esc", "close what is open"),
-    ("Ctrl+Q", "quit"),
-    ("Shift+mouse", "the terminal's own selection (on a Mac, Option)"),
+    ("Shift+mouse", "select text to copy (on a Mac, Option); /mouse does without Shift"),
 )
 
 READING_HELP: Final = (
@@ -45,6 +34,7 @@ READING_HELP: Final = (
     ("Tab, /", "write, with the message still selected: /info is about it"),
     ("Mouse", "click selects, again opens; drag picks text, Ctrl+C copies it"),
 )
+"""The keys of writing, which stay; those of `chat_tui.bindings` follow."""
 
 MARK_HELP: Final = {
     Delivery.UNACKNOWLEDGED: "safe on your disk; sent, or waiting for somebody to appear",
@@ -106,15 +96,19 @@ class TextScreen(ModalScreen[None]):
         self.query_one("#text", Panel).show(self._text())
 
 
-def full_help(glyphs: Glyphs) -> Content:
-    """Return keys, commands, marks and the protocol's words, each with its meaning."""
+def full_help(glyphs: Glyphs, chosen: Mapping[str, tuple[str, ...]]) -> Content:
+    """Return keys, commands, marks and the protocol's words, each with its meaning.
+
+    `chosen` are the keys there really are, by the ids of `chat_tui.bindings`.
+    """
+    bound = [(names_of(chosen[row.id]), row.label) for row in KEYS]
     marks = [(f"{glyphs.marks[state]} {WORDS[state]}", text) for state, text in MARK_HELP.items()]
     loading = [(f"{glyphs.loading} {LOADING}", LOADING_HELP)]
     band = f"{glyphs.equal} {glyphs.differs} {glyphs.items}"
     commands = [(f"{command.names[0]} {command.usage}", command.help) for command in TABLE]
     return Content("\n\n").join(
         [
-            _table("KEYS", KEY_HELP),
+            _table("KEYS", (*KEY_HELP, *bound)),
             _table("COMMANDS", commands),
             _table("KEYS on a selected message", READING_HELP),
             _table("MARKS at the right of your own messages", marks),
@@ -128,5 +122,5 @@ def _table(title: str, rows: Sequence[tuple[str, str]]) -> Content:
     """Return a heading and its rows in two columns."""
     lines = [Content.styled(title, TITLE)]
     for word, meaning in rows:
-        lines.append(Content.assemble((f"{word:<{WORD_CELLS}}", "bold"), meaning))
+        lines.append(Content.assemble((f"{word:<{WORD_CELLS}} ", "bold"), meaning))
     return Content("\n").join(lines)

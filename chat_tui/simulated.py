@@ -6,6 +6,8 @@ from typing import Final, Never
 from chat_tui.changing import edit_of, redaction_of, toggled
 from chat_tui.findings import Finding
 from chat_tui.reports import name_of
+from chat_tui.settings.preferences import Preferences
+from chat_tui.settings.schema import TYPING_NOTICES
 from chat_tui.trust import TrustBook
 from sync.changes import Change, change_of
 from sync.errors import LocalError
@@ -31,8 +33,8 @@ class SimulatedChat:
         self._view = SimulatedView(world, number, names)
         self.book = TrustBook(world.nodes[number].identity.peer_id)
         """Who is known, and what is thought of them."""
-        self.typing_notices = True
-        """See `chat_tui.chat.Chat`."""
+        self.settings = Preferences()
+        """See `chat_tui.chat.Chat`; kept in memory alone."""
 
     @property
     def history(self) -> History:
@@ -98,9 +100,14 @@ class SimulatedChat:
         if self.typing_notices and channel == self._world.channel:
             self._world.tell_typing(self._number)
 
+    @property
+    def typing_notices(self) -> bool:
+        """See `chat_tui.chat.Chat`."""
+        return self.settings[TYPING_NOTICES]
+
     async def set_typing_notices(self, *, on: bool) -> None:
         """See `chat_tui.chat.Chat`."""
-        self.typing_notices = on
+        self.settings.change(TYPING_NOTICES, on)
 
     async def resend(self, channel: ChannelId, message_id: MessageId) -> None:
         """Send an own message again, at the participant's next turn.

@@ -5,6 +5,7 @@ A crash restores the terminal, says one sentence and names the log.
 
 import asyncio
 import json
+import os
 import signal
 import sys
 import traceback
@@ -16,9 +17,12 @@ from typing import Final
 
 from chat_tui import garbage
 from chat_tui.app import ChatApp
-from chat_tui.client import Client, Setup, checked_nick, default_nick
+from chat_tui.applied import usual_glyphs
+from chat_tui.client import Client, Setup, default_nick
 from chat_tui.control import serving
 from chat_tui.first_run import Answers, FirstRun
+from chat_tui.settings.preferences import Preferences
+from chat_tui.settings.schema import MOUSE, checked_nick
 from chat_tui.terminal import Terminal
 from sync.errors import LocalError
 from sync.net import invite
@@ -94,7 +98,7 @@ def run(setup: Setup, config_file: Path) -> None:
         if asked is None:
             return
         setup = asked
-    log = setup.data_dir / setup.profile / "chat.log"
+    log = setup.directory / "chat.log"
     try:
         failure = asyncio.run(_chat(setup))
     except LocalError:
@@ -116,11 +120,12 @@ async def _chat(setup: Setup) -> BaseException | None:
     try:
         async with asyncio.TaskGroup() as tasks:
             online = Online(client, tasks)
-            app = CrashableApp(client, online.start, channel=client.first_channel)
+            glyphs = usual_glyphs(os.environ)
+            app = CrashableApp(client, online.start, channel=client.first_channel, glyphs=glyphs)
             app.driver_class = Terminal
             await app.read_history()
             with leaving_on_signals(app):
-                await app.run_async()
+                await app.run_async(mouse=client.settings[MOUSE])
                 await online.stop()
     finally:
         await client.close()
@@ -150,9 +155,10 @@ def _cause(failure: BaseException) -> str:
 def _first_run(setup: Setup, config_file: Path) -> Setup | None:
     """Ask the three questions; None if the person left."""
     named = setup.profile if setup.profile != DEFAULT_PROFILE else default_nick()
+    settings = Preferences.of_profile(setup.directory, setup.wishes)
     suggested = Answers(setup.nick or named, setup.channel or "", setup.data_dir)
-    answers = asyncio.run(_ask(FirstRun(suggested, _check)))
-    if answers is None:
+    answers = asyncio.run(_ask(FirstRun(suggested, _check, settings)))
+    if answers is None or answers.demo:
         return None
     if answers.data_dir != setup.data_dir:
         config_file.parent.mkdir(parents=True, exist_ok=True)

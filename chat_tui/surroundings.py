@@ -14,6 +14,8 @@ from textual.events import Click
 from textual.widgets import Static
 
 from chat_tui import dossier, panels, protocol, reports
+from chat_tui.bindings import KEYS, parse_keys
+from chat_tui.company import Company
 from chat_tui.composer import Composer
 from chat_tui.debug_pane import DebugPane
 from chat_tui.feed import Feed
@@ -139,6 +141,8 @@ class Surroundings(Vertical):
         self._header, self.status = Header(), StatusLine()
         self._sidebar, self._keys = Panel(id="sidebar"), Panel(id="keys")
         self._debug = DebugPane(glyphs)
+        self._company = Company()
+        self._keys_chosen = {row.id: parse_keys(row.keys) for row in KEYS}
 
     def compose(self) -> ComposeResult:
         """Header; channels, conversation and debug pane; keys."""
@@ -154,19 +158,31 @@ class Surroundings(Vertical):
             yield self._debug
         yield self._keys
 
+    def change_glyphs(self, glyphs: Glyphs) -> None:
+        """Draw everything with other signs from now on."""
+        self._glyphs = glyphs
+        self._debug.change_glyphs(glyphs)
+
+    def change_keys(self, chosen: dict[str, tuple[str, ...]]) -> None:
+        """Name these keys in the last line from now on, by their ids."""
+        self._keys_chosen = chosen
+
     def show(self, snapshot: Snapshot, channel: ChannelId | None) -> None:
         """Bring everything up to date that is not a message."""
         info = reports.find(snapshot, channel)
         self._transcript.tick(snapshot.now, alone=info is not None and not info.peers)
         self._reading.tick(snapshot, info)
-        self._transcript.hint = reports.nothing_yet(info)
+        if info is not None and (news := self._company.look(snapshot, info)):
+            self.status.say(Notice(news))
+        self._transcript.hint = (*reports.nothing_yet(info), *self._company.hint(info))
         self._header.show(snapshot, info, self._glyphs)
-        self.status.show(reports.who_types(info) or reports.what_happens(snapshot, info))
+        alone = self._company.sentence(snapshot, info)
+        self.status.show(reports.who_types(info) or alone or reports.what_happens(snapshot, info))
         alarm = dossier.warning_lines(snapshot)
         self._alarm.display = bool(alarm)
         self._alarm.show(Content("\n".join(alarm)))
         unread, mentioned = self._feed.unread, self._feed.mentioned
-        self._keys.show(panels.keys(snapshot, channel, unread, mentioned))
+        self._keys.show(panels.keys(snapshot, channel, unread, self._keys_chosen, mentioned))
         self._sidebar.show(panels.sidebar(snapshot, channel, unread, self._glyphs, mentioned))
         if self._debug.display:
             self._debug.show(protocol.debug_sections(snapshot, info))

@@ -11,6 +11,8 @@ from typing import IO, Any, Final, cast
 from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
 
+from chat_tui.notify import POP_TITLE, PUSH_TITLE
+
 LOOK_S: Final = 1.0
 """Seconds between looks at whether the terminal is there."""
 
@@ -59,7 +61,23 @@ class Terminal(LinuxDriver):
         input thread busy.
         """
         super().start_application_mode()  # type: ignore[no-untyped-call]  # Textual leaves it untyped
+        self.write(PUSH_TITLE)
         self._app.set_interval(LOOK_S, self._leave_if_gone)
+
+    def stop_application_mode(self) -> None:
+        """End, and give the terminal back the title it had."""
+        self.write(POP_TITLE)
+        super().stop_application_mode()
+
+    def hear_mouse(self, *, on: bool) -> None:
+        """Ask the terminal for what the mouse does, or leave the mouse to it."""
+        if on != self._mouse:
+            if on:
+                self._mouse = True
+                self._enable_mouse_support()
+            else:
+                self._disable_mouse_support()
+                self._mouse = False
 
     async def _leave_if_gone(self) -> None:
         poller = select.poll()

@@ -168,6 +168,18 @@ def time_of_day(when: Nanos) -> str:
     return f"{_local(when):%H:%M}"
 
 
+def twelve_hours(when: Nanos) -> str:
+    """Return hours and minutes in the halves of the day, as `5:15pm`."""
+    local = _local(when)
+    return f"{local.hour % 12 or 12}:{local:%M}{'am' if local.hour < 12 else 'pm'}"  # noqa: PLR2004
+
+
+def minute_of_day(when: Nanos) -> int:
+    """Return how many minutes of the local day have passed."""
+    local = _local(when)
+    return local.hour * 60 + local.minute
+
+
 def day_of(when: Nanos) -> str:
     """Return the local day, as `Friday, 21 November 2025`."""
     local = _local(when)

@@ -22,12 +22,14 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from chat_tui.heights import Heights
-from chat_tui.layout import GAP, Laid, Shape, estimate, gap_line, lay_out, with_mark
+from chat_tui.layout import AUTHOR, GAP, Laid, Shape, estimate, gap_line, lay_out, with_mark
 from chat_tui.marks import LOADING, UNICODE, Glyphs, mark_word
 from chat_tui.messages import FollowChanged, NewerWanted, OlderWanted
 from chat_tui.model import Change, Changed, Conversation, Inserted, Removed
+from chat_tui.taste import Taste
 from chat_tui.text import clip_cells
-from sync.machine import MessageId, Nanos
+from chat_tui.themes import author_style
+from sync.machine import MessageId, Nanos, PeerId
 from sync.view import Line
 
 LAID_KEPT: Final = 1024
@@ -55,6 +57,8 @@ class Painted:
     line: int
     word: str
     selected: bool = False
+    ticked: bool = True
+    """Whether a mark stands there, if the message has one."""
 
 
 class Transcript(ScrollView, can_focus=False):
@@ -93,7 +97,7 @@ class Transcript(ScrollView, can_focus=False):
         self.follow = True
         self.laid_out = 0
         """How many rows were wrapped so far: the measure of the work done."""
-        self._glyphs = glyphs
+        self._glyphs, self._taste = glyphs, Taste()
         self._now, self._alone = now, False
         self._hint: tuple[str, ...] = ()
         self._tail = ""
@@ -150,6 +154,17 @@ class Transcript(ScrollView, can_focus=False):
         else:
             self._paint_differences()
 
+    def change_look(self, glyphs: Glyphs, taste: Taste) -> None:
+        """Lay everything out anew; the same line of the same message stays on top."""
+        if (glyphs, taste) == (self._glyphs, self._taste):
+            return
+        self._glyphs, self._taste = glyphs, taste
+        self._cache.clear()
+        if self._shape is not None:
+            self._shape = Shape(self._shape.width, glyphs, taste)
+            self._measure()
+            self._settle()
+
     def follow_newest(self) -> None:
         """Go to the newest message in memory and stay with what comes."""
         self._set_follow()
@@ -169,7 +184,7 @@ class Transcript(ScrollView, can_focus=False):
         """Wrap anew for another width; the same line of the same message stays on top."""
         width = self.scrollable_content_region.width
         if self._shape is None or width != self._shape.width:
-            self._shape = Shape(width, self._glyphs)
+            self._shape = Shape(width, self._glyphs, self._taste)
             self._measure()
         self._settle()
 
@@ -211,10 +226,10 @@ class Transcript(ScrollView, can_focus=False):
         laid, row = painted.laid, painted.laid.row
         if painted.line >= len(laid.strips) or _is_gap(painted):
             strip = gap_line(painted.word, shape, self._style)
-        elif painted.line == laid.mark_at:
+        elif painted.ticked and painted.line == laid.mark_at:
             strip = with_mark(
                 laid.strips[painted.line],
-                self._as_marked(row.line),
+                row.line,
                 painted.word,
                 shape,
                 self._style,
@@ -308,6 +323,8 @@ class Transcript(ScrollView, can_focus=False):
         return laid
 
     def _style(self, name: str) -> Style:
+        if name.startswith(AUTHOR):
+            return author_style(PeerId(name.removeprefix(AUTHOR)), self.app.theme)
         return self.get_component_rich_style(f"transcript--{name}")
 
     @property
@@ -325,10 +342,6 @@ class Transcript(ScrollView, can_focus=False):
     def _may_follow(self) -> bool:
         """Whether being at the end means to stay there."""
         return True
-
-    def _as_marked(self, line: Line) -> Line:
-        """Return a line with the mark that is to be shown of it."""
-        return line
 
     def _is_selected(self, line: Line) -> bool:
         """Whether the cursor is on a line."""
@@ -413,8 +426,9 @@ class Transcript(ScrollView, can_focus=False):
                 word = ""  # the first of them says it for those below
             last = len(laid.strips) - 1
             selected = self._is_selected(laid.row.line)
+            ticked = selected or self._taste.ticked(laid.row.line, self._now)
             visible += [
-                Painted(laid, line, word if line == laid.mark_at else "", selected)
+                Painted(laid, line, word if line == laid.mark_at else "", selected, ticked)
                 for line in range(first, last + 1)
             ]
             if first < laid.text_at and laid.row.gap:

@@ -56,7 +56,7 @@ class Settings:
     nick: str | None = None
     port: int | None = None
     typing_notices: bool = True
-    """Whether others see that we type."""
+    """Whether others see that we type; only read, from profiles that had no settings file yet."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -209,8 +209,8 @@ async def test_an_active_channel_is_named_and_jumped_to(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("key", "text"),
     [
-        ("f1", "COMMANDS"),
-        ("alt+h", "COMMANDS"),
+        ("f1", "complete a /command"),
+        ("alt+h", "complete a /command"),
         ("f2", "Waiting for parents"),
         ("alt+p", "Waiting for parents"),
         ("f3", "Nobody yet"),

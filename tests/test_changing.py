@@ -19,6 +19,7 @@ from chat_tui.marks import ASCII, DELETED, UNICODE, Glyphs
 from chat_tui.model import Changed, Conversation
 from chat_tui.plain import TextFace
 from chat_tui.reactions import EMOJI_CELLS, INVISIBLE, NAMES, emoji_of, label, summary
+from chat_tui.settings.preferences import Preferences
 from chat_tui.simulated import SimulatedChat
 from sync.changes import EMOJIS_MAX, NOT_HERE, Redaction
 from sync.entry import TEXT_MAX
@@ -239,7 +240,7 @@ async def test_line_mode_says_what_was_edited_deleted_and_reacted_to(
 ) -> None:
     before = line(1, "tea at four")
     async with opened(tmp_path, "alice") as alice:
-        face = TextFace(alice)
+        face = TextFace(alice, Preferences())
 
         face.event(LineChanged(edited(before, "tea at five"), rewritten=True, reacted=False))
         face.event(LineChanged(deleted(before), rewritten=True, reacted=True))

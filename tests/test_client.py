@@ -3,7 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from chat_tui.client import Client, checked_nick
+from chat_tui.client import Client
+from chat_tui.settings.schema import checked_nick
 from storage.profile import ProfileInUseError
 from sync.errors import LocalError
 from sync.machine import ChannelId

@@ -18,8 +18,9 @@ def test_every_command_of_the_issue_is_there() -> None:
     wanted = (
         "/help /join /create /channel /channels /invite /connect /who /peers /nick /resend "
         "/typing /edit /react /delete /missing /buffers /sync /status /whoami /quit "
-        "/search /grep /mentions /goto /unread /info /copy /quote /open /repair /bare /clear /ticks "
-        "/msg /me /away /leave /whois /verify /trust /block /unblock /doctor"
+        "/search /grep /mentions /goto /unread /info /copy /quote /open /repair /bare /clear "
+        "/ticks /msg /me /away /leave /whois /verify /trust /block /unblock /doctor "
+        "/set /theme /mouse /keys"
     )
 
     assert set(wanted.split()) == set(BY_NAME)

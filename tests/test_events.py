@@ -8,6 +8,7 @@ import pytest
 
 from chat_tui import events
 from chat_tui.plain import TextFace
+from chat_tui.settings.preferences import Preferences
 from sync.identity import short_fingerprint
 from sync.view import (
     MessageShown,
@@ -65,7 +66,7 @@ async def test_line_mode_prints_a_message_once_it_is_delivered(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     async with opened(tmp_path, "alice") as alice:
-        face = TextFace(alice)
+        face = TextFace(alice, Preferences())
 
         face.event(PreviewShown(line(1, loading=True)))
         before = capsys.readouterr().out
@@ -80,7 +81,7 @@ async def test_line_mode_says_who_is_away_verified_or_does_something(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     async with opened(tmp_path, "alice") as alice:
-        face = TextFace(alice)
+        face = TextFace(alice, Preferences())
 
         face.event(MessageShown(replace(line(1), text="/me waves")))
         face.event(PeerShown(peer("bob"), "bob", PeerState.UP, "lunch\n\x1b[2J"))

@@ -1,5 +1,6 @@
 """The first-run screen: three prefilled questions."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,8 @@ async def test_enter_takes_what_is_suggested() -> None:
 async def test_each_field_can_be_changed() -> None:
     app = FirstRun(SUGGESTED, anything)
     async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("end", "2", "tab", *"code", "tab", "end", "/", "x", "tab", "enter")
+        await pilot.press("end", "2", "tab", *"code", "tab", "tab", "tab", "enter")
+        await pilot.press("end", "/", "x", "tab", "enter")
 
     assert app.return_value == Answers("alice2", "code", SUGGESTED.data_dir / "x")
 
@@ -51,7 +53,7 @@ async def test_an_unusable_answer_is_said_and_can_be_mended() -> None:
 async def test_an_empty_place_means_the_suggested_one() -> None:
     app = FirstRun(SUGGESTED, anything)
     async with app.run_test(size=(80, 24)) as pilot:
-        await pilot.press("tab", "tab", "ctrl+u", "enter")
+        await pilot.press("tab", "tab", "tab", "tab", "enter", "ctrl+u", "enter")
 
     assert app.return_value == SUGGESTED
 
@@ -72,3 +74,35 @@ async def test_all_of_it_fits_a_small_terminal() -> None:
         questions = app.query_one("#questions")
 
         assert questions.max_scroll_y == 0
+
+
+async def test_the_demo_leaves_the_questions_for_later() -> None:
+    app = FirstRun(SUGGESTED, anything)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("tab", "tab", "tab", "enter")
+
+    assert app.return_value == replace(SUGGESTED, demo=True)
+
+
+async def test_where_data_is_kept_is_said_and_asked_only_on_request() -> None:
+    app = FirstRun(SUGGESTED, anything)
+    async with app.run_test(size=(80, 24)) as pilot:
+        said = str(app.query_one("#kept").render())
+        shown = app.query_one("#data-dir").region.area
+        await pilot.click("#change-place")
+        await pilot.pause()
+        asked = app.query_one("#data-dir").region.area
+
+    assert str(SUGGESTED.data_dir) in said
+    assert not shown
+    assert asked
+
+
+async def test_a_question_fits_a_terminal_that_is_hardly_large_enough() -> None:
+    app = FirstRun(SUGGESTED, anything)
+    async with app.run_test(size=(60, 16)) as pilot:
+        await pilot.pause()
+        for field in ("#name", "#invite", "#start"):
+            app.query_one(field).focus()
+            await pilot.pause()
+            assert app.screen.region.contains_region(app.query_one(field).region)

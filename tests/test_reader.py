@@ -12,10 +12,10 @@ from rich.style import Style
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
-from chat_tui.found import TICKS
 from chat_tui.layout import Shape
 from chat_tui.marks import ASCII, UNICODE, Glyphs
 from chat_tui.reader import Reader
+from chat_tui.taste import Taste
 from chat_tui.text import DAY, LINES_MAX
 from chat_tui.transcript import Painted
 from chat_tui.words import words_of
@@ -237,7 +237,7 @@ async def test_a_gap_says_what_becomes_of_it_and_repaints_only_its_line() -> Non
 
 
 @pytest.mark.parametrize(
-    ("which", "marks"), [(TICKS[0], "●●✗○"), (TICKS[1], "●✗○"), (TICKS[2], "✗")]
+    ("which", "marks"), [("always", "●●✗○"), ("recent", "●✗○"), ("never", "✗○")]
 )
 async def test_ticks_are_hidden_but_never_a_failure(which: str, marks: str) -> None:
     old = -2 * DAY // 1_000_000_000
@@ -248,7 +248,7 @@ async def test_ticks_are_hidden_but_never_a_failure(which: str, marks: str) -> N
         line(4, "sent", author="alice", seconds=-999),
     ]
     async with room(*own) as (app, _):
-        app.reader.show_ticks(which)
+        app.reader.change_look(UNICODE, Taste(ticks=which))
         shown = "".join(app.shown())
 
     assert "".join(sign for sign in shown if sign in "●✗○") == marks

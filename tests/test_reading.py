@@ -499,10 +499,10 @@ async def test_ticks_are_shown_as_the_person_wants() -> None:
     async with reading(short_talk()) as (app, pilot):
         always = "\n".join(top_lines(app)).count("●")
         await command(pilot, "/ticks never")
-        await until(pilot, lambda: app.transcript.ticks == "never")
+        await until(pilot, lambda: "ticks is never now" in shown(app))
         never = "\n".join(top_lines(app)).count("●")
         await command(pilot, "/ticks some")
-        await until(pilot, lambda: "/ticks recent" in shown(app))
+        await until(pilot, lambda: "recent, always or never" in shown(app))
 
     assert (always, never) == (2, 0)
 

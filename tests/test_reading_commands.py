@@ -152,10 +152,8 @@ async def test_views_of_a_screen_say_in_line_mode_why_there_is_nothing_to_do() -
     scene = short_talk()
 
     said = [(await simulated(scene, text)).text for text in ("/unread", "/bare", "/clear")]
-    ticks = await simulated(scene, "/ticks recent")
 
     assert all(text.startswith("Line mode") for text in said)
-    assert ticks.found == View("recent")
 
 
 async def test_repair_asks_at_once_for_what_is_missing() -> None:

@@ -160,7 +160,7 @@ async def test_the_chat_follows_the_size_of_the_terminal(tmp_path: Path) -> None
 async def test_alt_keys_act_and_type_nothing(tmp_path: Path) -> None:
     async with chatting(tmp_path, "alice") as alice:
         for key, shown in (
-            ("M-h", "COMMANDS"),
+            ("M-h", "complete a /command"),
             ("M-p", "Waiting for parents"),
             ("M-n", "Nobody yet"),
         ):

@@ -11,9 +11,10 @@ from textual.app import App, ComposeResult
 from textual.geometry import Region
 from textual.pilot import Pilot
 
-from chat_tui.layout import NICK_CELLS, TAIL
+from chat_tui.layout import TAIL
 from chat_tui.messages import FollowChanged, OlderWanted
 from chat_tui.model import ROWS_KEPT, ROWS_SLACK, Conversation
+from chat_tui.taste import Taste
 from chat_tui.transcript import Transcript
 from sync.machine import MINUTE, SECOND
 from sync.sds.message import Delivery
@@ -350,7 +351,7 @@ async def test_long_names_are_cut_to_their_column() -> None:
     async with screen(line(1, "hi", nick="a" * 30)) as (app, _):
         shown = app.shown()
 
-    assert shown[1].endswith(" " + "a" * (NICK_CELLS - 1) + "…  hi")
+    assert shown[1].endswith(" " + "a" * (Taste().nick_cells - 1) + "…  hi")
 
 
 async def test_a_narrow_screen_gives_names_their_own_lines() -> None:

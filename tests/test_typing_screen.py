@@ -137,6 +137,6 @@ async def test_line_mode_says_nothing_of_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async with opened(tmp_path, "alice") as alice:
-        TextFace(alice).event(TypingShown(LOBBY, peer("bob"), "bob", typing=True))
+        TextFace(alice, alice.settings).event(TypingShown(LOBBY, peer("bob"), "bob", typing=True))
 
     assert capsys.readouterr().out == ""

@@ -7,7 +7,7 @@ from chat_tui import reports
 from chat_tui.chat import Chat
 from chat_tui.commands.command import At, Command, Result, channel_info, required
 from chat_tui.facts import facts
-from chat_tui.found import TICKS, Detailed, Goal, Hits, Listed, View, as_text, line_text
+from chat_tui.found import Detailed, Goal, Hits, Listed, View, as_text, line_text
 from chat_tui.grep import matching
 from chat_tui.links import ascii_host, host_of, links_in
 from chat_tui.text import clean_nick, clean_text, count, day_of, time_of_day
@@ -149,14 +149,6 @@ async def clear(_chat: Chat, _rest: str, _at: At) -> Result:
     return Result(text=said, found=View("clear"))
 
 
-async def ticks(_chat: Chat, rest: str, _at: At) -> Result:
-    """Choose which marks are shown."""
-    which = required(rest.casefold(), "/ticks always, /ticks recent or /ticks never")
-    if which not in TICKS:
-        raise LocalError("Write /ticks always, /ticks recent or /ticks never.")
-    return Result(text="Line mode shows no marks.", found=View(which))
-
-
 async def repair(chat: Chat, rest: str, at: At) -> Result:
     """Ask for missing messages again, now."""
     channel = channel_info(chat, at.channel)
@@ -239,5 +231,4 @@ ROWS: Final = (
     Command(("/repair",), "[id or all]", "ask again for what is missing, now", repair),
     Command(("/bare",), "", "text without boxes, to select and copy", bare),
     Command(("/clear",), "", "empty the view; nothing is deleted", clear),
-    Command(("/ticks",), "which", "marks: always, recent or never", ticks),
 )

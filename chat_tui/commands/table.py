@@ -15,6 +15,7 @@ from chat_tui.commands import (
     people,
     protocol,
     reading,
+    settings,
     talking,
     trust,
 )
@@ -115,6 +116,7 @@ TABLE: Final = (
     *changing.ROWS,
     *reading.ROWS,
     *protocol.ROWS,
+    *settings.ROWS,
     Command(("/quit",), "", "leave; what is not out yet goes out next time", leave),
 )
 

@@ -1,0 +1,190 @@
+"""Every key that does something, by id: the table behind the screen, the help and `[keys]`.
+
+Rules:
+1. A key stands here only if every common terminal really sends it (see `undeliverable`).
+2. Two keys of one place never mean two things (see `conflicts`).
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+from sync.errors import LocalError
+
+
+class Place(Enum):
+    """Where a key is heard."""
+
+    EVERYWHERE = "everywhere"
+    INPUT = "while writing"
+    READING = "while writing or reading"
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One thing that keys do: `keys` as Textual names them, with commas between."""
+
+    id: str
+    keys: str
+    action: str
+    label: str
+    """For lists: what it does, as short as a button's title."""
+    place: Place = Place.EVERYWHERE
+    priority: bool = False
+    """Whether it goes before what the widget in focus would do with it."""
+
+
+KEYS: Final = (
+    Key("quit", "ctrl+q", "quit", "Quit", priority=True),
+    Key("help", "f1,alt+h", "help", "Help"),
+    Key("debug", "f2,alt+p", "debug", "Protocol"),
+    Key("peers", "f3,alt+n", "peers", "Peers"),
+    # F6 marks a line in Textual
+    Key("settings", "f6,alt+c", "settings", "Settings", priority=True),
+    Key("palette", "ctrl+p", "palette", "Commands", priority=True),
+    Key("switch", "alt+k", "switch_channel", "Switch channel"),
+    Key("close", "escape", "close", "Close"),
+    Key("next_active", "alt+a", "next_active", "Next channel with new messages"),
+    Key("channel_up", "alt+up", "channel(-1)", "Channel above"),
+    Key("channel_down", "alt+down", "channel(1)", "Channel below"),
+    Key("debug_up", "alt+pageup", "page_debug(-1)", "Protocol: further up"),
+    Key("debug_down", "alt+pagedown", "page_debug(1)", "Protocol: further down"),
+    Key("select", "ctrl+t,alt+s", "select", "Select a message", Place.READING),
+    Key("search", "ctrl+f", "search", "Search", Place.READING, priority=True),
+    Key("unread", "alt+u", "unread", "First unread message", Place.READING),
+    Key("bare", "f9", "bare", "Text without boxes, to copy", Place.READING),
+    Key("read_up", "pageup", "app.read('up')", "Read further up", Place.INPUT),
+    Key("read_down", "pagedown", "app.read('down')", "Read further down", Place.INPUT),
+    Key("oldest", "ctrl+home", "app.read('oldest')", "Oldest message", Place.INPUT),
+    Key("newest", "ctrl+end", "app.read('newest')", "Newest message", Place.INPUT),
+)
+
+BY_ID: Final = {key.id: key for key in KEYS}
+
+LETTERS_TAKEN: Final = {"b": "Ctrl+Left", "f": "Ctrl+Right"}
+"""What terminals make of Alt and a letter: they send the old keys for words of a shell."""
+
+CTRL_TAKEN: Final = {
+    "i": "Tab",
+    "m": "Enter",
+    "j": "a new line",
+    "h": "Backspace, in many terminals",
+    "left_square_bracket": "Esc",
+}
+NAMES: Final = {
+    "pageup": "PgUp",
+    "pagedown": "PgDn",
+    "escape": "Esc",
+    "left_square_bracket": "[",
+}
+"""How keys are called on keyboards, where Textual has another name."""
+
+ESSENTIAL: Final = frozenset({"enter", "tab", "shift+tab", "up", "down", "left", "right"})
+"""Keys of the input and of lists, which would not work without them."""
+
+EDITING: Final = frozenset({
+    "ctrl+a", "ctrl+c", "ctrl+d", "ctrl+e", "ctrl+k", "ctrl+u", "ctrl+v", "ctrl+w", "ctrl+x",
+    "ctrl+y", "ctrl+z", "ctrl+left", "ctrl+right", "home", "end", "delete", "backspace", "f7",
+    "alt+backspace", "alt+delete", "ctrl+backspace",
+}) - {key for row in KEYS for key in row.keys.split(",")}  # fmt: skip
+"""What the input does with keys before anybody else hears of them; a test compares it with it."""
+
+NAMED: Final = frozenset({
+    "escape", "up", "down", "left", "right", "home", "end", "pageup", "pagedown", "insert",
+    "delete", "backspace", "enter", "tab", "space",
+})  # fmt: skip
+FUNCTION: Final = re.compile(r"(?:shift\+)?f(?:[1-9]|1[0-2])")
+LETTER: Final = re.compile(r"[a-z]")
+MODIFIED: Final = re.compile(r"((?:(?:ctrl|alt|shift)\+)+)(.+)")
+
+
+def undeliverable(key: str) -> str:
+    """Return why a key cannot be used, as a sentence; empty if it can."""
+    said = name_of(key)
+    if key in EDITING:
+        return f"{said} edits what is being written."
+    if FUNCTION.fullmatch(key):
+        return ""
+    if key in ESSENTIAL:
+        return f"{said} is needed for writing and for lists."
+    found = MODIFIED.fullmatch(key)
+    if found is None:
+        return "" if key in NAMED - {"backspace", "delete", "space"} else _bare(key, said)
+    modifiers, base = set(found[1].rstrip("+").split("+")), found[2]
+    if base in NAMED:
+        return _named(modifiers, base, said)
+    if not LETTER.fullmatch(base):
+        return f"{said} is sent by hardly any terminal as such: take Ctrl or Alt and a letter."
+    if modifiers == {"ctrl"} and base in CTRL_TAKEN:
+        return f"Terminals send the same for {said} as for {CTRL_TAKEN[base]}."
+    if modifiers == {"alt"} and base in LETTERS_TAKEN:
+        return f"Terminals send the same for {said} as for {LETTERS_TAKEN[base]}."
+    if modifiers not in ({"ctrl"}, {"alt"}):
+        return f"Most terminals cannot send {said}: take Ctrl or Alt and a letter."
+    return ""
+
+
+def _named(modifiers: set[str], base: str, said: str) -> str:
+    """Judge a key with a name that is pressed together with others."""
+    if base in {"enter", "tab", "escape", "backspace", "space"}:
+        return f"Many terminals send the same for {said} as for {name_of(base)}."
+    if "shift" in modifiers:
+        return f"{said} selects text in the input."
+    return ""
+
+
+def _bare(key: str, said: str) -> str:
+    if len(key) == 1 or key in {"space", "backspace", "delete"}:
+        return f"{said} is needed for writing: take it with Ctrl or Alt, or a function key."
+    return f"There is no key {said}; `chat-tui keys` shows what each key is called."
+
+
+def parse_keys(text: str) -> tuple[str, ...]:
+    """Return keys as they are kept, of what a person writes: `F5, Alt+R`.
+
+    Raises:
+        LocalError: one cannot be used; says why.
+    """
+    keys = [word.strip().casefold().replace("control+", "ctrl+") for word in text.split(",")]
+    keys = [FROM_NAMES.get(key, key) for key in keys if key]
+    if not keys:
+        raise LocalError("Name a key, as f5 or alt+r; /set with reset brings the usual one back.")
+    for key in keys:
+        if problem := undeliverable(key):
+            raise LocalError(f"{problem} Choose another key.")
+    return tuple(dict.fromkeys(keys))
+
+
+FROM_NAMES: Final = {"pgup": "pageup", "pgdn": "pagedown", "esc": "escape", "del": "delete"}
+
+
+def name_of(key: str) -> str:
+    """Return a key as it stands on keyboards: `Alt+H` of `alt+h`."""
+    parts = key.split("+")
+    return "+".join(NAMES.get(part, part.capitalize()) for part in parts)
+
+
+def names_of(keys: Iterable[str]) -> str:
+    """Return keys as a person reads them: `F1 or Alt+H`."""
+    return " or ".join(name_of(key) for key in keys)
+
+
+def conflicts(chosen: Mapping[str, tuple[str, ...]], newest: str = "") -> list[str]:
+    """Return a sentence for every key that would mean two things; `chosen` is by id.
+
+    A key heard everywhere is heard while writing as well, so it may not mean another thing there.
+    Of two, that of the id `newest` has to give way, else the one further down in the table.
+    """
+    owners: dict[str, str] = {}
+    problems: list[str] = []
+    for row in sorted(KEYS, key=lambda row: row.id == newest):
+        for key in chosen[row.id]:
+            other = owners.setdefault(key, row.id)
+            if other != row.id:
+                problems.append(
+                    f"{name_of(key)} is taken by keys.{other} ({BY_ID[other].label}): "
+                    f"choose another key for keys.{row.id}, or move that one first."
+                )
+    return problems

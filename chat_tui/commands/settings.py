@@ -1,0 +1,118 @@
+"""Commands about settings: the same on the screen and in line mode."""
+
+from typing import Any, Final
+
+from chat_tui.bindings import KEYS, names_of
+from chat_tui.chat import Chat
+from chat_tui.commands.command import At, Command, Result
+from chat_tui.settings.preferences import explanation, listing
+from chat_tui.settings.schema import (
+    MOUSE,
+    NAME,
+    THEME,
+    THEMES,
+    TICKS,
+    Section,
+    Setting,
+    When,
+    find,
+)
+
+RESET: Final = "reset"
+
+SEEN: Final = frozenset({Section.LOOK, Section.ALERTS, Section.KEYS})
+"""Parts that line mode has no use for."""
+
+
+async def change(chat: Chat, setting: Setting[Any], text: str) -> None:
+    """Set a setting to what was typed; a name is told to the others too.
+
+    Raises:
+        LocalError: it cannot be that, or not be written; says what to do.
+    """
+    value = setting.kind.parse(text)
+    if setting is NAME and value is not None:
+        await chat.rename(value)
+    else:
+        chat.settings.change(setting, value)
+
+
+async def reset(chat: Chat, setting: Setting[Any]) -> None:
+    """Take back what was chosen for this profile.
+
+    Raises:
+        LocalError: as `change`.
+    """
+    chat.settings.reset(setting)
+
+
+async def set_setting(chat: Chat, rest: str, _at: At) -> Result:
+    """List the settings, explain one, or change it."""
+    if not rest:
+        return Result(text=listing(chat.settings), action="settings")
+    name, _, text = rest.partition(" ")
+    setting = find(name)
+    text = text.strip().removeprefix("= ")
+    if not text:
+        return Result(text=explanation(chat.settings, setting))
+    if text.casefold() == RESET:
+        await reset(chat, setting)
+    else:
+        await change(chat, setting, text)
+    return Result(text=_done(chat, setting))
+
+
+def _done(chat: Chat, setting: Setting[Any]) -> str:
+    """Return what is true now, and where and when it shows."""
+    said = f"{setting.name} is {chat.settings.shown(setting)} now."
+    if setting.when is When.START:
+        return f"{said} It holds from the next start on."
+    if setting.section in SEEN and not chat.settings.on_screen:
+        return f"{said} It has no effect in line mode; the full screen shows it."
+    return said
+
+
+async def theme(chat: Chat, rest: str, _at: At) -> Result:
+    """Say which themes there are, or take one."""
+    if not rest:
+        return Result(
+            text=f"The theme is {chat.settings.shown(THEME)}. There are {', '.join(THEMES)}."
+        )
+    await change(chat, THEME, rest)
+    return Result(text=_done(chat, THEME))
+
+
+async def ticks(chat: Chat, rest: str, _at: At) -> Result:
+    """Say or choose of which messages it is shown that they were received."""
+    if not rest:
+        return Result(text=explanation(chat.settings, TICKS))
+    await change(chat, TICKS, rest)
+    return Result(text=_done(chat, TICKS))
+
+
+async def mouse(chat: Chat, rest: str, _at: At) -> Result:
+    """Turn the mouse on or off; without a word, the other way round."""
+    await change(chat, MOUSE, rest or ("off" if chat.settings[MOUSE] else "on"))
+    said = _done(chat, MOUSE)
+    if not chat.settings[MOUSE] and chat.settings.on_screen:
+        said += " Now the terminal selects and copies text; /mouse takes it back."
+    return Result(text=said)
+
+
+async def keys(chat: Chat, _rest: str, _at: At) -> Result:
+    """List what every key does."""
+    chosen = chat.settings.keys()
+    rows = [(names_of(chosen[row.id]), row.label, f"keys.{row.id}") for row in KEYS]
+    width = max(len(keys) for keys, _, _ in rows)
+    wide = max(len(label) for _, label, _ in rows)
+    lines = [f"{keys:<{width}}  {label:<{wide}}  {name}" for keys, label, name in rows]
+    return Result(text="\n".join([*lines, "/set keys.help f5, alt+r gives one other keys."]))
+
+
+ROWS: Final = (
+    Command(("/set",), "[name] [value]", "settings; reset as value undoes a change", set_setting),
+    Command(("/theme",), "[name]", "the colours", theme),
+    Command(("/ticks",), "[which]", "the mark of received: always, recent or never", ticks),
+    Command(("/mouse",), "[on or off]", "hear the mouse, or leave it to the terminal", mouse),
+    Command(("/keys",), "", "what every key does, and how to change it", keys),
+)  # fmt: skip

@@ -1,0 +1,35 @@
+"""How our screens dress: the theme a person chose, legible, or the terminal's own colours."""
+
+import os
+from typing import Generic, TypeVar
+
+from textual.app import App
+
+from chat_tui.settings.preferences import Preferences
+from chat_tui.settings.schema import ANIMATIONS, LOW_BANDWIDTH, THEME
+from chat_tui.themes import legible_theme
+
+ReturnType = TypeVar("ReturnType")
+
+
+class Dressed(App[ReturnType], Generic[ReturnType]):
+    """An application with our themes, which moves nothing unless it is asked to.
+
+    `NO_COLOR` and `low_bandwidth` take the terminal's own colours; Textual then drops even those
+    for the former.
+    """
+
+    def __init__(self, settings: Preferences) -> None:
+        self._without_colour = bool(os.environ.get("NO_COLOR"))  # Textual takes it out
+        # Only so does Textual leave the colours out, and not make greys of them.
+        super().__init__(ansi_color=True if self._without_colour else None)
+        self.dress(settings)
+
+    def dress(self, settings: Preferences) -> None:
+        """Take up theme and motion as they are set now."""
+        plain = self._without_colour or settings[LOW_BANDWIDTH]
+        name = "ansi" if plain else settings[THEME]
+        self.register_theme(legible_theme(name))
+        self.theme = name
+        moving = settings[ANIMATIONS] and not settings[LOW_BANDWIDTH]
+        self.animation_level = "full" if moving else "none"

@@ -1,0 +1,124 @@
+"""`chat-tui keys`: what a key sends, what it is called, and whether it can be bound."""
+
+import os
+import select
+import sys
+import termios
+import tty
+from codecs import getincrementaldecoder
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from textual._xterm_parser import XTermParser  # the one way to know what Textual makes of bytes
+from textual.events import Key
+
+from chat_tui.bindings import KEYS, parse_keys, undeliverable
+from sync.errors import LocalError
+
+LEAVING: Final = ("escape", "ctrl+c")
+"""Pressed twice, either ends the probe: once it is shown as any other key."""
+
+KITTY_ON: Final = "\x1b[>25u"
+"""Asks for unambiguous keys, as Textual does when the chat runs (disambiguate, all keys, text)."""
+KITTY_OFF: Final = "\x1b[<u"
+
+TOGETHER_S: Final = 0.1
+"""Within which the bytes of one key come; then a lone Esc is a key of its own."""
+
+
+WRITING: Final = {
+    "enter": "sends",
+    "ctrl+j": "begins a new line",
+    "tab": "completes; goes to the next field",
+    "up": "what you sent before; one up in lists",
+    "down": "what you sent after; one down in lists",
+}
+"""What cannot be bound, because writing needs it."""
+
+
+class Probe:
+    """Bytes in, sentences out; `ended` once Esc or Ctrl+C was pressed twice."""
+
+    def __init__(self) -> None:
+        self.ended = False
+        self._decode = getincrementaldecoder("utf-8")("replace").decode
+        self._last = ""
+
+    def feed(self, sent: bytes) -> list[str]:
+        """Return a line for every key in what the terminal sent at once."""
+        parser = XTermParser()  # a new one, and its end: what came is all there is of a key
+        events = [*parser.feed(self._decode(sent)), *parser.feed("")]
+        keys = [event for event in events if isinstance(event, Key)]
+        shown = _hex(sent)
+        if not keys:
+            return [f"{shown:<24} is no key"]
+        lines: list[str] = []
+        for number, key in enumerate(keys):
+            lines.append(f"{shown if not number else '':<24} {key.key:<26} {verdict(key)}")
+            self.ended = self.ended or (key.key in LEAVING and key.key == self._last)
+            self._last = key.key
+        return lines
+
+
+def verdict(key: Key) -> str:
+    """Return what the key does here, or why nothing can be bound to it."""
+    for row in KEYS:
+        if key.key in parse_keys(row.keys):
+            return f"keys.{row.id}: {row.label}"
+    if key.key in WRITING:
+        return WRITING[key.key]
+    if key.is_printable and not key.key.startswith(("alt+", "ctrl+")):
+        return "is written"
+    return undeliverable(key.key) or "free: /set keys.help " + key.key
+
+
+def _hex(sent: bytes) -> str:
+    return " ".join(f"{byte:02x}" for byte in sent)
+
+
+@contextmanager
+def _raw(descriptor: int) -> Iterator[None]:
+    """Let every key through, as it does while the chat runs."""
+    before = termios.tcgetattr(descriptor)
+    try:
+        tty.setraw(descriptor)
+        yield
+    finally:
+        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+
+
+def run(write: Callable[[str], object]) -> None:
+    """Show what keys send until one of `LEAVING` was pressed twice.
+
+    Raises:
+        LocalError: this is no terminal.
+    """
+    descriptor = sys.stdin.fileno() if sys.stdin.isatty() else -1
+    if descriptor < 0:
+        raise LocalError("Only a terminal sends keys: run this in one, without a pipe.")
+    write("Press keys; Esc or Ctrl+C twice ends it.\r\n\r\n")
+    write(f"{'bytes':<24} {'called':<26} what it does\r\n")
+    probe = Probe()
+    with _raw(descriptor):
+        write(KITTY_ON)
+        try:
+            while not probe.ended:
+                sent = _sent_together(descriptor)
+                if not sent:
+                    return
+                for line in probe.feed(sent):
+                    write(f"{line}\r\n")
+        finally:
+            write(KITTY_OFF)
+
+
+def _sent_together(descriptor: int) -> bytes:
+    """Return the bytes of one key; none at the end of input."""
+    sent = os.read(descriptor, 1)
+    while sent and select.select([descriptor], [], [], TOGETHER_S if sent == b"\x1b" else 0)[0]:
+        more = os.read(descriptor, 1024)
+        if not more:
+            break
+        sent += more
+    return sent

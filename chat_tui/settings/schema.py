@@ -1,0 +1,246 @@
+"""The one table of settings: files, screen, /set, `--set` and the lists of help all follow it.
+
+A setting that only the next start can take up says so; all others are true at once.
+"""
+
+import ipaddress
+from dataclasses import dataclass
+from difflib import get_close_matches
+from enum import Enum
+from typing import Any, Final, Generic, TypeVar
+
+from chat_tui.addresses import PORT_MAX, parse_address
+from chat_tui.bindings import KEYS, parse_keys
+from chat_tui.settings.kinds import Hours, KeyList, Kind, OneOf, OrNone, Switch, Text, Whole, Words
+from sync.entry import NICK_MAX
+from sync.errors import LocalError
+
+NEAREST: Final = 3
+
+T = TypeVar("T")
+
+
+class Section(Enum):
+    """The parts of the settings, which are the tables of the file."""
+
+    GENERAL = "general"
+    LOOK = "look"
+    ALERTS = "alerts"
+    KEYS = "keys"
+    NETWORK = "network"
+    PRIVACY = "privacy"
+
+
+class When(Enum):
+    """When a change does what it does."""
+
+    NOW = "at once"
+    START = "at the next start"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Setting(Generic[T]):
+    """One row of the table. `help` says what a change does."""
+
+    name: str
+    section: Section
+    kind: Kind[T]
+    default: T
+    help: str
+    when: When = When.NOW
+
+    @property
+    def in_file(self) -> str:
+        """What it is called within its table of the file."""
+        return self.name.removeprefix(f"{self.section.value}.")
+
+    @property
+    def shown_default(self) -> str:
+        """The default as it would be typed."""
+        return self.kind.shown(self.default)
+
+
+def checked_nick(nick: str) -> str:
+    """Return `nick` if it can be one.
+
+    Raises:
+        LocalError: empty, too long, or not printable.
+    """
+    if not 0 < len(nick.strip()) <= NICK_MAX or not nick.isprintable():
+        raise LocalError(f"A name has 1 to {NICK_MAX} printable characters.")
+    return nick
+
+
+def _interface(text: str) -> str:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        raise LocalError(
+            f"{text!r} is no address of an interface: write it as 192.168.1.20."
+        ) from None
+    return text
+
+
+OWN_THEMES: Final = ("high-contrast", "ansi")
+THEMES: Final = (
+    "tokyo-night", *OWN_THEMES, "textual-dark", "textual-light", "nord", "gruvbox", "dracula",
+    "monokai", "flexoki", "catppuccin-mocha", "catppuccin-latte", "catppuccin-frappe",
+    "catppuccin-macchiato", "solarized-dark", "solarized-light", "rose-pine", "rose-pine-moon",
+    "rose-pine-dawn", "atom-one-dark", "atom-one-light",
+)  # fmt: skip
+
+NAME = Setting(
+    "name", Section.GENERAL,
+    OrNone(Text(f"1 to {NICK_MAX} printable characters", checked_nick), "remembered"), None,
+    "What others call you; remembered is the name of last time, at first this computer's user. "
+    "What you wrote before keeps the name it was written under.",
+)  # fmt: skip
+TIME_FORMAT = Setting(
+    "time_format", Section.GENERAL, OneOf(("24h", "12h")), "24h",
+    "How times of day are written: 17:05, or 5:05pm.",
+)  # fmt: skip
+DAY_SEPARATORS = Setting(
+    "day_separators", Section.GENERAL, Switch(), True,
+    "Whether a line with the date stands where a new day begins.",
+)  # fmt: skip
+PASTE_LINES = Setting(
+    "paste_lines", Section.GENERAL, Whole(0, 1000), 5,
+    "A paste of more lines than this says so before it is sent, and Esc takes it out again; "
+    "0 never says it. A paste is never sent by itself.",
+)  # fmt: skip
+
+THEME = Setting(
+    "theme", Section.LOOK, OneOf(THEMES), THEMES[0],
+    "The colours. ansi takes the terminal's own 16; high-contrast is black, white and yellow.",
+)  # fmt: skip
+DENSITY = Setting(
+    "density", Section.LOOK, OneOf(("compact", "cosy")), "compact",
+    "Whether the messages of another author begin after an empty line (cosy) or at once.",
+)  # fmt: skip
+NICK_WIDTH = Setting(
+    "nick_width", Section.LOOK, Whole(4, 24), 10,
+    "Columns for names beside the messages; longer names are cut there.",
+)  # fmt: skip
+GLYPHS = Setting(
+    "glyphs", Section.LOOK, OneOf(("auto", "unicode", "ascii")), "auto",
+    "The signs for marks and rules. auto takes ascii where the locale is not UTF-8.",
+)  # fmt: skip
+TICKS = Setting(
+    "ticks", Section.LOOK, OneOf(("recent", "always", "never")), "recent",
+    "Which of your messages say that they were received: those of a day, all, or none. "
+    "What was not received yet, or failed, always says so.",
+)  # fmt: skip
+ANIMATIONS = Setting(
+    "animations", Section.LOOK, Switch(), False,
+    "Whether lists and drawers glide. Each movement sends some 20 kB more to the terminal.",
+)  # fmt: skip
+MOUSE = Setting(
+    "mouse", Section.LOOK, Switch(), True,
+    "Whether the chat hears the mouse. Without it the terminal selects and copies text itself.",
+)  # fmt: skip
+LOW_BANDWIDTH = Setting(
+    "low_bandwidth", Section.LOOK, Switch(), False,
+    "For slow lines: paint twice a second at most, in the terminal's 16 colours, without motion.",
+)  # fmt: skip
+
+ALERTS = Setting(
+    "alerts", Section.ALERTS, OneOf(("mentions", "all", "none")), "mentions",
+    "Which messages ring the bell or raise a notice while you look elsewhere: those with your "
+    "name, all, or none. Your own never do.",
+)  # fmt: skip
+BELL = Setting(
+    "bell", Section.ALERTS, Switch(), True,
+    "Whether the terminal's bell rings, at most once in ten seconds.",
+)  # fmt: skip
+DESKTOP = Setting(
+    "desktop", Section.ALERTS, OneOf(("off", "osc9", "osc777")), "off",
+    "Whether the terminal is asked to raise a notice on the desktop. iTerm2, kitty, WezTerm and "
+    "Windows Terminal know osc9; foot, urxvt and VTE know osc777.",
+)  # fmt: skip
+TITLE = Setting(
+    "title", Section.ALERTS, Switch(), True,
+    "Whether the terminal's title counts what came while you looked elsewhere.",
+)  # fmt: skip
+QUIET_HOURS = Setting(
+    "quiet_hours", Section.ALERTS, OrNone(Hours(), "none"), None,
+    "A time of the day without bell and notices; the title counts on.",
+)  # fmt: skip
+
+INTERFACE = Setting(
+    "interface", Section.NETWORK,
+    OrNone(Text("the address of one, as 192.168.1.20", _interface), "all"), None,
+    "Use only the network interface with this address.", When.START,
+)  # fmt: skip
+PORT = Setting(
+    "port", Section.NETWORK, OrNone(Whole(1, PORT_MAX), "automatic"), None,
+    "Listen here, or at the next free port. automatic: 46021, then what was used before.",
+    When.START,
+)  # fmt: skip
+DISCOVERY = Setting(
+    "discovery", Section.NETWORK, Switch(), True,
+    "Whether you are announced on the network, and others are looked for.", When.START,
+)  # fmt: skip
+CONNECT = Setting(
+    "connect", Section.NETWORK, Words("addresses as host:port", parse_address), (),
+    "Addresses to dial at every start, for people whom the network's multicast does not reach.",
+    When.START,
+)  # fmt: skip
+
+TYPING_NOTICES = Setting(
+    "typing_notices", Section.PRIVACY, Switch(), True,
+    "Whether those who are here see that you type.",
+)  # fmt: skip
+HISTORY_DAYS = Setting(
+    "history_days", Section.PRIVACY, OrNone(Whole(1, 36_500), "everything"), None,
+    "Get from others only what is at most so many days old. What is here stays here.", When.START,
+)  # fmt: skip
+
+KEY_SETTINGS: Final = {
+    key.id: Setting(
+        f"keys.{key.id}", Section.KEYS, KeyList(),
+        parse_keys(key.keys), f"{key.label}, {key.place.value}. `chat-tui keys` names a key.",
+    )
+    for key in KEYS
+}  # fmt: skip
+"""What the keys of `chat_tui.bindings` are, by id."""
+
+SETTINGS: Final[tuple[Setting[Any], ...]] = (
+    NAME, TIME_FORMAT, DAY_SEPARATORS, PASTE_LINES,
+    THEME, DENSITY, NICK_WIDTH, GLYPHS, TICKS, ANIMATIONS, MOUSE, LOW_BANDWIDTH,
+    ALERTS, BELL, DESKTOP, TITLE, QUIET_HOURS,
+    *KEY_SETTINGS.values(),
+    INTERFACE, PORT, DISCOVERY, CONNECT,
+    TYPING_NOTICES, HISTORY_DAYS,
+)  # fmt: skip
+
+BY_NAME: Final = {setting.name: setting for setting in SETTINGS}
+
+PRESETS: Final[dict[str, dict[str, object]]] = {
+    "ssh": {LOW_BANDWIDTH.name: True, MOUSE.name: False, ANIMATIONS.name: False},
+}
+"""Settings that go together, for `--preset`."""
+
+
+def find(name: str) -> Setting[Any]:
+    """Return a setting by its name, with or without its section before it.
+
+    Raises:
+        LocalError: there is none; says which are nearest.
+    """
+    wanted = name.strip().casefold().replace("-", "_")
+    setting = BY_NAME.get(wanted)
+    if setting is None:
+        section, _, rest = wanted.partition(".")
+        setting = BY_NAME.get(rest)
+        if setting is not None and setting.section.value != section:
+            setting = None
+    if setting is None:
+        raise LocalError(f"There is no setting {name}. {nearest(wanted)}")
+    return setting
+
+
+def nearest(name: str) -> str:
+    """Return the settings that somebody who wrote `name` may have meant, as a sentence."""
+    wanted = name.rpartition(".")[2] if not name.startswith("keys.") else name
+    close = get_close_matches(wanted, BY_NAME, n=NEAREST, cutoff=0)
+    return f"Nearest are {', '.join(close[:-1])} and {close[-1]}; /set lists all."

@@ -1,0 +1,262 @@
+"""The settings on a screen: change one, and see at once what it does."""
+
+from typing import Any, ClassVar, Final
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.events import Resize
+from textual.screen import ModalScreen
+from textual.widgets import Input, OptionList
+from textual.widgets.option_list import Option
+
+from chat_tui import applied
+from chat_tui.chat import Chat
+from chat_tui.commands.settings import change, reset
+from chat_tui.marks import UNICODE, Glyphs
+from chat_tui.panels import DIM, TITLE
+from chat_tui.preview import preview
+from chat_tui.settings.kinds import Whole
+from chat_tui.settings.preferences import Preferences, Source
+from chat_tui.settings.schema import NAME, SETTINGS, Section, Setting, find
+from chat_tui.surroundings import Panel
+from chat_tui.taste import taste_of
+from chat_tui.text import clean_nick, clip_cells
+from sync.errors import LocalError
+
+NAME_CELLS: Final = 20
+VALUE_CELLS: Final = 40
+
+HEADINGS: Final = {
+    Section.GENERAL: "GENERAL",
+    Section.LOOK: "LOOK",
+    Section.ALERTS: "ALERTS",
+    Section.KEYS: "KEYS",
+    Section.NETWORK: "NETWORK",
+    Section.PRIVACY: "PRIVACY",
+}
+
+
+class SettingsScreen(ModalScreen[None]):
+    """All settings of `chat` in a list, with a sample of the look below; `usual` as in ChatApp."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "back", "Close", show=False, priority=True),
+        Binding("left", "step(-1)", show=False),
+        Binding("right", "step(1)", show=False),
+        Binding("delete,backspace", "reset", show=False),
+        Binding("tab", "section(1)", show=False, priority=True),
+        Binding("shift+tab", "section(-1)", show=False, priority=True),
+    ]
+    DEFAULT_CSS = """
+    SettingsScreen { align: center middle; }
+    SettingsScreen #settings {
+        width: 100%;
+        max-width: 100;
+        height: 100%;
+        max-height: 46;
+        padding: 0 1;
+        border-top: solid $accent;
+        border-bottom: solid $accent;
+        background: $surface;
+    }
+    SettingsScreen OptionList {
+        height: 1fr;
+        border: none;
+        padding: 0;
+        background: $surface;
+        scrollbar-size-vertical: 1;
+    }
+    SettingsScreen OptionList:focus { border: none; background-tint: $foreground 0%; }
+    SettingsScreen OptionList > .option-list--option-highlighted {
+        color: $block-cursor-foreground;
+        background: $block-cursor-background;
+        text-style: bold;
+    }
+    SettingsScreen OptionList:nocolor > .option-list--option-highlighted {
+        text-style: bold underline;
+    }
+    SettingsScreen Transcript { height: 5; background: $background; }
+    SettingsScreen #about { height: auto; min-height: 4; margin-top: 1; }
+    SettingsScreen Input { display: none; background: $surface; }
+    SettingsScreen.-typing Input { display: block; }
+    """
+
+    def __init__(self, chat: Chat, usual: Glyphs = UNICODE) -> None:
+        super().__init__()
+        self._chat, self._usual = chat, usual
+        self._sample = preview()
+        self._wrong = ""
+        self._explained: Setting[Any] | None = None
+
+    def compose(self) -> ComposeResult:
+        """The list, what the highlighted one does, where a value is typed, and the sample."""
+        with Vertical(id="settings") as frame:
+            frame.border_title = " Settings "
+            frame.border_subtitle = " Left and Right change, Enter types, Del resets, Esc closes "
+            yield OptionList(*self._options(), markup=False)
+            yield Panel(id="about")
+            yield Input(compact=True, select_on_focus=False)
+            yield self._sample
+
+    def on_mount(self) -> None:
+        """Begin at the first setting."""
+        self._list.focus()
+        self._list.highlighted = 1
+        self._sample.change_look(*self._look())
+
+    def on_resize(self, event: Resize) -> None:
+        """Leave the sample out where the list needs its lines."""
+        self._sample.display = event.size.height >= 22  # noqa: PLR2004  below, five settings show
+
+    @property
+    def _list(self) -> OptionList:
+        return self.query_one(OptionList)
+
+    @property
+    def _setting(self) -> Setting[Any]:
+        """The highlighted one."""
+        option = self._list.highlighted_option
+        assert option is not None
+        assert option.id is not None
+        return find(option.id)
+
+    def _look(self) -> tuple[Glyphs, Any]:
+        settings = self._chat.settings
+        return applied.glyphs_of(settings, self._usual), taste_of(settings)
+
+    def _options(self) -> list[Option]:
+        options: list[Option] = []
+        for section in Section:
+            options.append(Option(Content.styled(HEADINGS[section], TITLE), disabled=True))
+            options += [
+                Option(self._row(setting), id=setting.name)
+                for setting in SETTINGS
+                if setting.section is section
+            ]
+        return options
+
+    def _row(self, setting: Setting[Any]) -> Content:
+        settings = self._chat.settings
+        value = clip_cells(self._shown(setting), VALUE_CELLS)
+        source = settings.source(setting)
+        note = "" if source is Source.DEFAULT else "changed"
+        style = "" if source is Source.DEFAULT else "bold"
+        return Content.assemble(
+            f"  {setting.in_file:<{NAME_CELLS}} ", (f"{value:<{VALUE_CELLS}}", style), note
+        )
+
+    def _shown(self, setting: Setting[Any]) -> str:
+        if setting.section is Section.KEYS:
+            return applied.names_of_keys(self._chat.settings, setting)
+        if setting is NAME:
+            return clean_nick(self._chat.snapshot().nick)
+        return self._chat.settings.shown(setting)
+
+    @on(OptionList.OptionHighlighted)
+    def _explain(self) -> None:
+        if self._setting is not self._explained:  # and not the same one, drawn anew
+            self._explained = self._setting
+            self._wrong = ""
+        self._say()
+
+    def _say(self) -> None:
+        about = _about(self._chat.settings, self._setting)
+        if self._wrong:
+            about = Content.assemble((self._wrong, "bold $error"), "\n", about)
+        self.query_one("#about", Panel).show(about)
+        self.call_after_refresh(self._list.scroll_to_highlight)  # the list may be shorter now
+
+    def _changed(self) -> None:
+        """Show what is true now, also of settings that follow from others."""
+        for setting in SETTINGS:
+            self._list.replace_option_prompt(setting.name, self._row(setting))
+        self._sample.change_look(*self._look())
+        self._say()
+
+    # -- keys ---------------------------------------------------------------------------------
+
+    async def action_step(self, step: int) -> None:
+        """Take the value after or before this one."""
+        setting, kind = self._setting, self._setting.kind
+        value = self._chat.settings[setting]
+        if kind.choices:
+            at = kind.choices.index(kind.shown(value)) + step
+            await self._put(kind.choices[at % len(kind.choices)])
+        elif isinstance(kind, Whole):
+            await self._put(str(min(max(value + step, kind.low), kind.high)))
+
+    @on(OptionList.OptionSelected)
+    async def _enter(self) -> None:
+        """Take the next value, or let one be typed."""
+        if self._setting.kind.choices:
+            await self.action_step(1)
+            return
+        field = self.query_one(Input)
+        setting = self._setting
+        nick = self._chat.snapshot().nick
+        field.value = nick if setting is NAME else self._chat.settings.shown(setting)
+        self.add_class("-typing")
+        field.focus()
+        field.cursor_position = len(field.value)
+
+    @on(Input.Submitted)
+    async def _typed(self, event: Input.Submitted) -> None:
+        if await self._put(event.value):
+            self._stop_typing()
+
+    async def action_reset(self) -> None:
+        """Go back to the default, or to what the person's own file says."""
+        try:
+            await reset(self._chat, self._setting)
+            self._wrong = ""
+        except LocalError as error:
+            self._wrong = str(error)
+        self._changed()
+
+    def action_back(self) -> None:
+        """Leave the field without a change, or the settings."""
+        if self.has_class("-typing"):
+            self._wrong = ""
+            self._stop_typing()
+            self._say()
+        else:
+            self.dismiss()
+
+    def action_section(self, step: int) -> None:
+        """Go to the first setting of the next or the previous part."""
+        sections = list(Section)
+        at = (sections.index(self._setting.section) + step) % len(sections)
+        first = next(one for one in SETTINGS if one.section is sections[at])
+        self._list.highlighted = self._list.get_option_index(first.name)
+
+    async def _put(self, text: str) -> bool:
+        """Set the highlighted setting; false if it cannot be that."""
+        try:
+            await change(self._chat, self._setting, text)
+        except LocalError as error:
+            self._wrong = str(error)
+            self._changed()
+            return False
+        self._wrong = ""
+        self._changed()
+        return True
+
+    def _stop_typing(self) -> None:
+        self.remove_class("-typing")
+        self._list.focus()
+
+
+def _about(settings: Preferences, setting: Setting[Any]) -> Content:
+    """Return what the setting does, and how it came to be what it is."""
+    source = settings.source(setting)
+    facts = [f"A change holds {setting.when.value}."]
+    if setting.kind.choices:
+        facts.append(f"Left and Right go through {len(setting.kind.choices)}.")
+    else:
+        facts.append(f"Enter types {setting.kind.expected}.")
+    if source is not Source.DEFAULT:
+        facts.append(f"This is from {source.value}; by default it is {setting.shown_default}.")
+    return Content.assemble(setting.help, "\n", (" ".join(facts), DIM))
