@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from sync.machine import ChannelId, MessageId
-from sync.view import Event, History, Snapshot
+from sync.view import Event, History, Inspection, Snapshot
 
 
 class Chat(Protocol):
@@ -16,6 +16,10 @@ class Chat(Protocol):
     @property
     def history(self) -> History:
         """Messages on disk."""
+
+    @property
+    def inspection(self) -> Inspection:
+        """What an engineer may ask: frames, a test of the filter, recordings."""
 
     def snapshot(self) -> Snapshot:
         """Return what is true now; cheap enough for once a second."""

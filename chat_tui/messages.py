@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from textual.message import Message
 
 from chat_tui.model import Conversation
+from sync.machine import MessageId
 
 
 @dataclass
@@ -53,3 +54,10 @@ class Refused(Message):
 @dataclass
 class NewestWanted(Message):
     """The person pressed End with nothing written."""
+
+
+@dataclass
+class GraphWanted(Message):
+    """The person wants to see the causal graph around a message."""
+
+    message_id: MessageId

@@ -12,6 +12,7 @@ U64_MIDDLE: Final = 1 << 63
 """SQLite's integers are signed: this is taken off, which keeps every order and fits every u64."""
 
 STATUS: Final = {Status.DELIVERED: 0, Status.WAITING: 1, Status.PARKED: 2, Status.LOADING: 3}
+STATUS_OF: Final = {number: status for status, number in STATUS.items()}
 DELIVERY: Final = {
     Delivery.UNACKNOWLEDGED: 0,
     Delivery.POSSIBLY_ACKNOWLEDGED: 1,

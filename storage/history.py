@@ -5,12 +5,13 @@ import sqlite3
 from functools import partial
 from typing import Final
 
+from storage.causal import around
 from storage.columns import DELIVERY_OF, U64_MAX, from_u64, message_id, peer_id, to_u64
 from storage.database import Database, Row
 from sync.entry import HASH_SIZE, Kind, Text, decode_text
 from sync.errors import DecodeError
 from sync.machine import ChannelId, MessageId, PeerId
-from sync.view import Line, Position
+from sync.view import CausalNode, Line, Position
 
 UNKNOWN: Final = Text("", "(a kind of message this version does not know)")
 """What is shown of a message that is no text."""
@@ -38,6 +39,8 @@ SEARCH: Final = """
 """
 
 ID_PREFIX: Final = re.compile(r"[0-9a-f]{0,64}")
+
+MESSAGE_ID: Final = re.compile(r"[0-9a-f]{64}")
 
 END: Final[Position] = (U64_MAX, MessageId("ff" * 33))
 """After every message there can be: an id has 32 bytes."""
@@ -87,6 +90,14 @@ class SqliteHistory:
             return []
         lines = await self._lines(SEARCH, expression, _id(channel), limit)
         return lines[::-1]
+
+    async def causal(
+        self, channel: ChannelId, message_id: MessageId, *, depth: int, limit: int
+    ) -> list[CausalNode]:
+        """See `sync.view.History`."""
+        if not MESSAGE_ID.fullmatch(message_id):
+            return []
+        return await self._database.read(partial(around, channel, message_id, depth, limit))
 
     async def _lines(self, query: str, *parameters: bytes | int | str) -> list[Line]:
         return await self._database.read(partial(_read_lines, self._me, query, parameters))

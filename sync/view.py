@@ -7,8 +7,10 @@ reads an engine. Nothing here does anything: values and one protocol.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from pathlib import Path
 from typing import Protocol, TypeAlias
 
+from sync.group.range_drawn import RangeDrawn
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.sds.evidence import Evidence
 from sync.sds.message import Delivery
@@ -223,6 +225,8 @@ class AnswerInfo:
     message_id: MessageId
     requester: PeerId
     t_resp: Nanos
+    sender: PeerId | None = None
+    """Who wrote it: the first term of T_resp; None where nobody said so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,6 +287,10 @@ class RoundInfo:
     item_sets: int
     items: int
     cells: str
+    raw: int = 0
+    """Bytes that the same ranges take without delta encoding."""
+    ranges: tuple[RangeDrawn, ...] = ()
+    """The first ranges of it, those that are not equal before the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,6 +336,7 @@ class ChannelInfo:
     missing: tuple[MessageId, ...] = ()
     missing_count: int = 0
     lost: int = 0
+    lost_ids: tuple[MessageId, ...] = ()
     loading: int = 0
     """Messages that are here and wait for older ones, which are on their way."""
     parked: int = 0
@@ -386,6 +395,110 @@ class Snapshot:
     """How many bad inputs each peer or address has sent us."""
 
 
+class Place(Enum):
+    """Where a message of the causal graph is."""
+
+    HERE = "here"
+    WAITING = "waiting"
+    """It is here, and waits: for its parents, for history on its way, or for its time."""
+    MISSING = "missing"
+
+
+@dataclass(frozen=True, slots=True)
+class CausalNode:
+    """A message, what it builds on, and where it is; what is unknown of a missing one is None.
+
+    `nick` and `text` are the author's bytes: sanitise to render. `text` is its beginning.
+    """
+
+    message_id: MessageId
+    place: Place
+    author: PeerId | None = None
+    lamport: int | None = None
+    created_ns: Nanos | None = None
+    nick: str = ""
+    text: str = ""
+    parents: tuple[MessageId, ...] = ()
+
+
+class FrameKind(Enum):
+    """What a frame was sent as."""
+
+    SDS = "sds"
+    SESSION = "session"
+    """A payload of a reconciliation, or a frame of the check after it."""
+    TRANSFER = "transfer"
+    """A message that is pushed to whoever lacks it."""
+
+
+@dataclass(frozen=True, slots=True)
+class FrameInfo:
+    """A frame as it was after decryption. `data` may be its beginning alone; `size` is all of it.
+
+    `peer` is who sent it, or to whom it went; None for a broadcast to everybody.
+    """
+
+    number: int
+    """From 1 on; a gap means that frames were let go of."""
+    at: Nanos
+    sent: bool
+    peer: PeerId | None
+    channel: ChannelId
+    kind: FrameKind
+    size: int
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeInfo:
+    """An id against the channel's filter: its bits, and whether we really have the message."""
+
+    message_id: str
+    bits: tuple[tuple[int, bool], ...]
+    """Position, and whether it is set."""
+    held: bool
+
+    @property
+    def maybe(self) -> bool:
+        """What the filter says: True is maybe, False is certainly not."""
+        return all(is_set for _, is_set in self.bits)
+
+
+class Inspection(Protocol):
+    """What an engineer may ask beyond the snapshot; asking changes nothing in the engine."""
+
+    def frames(self) -> Sequence[FrameInfo]:
+        """Return the last frames, oldest first."""
+
+    def probe(self, channel: ChannelId, message_id: str) -> ProbeInfo | None:
+        """Test an id against our filter of the channel; None if we are not in it now."""
+
+    @property
+    def recorded(self) -> Path | None:
+        """The file that frames are recorded to, if any."""
+
+    def record(self, path: Path) -> None:
+        """Append every frame from now on to a file that only its owner can read.
+
+        Raises:
+            LocalError: it cannot be written; says what to do.
+        """
+
+    def stop_recording(self) -> int:
+        """Close that file; returns how many frames it got."""
+
+    @property
+    def traced(self) -> Path | None:
+        """The file that the engine's steps are written to, if any."""
+
+    def trace(self, path: Path | None) -> None:
+        """Write the engine's steps to a file from now on; None ends that.
+
+        Raises:
+            LocalError: it cannot be written, or there is no trace here; says what to do.
+        """
+
+
 class History(Protocol):
     """Messages on disk, delivered ones only, in the order of (lamport, message id)."""
 
@@ -407,3 +520,12 @@ class History(Protocol):
 
     async def search(self, channel: ChannelId, query: str, *, limit: int) -> Sequence[Line]:
         """Return the newest `limit` lines that match `query`, oldest first."""
+
+    async def causal(
+        self, channel: ChannelId, message_id: MessageId, *, depth: int, limit: int
+    ) -> Sequence[CausalNode]:
+        """Return a message with what it builds on and what builds on it, the nearest first.
+
+        Up to `depth` steps either way and `limit` messages, also what is not delivered; what is
+        named and not here is `Place.MISSING`. Nothing if nobody here has ever named the message.
+        """
