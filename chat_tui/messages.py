@@ -61,3 +61,17 @@ class GraphWanted(Message):
     """The person wants to see the causal graph around a message."""
 
     message_id: MessageId
+
+
+@dataclass
+class DebugClosed(Message):
+    """The person is done with the debug pane; `stays` if it stands open meanwhile."""
+
+    stays: bool
+
+
+@dataclass
+class Told(Message):
+    """Something the person asked for was done; `text` says what came of it."""
+
+    text: str

@@ -13,7 +13,7 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Static
 
-from chat_tui import panels, protocol, reports
+from chat_tui import panels, reports
 from chat_tui.composer import Composer
 from chat_tui.debug_pane import DebugPane
 from chat_tui.marks import Glyphs
@@ -127,13 +127,14 @@ class Surroundings(Vertical):
         composer: Composer,
         unread: Callable[[ChannelId], int],
         glyphs: Glyphs,
+        debug: DebugPane,
     ) -> None:
         super().__init__()
         self._transcript, self._composer = transcript, composer
         self._unread, self._glyphs = unread, glyphs
         self._header, self.status = Header(), StatusLine()
         self._sidebar, self._keys = Panel(id="sidebar"), Panel(id="keys")
-        self._debug = DebugPane(glyphs)
+        self.debug = debug
 
     def compose(self) -> ComposeResult:
         """Header; channels, conversation and debug pane; keys."""
@@ -144,7 +145,7 @@ class Surroundings(Vertical):
                 yield self._transcript
                 yield self.status
                 yield self._composer
-            yield self._debug
+            yield self.debug
         yield self._keys
 
     def show(self, snapshot: Snapshot, channel: ChannelId | None) -> None:
@@ -156,8 +157,8 @@ class Surroundings(Vertical):
         self.status.show(reports.who_types(info) or reports.what_happens(snapshot, info))
         self._keys.show(panels.keys(snapshot, channel, self._unread))
         self._sidebar.show(panels.sidebar(snapshot, channel, self._unread, self._glyphs))
-        if self._debug.display:
-            self._debug.show(protocol.debug_sections(snapshot, info))
+        if self.debug.display:
+            self.debug.show(snapshot, info)
         self._composer.border_title = panels.addressee(info)
         self.show_chip()
 
@@ -171,7 +172,7 @@ class Surroundings(Vertical):
 
     def page(self, screens: int) -> None:
         """Scroll what is in sight by screens, up if negative: the conversation, or the drawer."""
-        if self._debug.display and self.screen.has_class("-narrow"):
+        if self.debug.display and self.screen.has_class("-narrow"):
             self.page_debug(screens)
         elif screens < 0:
             self._transcript.page_up()
@@ -180,13 +181,21 @@ class Surroundings(Vertical):
 
     def page_debug(self, screens: int) -> None:
         """Scroll the drawer by screens, up if negative."""
-        self._debug.page(screens)
+        self.debug.page(screens)
 
     @property
     def debug_open(self) -> bool:
-        """Whether the protocol's drawer is open."""
-        return self._debug.display
+        """Whether the protocol's pane is open."""
+        return self.debug.display
 
-    @debug_open.setter
-    def debug_open(self, is_open: bool) -> None:
-        self._debug.display = is_open
+    def open_debug(self) -> None:
+        """Open the pane and give it the keys; what is being written stays as it is."""
+        self.debug.display = True
+        self.debug.listing.focus()
+
+    def close_debug(self, *, stays: bool = False) -> None:
+        """Give the keys back to who writes; the pane closes unless it `stays`."""
+        had_keys = self.debug.keys_here
+        self.debug.display = stays
+        if had_keys:
+            self._composer.focus()
