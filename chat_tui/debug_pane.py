@@ -202,9 +202,9 @@ class DebugPane(Vertical):
         if self._explaining:
             keys = (*TAB_KEYS.get(self.tab, ()), *KEYS)
             return [
-                *table_lines(f"Terms of {self.tab.value}", TERMS[self.tab], width),
+                *table_lines(f"Terms of {self.tab.value}", TERMS[self.tab], width, shown.glyphs),
                 PaneLine(Content("")),
-                *table_lines("Keys here", keys, width),
+                *table_lines("Keys here", keys, width, shown.glyphs),
             ]
         page = self._pages[self.tab].lines(shown, width)
         if self._opened is None:
@@ -214,7 +214,7 @@ class DebugPane(Vertical):
         if current is not None:
             opens = current
             self._opened = key, opens
-        detail = detail_lines(opens(), width)
+        detail = detail_lines(opens(), width, shown.glyphs)
         if current is None:
             gone = Content.styled(" this row is gone; these are its last values", DIM)
             detail += [PaneLine(Content("")), PaneLine(gone)]

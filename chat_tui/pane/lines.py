@@ -7,7 +7,7 @@ from typing import Final
 from rich.cells import cell_len
 from textual.content import Content
 
-from chat_tui.marks import Glyphs, band, bar
+from chat_tui.marks import ASCII, Glyphs, band, bar
 from chat_tui.sections import Detail, Row, Section
 from chat_tui.text import clip_cells, span, wrap
 from sync.sds.message import Delivery
@@ -70,13 +70,21 @@ def _rows(section: Section, width: int, glyphs: Glyphs) -> list[PaneLine]:
     return lines
 
 
-def detail_lines(detail: Detail, width: int) -> list[PaneLine]:
+ASCII_SIGNS: Final = str.maketrans("├└│←→↑↓", "++|<>^v")
+
+
+def in_signs(text: str, glyphs: Glyphs) -> str:
+    """Return text with the branches and arrows of the character set that is shown."""
+    return text.translate(ASCII_SIGNS) if glyphs is ASCII else text
+
+
+def detail_lines(detail: Detail, width: int, glyphs: Glyphs) -> list[PaneLine]:
     """Return an opened detail: its title, the sentence, then each fact."""
     room = max(ROW_WRAP_MIN, width - 2)
     lines = [PaneLine(Content.styled(clip_cells(detail.title, room), "bold"))]
     lines += [PaneLine(Content(f" {line}")) for line in wrap(detail.plain, room)]
     lines.append(PaneLine(Content("")))
-    for number, fact in enumerate(detail.facts):
+    for number, fact in enumerate(in_signs(fact, glyphs) for fact in detail.facts):
         first, *others = wrap(fact, room - 2) if fact.isascii() or "  " not in fact else [fact]
         key = f"fact/{number}"
         lines.append(PaneLine(Content(f" {first}"), key))
@@ -84,12 +92,14 @@ def detail_lines(detail: Detail, width: int) -> list[PaneLine]:
     return lines
 
 
-def table_lines(title: str, rows: Sequence[tuple[str, str]], width: int) -> list[PaneLine]:
+def table_lines(
+    title: str, rows: Sequence[tuple[str, str]], width: int, glyphs: Glyphs
+) -> list[PaneLine]:
     """Return terms and their meanings, one below the other: narrow panes have no columns."""
     room = max(ROW_WRAP_MIN, width - 3)
     lines = [PaneLine(Content.styled(title, TITLE))]
     for term, meaning in rows:
-        lines.append(PaneLine(Content.styled(f" {term}", "bold")))
+        lines.append(PaneLine(Content.styled(f" {in_signs(term, glyphs)}", "bold")))
         lines += [PaneLine(Content(f"  {line}")) for line in wrap(meaning, room)]
     return lines
 
