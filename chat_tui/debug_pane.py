@@ -114,6 +114,7 @@ class DebugPane(Vertical):
             Tab.TRACE: self.trace,
         }
         self._shown: Shown | None = None
+        self._latest: Shown | None = None
         self._now: Nanos = 0
         self.frozen_at: Nanos | None = None
         self._opened: tuple[str, Callable[[], Detail]] | None = None
@@ -135,8 +136,10 @@ class DebugPane(Vertical):
     def show(self, snapshot: Snapshot, info: ChannelInfo | None) -> None:
         """Show what is true now; while frozen, only for how long it is."""
         self._now = snapshot.now
+        self._latest = Shown(snapshot, info, self._glyphs)
         if self.frozen_at is None or self._shown is None:
-            self._shown = Shown(snapshot, info, self._glyphs)
+            self._shown = self._latest
+        self.wire.held = None if self.frozen_at is None else self._inspection.frames()
         self.draw()
 
     def go(self, tab: Tab) -> None:
@@ -306,6 +309,7 @@ class DebugPane(Vertical):
     def action_freeze(self) -> None:
         """Hold what is shown, or let it go on."""
         self.frozen_at = self._now if self.frozen_at is None else None
+        self._shown = self._latest
         self.draw()
 
     def action_explain(self) -> None:

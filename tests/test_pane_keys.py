@@ -236,6 +236,18 @@ async def test_space_holds_what_is_shown_and_the_engine_goes_on() -> None:
         assert "frozen" not in screen.hint()
 
 
+async def test_space_holds_the_frames_too() -> None:
+    async with opened(scenes.repairing, "5", "space") as screen:
+        held = screen.lines()
+        for _ in range(5):
+            await screen.second()
+        still = screen.lines()
+        await screen.press("space")
+
+        assert still == held
+        assert screen.lines() != held
+
+
 async def test_home_end_and_paging_reach_both_ends() -> None:
     async with opened(scenes.morning, "5", size=(140, 16)) as screen:
         top = screen.lines()
@@ -373,7 +385,7 @@ async def test_frames_are_filtered_paused_and_opened() -> None:
         assert chosen
         assert all("dave" in line and "SYNC" in line for line in chosen)
         assert "SDS message, sync" in decoded
-        assert "paused, " in screen.lines()[0]
+        assert "paused, " in " ".join(screen.lines()[:3])
         await screen.press("p", "slash", "ctrl+u", "enter")
         assert screen.pane.wire.words == ""
 
@@ -386,7 +398,7 @@ async def test_frames_are_recorded_to_a_file(
         path = tmp_path / "chat-tui-wire.jsonl"
         for _ in range(10):
             await screen.second()
-        recording = screen.lines()[0]
+        recording = " ".join(screen.lines()[:4])
         await screen.press("r")
 
         assert "recording to" in recording

@@ -26,9 +26,6 @@ from sync.view import (
 BACKOFF_MAX: Final = 2
 """Doublings of the pause between two requests (`sync.sds.asking`)."""
 
-HASH_SHOWN: Final = 12
-"""Hex digits of a 64-bit hash that are shown; all of it is in the arithmetic."""
-
 SAID: Final = {
     Evidence.WROTE: "wrote it: who signed it has it",
     Evidence.NAMED: "named it: a message of theirs has its id among what it builds on",
@@ -348,5 +345,4 @@ def _t_max(info: ChannelInfo, repair: RepairInfo) -> list[str]:
 
 
 def _hex(number: int) -> str:
-    digits = f"{number:016x}"
-    return f"0x{digits[:HASH_SHOWN]}…"
+    return f"0x{number:016x}"

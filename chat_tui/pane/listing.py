@@ -142,7 +142,7 @@ class Listing(ScrollView, can_focus=True, inherit_bindings=False):
         if first and strip.text.startswith(" "):
             rest = strip.crop(1)
             strip = Strip([Segment(SELECTED, style), *rest], strip.cell_length)
-        return strip.apply_style(style)
+        return Strip(Segment.apply_style(strip, post_style=style), strip.cell_length)
 
     def _hold(self, before: Sequence[PaneLine]) -> int:
         """Scroll with what is read, if lines came above it; returns by how much."""

@@ -15,7 +15,7 @@ from chat_tui.pane.lines import BUSY, DIM, PaneLine, section_lines
 from chat_tui.protocol import Order
 from chat_tui.sections import Row, Section
 from chat_tui.session_cards import session_cards
-from chat_tui.text import clip_cells, count
+from chat_tui.text import clip_cells, count, wrap
 from sync.errors import LocalError
 from sync.machine import MessageId
 from sync.view import ChannelInfo, FrameInfo, Inspection, ProbeInfo, Snapshot
@@ -167,6 +167,8 @@ class WirePage:
     def __init__(self, inspection: Inspection) -> None:
         self.inspection = inspection
         self.words = ""
+        self.held: Sequence[FrameInfo] | None = None
+        """The frames of the moment that the whole pane holds, if it does."""
         self._paused: Sequence[FrameInfo] | None = None
 
     @property
@@ -180,9 +182,10 @@ class WirePage:
 
     def lines(self, shown: Shown, width: int) -> list[PaneLine]:
         """Return the lines of this page."""
-        frames = self.inspection.frames() if self._paused is None else self._paused
+        frames = self._paused if self._paused is not None else self.held
+        frames = self.inspection.frames() if frames is None else frames
         chosen = choose(shown, frames, self.words, width)
-        head = [PaneLine(self._head(frames, chosen)), PaneLine(Content(""))]
+        head = [*self._head(frames, chosen, width), PaneLine(Content(""))]
         if not chosen:
             empty = "none has these words" if self.words else "nothing was sent or received yet"
             return [*head, PaneLine(_dim(f" {empty}"))]
@@ -198,7 +201,9 @@ class WirePage:
             ),
         ]
 
-    def _head(self, frames: Sequence[FrameInfo], chosen: Sequence[object]) -> Content:
+    def _head(
+        self, frames: Sequence[FrameInfo], chosen: Sequence[object], width: int
+    ) -> list[PaneLine]:
         words = [f"{len(chosen):,} of {count(len(frames), 'frame')}"]
         if self.words:
             words.append(f"with “{clip_cells(self.words, TEXT_CELLS)}”")
@@ -208,7 +213,9 @@ class WirePage:
             words.append(f"paused, {since:,} since")
         if self.inspection.recorded is not None:
             words.append(f"recording to {self.inspection.recorded}")
-        return Content.styled(f" {' · '.join(words)}", BUSY if len(words) > 1 else DIM)
+        style = BUSY if len(words) > 1 else DIM
+        lines = wrap(" · ".join(words), width - 2)
+        return [PaneLine(Content.styled(f" {line}", style)) for line in lines]
 
 
 def choose(
