@@ -139,7 +139,6 @@ class DebugPane(Vertical):
         self._latest = Shown(snapshot, info, self._glyphs)
         if self.frozen_at is None or self._shown is None:
             self._shown = self._latest
-        self.wire.held = None if self.frozen_at is None else self._inspection.frames()
         self.draw()
 
     def go(self, tab: Tab) -> None:
@@ -310,6 +309,7 @@ class DebugPane(Vertical):
         """Hold what is shown, or let it go on."""
         self.frozen_at = self._now if self.frozen_at is None else None
         self._shown = self._latest
+        self.wire.held = None if self.frozen_at is None else self._inspection.frames()
         self.draw()
 
     def action_explain(self) -> None:

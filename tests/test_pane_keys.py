@@ -20,6 +20,9 @@ from tests.scenes import Scene
 
 WIDE = (140, 40)
 
+pytestmark = pytest.mark.slow
+"""Each of them plays a scene first."""
+
 
 class Screen:
     """Alice's screen with the pane open."""
