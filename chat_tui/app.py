@@ -22,10 +22,20 @@ from chat_tui.chat import Chat
 from chat_tui.commands.command import At, Result
 from chat_tui.commands.table import Commands, is_command
 from chat_tui.composer import Composer
+from chat_tui.debug_pane import DebugPane
 from chat_tui.feed import Feed, Pace
 from chat_tui.inputs import Inputs
 from chat_tui.marks import ASCII, UNICODE, Glyphs
-from chat_tui.messages import NewerWanted, NewestWanted, OlderWanted, Refused, Submitted
+from chat_tui.messages import (
+    DebugClosed,
+    GraphWanted,
+    NewerWanted,
+    NewestWanted,
+    OlderWanted,
+    Refused,
+    Submitted,
+    Told,
+)
 from chat_tui.pager import Pager
 from chat_tui.palette import Palette, channel_entries, command_entries
 from chat_tui.people_actions import PeopleActions
@@ -93,7 +103,8 @@ class ChatApp(PeopleActions):
         self.transcript = Reader(conversation, nick=snapshot.nick, now=snapshot.now, glyphs=glyphs)
         self.composer = Composer(self._commands.vocabulary)
         self.reading = Reading(self.transcript, self.composer, chat, self._pager, self._say)
-        self._around = Surroundings(self.reading, self.composer, self._feed, glyphs)
+        self._debug = DebugPane(chat.history, chat.inspection, glyphs)
+        self._around = Surroundings(self.reading, self.composer, self._feed, glyphs, self._debug)
 
     def compose(self) -> ComposeResult:
         """The chat, or the wish for a larger window."""
@@ -205,6 +216,10 @@ class ChatApp(PeopleActions):
     def _refuse(self, message: Refused) -> None:
         self._say(Notice(message.text, Level.ERROR))
 
+    @on(Told)
+    def _tell(self, message: Told) -> None:
+        self._say(Notice(message.text))
+
     @on(OlderWanted)
     @on(NewerWanted)
     def _page_in(self, wish: OlderWanted | NewerWanted) -> None:
@@ -258,13 +273,31 @@ class ChatApp(PeopleActions):
                 self._read_newest()
 
     def action_debug(self) -> None:
-        """Open or close the protocol's drawer."""
-        self._around.debug_open = not self._around.debug_open
+        """Open the protocol's pane, give it the keys, or close it if it has them."""
+        if self._debug.keys_here:
+            self._around.close_debug()
+        else:
+            self.action_open_debug()
+
+    def action_open_debug(self, tab: str = "", about: str = "") -> None:
+        """Open the protocol's pane at a tab: about a message, an id, or words to filter by."""
+        self._around.open_debug()
+        self._debug.open_at(tab, about)
         self._tick()
 
-    def action_open_debug(self) -> None:
-        """Open the protocol's drawer."""
-        self._around.debug_open = True
+    def action_debug_full(self) -> None:
+        """Let the protocol's pane fill the screen, or stand beside the chat."""
+        self._around.open_debug()
+        self._debug.action_full()
+        self._tick()
+
+    @on(GraphWanted)
+    def _show_graph(self, wish: GraphWanted) -> None:
+        self.action_open_debug("Causal", wish.message_id)
+
+    @on(DebugClosed)
+    def _leave_debug(self, message: DebugClosed) -> None:
+        self._around.close_debug(stays=message.stays)
 
     def action_page_debug(self, screens: int) -> None:
         """Scroll the protocol's drawer by screens, up if negative."""
@@ -274,7 +307,7 @@ class ChatApp(PeopleActions):
         """Close what is open, and forget what went wrong."""
         if self.reading.leave():
             return
-        self._around.debug_open = False
+        self._around.close_debug()
         self._around.status.be_quiet()
 
     def action_help(self) -> None:

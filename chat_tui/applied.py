@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from textual.binding import Binding, BindingType
 
-from chat_tui.bindings import KEYS, Place, names_of
+from chat_tui.bindings import KEYS, Place, as_sent, names_of
 from chat_tui.feed import PAINT_EVERY_S, PAINT_SELDOM_S
 from chat_tui.marks import ASCII, UNICODE, Glyphs
 from chat_tui.settings.preferences import Preferences
@@ -24,7 +24,9 @@ CHARACTER_SETS: Final = {"unicode": UNICODE, "ascii": ASCII}
 def bindings_of(place: Place) -> list[BindingType]:
     """Return the rows of the table of keys for one place, as Textual binds them."""
     return [
-        Binding(row.keys, row.action, row.label, show=False, priority=row.priority, id=row.id)
+        Binding(
+            as_sent(row.keys), row.action, row.label, show=False, priority=row.priority, id=row.id
+        )
         for row in KEYS
         if row.place is place
     ]
@@ -33,7 +35,11 @@ def bindings_of(place: Place) -> list[BindingType]:
 def keymap_of(settings: Preferences) -> dict[str, str]:
     """Return the keys a person changed, as Textual's keymap has them."""
     keys = settings.keys()
-    return {id: ",".join(keys[id]) for id, row in KEY_SETTINGS.items() if keys[id] != row.default}  # noqa: A001
+    return {
+        id: as_sent(",".join(keys[id]))
+        for id, row in KEY_SETTINGS.items()
+        if keys[id] != row.default
+    }
 
 
 def names_of_keys(settings: Preferences, setting: Setting[Any]) -> str:

@@ -40,6 +40,7 @@ KEYS: Final = (
     Key("quit", "ctrl+q", "quit", "Quit", priority=True),
     Key("help", "f1,alt+h", "help", "Help"),
     Key("debug", "f2,alt+p", "debug", "Protocol"),
+    Key("debug_full", "shift+f2,alt+o", "debug_full", "Protocol on the whole screen"),
     Key("peers", "f3,alt+n", "peers", "Peers"),
     # F6 marks a line in Textual
     Key("settings", "f6,alt+c", "settings", "Settings", priority=True),
@@ -139,6 +140,13 @@ def _bare(key: str, said: str) -> str:
     if len(key) == 1 or key in {"space", "backspace", "delete"}:
         return f"{said} is needed for writing: take it with Ctrl or Alt, or a function key."
     return f"There is no key {said}; `chat-tui keys` shows what each key is called."
+
+
+def as_sent(keys: str) -> str:
+    """Return keys with those that terminals send instead: F14 where Shift+F2 was pressed."""
+    every = keys.split(",")
+    shifted = [int(key.removeprefix("shift+f")) for key in every if key.startswith("shift+f")]
+    return ",".join([*every, *[f"f{number + 12}" for number in shifted]])
 
 
 def parse_keys(text: str) -> tuple[str, ...]:

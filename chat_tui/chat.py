@@ -9,7 +9,7 @@ from typing import Protocol
 from chat_tui.findings import Finding
 from chat_tui.settings.preferences import Preferences
 from sync.machine import ChannelId, MessageId, PeerId
-from sync.view import Event, History, Snapshot
+from sync.view import Event, History, Inspection, Snapshot
 
 
 class Chat(Protocol):
@@ -22,6 +22,10 @@ class Chat(Protocol):
     @property
     def history(self) -> History:
         """Messages on disk."""
+
+    @property
+    def inspection(self) -> Inspection:
+        """What an engineer may ask: frames, a test of the filter, recordings."""
 
     def snapshot(self) -> Snapshot:
         """Return what is true now; cheap enough for once a second."""

@@ -39,6 +39,7 @@ from sync.view import (
     ChannelShown,
     Event,
     History,
+    Inspection,
     Snapshot,
 )
 
@@ -211,6 +212,11 @@ class Client:
     def history(self) -> History:
         """See `chat_tui.chat.Chat`."""
         return self._history
+
+    @property
+    def inspection(self) -> Inspection:
+        """See `chat_tui.chat.Chat`."""
+        return self._node.inspection
 
     def snapshot(self) -> Snapshot:
         """See `chat_tui.chat.Chat`; before `run` it has the channels alone."""

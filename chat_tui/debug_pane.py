@@ -1,77 +1,488 @@
-"""The drawer with what the protocol is doing; only lines that differ are painted again."""
+"""The pane with what the protocol is doing, in tabs; nothing of it is computed while it is closed.
 
-from typing import Final
+Rules:
+1. It shows one moment of the engine, which Space holds; the engine goes on.
+2. What is selected or opened is known by its key, so it stays while rows come and go.
+"""
 
+from collections.abc import Callable
+from functools import partial
+from typing import ClassVar, Final
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
 from textual.content import Content
-from textual.events import Resize
-from textual.geometry import Region, Size
-from textual.scroll_view import ScrollView
-from textual.strip import Strip
-from textual.visual import Visual
-from textual.widget import Widget
+from textual.events import Click
+from textual.widgets import Input, Static
 
 from chat_tui.marks import UNICODE, Glyphs
-from chat_tui.panels import debug_lines
-from chat_tui.sections import Section
+from chat_tui.messages import DebugClosed, Refused, Told
+from chat_tui.pane import causal, lines
+from chat_tui.pane.lines import DIM, PaneLine, detail_lines, table_lines
+from chat_tui.pane.listing import Listing
+from chat_tui.pane.pages import (
+    BloomPage,
+    BuffersPage,
+    CausalPage,
+    Page,
+    Shown,
+    SyncPage,
+    TracePage,
+    WirePage,
+    file_named,
+)
+from chat_tui.pane.tabs import HINTS, KEYS, TAB_KEYS, TABS, TERMS, Tab, tab_named
+from chat_tui.reports import short_id
+from chat_tui.sections import Detail
+from chat_tui.text import count, span
+from sync.errors import LocalError
+from sync.machine import ChannelId, MessageId, Nanos
+from sync.view import ChannelInfo, History, Inspection, Snapshot
 
-NOTHING: Final = Content("")
+RECORDING: Final = "chat-tui-wire.jsonl"
+"""The file that is proposed for a recording, in the directory the chat was started in."""
+
+PREFIX_MIN: Final = 4
+"""Digits from which on the beginning of an id is looked up."""
+
+ID_DIGITS: Final = 64
 
 
-class DebugPane(ScrollView, can_focus=False):
-    """Shows `Section`s, wrapped for the width there is."""
+class OneLine(Static):
+    """One line that is painted again only when it differs."""
 
-    ALLOW_SELECT = False
+    def __init__(self, *, id: str) -> None:  # noqa: A002 Textual calls it so
+        super().__init__("", id=id, markup=False)
+        self._shown = Content("")
 
-    def __init__(self, glyphs: Glyphs = UNICODE) -> None:
+    def show(self, content: Content) -> None:
+        """Show `content`."""
+        if not content.is_same(self._shown):
+            self._shown = content
+            self.update(content, layout=False)
+
+
+class DebugPane(Vertical):
+    """See the module docstring. `history` and `inspection` are asked by whoever looks."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *[Binding(str(number), f"tab({number})") for number in range(1, len(TABS) + 1)],
+        Binding("left", "step(-1)"),
+        Binding("right", "step(1)"),
+        Binding("up,k", "move(-1)"),
+        Binding("down,j", "move(1)"),
+        Binding("pageup", "page(-1)"),
+        Binding("pagedown", "page(1)"),
+        Binding("home", "edge(0)"),
+        Binding("end", "edge(1)"),
+        Binding("enter", "open"),
+        Binding("i", "details"),
+        Binding("space", "freeze"),
+        Binding("question_mark", "explain"),
+        Binding("f", "full"),
+        Binding("s", "sort"),
+        Binding("t", "list"),
+        Binding("n", "newest"),
+        Binding("plus,equals_sign", "deepen(1)"),
+        Binding("minus", "deepen(-1)"),
+        Binding("slash", "ask"),
+        Binding("p", "pause"),
+        Binding("r", "record"),
+        Binding("tab,shift+tab", "leave"),
+        Binding("escape", "back"),
+    ]
+
+    def __init__(self, history: History, inspection: Inspection, glyphs: Glyphs = UNICODE) -> None:
         super().__init__(id="debug")
-        self._glyphs = glyphs
-        self._sections: list[Section] = []
-        self._lines: list[Content] = []
+        self.tab = Tab.BUFFERS
+        self._history, self._inspection, self._glyphs = history, inspection, glyphs
+        self._tabs, self._hint = OneLine(id="debug-tabs"), OneLine(id="debug-hint")
+        self.listing = Listing()
+        self._input = Input(id="debug-ask", compact=True)
+        self._asks: Callable[[str], None] | None = None
+        self.buffers, self.causal, self.sync = BuffersPage(), CausalPage(), SyncPage()
+        self.bloom = BloomPage(inspection)
+        self.wire, self.trace = WirePage(inspection), TracePage(inspection)
+        self._pages: dict[Tab, Page] = {
+            Tab.BUFFERS: self.buffers,
+            Tab.CAUSAL: self.causal,
+            Tab.BLOOM: self.bloom,
+            Tab.SYNC: self.sync,
+            Tab.WIRE: self.wire,
+            Tab.TRACE: self.trace,
+        }
+        self._shown: Shown | None = None
+        self._latest: Shown | None = None
+        self._now: Nanos = 0
+        self.frozen_at: Nanos | None = None
+        self._opened: tuple[str, Callable[[], Detail]] | None = None
+        self._explaining = False
 
-    def show(self, sections: list[Section]) -> None:
-        """Show what is buffered, who is here and the last steps."""
-        self._sections = sections
-        self._draw()
+    def compose(self) -> ComposeResult:
+        """The tabs, the lines, the line to type into, and the keys."""
+        yield self._tabs
+        yield self.listing
+        yield self._input
+        yield self._hint
+
+    def on_mount(self) -> None:
+        """There is nothing to type into yet."""
+        self._input.display = False
+
+    # -- what the application says ------------------------------------------------------------
+
+    def show(self, snapshot: Snapshot, info: ChannelInfo | None) -> None:
+        """Show what is true now; while frozen, only for how long it is."""
+        self._now = snapshot.now
+        self._latest = Shown(snapshot, info, self._glyphs)
+        if self.frozen_at is None or self._shown is None:
+            self._shown = self._latest
+        self.draw()
+
+    def go(self, tab: Tab) -> None:
+        """Show a tab, from its top."""
+        if tab is not self.tab:
+            self.tab, self._opened, self._explaining = tab, None, False
+            self._close_input()
+            self.listing.begin_anew()
+        self.draw()
+
+    def open_at(self, name: str, about: str = "") -> None:
+        """Show the tab called `name`, about a message, an id, or words; both may be empty."""
+        tab = tab_named(name)
+        if tab is Tab.CAUSAL and about:
+            self.center(MessageId(about))
+        elif tab is Tab.BLOOM and about:
+            self.test(about)
+        elif tab in (Tab.WIRE, Tab.TRACE):
+            self.filter(tab, about)
+        elif tab is not None:
+            self.go(tab)
+
+    def center(self, message_id: MessageId) -> None:
+        """Show the graph around a message."""
+        self.causal.centre = message_id
+        self.go(Tab.CAUSAL)
+        self.listing.selected = message_id
+
+    def test(self, text: str) -> None:
+        """Test an id against the filter; the beginning of one is enough if it is here."""
+        self.go(Tab.BLOOM)
+        self._test(text)
+
+    def filter(self, tab: Tab, words: str) -> None:
+        """Show only what has all of `words`, in the wire or the trace."""
+        page = self.wire if tab is Tab.WIRE else self.trace
+        page.words = words
+        self.go(tab)
 
     def change_glyphs(self, glyphs: Glyphs) -> None:
         """Draw with other signs from now on."""
         self._glyphs = glyphs
-        self._draw()
+        if self._latest is not None:
+            self.show(self._latest.snapshot, self._latest.info)
 
     def page(self, screens: int) -> None:
-        """Scroll by screens, up if negative; one line of each stays in sight."""
-        self.scroll_relative(y=screens * (self.size.height - 1), animate=False)
+        """Scroll by screens, up if negative."""
+        self.listing.page(screens)
 
-    def on_resize(self, _event: Resize) -> None:
-        """Wrap for the width there is, which is known only once the drawer is open."""
-        self._draw()
+    @property
+    def keys_here(self) -> bool:
+        """Whether the keys go to this pane."""
+        return self.has_focus_within
 
-    def render_line(self, y: int) -> Strip:
-        """Render line `y` of the screen."""
-        at, width = y + self.scroll_offset.y, self.size.width
-        line = self._lines[at] if at < len(self._lines) else NOTHING
-        strips = Visual.to_strips(self, line, width, 1, self.visual_style, pad=True)
-        return strips[0] if strips else Strip.blank(width, self.rich_style)
+    # -- drawing ------------------------------------------------------------------------------
 
-    def _draw(self) -> None:
-        width = self.scrollable_content_region.width
-        if not width:
+    def draw(self) -> None:
+        """Bring the lines up to date; those that are as before are not painted."""
+        width = self.listing.width
+        if self._shown is None or not width:
             return
-        before, self._lines = self._lines, debug_lines(self._sections, width, self._glyphs)
-        self._set_extent(Size(width, len(self._lines)))
-        top = self.scroll_offset.y
-        for y in range(self.size.height):
-            if not _line(before, top + y).is_same(_line(self._lines, top + y)):
-                self.refresh(Region(0, y, self.size.width, 1))
+        if self.tab is Tab.CAUSAL and self.frozen_at is None:
+            self._read_graph(self._shown)
+        self._tabs.show(self._tab_line(self.size.width))
+        self.listing.show(self._lines(self._shown, width))
+        self._hint.show(Content.styled(self._hint_text(), DIM))
 
-    def _set_extent(self, size: Size) -> None:
-        """Set the size without the layout of the whole screen that it would cause each second."""
-        if size != self.virtual_size:
-            self.set_reactive(Widget.virtual_size, size)
-            self.vertical_scrollbar.window_virtual_size = size.height
-            if self.scroll_y > self.max_scroll_y:
-                self.scroll_to(y=self.max_scroll_y, animate=False)
+    def _lines(self, shown: Shown, width: int) -> list[PaneLine]:
+        if self._explaining:
+            keys = (*TAB_KEYS.get(self.tab, ()), *KEYS)
+            return [
+                *table_lines(f"Terms of {self.tab.value}", TERMS[self.tab], width, shown.glyphs),
+                PaneLine(Content("")),
+                *table_lines("Keys here", keys, width, shown.glyphs),
+            ]
+        page = self._pages[self.tab].lines(shown, width)
+        if self._opened is None:
+            return page
+        key, opens = self._opened
+        current = next((one.opens for one in page if one.key == key), None)
+        if current is not None:
+            opens = current
+            self._opened = key, opens
+        detail = detail_lines(opens(), width, shown.glyphs)
+        if current is None:
+            gone = Content.styled(" this row is gone; these are its last values", DIM)
+            detail += [PaneLine(Content("")), PaneLine(gone)]
+        return detail
 
+    def _tab_line(self, width: int) -> Content:
+        """Return the names of all tabs; the one that is shown stands in brackets."""
+        parts: list[Content | str | tuple[str, str]] = []
+        for number, tab in enumerate(TABS, start=1):
+            if tab is self.tab:
+                parts.append((f"[{number}{tab.value}]", lines.TITLE))
+            else:
+                parts.append((f" {number}{tab.value}" if parts else f"{number}{tab.value}", DIM))
+        full = Content.assemble(*parts)
+        return full if full.cell_length <= width else full.truncate(width, ellipsis=True)
 
-def _line(lines: list[Content], at: int) -> Content:
-    return lines[at] if at < len(lines) else NOTHING
+    def _hint_text(self) -> str:
+        if self.frozen_at is not None:
+            return f"frozen {span(self._now - self.frozen_at)} · Space goes on"
+        if not self.keys_here:
+            return "F2: the keys go here"
+        if self._explaining or self._opened is not None:
+            return "Esc goes back"
+        return f"{HINTS[self.tab]} · ? terms"
+
+    def _read_graph(self, shown: Shown) -> None:
+        """Read the graph from the disk, if what it depends on is another."""
+        wanted = self.causal.wanted(shown)
+        if shown.info is not None and wanted != self.causal.read:
+            self.causal.read = wanted
+            load = self._load_graph(shown.info.channel, self.causal.centre, self.causal.depth)
+            self.run_worker(load, group="graph", exclusive=True)
+
+    async def _load_graph(self, channel: ChannelId, centre: MessageId | None, depth: int) -> None:
+        try:
+            self.causal.graph = await causal.read(self._history, channel, centre, depth)
+        except LocalError as error:
+            self._refuse(str(error))
+            return
+        if self.tab is Tab.CAUSAL:
+            self.draw()
+            if self.listing.row() is None and self.causal.graph.centre is not None:
+                self.listing.select(self.causal.graph.centre)
+
+    # -- keys ---------------------------------------------------------------------------------
+
+    def action_tab(self, number: int) -> None:
+        """Show tab `number`."""
+        self.go(TABS[number - 1])
+
+    def action_step(self, step: int) -> None:
+        """Show the tab to the left or right."""
+        self.go(TABS[(TABS.index(self.tab) + step) % len(TABS)])
+
+    def action_move(self, rows: int) -> None:
+        """Select the row below or above."""
+        self.listing.move(rows)
+
+    def action_page(self, screens: int) -> None:
+        """Scroll by screens."""
+        self.listing.page(screens)
+
+    def action_edge(self, last: int) -> None:
+        """Go to the first or the last line."""
+        self.listing.end(last=bool(last))
+
+    @on(Listing.Opened)
+    def action_open(self) -> None:
+        """Open the selected row; in the graph, move the message into the middle first."""
+        if self._showing_rows and self.tab is Tab.CAUSAL:
+            row = self.listing.row()
+            if row is not None and self.causal.enter(row.key):
+                self.draw()
+                return
+        self.action_details()
+
+    def action_details(self) -> None:
+        """Open the selected row: a plain sentence, then the formula with its values."""
+        if not self._showing_rows:
+            return
+        if self.listing.row() is None:
+            self.listing.move(1)
+        row = self.listing.row()
+        if row is not None and row.opens is not None:
+            self._opened = row.key, row.opens
+            self.listing.begin_anew()
+            self.draw()
+
+    def action_freeze(self) -> None:
+        """Hold what is shown, or let it go on."""
+        self.frozen_at = self._now if self.frozen_at is None else None
+        self._shown = self._latest
+        self.wire.held = None if self.frozen_at is None else self._inspection.frames()
+        self.draw()
+
+    def action_explain(self) -> None:
+        """Explain the terms of this tab, each in one line; again goes back."""
+        self._explaining = not self._explaining
+        self.listing.begin_anew()
+        self.draw()
+
+    def action_full(self) -> None:
+        """Fill the screen, or stand beside the chat."""
+        self.toggle_class("-full")
+
+    def action_sort(self) -> None:
+        """Sort the buffers by the next thing."""
+        if self.tab is Tab.BUFFERS:
+            self.buffers.sort()
+            self.draw()
+
+    def action_list(self) -> None:
+        """Show the graph as text, or drawn."""
+        if self.tab is Tab.CAUSAL:
+            self.causal.as_list = not self.causal.as_list
+            self.draw()
+
+    def action_newest(self) -> None:
+        """Put the newest message into the middle of the graph."""
+        if self.tab is Tab.CAUSAL:
+            self.causal.centre, self.listing.selected = None, ""
+            self.draw()
+
+    def action_deepen(self, steps: int) -> None:
+        """Show more steps around the middle of the graph, fewer if negative."""
+        if self.tab is Tab.CAUSAL:
+            self.causal.deepen(steps)
+            self.draw()
+
+    def action_pause(self) -> None:
+        """Let the list of frames stand still, or go on."""
+        if self.tab is Tab.WIRE:
+            self.wire.pause()
+            self.draw()
+
+    def action_ask(self) -> None:
+        """Let the person type: words to filter by, or an id to test."""
+        match self.tab:
+            case Tab.BLOOM:
+                self._open_input("an id, or its beginning", "", self._test)
+            case Tab.WIRE:
+                self._open_input(
+                    "only frames with", self.wire.words, partial(self.filter, self.tab)
+                )
+            case Tab.TRACE:
+                self._open_input(
+                    "only steps with", self.trace.words, partial(self.filter, self.tab)
+                )
+            case _:
+                pass
+
+    def action_record(self) -> None:
+        """Ask for a file to record frames to; or end the recording."""
+        if self.tab is not Tab.WIRE:
+            return
+        path = self._inspection.recorded
+        if path is None:
+            self._open_input("record to the file", RECORDING, self._record)
+            return
+        frames = self._inspection.stop_recording()
+        self.post_message(Told(f"{count(frames, 'frame')} recorded to {path}."))
+        self.draw()
+
+    def action_leave(self) -> None:
+        """Give the keys back to who writes; the pane stays open."""
+        self.post_message(DebugClosed(stays=True))
+
+    def action_back(self) -> None:
+        """Close what is open: what is typed, a text, at last the pane."""
+        if self._input.display:
+            self._close_input()
+        elif self._explaining:
+            self.action_explain()
+        elif self._opened is not None:
+            key, self._opened = self._opened[0], None
+            self.draw()
+            self.listing.select(key)
+        else:
+            self.post_message(DebugClosed(stays=False))
+        self.draw()
+
+    @property
+    def _showing_rows(self) -> bool:
+        return self._opened is None and not self._explaining
+
+    # -- what is typed ------------------------------------------------------------------------
+
+    def _open_input(self, prompt: str, text: str, then: Callable[[str], None]) -> None:
+        self._asks = then
+        self._input.placeholder = prompt
+        self._input.value = text
+        self._input.display = True
+        self._input.focus()
+
+    def _close_input(self) -> None:
+        if self._input.display:
+            self._input.display = False
+            self.listing.focus()
+
+    @on(Input.Submitted)
+    def _typed(self, event: Input.Submitted) -> None:
+        event.stop()
+        self._close_input()
+        if self._asks is not None:
+            self._asks(event.value.strip())
+        self.draw()
+
+    def _record(self, name: str) -> None:
+        if not name:
+            return
+        try:
+            self._inspection.record(file_named(name))
+        except LocalError as error:
+            self._refuse(str(error))
+
+    def _test(self, text: str) -> None:
+        """Test an id; the beginning of one stands for the message that is here."""
+        self.bloom.tested = text or None
+        info = None if self._shown is None else self._shown.info
+        if info is not None and PREFIX_MIN <= len(text) < ID_DIGITS:
+            self.run_worker(self._look_up(info.channel, text), group="probe", exclusive=True)
+        self.draw()
+
+    async def _look_up(self, channel: ChannelId, prefix: str) -> None:
+        try:
+            found = await self._history.named(channel, prefix.casefold(), limit=2)
+        except LocalError as error:
+            self._refuse(str(error))
+            return
+        if len(found) == 1:
+            self.bloom.tested = found[0].message_id
+        elif found:
+            self._refuse(f"Several ids begin with {short_id(MessageId(prefix))}; write more of it.")
+        self.draw()
+
+    def _refuse(self, text: str) -> None:
+        self.post_message(Refused(text))
+
+    # -- the rest -----------------------------------------------------------------------------
+
+    @on(Listing.Resized)
+    def _rewrap(self, event: Listing.Resized) -> None:
+        event.stop()
+        self.draw()
+
+    def on_descendant_focus(self) -> None:
+        """The keys come here: say which."""
+        self.draw()
+
+    def on_descendant_blur(self) -> None:
+        """The keys go elsewhere: say how they come back."""
+        self.draw()
+
+    @on(Click, "#debug-tabs")
+    def _pick(self, event: Click) -> None:
+        """Show the tab whose name is clicked."""
+        names = [f"{number}{tab.value} " for number, tab in enumerate(TABS, start=1)]
+        at = 0
+        for tab, name in zip(TABS, names, strict=True):
+            at += len(name)
+            if event.x < at:
+                self.go(tab)
+                return

@@ -75,3 +75,17 @@ class GraphWanted(Message):
     """The person wants to see a message among those it builds on and those that build on it."""
 
     message_id: MessageId
+
+
+@dataclass
+class DebugClosed(Message):
+    """The person is done with the debug pane; `stays` if it stands open meanwhile."""
+
+    stays: bool
+
+
+@dataclass
+class Told(Message):
+    """Something the person asked for was done; `text` says what came of it."""
+
+    text: str

@@ -6,17 +6,14 @@ Names in it are peers' text, so nothing here is ever parsed as markup.
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from rich.cells import cell_len
 from textual.content import Content
 
 from chat_tui import reports
 from chat_tui.bindings import BY_ID, name_of
-from chat_tui.marks import Glyphs, band, bar
-from chat_tui.sections import Row, Section
-from chat_tui.text import clean_nick, clean_text, clip_cells, count, milliseconds, span, wrap
+from chat_tui.marks import Glyphs
+from chat_tui.text import clean_nick, clean_text, count, milliseconds
 from sync.identity import short_fingerprint
 from sync.machine import ChannelId
-from sync.sds.message import Delivery
 from sync.view import ChannelInfo, Level, Notice, PeerInfo, PeerState, Snapshot, Trust
 
 SIDEBAR_CELLS: Final = 24
@@ -24,15 +21,6 @@ SIDEBAR_CELLS: Final = 24
 
 SIDEBAR_WIDTH: Final = SIDEBAR_CELLS - 3
 """Of its text, without padding and border."""
-
-ROW_CELLS: Final = 132
-"""Of a row in the debug pane: three lines of it; a trace of more says no more."""
-
-ROW_WRAP_MIN: Final = 20
-"""Cells to wrap rows at before the pane has its size."""
-
-SPAN_CELLS: Final = 5
-"""Of a time that is left, as `9 min`: what stands behind it must not move each second."""
 
 DIM: Final = "$foreground 75%"
 TITLE: Final = "bold $secondary"
@@ -210,56 +198,3 @@ def _row(left: Content, right: Content, width: int) -> Content:
     room = width - right.cell_length
     left = left.truncate(room - 1, ellipsis=True)
     return left.pad_right(room - left.cell_length) + right
-
-
-def debug_lines(sections: list[Section], width: int, glyphs: Glyphs) -> list[Content]:
-    """Return the debug pane as lines of `width` cells: each section's title, then its rows.
-
-    A section without rows is as long as with one: what is below does not move for the first.
-    """
-    width -= 1  # to the scroll bar
-    lines = [_row(Content.styled("PROTOCOL", TITLE), Content.styled("Esc closes", DIM), width)]
-    for section in sections:
-        total = Content.styled(f"{section.total:,}" if section.total else "", f"bold {BUSY}")
-        lines += [Content(""), _row(Content.styled(section.title, "bold"), total, width)]
-        if section.note:
-            lines.append(Content.styled(f" {section.note}", DIM))
-        if not section.rows:
-            lines.append(Content.styled(f" {section.none}", DIM))
-        marked = any(row.mark is not None for row in section.rows)
-        for row in section.rows:
-            lines += _debug_row(row, width, glyphs, marked=marked)
-    return lines
-
-
-def _debug_row(row: Row, width: int, glyphs: Glyphs, *, marked: bool) -> list[Content]:
-    """Return the lines of a row; what moves in it keeps its place, whatever the time left is."""
-    signs: list[tuple[str, str]] = []
-    if row.subject:
-        signs.append((row.subject, DIM))
-    if marked:
-        signs.append((" ", "") if row.mark is None else (glyphs.marks[row.mark], _tone(row.mark)))
-    if row.share is not None:
-        signs.append((bar(row.share, glyphs), BUSY))
-    if row.cells:
-        signs.append((band(row.cells, glyphs), DIM))
-    if row.left is not None:
-        signs.append((f"{row.when} {span(row.left):<{SPAN_CELLS}} ·", ""))
-    head = "".join(f"{text} " for text, _ in signs)
-    width = max(ROW_WRAP_MIN, width - 3)
-    text = clip_cells(f"{head}{row.text}", ROW_CELLS)
-    if row.cells and cell_len(text) > width:  # words beside the band only if all of them fit
-        lines = [head.rstrip(), *wrap(clip_cells(row.text, ROW_CELLS), width)]
-    else:
-        lines = wrap(text, width)
-    first = Content(f" {lines[0]}")
-    start = 1
-    for text, style in signs:
-        first = first.stylize(style, start, start + len(text))
-        start += len(text) + 1
-    return [first, *(Content(f"   {line}") for line in lines[1:])]
-
-
-def _tone(delivery: Delivery) -> str:
-    """Return the colour of a mark: the same as beside the message."""
-    return {Delivery.ACKNOWLEDGED: DIM, Delivery.FAILED: BAD}.get(delivery, BUSY)

@@ -3,11 +3,16 @@
 The debug pane draws them with marks and bars; line mode says the same rows in words alone.
 """
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from enum import Enum
+from functools import partial
 from typing import Final
 
 from chat_tui.marks import WAITING, WORDS
+from chat_tui.pane import details
+from chat_tui.pane.details import percent
 from chat_tui.reports import name_of, peer_row, short_id
 from chat_tui.sections import Row, Section, in_words
 from chat_tui.session_cards import session_cards
@@ -36,12 +41,11 @@ HOLDERS_SHOWN: Final = 10
 NAMES_SHOWN: Final = 3
 """Names that stand together; the others are counted."""
 
+BAR_CELLS: Final = 24
+"""Of the bar that shows how full the filter is."""
+
 REFUSED_SHOWN: Final = 5
 """Rows of the worst senders of bad input."""
-
-PERCENT_MIN: Final = 0.0001
-PERCENT_WHOLE: Final = 0.1
-"""Shares from which on a percentage needs no decimals."""
 
 IDLE_STEP: Final = "Tick → nothing"
 """How a step ends that did nothing; between them the others would not be found."""
@@ -56,6 +60,14 @@ BY_EVIDENCE: Final = {
 """How somebody's having a message is put, strongest evidence first."""
 
 
+class Order(Enum):
+    """By what the rows of a buffer are sorted; the value is what is said of it."""
+
+    TIME = "by time"
+    ID = "by id"
+    PERSON = "by person"
+
+
 def as_text(snapshot: Snapshot, info: ChannelInfo) -> str:
     """Return what waits for what, and who has what, for line mode."""
     lines: list[str] = []
@@ -68,33 +80,28 @@ def as_text(snapshot: Snapshot, info: ChannelInfo) -> str:
     return "\n".join(lines)
 
 
-def debug_sections(snapshot: Snapshot, info: ChannelInfo | None) -> list[Section]:
-    """Return all parts of the debug pane: what moves most comes first."""
-    sections: list[Section] = []
-    if info is not None:
-        sections += [*_of_channel(snapshot, info), _timers(snapshot, info)]
-    return [*sections, *_surroundings(snapshot)]
-
-
 def _of_channel(snapshot: Snapshot, info: ChannelInfo) -> list[Section]:
     return [
         *buffers(snapshot, info),
         *session_cards(snapshot, info),
-        *_knowledge(snapshot, info),
+        *knowledge(snapshot, info),
     ]
 
 
-def buffers(snapshot: Snapshot, info: ChannelInfo) -> list[Section]:
+def buffers(snapshot: Snapshot, info: ChannelInfo, order: Order = Order.TIME) -> list[Section]:
     """Return the channel's buffers: what waits for what, and until when."""
     repair = info.repair
     sections = [
-        _waiting(snapshot, info),
-        _to_request(snapshot, info, repair),
-        _to_answer(snapshot, info, repair),
-        _unacknowledged(snapshot, info),
+        _waiting(snapshot, info, order),
+        _to_request(snapshot, info, repair, order),
+        _to_answer(snapshot, info, repair, order),
+        _unacknowledged(snapshot, info, order),
     ]
     if info.lost:
-        row = Row("each place is marked in the chat; /sync looks again")
+        row = Row(
+            "each place is marked in the chat; /sync looks again",
+            opens=partial(details.lost, info),
+        )
         sections.append(Section("Given up as lost", info.lost, (row,), ""))
     if info.parked:
         sections.append(_parked(info))
@@ -104,9 +111,9 @@ def buffers(snapshot: Snapshot, info: ChannelInfo) -> list[Section]:
 # -- the buffers ----------------------------------------------------------------------------------
 
 
-def _waiting(snapshot: Snapshot, info: ChannelInfo) -> Section:
-    rows = [_waiting_row(snapshot, info, waiting) for waiting in info.waiting[:ROWS_SHOWN]]
-    return _section("Waiting for parents", info.waiting_count, rows, "none")
+def _waiting(snapshot: Snapshot, info: ChannelInfo, order: Order) -> Section:
+    rows = [_waiting_row(snapshot, info, waiting) for waiting in info.waiting]
+    return _section("Waiting for parents", info.waiting_count, _in_order(rows, order), "none")
 
 
 def _waiting_row(snapshot: Snapshot, info: ChannelInfo, waiting: WaitingInfo) -> Row:
@@ -116,6 +123,8 @@ def _waiting_row(snapshot: Snapshot, info: ChannelInfo, waiting: WaitingInfo) ->
         when="shown anyway in",
         left=waiting.give_up_at - snapshot.now,
         text=f"from {name_of(snapshot, waiting.author)}, needs {_listed(parents)}",
+        who=name_of(snapshot, waiting.author),
+        opens=partial(details.waiting, snapshot, info, waiting),
     )
 
 
@@ -129,15 +138,17 @@ def _parent(snapshot: Snapshot, info: ChannelInfo, waiting: WaitingInfo, parent:
     return short_id(parent) + named
 
 
-def _to_request(snapshot: Snapshot, info: ChannelInfo, repair: RepairInfo | None) -> Section:
+def _to_request(
+    snapshot: Snapshot, info: ChannelInfo, repair: RepairInfo | None, order: Order
+) -> Section:
     if repair is None:
         return Section("To request (T_req)", 0, (), "nothing is missing")
-    rows = [_request_row(snapshot, info, one) for one in repair.requests[:ROWS_SHOWN]]
+    rows = [_request_row(snapshot, info, one) for one in repair.requests]
     return replace(
         _section(
             f"To request (T_req {span(repair.t_min)} to {span(repair.t_max)})",
             repair.requests_count,
-            rows,
+            _in_order(rows, order),
             "nothing is missing",
         ),
         note=f"{count(repair.participants, 'participant')}, "
@@ -155,23 +166,32 @@ def _request_row(snapshot: Snapshot, info: ChannelInfo, request: RequestInfo) ->
         words.append(f"asked for {times(request.asked)}")
     if request.waiters:
         words.append(f"{request.waiters:,} wait{'s' if request.waiters == 1 else ''} for it")
-    row = Row(subject=short_id(request.message_id), text=", ".join(words), share=1.0)
+    row = Row(
+        subject=short_id(request.message_id),
+        text=", ".join(words),
+        share=1.0,
+        who=namer,
+        opens=partial(details.request, snapshot, info, request),
+    )
     if not info.peers:
         return replace(row, text=f"asked for once somebody is here, {row.text}")
     left = request.t_req - snapshot.now
     return replace(row, share=_share(left, info.repair.t_max), when="asks in", left=left)
 
 
-def _to_answer(snapshot: Snapshot, info: ChannelInfo, repair: RepairInfo | None) -> Section:
-    del info
+def _to_answer(
+    snapshot: Snapshot, info: ChannelInfo, repair: RepairInfo | None, order: Order
+) -> Section:
     if repair is None:
         return Section("To answer (T_resp)", 0, (), "nobody asks")
-    rows = [_answer_row(snapshot, repair, one) for one in repair.answers[:ROWS_SHOWN]]
+    rows = [_answer_row(snapshot, info, repair, one) for one in repair.answers]
     title = f"To answer (T_resp up to {span(repair.t_max)})"
-    return _section(title, repair.answers_count, rows, "nobody asks")
+    return _section(title, repair.answers_count, _in_order(rows, order), "nobody asks")
 
 
-def _answer_row(snapshot: Snapshot, repair: RepairInfo, answer: AnswerInfo) -> Row:
+def _answer_row(
+    snapshot: Snapshot, info: ChannelInfo, repair: RepairInfo, answer: AnswerInfo
+) -> Row:
     left = answer.t_resp - snapshot.now
     return Row(
         subject=short_id(answer.message_id),
@@ -179,22 +199,30 @@ def _answer_row(snapshot: Snapshot, repair: RepairInfo, answer: AnswerInfo) -> R
         when="answers in",
         left=left,
         text=f"for {name_of(snapshot, answer.requester)}",
+        who=name_of(snapshot, answer.requester),
+        opens=partial(details.answer, snapshot, info, answer),
     )
 
 
-def _unacknowledged(snapshot: Snapshot, info: ChannelInfo) -> Section:
-    rows = [_outgoing_row(snapshot, one) for one in info.outgoing[:ROWS_SHOWN]]
+def _unacknowledged(snapshot: Snapshot, info: ChannelInfo, order: Order) -> Section:
+    rows = _in_order([_outgoing_row(snapshot, info, one) for one in info.outgoing], order)
     return _section("Unacknowledged", info.outgoing_count, rows, "none, all was received")
 
 
-def _outgoing_row(snapshot: Snapshot, outgoing: OutgoingInfo) -> Row:
+def _outgoing_row(snapshot: Snapshot, info: ChannelInfo, outgoing: OutgoingInfo) -> Row:
     state = WORDS[outgoing.delivery]
     if outgoing.delivery is Delivery.UNACKNOWLEDGED and outgoing.resend_at is None:
         state = WAITING
     if outgoing.possibly_by:
         state += f" by {_names(snapshot, outgoing.possibly_by)} (filter)"
     again = f", resent {times(outgoing.attempts)}" if outgoing.attempts else ""
-    row = Row(subject=short_id(outgoing.message_id), mark=outgoing.delivery, text=f"{state}{again}")
+    row = Row(
+        subject=short_id(outgoing.message_id),
+        mark=outgoing.delivery,
+        text=f"{state}{again}",
+        who=name_of(snapshot, min(outgoing.possibly_by)) if outgoing.possibly_by else "",
+        opens=partial(details.outgoing, snapshot, info, outgoing),
+    )
     if outgoing.resend_at is None:
         return row
     return replace(row, when="again in", left=outgoing.resend_at - snapshot.now)
@@ -202,17 +230,23 @@ def _outgoing_row(snapshot: Snapshot, outgoing: OutgoingInfo) -> Row:
 
 def _parked(info: ChannelInfo) -> Section:
     own = [
-        Row("yours; /resend writes it anew", subject=short_id(message_id))
+        Row(
+            "yours; /resend writes it anew",
+            subject=short_id(message_id),
+            opens=partial(details.parked, info, message_id),
+        )
         for message_id in info.parked_own[:ROWS_SHOWN]
     ]
-    rows = [Row("put aside until the time they claim"), *own]
+    opens = partial(details.parked, info)
+    rows = [Row("put aside until the time they claim", opens=opens), *own]
     return Section("Stamped in the future", info.parked, tuple(rows), "")
 
 
 # -- what is known of others ----------------------------------------------------------------------
 
 
-def _knowledge(snapshot: Snapshot, info: ChannelInfo) -> list[Section]:
+def knowledge(snapshot: Snapshot, info: ChannelInfo) -> list[Section]:
+    """Return the channel's filter, and who has its newest messages."""
     if info.bloom is None:
         return []
     own = {one.message_id: one.delivery for one in info.outgoing}
@@ -220,7 +254,10 @@ def _knowledge(snapshot: Snapshot, info: ChannelInfo) -> list[Section]:
     if complete:
         own = {one.message_id: Delivery.ACKNOWLEDGED for one in info.holders if one.own} | own
     rows = tuple(
-        _holders_row(snapshot, info.bloom, one, own.get(one.message_id))
+        replace(
+            _holders_row(snapshot, info.bloom, one, own.get(one.message_id)),
+            opens=partial(details.holders, snapshot, info, one),
+        )
         for one in info.holders[:HOLDERS_SHOWN]
     )
     return [
@@ -230,15 +267,18 @@ def _knowledge(snapshot: Snapshot, info: ChannelInfo) -> list[Section]:
 
 
 def _filter_rows(bloom: BloomInfo) -> tuple[Row, ...]:
+    opens = partial(details.bloom, bloom)
     left = bloom.capacity - bloom.count
+    full = math.ceil(BAR_CELLS * bloom.count / bloom.capacity)
     rolls = f"rolls over in {left:,}" if left else "rolls over with the next"
     return (
         Row(
-            share=bloom.count / bloom.capacity,
+            cells="#" * full + "." * (BAR_CELLS - full),
             text=f"{bloom.count:,} of {bloom.capacity:,} ids, {rolls}",
+            opens=opens,
         ),
-        Row(f"{bloom.bits:,} bits, k {bloom.hashes}, {percent(bloom.fill)} set"),
-        Row(f"chance of a false “maybe”: {percent(bloom.false_positives)}"),
+        Row(f"{bloom.bits:,} bits, k {bloom.hashes}, {percent(bloom.fill)} set", opens=opens),
+        Row(f"chance of a false “maybe”: {percent(bloom.false_positives)}", opens=opens),
     )
 
 
@@ -262,42 +302,72 @@ def _holders_row(
 # -- the rest -------------------------------------------------------------------------------------
 
 
-def _timers(snapshot: Snapshot, info: ChannelInfo) -> Section:
+def timers(snapshot: Snapshot, info: ChannelInfo) -> Section:
+    """Return what happens next unasked."""
     rows: list[Row] = []
     if info.next_sync_at is not None:
         left = info.next_sync_at - snapshot.now
-        rows.append(Row("unless somebody speaks before", when="next sync message in", left=left))
+        rows.append(
+            Row(
+                "unless somebody speaks before",
+                when="next sync message in",
+                left=left,
+                opens=partial(details.sync_message, snapshot, info),
+            )
+        )
     if snapshot.longest_block_ns:
-        rows.append(Row(f"longest wait of the screen: {milliseconds(snapshot.longest_block_ns)}"))
+        words = f"longest wait of the screen: {milliseconds(snapshot.longest_block_ns)}"
+        rows.append(Row(words, opens=partial(details.longest_wait, snapshot)))
     return Section("Timers", 0, tuple(rows), "no sync message while nobody is here")
 
 
-def _surroundings(snapshot: Snapshot) -> list[Section]:
-    peers = tuple(Row(peer_row(snapshot, peer)) for peer in snapshot.peers)
-    sections = [Section("Peers", len(peers), peers, "nobody yet")]
-    if snapshot.refused:
-        worst = sorted(snapshot.refused.items(), key=lambda item: -item[1])[:REFUSED_SHOWN]
-        rows = tuple(Row(f"{clip_cells(clean_text(who), 24)}: {n:,}") for who, n in worst)
-        sections.append(Section("Bad input refused", sum(snapshot.refused.values()), rows, ""))
-    steps = [line for line in reversed(snapshot.trace) if not line.endswith(IDLE_STEP)]
-    trace = tuple(Row(clean_text(line)) for line in steps)
-    sections.append(Section("Last steps, newest first", 0, trace, "nothing happened yet"))
-    return sections
+def peers(snapshot: Snapshot) -> Section:
+    """Return who is here and was, as links measure them."""
+    rows = tuple(Row(peer_row(snapshot, peer)) for peer in snapshot.peers)
+    return Section("Peers", len(rows), rows, "nobody yet")
 
 
-def percent(share: float) -> str:
-    """Return a part of 1 as a percentage, with decimals where it is small."""
-    if 0 < share < PERCENT_MIN:
-        return f"under {PERCENT_MIN:.2%}"
-    return f"{share:.0%}" if share >= PERCENT_WHOLE else f"{share:.2%}"
+def refusals(snapshot: Snapshot) -> list[Section]:
+    """Return who sent what it must not, the worst first."""
+    if not snapshot.refused:
+        return []
+    worst = sorted(snapshot.refused.items(), key=lambda item: -item[1])[:REFUSED_SHOWN]
+    rows = tuple(Row(f"{clip_cells(clean_text(who), 24)}: {n:,}") for who, n in worst)
+    return [Section("Bad input refused", sum(snapshot.refused.values()), rows, "")]
+
+
+def steps(snapshot: Snapshot, words: Sequence[str] = ()) -> Section:
+    """Return the last steps that did something and have all of `words`, newest first."""
+    lines = [clean_text(line) for line in reversed(snapshot.trace)]
+    chosen = [line for line in lines if not line.endswith(IDLE_STEP) and has_all(line, words)]
+    none = "none has these words" if words else "nothing happened yet"
+    return Section("Last steps, newest first", 0, tuple(Row(line) for line in chosen), none)
+
+
+def has_all(text: str, words: Sequence[str]) -> bool:
+    """Whether all of `words` are in `text`, in any case."""
+    folded = text.casefold()
+    return all(word in folded for word in words)
 
 
 def _section(title: str, total: int, rows: Sequence[Row], none: str) -> Section:
     """Return a section of a buffer that may hold more than is shown."""
+    rows = rows[:ROWS_SHOWN]
     more = total - len(rows)
     if rows and more > 0:
         rows = [*rows, Row(f"and {more:,} more")]
     return Section(title, total, tuple(rows), none)
+
+
+def _in_order(rows: list[Row], order: Order) -> list[Row]:
+    """Return rows sorted; a buffer stands in the order of its times already."""
+    match order:
+        case Order.ID:
+            return sorted(rows, key=lambda row: row.subject)
+        case Order.PERSON:
+            return sorted(rows, key=lambda row: (not row.who, row.who.casefold()))
+        case _:
+            return sorted(rows, key=lambda row: (row.left is None, row.left or 0))
 
 
 def _share(left: Nanos, whole: Nanos) -> float:

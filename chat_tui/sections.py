@@ -1,10 +1,20 @@
 """What the parts of the debug pane are made of, for the screen and for line mode."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from chat_tui.text import span
 from sync.machine import Nanos
 from sync.sds.message import Delivery
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """What opens when a row is opened: one plain sentence, then the formula with its values."""
+
+    title: str
+    plain: str
+    facts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +29,8 @@ class Row:
         cells: what became of each part of our ids in a payload, drawn as a band (`sync.view`).
         when: what happens at the end of the time, as `asks in`.
         left: until then.
+        who: whom it is about, to be sorted by.
+        opens: gives what opens; called only by who opens it.
     """
 
     text: str
@@ -28,6 +40,8 @@ class Row:
     cells: str = ""
     when: str = ""
     left: Nanos | None = None
+    who: str = field(default="", compare=False)
+    opens: Callable[[], Detail] | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,3 +61,8 @@ def in_words(row: Row) -> str:
     if row.left is not None:
         head.append(f"{row.when} {span(row.left)}:")
     return " ".join([*head, row.text])
+
+
+def detail_in_words(detail: Detail) -> str:
+    """Return what a row opens to as line mode says it."""
+    return "\n".join([detail.title, f"  {detail.plain}", *(f"  {fact}" for fact in detail.facts)])

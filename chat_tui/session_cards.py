@@ -1,7 +1,9 @@
 """A card for each reconciliation: why it was, its payloads, what came of it and what it cost."""
 
+from functools import partial
 from typing import Final
 
+from chat_tui.pane.ranges import naive_detail, payload_detail, session_detail
 from chat_tui.reports import name_of
 from chat_tui.sections import Row, Section
 from chat_tui.text import clean_text, clip_cells, count, milliseconds, size, span
@@ -48,12 +50,13 @@ def session_cards(snapshot: Snapshot, info: ChannelInfo) -> list[Section]:
 
 
 def _card(snapshot: Snapshot, session: SessionInfo) -> Section:
+    opens = partial(session_detail, snapshot, session)
     rows = (
-        Row(_course(session, snapshot.now)),
-        Row(_reason(session), subject="why"),
+        Row(_course(session, snapshot.now), opens=opens),
+        Row(_reason(session), subject="why", opens=opens),
         *_payloads(session),
         *_cost(session),
-        Row(_result(session), subject="result"),
+        Row(_result(session), subject="result", opens=opens),
     )
     return Section(f"Session {session.number} with {name_of(snapshot, session.peer)}", 0, rows, "")
 
@@ -95,7 +98,12 @@ def _proof(session: SessionInfo) -> list[str]:
 
 def _payloads(session: SessionInfo) -> list[Row]:
     rows = [
-        Row(_contents(one), subject=f"rt {at // 2 + 1}", cells=one.cells)
+        Row(
+            _contents(one),
+            subject=f"rt {at // 2 + 1}",
+            cells=one.cells,
+            opens=partial(payload_detail, session, at),
+        )
         for at, one in enumerate(session.rounds[:PAYLOADS_SHOWN])
     ]
     more = session.payloads - len(rows)
@@ -127,7 +135,8 @@ def _cost(session: SessionInfo) -> list[Row]:
         return [row]
     ratio = session.naive / (out + into)
     times = f"{ratio:,.0f}x" if ratio >= RATIO_WHOLE else f"{ratio:.1f}x"
-    return [row, Row(f"naive list would cost {size(session.naive)} ({times})")]
+    words = f"naive list would cost {size(session.naive)} ({times})"
+    return [row, Row(words, opens=partial(naive_detail, session, out + into))]
 
 
 def _result(session: SessionInfo) -> str:

@@ -17,7 +17,7 @@ from sync.runner import Release, Runner
 from sync.show import text_of
 from sync.sim.view import SimulatedView
 from sync.sim.world import World
-from sync.view import Event, History, Snapshot, Trust
+from sync.view import Event, History, Inspection, Snapshot, Trust
 
 COMMITTED_WITHIN: Final[Nanos] = SECOND
 """Time of the world that a line may take to its disk, hundreds of times what a commit takes."""
@@ -40,6 +40,11 @@ class SimulatedChat:
     def history(self) -> History:
         """See `chat_tui.chat.Chat`."""
         return self._view.history
+
+    @property
+    def inspection(self) -> Inspection:
+        """See `chat_tui.chat.Chat`."""
+        return self._view.inspection
 
     def snapshot(self) -> Snapshot:
         """See `chat_tui.chat.Chat`."""

@@ -13,7 +13,7 @@ from textual.content import Content
 from textual.events import Click
 from textual.widgets import Static
 
-from chat_tui import dossier, panels, protocol, reports
+from chat_tui import dossier, panels, reports
 from chat_tui.bindings import KEYS, parse_keys
 from chat_tui.company import Company
 from chat_tui.composer import Composer
@@ -132,6 +132,7 @@ class Surroundings(Vertical):
         composer: Composer,
         feed: Feed,
         glyphs: Glyphs,
+        debug: DebugPane,
     ) -> None:
         super().__init__()
         self._reading, self._transcript = reading, reading.transcript
@@ -140,7 +141,7 @@ class Surroundings(Vertical):
         self._alarm = Panel(id="alarm")
         self._header, self.status = Header(), StatusLine()
         self._sidebar, self._keys = Panel(id="sidebar"), Panel(id="keys")
-        self._debug = DebugPane(glyphs)
+        self.debug = debug
         self._company = Company()
         self._keys_chosen = {row.id: parse_keys(row.keys) for row in KEYS}
 
@@ -155,13 +156,13 @@ class Surroundings(Vertical):
                 yield from self._reading.lines()
                 yield self.status
                 yield self._composer
-            yield self._debug
+            yield self.debug
         yield self._keys
 
     def change_glyphs(self, glyphs: Glyphs) -> None:
         """Draw everything with other signs from now on."""
         self._glyphs = glyphs
-        self._debug.change_glyphs(glyphs)
+        self.debug.change_glyphs(glyphs)
 
     def change_keys(self, chosen: dict[str, tuple[str, ...]]) -> None:
         """Name these keys in the last line from now on, by their ids."""
@@ -184,8 +185,8 @@ class Surroundings(Vertical):
         unread, mentioned = self._feed.unread, self._feed.mentioned
         self._keys.show(panels.keys(snapshot, channel, unread, self._keys_chosen, mentioned))
         self._sidebar.show(panels.sidebar(snapshot, channel, unread, self._glyphs, mentioned))
-        if self._debug.display:
-            self._debug.show(protocol.debug_sections(snapshot, info))
+        if self.debug.display:
+            self.debug.show(snapshot, info)
         self._composer.border_title = panels.addressee(info)
         self.show_chip()
 
@@ -207,7 +208,7 @@ class Surroundings(Vertical):
 
     def page(self, screens: int) -> None:
         """Scroll what is in sight by screens, up if negative: the conversation, or the drawer."""
-        if self._debug.display and self.screen.has_class("-narrow"):
+        if self.debug.display and self.screen.has_class("-narrow"):
             self.page_debug(screens)
         elif screens < 0:
             self._transcript.page_up()
@@ -216,13 +217,21 @@ class Surroundings(Vertical):
 
     def page_debug(self, screens: int) -> None:
         """Scroll the drawer by screens, up if negative."""
-        self._debug.page(screens)
+        self.debug.page(screens)
 
     @property
     def debug_open(self) -> bool:
-        """Whether the protocol's drawer is open."""
-        return self._debug.display
+        """Whether the protocol's pane is open."""
+        return self.debug.display
 
-    @debug_open.setter
-    def debug_open(self, is_open: bool) -> None:
-        self._debug.display = is_open
+    def open_debug(self) -> None:
+        """Open the pane and give it the keys; what is being written stays as it is."""
+        self.debug.display = True
+        self.debug.listing.focus()
+
+    def close_debug(self, *, stays: bool = False) -> None:
+        """Give the keys back to who writes; the pane closes unless it `stays`."""
+        had_keys = self.debug.keys_here
+        self.debug.display = stays
+        if had_keys:
+            self._composer.focus()

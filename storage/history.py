@@ -5,6 +5,7 @@ import sqlite3
 from functools import partial
 from typing import Final
 
+from storage.causal import around
 from storage.changes import looks_of, readable
 from storage.columns import DELIVERY_OF, U64_MAX, from_u64, message_id, peer_id, to_u64
 from storage.database import Database
@@ -13,7 +14,7 @@ from sync.changes import UNCHANGED
 from sync.entry import HASH_SIZE, Text
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.show import changed
-from sync.view import Line, Position
+from sync.view import CausalNode, Line, Position
 
 UNKNOWN: Final = Text("", "(a kind of message this version does not know)")
 """What is shown of a message that is no text."""
@@ -48,6 +49,8 @@ MENTIONS: Final = """
 """
 
 ID_PREFIX: Final = re.compile(r"[0-9a-f]{0,64}")
+
+MESSAGE_ID: Final = re.compile(r"[0-9a-f]{64}")
 
 END: Final[Position] = (U64_MAX, MessageId("ff" * 33))
 """After every message there can be: an id has 32 bytes."""
@@ -110,6 +113,14 @@ class SqliteHistory:
         expression = f"{{text}} : ({' AND '.join(words)})"
         lines = await self._lines(MENTIONS, expression, _id(channel), me, limit)
         return lines[::-1]
+
+    async def causal(
+        self, channel: ChannelId, message_id: MessageId, *, depth: int, limit: int
+    ) -> list[CausalNode]:
+        """See `sync.view.History`."""
+        if not MESSAGE_ID.fullmatch(message_id):
+            return []
+        return await self._database.read(partial(around, channel, message_id, depth, limit))
 
     async def _lines(self, query: str, *parameters: bytes | int | str) -> list[Line]:
         return await self._database.read(partial(_read_lines, self._me, query, parameters))

@@ -128,6 +128,12 @@ class RollingBloomFilter:
         self._set_bits()
         return _all_set(self._bits, self.parameters.positions(item))
 
+    def bits_of(self, item: str) -> tuple[tuple[int, bool], ...]:
+        """Return the positions of `item`, each with whether its bit is set; changes no answer."""
+        self._set_bits()
+        positions = self.parameters.positions(item)
+        return tuple([(position, _all_set(self._bits, [position])) for position in positions])
+
     def to_bytes(self) -> bytes:
         """Return the filter as it goes on the wire, always `size_bytes` long."""
         if self._bytes is None:

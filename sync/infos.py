@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import Enum
 
+from sync.group.range_drawn import RangeDrawn
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.sds.evidence import Evidence
 from sync.sds.message import Delivery
@@ -73,6 +74,8 @@ class AnswerInfo:
     message_id: MessageId
     requester: PeerId
     t_resp: Nanos
+    sender: PeerId | None = None
+    """Who wrote it: the first term of T_resp; None where nobody said so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +136,10 @@ class RoundInfo:
     item_sets: int
     items: int
     cells: str
+    raw: int = 0
+    """Bytes that the same ranges take without delta encoding."""
+    ranges: tuple[RangeDrawn, ...] = ()
+    """The first ranges of it, those that are not equal before the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +192,7 @@ class ChannelInfo:
     missing: tuple[MessageId, ...] = ()
     missing_count: int = 0
     lost: int = 0
+    lost_ids: tuple[MessageId, ...] = ()
     loading: int = 0
     """Messages that are here and wait for older ones, which are on their way."""
     parked: int = 0

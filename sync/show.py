@@ -212,6 +212,7 @@ def channel_info(group: Group, membership: Membership) -> ChannelInfo:
         missing=tuple(missing[:ROWS_MAX]),
         missing_count=len(missing),
         lost=len(incoming.lost),
+        lost_ids=tuple(list(incoming.lost)[-ROWS_MAX:]),
         loading=len(group.loading),
         parked=len(group.parked),
         parked_own=tuple(group.parked.of(sds.me)[:ROWS_MAX]),
@@ -293,7 +294,7 @@ def repair_info(sds: Channel) -> RepairInfo:
         requests_count=len(repairs.asking),
         answers=tuple(
             [
-                AnswerInfo(answer.message_id, answer.requester, answer.t_resp)
+                AnswerInfo(answer.message_id, answer.requester, answer.t_resp, answer.sender)
                 for answer in answers[:ROWS_MAX]
             ]
         ),

@@ -7,6 +7,7 @@ reads an engine. Nothing here does anything: values and one protocol.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from sync.infos import (
@@ -278,6 +279,110 @@ class Snapshot:
     """Why we said we are away; empty while we have not."""
 
 
+class Place(Enum):
+    """Where a message of the causal graph is."""
+
+    HERE = "here"
+    WAITING = "waiting"
+    """It is here, and waits: for its parents, for history on its way, or for its time."""
+    MISSING = "missing"
+
+
+@dataclass(frozen=True, slots=True)
+class CausalNode:
+    """A message, what it builds on, and where it is; what is unknown of a missing one is None.
+
+    `nick` and `text` are the author's bytes: sanitise to render. `text` is its beginning.
+    """
+
+    message_id: MessageId
+    place: Place
+    author: PeerId | None = None
+    lamport: int | None = None
+    created_ns: Nanos | None = None
+    nick: str = ""
+    text: str = ""
+    parents: tuple[MessageId, ...] = ()
+
+
+class FrameKind(Enum):
+    """What a frame was sent as."""
+
+    SDS = "sds"
+    SESSION = "session"
+    """A payload of a reconciliation, or a frame of the check after it."""
+    TRANSFER = "transfer"
+    """A message that is pushed to whoever lacks it."""
+
+
+@dataclass(frozen=True, slots=True)
+class FrameInfo:
+    """A frame as it was after decryption. `data` may be its beginning alone; `size` is all of it.
+
+    `peer` is who sent it, or to whom it went; None for a broadcast to everybody.
+    """
+
+    number: int
+    """From 1 on; a gap means that frames were let go of."""
+    at: Nanos
+    sent: bool
+    peer: PeerId | None
+    channel: ChannelId
+    kind: FrameKind
+    size: int
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeInfo:
+    """An id against the channel's filter: its bits, and whether we really have the message."""
+
+    message_id: str
+    bits: tuple[tuple[int, bool], ...]
+    """Position, and whether it is set."""
+    held: bool
+
+    @property
+    def maybe(self) -> bool:
+        """What the filter says: True is maybe, False is certainly not."""
+        return all(is_set for _, is_set in self.bits)
+
+
+class Inspection(Protocol):
+    """What an engineer may ask beyond the snapshot; asking changes nothing in the engine."""
+
+    def frames(self) -> Sequence[FrameInfo]:
+        """Return the last frames, oldest first."""
+
+    def probe(self, channel: ChannelId, message_id: str) -> ProbeInfo | None:
+        """Test an id against our filter of the channel; None if we are not in it now."""
+
+    @property
+    def recorded(self) -> Path | None:
+        """The file that frames are recorded to, if any."""
+
+    def record(self, path: Path) -> None:
+        """Append every frame from now on to a file that only its owner can read.
+
+        Raises:
+            LocalError: it cannot be written; says what to do.
+        """
+
+    def stop_recording(self) -> int:
+        """Close that file; returns how many frames it got."""
+
+    @property
+    def traced(self) -> Path | None:
+        """The file that the engine's steps are written to, if any."""
+
+    def trace(self, path: Path | None) -> None:
+        """Write the engine's steps to a file from now on; None ends that.
+
+        Raises:
+            LocalError: it cannot be written, or there is no trace here; says what to do.
+        """
+
+
 class History(Protocol):
     """Messages on disk, delivered ones only, in the order of (lamport, message id).
 
@@ -305,3 +410,12 @@ class History(Protocol):
 
     async def mentions(self, channel: ChannelId, nick: str, *, limit: int) -> Sequence[Line]:
         """Return the newest `limit` lines of others whose text may name `nick`, oldest first."""
+
+    async def causal(
+        self, channel: ChannelId, message_id: MessageId, *, depth: int, limit: int
+    ) -> Sequence[CausalNode]:
+        """Return a message with what it builds on and what builds on it, the nearest first.
+
+        Up to `depth` steps either way and `limit` messages, also what is not delivered; what is
+        named and not here is `Place.MISSING`. Nothing if nobody here has ever named the message.
+        """

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Self
 
+from textual import on
 from textual.app import App, ComposeResult
 from textual.geometry import Region
 from textual.pilot import Pilot
@@ -12,13 +13,15 @@ from textual.pilot import Pilot
 from chat_tui.app import ChatApp
 from chat_tui.debug_pane import DebugPane
 from chat_tui.marks import ASCII
+from chat_tui.pane.lines import section_lines
+from chat_tui.pane.listing import Listing
 from chat_tui.sections import Row, Section
 from sync.machine import SECOND
 from tests import scenes
 
 
-class Recording(DebugPane):
-    """A pane that remembers which regions it asked to be painted, and how often the whole."""
+class Recording(Listing):
+    """A list that remembers which regions it asked to be painted, and how often the whole."""
 
     regions: list[Region]
     wholes: int = 0
@@ -36,17 +39,26 @@ class Recording(DebugPane):
 
 
 class Drawer(App[None]):
-    """Nothing but the pane."""
+    """Nothing but the list, which no key goes to."""
 
-    CSS = "#debug { width: 100%; height: 100%; overflow-x: hidden; overflow-y: scroll; }"
+    AUTO_FOCUS = None
 
     def __init__(self) -> None:
         super().__init__()
         self.animation_level = "none"
-        self.pane = Recording(ASCII)
+        self.pane = Recording()
+        self.sections: list[Section] = []
 
     def compose(self) -> ComposeResult:
         yield self.pane
+
+    def show(self, sections: list[Section]) -> None:
+        self.sections = sections
+        self.pane.show(section_lines(sections, self.pane.width, ASCII))
+
+    @on(Listing.Resized)
+    def _rewrap(self) -> None:
+        self.show(self.sections)
 
     def shown(self) -> list[str]:
         return [self.pane.render_line(y).text.rstrip() for y in range(self.pane.size.height)]
@@ -57,7 +69,7 @@ async def drawer(sections: list[Section]) -> AsyncIterator[tuple[Drawer, Pilot[N
     """A pane of 50 cells and 12 lines, the first time painted."""
     app = Drawer()
     async with app.run_test(size=(50, 12)) as pilot:
-        app.pane.show(sections)
+        app.show(sections)
         await pilot.pause()
         app.pane.regions, app.pane.wholes = [], 0
         yield app, pilot
@@ -77,35 +89,35 @@ def counting_down(seconds: int, *, requests: int = 1, peers: int = 40) -> list[S
 async def test_a_countdown_paints_its_own_line_and_nothing_else() -> None:
     async with drawer(counting_down(4)) as (app, pilot):
         before = app.shown()
-        app.pane.show(counting_down(3))
+        app.show(counting_down(3))
         await pilot.pause()
         after = app.shown()
 
-    assert before[3] == " 51b07d ####. asks in 4 s   · named by bob"
-    assert after[3] == " 51b07d ###.. asks in 3 s   · named by bob"
-    assert [before[:3], before[4:]] == [after[:3], after[4:]]
-    assert [(region.y, region.height) for region in app.pane.regions] == [(3, 1)]
+    assert before[1] == " 51b07d ####. asks in 4 s   · named by bob"
+    assert after[1] == " 51b07d ###.. asks in 3 s   · named by bob"
+    assert [before[:1], before[2:]] == [after[:1], after[2:]]
+    assert [(region.y, region.height) for region in app.pane.regions] == [(1, 1)]
     assert not app.pane.wholes
 
 
 async def test_the_first_row_of_a_section_moves_nothing_below() -> None:
     async with drawer(counting_down(4, requests=0)) as (app, pilot):
         before = app.shown()
-        app.pane.show(counting_down(4, requests=1))
+        app.show(counting_down(4, requests=1))
         await pilot.pause()
         after = app.shown()
 
-    assert before[3] == " nothing is missing"
-    assert before[4:] == after[4:]
+    assert before[1] == " nothing is missing"
+    assert before[2:] == after[2:]
 
 
 async def test_lines_more_or_less_need_no_new_layout() -> None:
     async with drawer(counting_down(4)) as (app, pilot):
-        app.pane.show(counting_down(4, peers=60))
+        app.show(counting_down(4, peers=60))
         await pilot.pause()
 
-        assert app.pane.max_scroll_y == 60 + 6 - 12
-        assert [region.y for region in app.pane.regions] == [5]  # the title has their number
+        assert app.pane.max_scroll_y == 60 + 4 - 12
+        assert [region.y for region in app.pane.regions] == [3]  # the title has their number
         assert not app.pane.wholes
 
 
@@ -114,7 +126,7 @@ async def test_who_read_further_down_than_there_is_now_sees_the_end() -> None:
         app.pane.page(9)
         await pilot.pause()
         end = app.shown()
-        app.pane.show(counting_down(4, peers=20))
+        app.show(counting_down(4, peers=20))
         await pilot.pause()
 
         assert end[-1] == " peer 39"
@@ -139,7 +151,7 @@ async def test_another_width_wraps_anew() -> None:
         await pilot.resize_terminal(34, 12)
         await pilot.pause()
 
-        assert app.shown()[3:5] == [" 51b07d ####. asks in 4 s   ·", "   named by bob"]
+        assert app.shown()[1:3] == [" 51b07d ####. asks in 4 s   ·", "   named by bob"]
 
 
 # -- in the whole screen, over an engine -----------------------------------------------------------
@@ -167,20 +179,20 @@ async def test_the_countdowns_of_an_engine_move_with_its_clock() -> None:
     assert len(moved) < 8
 
 
-async def test_the_drawer_beside_the_chat_scrolls_by_key() -> None:
-    app = scenes.screen_of(scenes.repairing())
-    async with app.run_test(size=(140, 40)) as pilot:
-        await pilot.press("f2", "alt+pagedown")
+async def test_the_pane_beside_the_chat_scrolls_by_key_from_the_composer() -> None:
+    app = scenes.screen_of(scenes.morning())
+    async with app.run_test(size=(140, 20)) as pilot:
+        await pilot.press("f2", "tab", "alt+pagedown")
         await pilot.pause()
         down = pane_of(app)
         await pilot.press("alt+pageup")
         await pilot.pause()
         up = pane_of(app)
 
-    assert up[0].startswith("PROTOCOL")
-    assert not down[0].startswith("PROTOCOL")
+    assert up[0].startswith("Waiting for parents")
+    assert not down[0].startswith("Waiting for parents")
 
 
 def pane_of(app: ChatApp) -> list[str]:
-    pane = app.query_one(DebugPane)
-    return [pane.render_line(y).text.rstrip() for y in range(pane.size.height)]
+    listing = app.query_one(DebugPane).listing
+    return [listing.render_line(y).text.rstrip() for y in range(listing.size.height)]

@@ -7,6 +7,7 @@ from rich.cells import cell_len
 from chat_tui import panels
 from chat_tui.bindings import KEYS, parse_keys
 from chat_tui.marks import ASCII, UNICODE, Glyphs
+from chat_tui.pane.lines import section_lines
 from chat_tui.sections import Row, Section
 from sync.machine import SECOND, ChannelId
 from sync.sds.message import Delivery
@@ -101,10 +102,10 @@ def test_the_header_says_what_is_missing_and_what_is_lost() -> None:
 
 
 def lines_of(section: Section, width: int = 30, glyphs: Glyphs = UNICODE) -> list[str]:
-    """The lines of one section, without the title of the pane."""
-    lines = panels.debug_lines([section], width, glyphs)
+    """The lines of one section."""
+    lines = [line.content for line in section_lines([section], width, glyphs)]
     assert max(line.cell_length for line in lines) < width
-    return [line.plain.rstrip() for line in lines[2:]]
+    return [line.plain.rstrip() for line in lines]
 
 
 def test_the_debug_pane_wraps_rows_and_says_what_is_not_there() -> None:
@@ -113,19 +114,17 @@ def test_the_debug_pane_wraps_rows_and_says_what_is_not_there() -> None:
         Section("Peers", 1, (Row("bob " * 12),), "nobody yet", note="all of them"),
     ]
 
-    lines = [line.plain for line in panels.debug_lines(sections, 30, UNICODE)]
+    lines = [line.content.plain for line in section_lines(sections, 30, UNICODE)]
 
-    assert [line.split() for line in lines[:7]] == [
-        ["PROTOCOL", "Esc", "closes"],
-        [],
+    assert [line.split() for line in lines[:5]] == [
         ["Held", "back"],
         ["none"],
         [],
         ["Peers", "1"],
         ["all", "of", "them"],
     ]
-    assert lines[7].startswith(" bob")
-    assert lines[8].startswith("   bob")
+    assert lines[5].startswith(" bob")
+    assert lines[6].startswith("   bob")
     assert max(map(len, lines)) <= 30
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from chat_tui import protocol
+from chat_tui.pane import details
 from chat_tui.sections import Row, Section, in_words
 from sync.machine import MINUTE, SECOND
 from sync.sds.evidence import Evidence
@@ -27,9 +28,22 @@ from tests.test_reports import CALM, absent, ident, lacking, present, snapshot
 BLOOM = BloomInfo(412, 1000, 9585, 7, 0.24, 0.001)
 
 
+def everything(shown: Snapshot, info: ChannelInfo | None) -> list[Section]:
+    """What all tabs of the pane have together."""
+    of_channel = []
+    if info is not None:
+        of_channel = [
+            *protocol.buffers(shown, info),
+            *protocol.knowledge(shown, info),
+            protocol.timers(shown, info),
+        ]
+    rest = [protocol.peers(shown), *protocol.refusals(shown), protocol.steps(shown)]
+    return [*of_channel, *rest]
+
+
 def section(shown: Snapshot, info: ChannelInfo | None, title: str) -> Section:
     """The section whose title begins so."""
-    sections = protocol.debug_sections(shown, info)
+    sections = everything(shown, info)
     return next(one for one in sections if one.title.startswith(title))
 
 
@@ -171,7 +185,7 @@ def test_what_is_lost_or_of_the_future_has_a_section_only_then() -> None:
 def test_the_filter_says_its_size_its_fill_and_how_often_it_is_wrong() -> None:
     rows = section(snapshot(), replace(CALM, bloom=BLOOM), "Filter").rows
 
-    assert rows[0] == Row("412 of 1,000 ids, rolls over in 588", share=0.412)
+    assert rows[0] == Row("412 of 1,000 ids, rolls over in 588", cells="#" * 10 + "." * 14)
     assert [row.text for row in rows[1:]] == [
         "9,585 bits, k 7, 24% set",
         "chance of a false “maybe”: 0.10%",
@@ -189,7 +203,7 @@ def test_a_full_filter_rolls_over_with_the_next_id() -> None:
     [(0.0, "0.00%"), (1e-17, "under 0.01%"), (0.001, "0.10%"), (0.24, "24%"), (1.0, "100%")],
 )
 def test_small_shares_have_decimals(share: float, words: str) -> None:
-    assert protocol.percent(share) == words
+    assert details.percent(share) == words
 
 
 def test_who_has_a_message_is_said_with_the_evidence_strongest_first() -> None:
@@ -269,7 +283,7 @@ def test_the_debug_pane_adds_timers_peers_refusals_and_steps() -> None:
         trace=("09:16 in MSG", "09:16 Tick → nothing", "09:16 out \x1b[2JSYNC"),
     )
 
-    sections = {one.title: one for one in protocol.debug_sections(busy, info)}
+    sections = {one.title: one for one in everything(busy, info)}
 
     assert sections["Timers"].rows[0].left == 3 * SECOND
     assert sections["Peers"].total == 1
@@ -281,7 +295,7 @@ def test_the_debug_pane_adds_timers_peers_refusals_and_steps() -> None:
 
 
 def test_without_a_channel_there_are_peers_and_steps() -> None:
-    titles = [one.title for one in protocol.debug_sections(snapshot(), None)]
+    titles = [one.title for one in everything(snapshot(), None)]
 
     assert titles == ["Peers", "Last steps, newest first"]
 

@@ -2,18 +2,12 @@
 
 from typing import Final
 
-from chat_tui import dossier, protocol, reports
+from chat_tui import dossier, reports
 from chat_tui.chat import Chat
 from chat_tui.commands.command import At, Command, Result, channel_info
 from chat_tui.commands.naming import peer_named
 from chat_tui.text import clean_nick
 from sync.errors import LocalError
-
-
-async def missing(chat: Chat, _rest: str, at: At) -> Result:
-    """Show what waits for what."""
-    text = protocol.as_text(chat.snapshot(), channel_info(chat, at.channel))
-    return Result(text=text, action="open_debug")
 
 
 async def sync(chat: Chat, rest: str, at: At) -> Result:
@@ -41,7 +35,6 @@ async def status(chat: Chat, _rest: str, at: At) -> Result:
 
 
 ROWS: Final = (
-    Command(("/missing", "/buffers"), "", "what waits for what, and until when", missing),
     Command(("/sync",), "[name]", "compare this channel with everybody here, now", sync),
     Command(("/status",), "", "how everything is, in a few sentences", status),
 )

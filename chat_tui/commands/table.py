@@ -12,6 +12,7 @@ from chat_tui.commands import (
     changing,
     channels,
     direct,
+    inspecting,
     people,
     protocol,
     reading,
@@ -117,6 +118,7 @@ TABLE: Final = (
     *reading.ROWS,
     *protocol.ROWS,
     *settings.ROWS,
+    *inspecting.ROWS,
     Command(("/quit",), "", "leave; what is not out yet goes out next time", leave),
 )
 

@@ -5,7 +5,8 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sync.ranges import OrderedSet
+from sync.group.range_drawn import RangeDrawn
+from sync.ranges import HASH_BYTES, OrderedSet
 from sync.waku.message import Items, Ranges
 
 CELLS: Final = 32
@@ -13,6 +14,13 @@ CELLS: Final = 32
 
 EQUAL, DIFFERS, ITEMS = ".#="
 """What a cell is: skipped, at least one fingerprint, or at least one item set."""
+
+
+RANGES_SHOWN: Final = 12
+"""Ranges of a payload kept to be looked at: 5 kB, and 20 sessions of some ten payloads are kept."""
+
+ID_BYTES: Final = 8 + HASH_BYTES
+"""Of an id, or of a bound, without delta encoding: timestamp and hash."""
 
 
 class Round(NamedTuple):
@@ -25,6 +33,8 @@ class Round(NamedTuple):
     item_sets: int
     items: int
     cells: str
+    raw: int = 0
+    ranges: tuple[RangeDrawn, ...] = ()
 
 
 def drawn(ranges: Ranges, size: int, local: OrderedSet, *, sent: bool) -> Round:
@@ -42,7 +52,30 @@ def drawn(ranges: Ranges, size: int, local: OrderedSet, *, sent: bool) -> Round:
     skips, fingerprints, item_sets = np.bincount(kinds, minlength=3).tolist()
     differs, listed = (_touched(lower[kinds == kind], upper[kinds == kind]) for kind in (1, 2))
     shown = np.where(listed, ITEMS, np.where(differs, DIFFERS, EQUAL))
-    return Round(sent, size, skips, fingerprints, item_sets, items, "".join(shown.tolist()))
+    cells = "".join(shown.tolist())
+    raw = len(ranges) * (ID_BYTES + 1) + fingerprints * HASH_BYTES + items * ID_BYTES
+    chosen = _chosen(kinds)
+    looked_at = tuple([_range(ranges, at, local, sent=sent) for at in chosen])
+    return Round(sent, size, skips, fingerprints, item_sets, items, cells, raw, looked_at)
+
+
+def _chosen(kinds: NDArray[np.intp]) -> list[int]:
+    """Return which ranges are kept, in order: what differs before what is equal."""
+    open_ones, equal = np.flatnonzero(kinds), np.flatnonzero(kinds == 0)
+    first = np.concatenate([open_ones, equal])[:RANGES_SHOWN]
+    return sorted(first.tolist())
+
+
+def _range(ranges: Ranges, at: int, local: OrderedSet, *, sent: bool) -> RangeDrawn:
+    """Return a range with our own fingerprint of it, and the peer's where the peer says it."""
+    lower, upper = ranges.bounds(at)
+    content, held = ranges.contents[at], local.count(lower, upper)
+    if content is None:
+        return RangeDrawn(lower, upper, "equal", held=held)
+    ours = local.fingerprint(lower, upper)
+    if isinstance(content, Items):
+        return RangeDrawn(lower, upper, "items", ours, held=held, listed=len(content.elements))
+    return RangeDrawn(lower, upper, "fingerprint", ours, b"" if sent else content, held)
 
 
 def _touched(lower: NDArray[np.intp], upper: NDArray[np.intp]) -> NDArray[np.bool_]:

@@ -18,6 +18,7 @@ from sync.errors import ChatError, LocalError, RemoteError
 from sync.group import values
 from sync.group.writer import Author
 from sync.identity import Identity, verify
+from sync.inspector import Inspector
 from sync.journal import Journal, Loaded, Membership, Retriever
 from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.net import clock as system
@@ -37,7 +38,8 @@ from sync.net.trace import SEED_SIZE, Began, Trace
 from sync.runner import Runner
 from sync.sds.wire import decode, encode
 from sync.show import channel_info, event_of, session_infos
-from sync.view import Event, Level, Notice, Snapshot, SyncShown
+from sync.tap import Tap
+from sync.view import Event, FrameKind, Level, Notice, Snapshot, SyncShown
 
 __all__ = ["Node", "Options"]
 
@@ -90,6 +92,8 @@ class Node:
             retention=options.retention,
         )
         self._runner = Runner(author, self._rng, trace)
+        self._tap = Tap()
+        self.inspection = Inspector(lambda: self._runner.groups, self._tap, trace)
         self._engine = Engine(self._runner, journal, self.clock, self)
         addresses = Addresses(random.Random(system.draw(32)))  # noqa: S311  # only delays
         self.mesh = Mesh(identity, self.clock, self._secrets, addresses, self, self._spawn)
@@ -246,6 +250,7 @@ class Node:
                 await self._discovery.stop()
         self.mesh.abort()
         self._trace.close()
+        self._tap.stop()
 
     async def _tick_forever(self) -> None:
         """Pings, redials, the clock, and changes of the network."""
@@ -325,12 +330,12 @@ class Node:
         """See `sync.net.engine.Releaser`."""
         match effect:
             case values.Broadcast(payload):
-                self.mesh.broadcast(channel, payload)
+                self._broadcast(channel, payload)
             case values.BroadcastStored(message_id, None):
-                self.mesh.broadcast(channel, loaded[message_id].payload)
+                self._broadcast(channel, loaded[message_id].payload)
             case values.BroadcastStored(message_id, bloom_filter):
                 message = decode(loaded[message_id].payload)
-                self.mesh.broadcast(channel, encode(message._replace(bloom_filter=bloom_filter)))
+                self._broadcast(channel, encode(message._replace(bloom_filter=bloom_filter)))
             case values.Retrieve(wanted):
                 if self.retriever is not None:
                     self.retriever.retrieve(channel, wanted)
@@ -339,6 +344,7 @@ class Node:
             case values.LoadHeldBack(after, limit):
                 self._spawn("history", self._load_held_back(channel, after, limit))
             case values.SendPayload(session, payload):
+                self._tapped(channel, self.streams.peer_of(session), FrameKind.SESSION, payload)
                 self.streams.send(session, payload)
             case values.CloseSession(session):
                 self.streams.close(session)
@@ -350,6 +356,22 @@ class Node:
                 self.refused(peer, reason)
             case _:
                 self._show(channel, effect, loaded)
+
+    def _broadcast(self, channel: ChannelId, payload: bytes) -> None:
+        self._tapped(channel, None, FrameKind.SDS, payload)
+        self.mesh.broadcast(channel, payload)
+
+    def _tapped(
+        self,
+        channel: ChannelId,
+        peer: PeerId | None,
+        kind: FrameKind,
+        data: bytes,
+        *,
+        sent: bool = True,
+    ) -> None:
+        """Note a frame for whoever looks at the wire."""
+        self._tap.note(self.clock.now(), channel, peer, kind, data, sent=sent)
 
     async def _load_held_back(
         self, channel: ChannelId, after: tuple[int, MessageId] | None, limit: int
@@ -438,7 +460,21 @@ class Node:
 
     def feed(self, channel: ChannelId, event: values.Input) -> None:
         """Give an input to the channel's machines."""
+        match event:
+            case values.Arrived(peer, payload):
+                self._tapped(channel, peer, FrameKind.SDS, payload, sent=False)
+            case values.SessionPayload(session, payload):
+                peer_or_none = self.streams.peer_of(session)
+                self._tapped(channel, peer_or_none, FrameKind.SESSION, payload, sent=False)
+            case values.Transferred(peer, payload):
+                self._tapped(channel, peer, FrameKind.TRANSFER, payload, sent=False)
+            case _:
+                pass
         self._engine.feed(channel, event)
+
+    def pushed(self, channel: ChannelId, peer: PeerId, payload: bytes) -> None:
+        """Note a message that is pushed to a peer."""
+        self._tapped(channel, peer, FrameKind.TRANSFER, payload)
 
     def new_session(self) -> values.SessionId:
         """Return a fresh session number."""

@@ -75,6 +75,9 @@ class Host(Protocol):
     async def load_by_hash(self, channel: ChannelId, hashes: Sequence[bytes]) -> list[Loaded]:
         """Return stored messages by their Waku hashes."""
 
+    def pushed(self, channel: ChannelId, peer: PeerId, payload: bytes) -> None:
+        """Note a message that is pushed to a peer."""
+
     async def breathe(self) -> None:
         """Return when there is room for more from peers."""
 
@@ -110,6 +113,11 @@ class SessionStreams:
         """Send a payload; without effect on a stream that is gone."""
         if (stream := self._streams.get(session)) is not None:
             stream.send(payload)
+
+    def peer_of(self, session: values.SessionId) -> PeerId | None:
+        """Return who is at the other end of a stream; None if it is gone."""
+        stream = self._streams.get(session)
+        return None if stream is None else stream.peer
 
     def close(self, session: values.SessionId) -> None:
         """Close a stream, after what was sent on it."""
@@ -159,7 +167,8 @@ class SessionStreams:
         async def write(stream: SecureStream) -> None:
             for start in range(0, len(hashes), values.PAGE):
                 chunk = hashes[start : start + values.PAGE]
-                await _transfer(stream, channel, await self._host.load_by_hash(channel, chunk))
+                loaded = await self._host.load_by_hash(channel, chunk)
+                await _transfer(stream, channel, loaded, partial(self._host.pushed, channel, peer))
             async with asyncio.timeout(STALL_MAX):
                 await stream.flushed()  # who is slow must not be cut off at the end
 
@@ -295,7 +304,12 @@ class SessionStreams:
             self._traffic[key].streams.append(stream)
 
 
-async def _transfer(stream: SecureStream, channel: ChannelId, messages: Sequence[Loaded]) -> None:
+async def _transfer(
+    stream: SecureStream,
+    channel: ChannelId,
+    messages: Sequence[Loaded],
+    pushed: Callable[[bytes], None],
+) -> None:
     """Send messages no faster than the peer takes them."""
     topic, content = pubsub_topic(channel), content_topic(channel)
     batch: list[bytes] = []
@@ -303,6 +317,7 @@ async def _transfer(stream: SecureStream, channel: ChannelId, messages: Sequence
     for position, loaded in enumerate(messages, start=1):
         waku = WakuMessage(loaded.payload, content, loaded.entry.header.created_ns)
         batch.append(encode_transfer(waku, topic))
+        pushed(batch[-1])
         size += len(batch[-1])
         if size >= PUSH_BYTES or position == len(messages):
             stream.send_batch(batch)

@@ -50,14 +50,26 @@ class Trace:
         self._recent: deque[tuple[Nanos, str, object, tuple[str, ...]]] = deque(maxlen=RECENT_MAX)
         self._file: IO[str] | None = None
         self._failure: OSError | None = None
+        self.path: Path | None = None
+        """The file it is written to, if any."""
         if path is not None:
-            try:
-                self._file = os.fdopen(os.open(path, FLAGS, FOR_OWNER), "a", encoding="utf-8")
-            except OSError as error:
-                raise LocalError(
-                    f"The trace cannot be written to {path} ({error.strerror}): name another file "
-                    "with --trace."
-                ) from error
+            self.begin(path)
+
+    def begin(self, path: Path) -> None:
+        """Write every step from now on to `path`, after what is there.
+
+        Raises:
+            LocalError: the file cannot be written.
+        """
+        try:
+            file = os.fdopen(os.open(path, FLAGS, FOR_OWNER), "a", encoding="utf-8")
+        except OSError as error:
+            raise LocalError(
+                f"The trace cannot be written to {path} ({error.strerror}): name another file "
+                "with --trace."
+            ) from error
+        self.close()
+        self._file, self.path = file, path
 
     def __call__(self, now: Nanos, machine: str, event: object, effects: Sequence[object]) -> None:
         """Note one step of a machine."""
@@ -96,7 +108,7 @@ class Trace:
     def close(self) -> None:
         """Write everything and close the file."""
         if self._file is not None:
-            file, self._file = self._file, None
+            file, self._file, self.path = self._file, None, None
             with suppress(OSError):  # it was said when it could not be flushed
                 file.close()
 

@@ -35,6 +35,8 @@ class Answer:
     message_id: MessageId
     requester: PeerId
     t_resp: Nanos
+    sender: PeerId
+    """Who wrote it."""
 
 
 @dataclass(slots=True)
@@ -78,7 +80,7 @@ class Answering:
             self.declined += 1
             return
         t_resp = now + window.answer_delay(self._me, sender, message_id)
-        self.answers[message_id] = Answer(message_id, requester, t_resp)
+        self.answers[message_id] = Answer(message_id, requester, t_resp, sender)
         heapq.heappush(self._heap, (t_resp, message_id))
 
     def heard(self, message_id: MessageId) -> None:

@@ -5,9 +5,11 @@ from dataclasses import dataclass, field
 
 from sync.group.values import SessionId
 from sync.identity import Identity
-from sync.machine import Nanos
+from sync.machine import ChannelId, Nanos, PeerId
 from sync.runner import Batch, Runner
 from sync.sim.disk import Disk
+from sync.tap import Tap
+from sync.view import FrameKind
 
 
 @dataclass(slots=True)
@@ -49,6 +51,22 @@ class Node:
     """How often it was started anew: what was on its way to an earlier one is lost."""
     doomed: bool = False
     """Whether it will crash in the midst of its next commit."""
+    tap: Tap | None = None
+    """Its frames, while somebody looks at them."""
+
+    def tapped(
+        self,
+        at: Nanos,
+        channel: ChannelId,
+        peer: PeerId | None,
+        kind: FrameKind,
+        data: bytes,
+        *,
+        sent: bool,
+    ) -> None:
+        """Note a frame, at the time of the world, where somebody looks at them."""
+        if self.tap is not None:
+            self.tap.note(at + self.machine_offset, channel, peer, kind, data, sent=sent)
 
     def join(self, number: int) -> None:
         """There is a link to `number`."""

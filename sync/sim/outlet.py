@@ -19,6 +19,7 @@ from sync.sim.network import Network
 from sync.sim.node import Node
 from sync.sim.streams import Streams
 from sync.sim.timeline import Timeline
+from sync.view import FrameKind
 
 Frame: TypeAlias = tuple[int, values.Input]
 """The number of its sender, and what its receiver is fed."""
@@ -132,6 +133,9 @@ class Outlet:
         return all(message_id in self._by_peer[peer].disk.rows for peer in hinted_by)
 
     def _broadcast(self, node: Node, payload: bytes) -> None:
+        if node.tap is not None:
+            channel = self.streams.channel
+            node.tapped(self.timeline.now, channel, None, FrameKind.SDS, payload, sent=True)
         frame = node.number, values.Arrived(node.identity.peer_id, payload)
         nodes, plan, arrive = self.nodes, self.timeline.plan, self.arrive
         receivers = self.links.receivers(node)

@@ -9,6 +9,7 @@ from sync.group import values
 from sync.machine import ChannelId, Nanos
 from sync.sim.network import Network
 from sync.sim.node import Node, Stream
+from sync.view import FrameKind
 from sync.waku.message import WakuMessage, content_topic, pubsub_topic
 from sync.waku.wire import encode_transfer
 
@@ -17,6 +18,11 @@ Feed: TypeAlias = Callable[[Node, values.Input], None]
 
 Schedule: TypeAlias = Callable[[Nanos, Callable[[], None]], None]
 """(when, what)."""
+
+FRAME_KINDS = {
+    values.SessionPayload: FrameKind.SESSION,
+    values.Transferred: FrameKind.TRANSFER,
+}
 
 
 @dataclass(slots=True)
@@ -58,6 +64,8 @@ class Streams:
             return
         self.sent_bytes += len(payload)
         other = self._other_end(stream, node)
+        peer = other.identity.peer_id
+        node.tapped(now, self.channel, peer, FrameKind.SESSION, payload, sent=True)
         event = values.SessionPayload(stream.ends[other.number], payload)
         self._carry(stream, node, other, event, now)
 
@@ -85,6 +93,8 @@ class Streams:
             waku = WakuMessage(loaded.payload, content_topic(self.channel), created_ns)
             payload = encode_transfer(waku, topic)
             self.sent_bytes += len(payload)
+            peer = other.identity.peer_id
+            node.tapped(now, self.channel, peer, FrameKind.TRANSFER, payload, sent=True)
             self._carry(stream, node, other, values.Transferred(me, payload), now)
         self._carry(stream, node, other, values.TransferEnded(me), now)
 
@@ -104,6 +114,10 @@ class Streams:
             if cut:
                 self._reset(stream, sender, receiver)
             elif self.network.reachable(sender.number, receiver.number):
+                if isinstance(event, values.SessionPayload | values.Transferred):
+                    kind = FRAME_KINDS[type(event)]
+                    peer = sender.identity.peer_id
+                    receiver.tapped(at, self.channel, peer, kind, event.payload, sent=False)
                 self.feed(receiver, event)
             else:
                 stream.cut = True

@@ -6,9 +6,12 @@ Rule: nothing here changes the world; who shows a view also lets the world's tim
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
+from sync.causal_walk import CHILDREN_MAX, Kin, walk
 from sync.entry import Entry
+from sync.group.group import Group
 from sync.group.values import (
     Broadcast,
     BroadcastStored,
@@ -17,15 +20,19 @@ from sync.group.values import (
     Effect,
     Found,
     Missing,
+    Status,
     Written,
 )
+from sync.inspector import Inspector
 from sync.machine import SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.runner import Release
 from sync.sds.message import Delivery
 from sync.show import changed, channel_info, event_of, line_of, session_infos
 from sync.sim.disk import Disk
 from sync.sim.world import World
+from sync.tap import Tap
 from sync.view import (
+    CausalNode,
     ChannelInfo,
     Event,
     Line,
@@ -33,6 +40,7 @@ from sync.view import (
     MessageShown,
     PeerInfo,
     PeerState,
+    Place,
     Position,
     PreviewShown,
     SessionInfo,
@@ -65,11 +73,16 @@ class SimulatedView:
         self._steps: deque[tuple[Nanos, list[str]]] = deque(maxlen=TRACE_MAX)
         self._last_seen: dict[PeerId, Nanos] = {}
         world.listeners.append(self._note)
+        tap = self._node.tap = self._node.tap or Tap()
+        self.inspection = Inspector(self._groups, tap)
+
+    def _groups(self) -> dict[ChannelId, Group]:
+        return {} if self._node.runner is None else self._node.runner.groups
 
     @property
     def history(self) -> "SimulatedHistory":
         """The messages on the participant's disk."""
-        return SimulatedHistory(self._world.channel, self._node.disk, self._named)
+        return SimulatedHistory(self._world.channel, self._node.disk, self._named, self._nick_of)
 
     def subscribe(self, listener: Callable[[Event], None]) -> Callable[[], None]:
         """Call `listener` with every event from now on; returns the way out."""
@@ -151,6 +164,9 @@ class SimulatedView:
         loaded = self._node.disk.load(deliver.message_id)
         return loaded.entry, loaded.delivery
 
+    def _nick_of(self, peer: PeerId) -> str:
+        return self._names.get(peer, "")
+
     def _named(self, line: Line) -> Line:
         return replace(line, nick=self._names[line.author])
 
@@ -158,8 +174,15 @@ class SimulatedView:
 class SimulatedHistory:
     """`sync.view.History` over `disk`; `named` gives each line its author's name."""
 
-    def __init__(self, channel: ChannelId, disk: Disk, named: Callable[[Line], Line]) -> None:
+    def __init__(
+        self,
+        channel: ChannelId,
+        disk: Disk,
+        named: Callable[[Line], Line],
+        nick_of: Callable[[PeerId], str],
+    ) -> None:
         self._channel, self._disk, self._named = channel, disk, named
+        self._nick_of = nick_of
 
     async def page(
         self, channel: ChannelId, *, before: Position | None, limit: int
@@ -197,6 +220,17 @@ class SimulatedHistory:
         named = [line for line in self._lines(self._positions(channel)) if not line.own]
         return [line for line in named if nick.casefold() in line.text.casefold()][-limit:]
 
+    async def causal(
+        self, channel: ChannelId, message_id: MessageId, *, depth: int, limit: int
+    ) -> Sequence[CausalNode]:
+        """See `sync.view.History`."""
+        if channel != self._channel:
+            return []
+        nodes = walk(partial(_kin, self._disk), message_id, depth, limit)
+        return [
+            replace(one, nick=self._nick_of(one.author)) if one.author else one for one in nodes
+        ]
+
     def _positions(self, channel: ChannelId) -> list[Position]:
         return self._disk.lines() if channel == self._channel else []
 
@@ -213,6 +247,21 @@ class SimulatedHistory:
             after_gap=loaded.after_gap,
         )
         return self._named(changed(line, self._disk.look(message_id), self._disk.me))
+
+
+def _kin(disk: Disk, message_id: MessageId) -> Kin:
+    """Return a message and what builds on it, read from the whole disk, which is small."""
+    children = sorted(
+        (row.message.entry.header.lamport, child)
+        for child, row in disk.rows.items()
+        if any(one.message_id == message_id for one in row.message.entry.header.parents)
+    )
+    near = [child for _, child in children[:CHILDREN_MAX]]
+    row = disk.rows.get(message_id)
+    if row is None:
+        return Kin(None, Place.MISSING, near)
+    place = Place.HERE if row.status is Status.DELIVERED else Place.WAITING
+    return Kin(row.message.entry, place, near)
 
 
 def _word(effect: Effect) -> str:

@@ -31,6 +31,7 @@ from sync.sim.node import Node, identity_of
 from sync.sim.outlet import Frame, Outlet
 from sync.sim.streams import Streams
 from sync.sim.timeline import Timeline
+from sync.view import FrameKind
 
 EPOCH: Nanos = 1_763_700_000 * SECOND
 """When a world begins: a morning in November 2025."""
@@ -390,6 +391,10 @@ class World:
         if node.runner is None or not self.links.carries(sender, node):
             return
         self.network.frames_received += 1
+        if node.tap is not None and isinstance(event, values.Arrived):
+            node.tapped(
+                self.time.now, CHANNEL, event.peer, FrameKind.SDS, event.payload, sent=False
+            )
         node.runner.feed(CHANNEL, event)
         if node.committing is None:
             self._turn(node)

@@ -1,0 +1,281 @@
+"""The pages of the debug pane, one a tab: what each remembers, and the lines it gives."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Final, Protocol
+
+from textual.content import Content
+
+from chat_tui import protocol
+from chat_tui.marks import ASCII, Glyphs
+from chat_tui.pane import causal, details, wire
+from chat_tui.pane.lines import BUSY, DIM, PaneLine, section_lines
+from chat_tui.protocol import Order
+from chat_tui.sections import Row, Section
+from chat_tui.session_cards import session_cards
+from chat_tui.text import clip_cells, count, wrap
+from sync.errors import LocalError
+from sync.machine import MessageId
+from sync.view import ChannelInfo, FrameInfo, Inspection, ProbeInfo, Snapshot
+
+NOWHERE: Final = "no channel is open; /join #lobby opens the one everybody shares"
+ORDERS: Final = tuple(Order)
+
+TEXT_CELLS: Final = 64
+"""Of what was typed, where it is said back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What the pages show: one moment of the engine."""
+
+    snapshot: Snapshot
+    info: ChannelInfo | None
+    glyphs: Glyphs
+
+
+class Page(Protocol):
+    """What one tab shows."""
+
+    def lines(self, shown: Shown, width: int) -> list[PaneLine]:
+        """Return the lines of this page."""
+
+
+class BuffersPage:
+    """What waits for what, and until when."""
+
+    def __init__(self) -> None:
+        self.order = Order.TIME
+
+    def sort(self) -> None:
+        """Sort by the next thing."""
+        self.order = ORDERS[(ORDERS.index(self.order) + 1) % len(ORDERS)]
+
+    def lines(self, shown: Shown, width: int) -> list[PaneLine]:
+        """Return the lines of this page."""
+        info = shown.info
+        if info is None:
+            return _said(NOWHERE)
+        sections = [
+            *protocol.buffers(shown.snapshot, info, self.order),
+            protocol.timers(shown.snapshot, info),
+        ]
+        head = [] if self.order is Order.TIME else [PaneLine(_dim(f" sorted {self.order.value}"))]
+        return [*head, *section_lines(sections, width, shown.glyphs)]
+
+
+class CausalPage:
+    """The graph around a message; without one in the middle, around the newest."""
+
+    def __init__(self) -> None:
+        self.centre: MessageId | None = None
+        self.depth = causal.DEPTH
+        self.graph = causal.Graph()
+        self.as_list = False
+        self.read: object = None
+        """What the graph was read for; it is read again once that differs."""
+
+    def wanted(self, shown: Shown) -> object:
+        """Return what the graph depends on."""
+        info = shown.info
+        if info is None:
+            return None
+        state = (info.messages, info.waiting_count, info.missing_count, info.lost, info.loading)
+        return (info.channel, self.centre, self.depth, state)
+
+    def deepen(self, steps: int) -> None:
+        """Show more steps around the middle, fewer if negative."""
+        self.depth = min(max(self.depth + steps, 1), causal.DEPTH_MAX)
+
+    def enter(self, key: str) -> bool:
+        """Move a message into the middle; whether it was not there already."""
+        if key == self.graph.centre or key not in self.graph.by_id:
+            return False
+        self.centre = MessageId(key)
+        return True
+
+    def lines(self, shown: Shown, width: int) -> list[PaneLine]:
+        """Return the lines of this page."""
+        if shown.info is None:
+            return _said(NOWHERE)
+        if not self.graph.nodes:
+            asked = "nobody here has named that message" if self.centre else "no message yet"
+            return _said(asked)
+        title = f" {count(self.depth, 'step')} around the middle"
+        head = [PaneLine(_dim(title)), PaneLine(Content(""))]
+        if self.as_list:
+            return [*head, *causal.list_lines(shown.snapshot, shown.info, self.graph, width)]
+        drawn = causal.graph_lines(shown.snapshot, shown.info, self.graph, width, shown.glyphs)
+        return [*head, *drawn]
+
+
+class BloomPage:
+    """The filter, a test of an id, and who has what."""
+
+    def __init__(self, inspection: Inspection) -> None:
+        self.inspection = inspection
+        self.tested: str | None = None
+
+    def probe(self, shown: Shown) -> ProbeInfo | None:
+        """Return the test of the id that was asked for."""
+        if self.tested is None or shown.info is None:
+            return None
+        return self.inspection.probe(shown.info.channel, self.tested)
+
+    def lines(self, shown: Shown, width: int) -> list[PaneLine]:
+        """Return the lines of this page."""
+        info = shown.info
+        if info is None:
+            return _said(NOWHERE)
+        sections = protocol.knowledge(shown.snapshot, info)
+        if not sections:
+            return _said("the filter is not known yet")
+        test = Section("Test of an id", 0, self._test(shown), "/ and an id, or its beginning")
+        return section_lines([sections[0], test, *sections[1:]], width, shown.glyphs)
+
+    def _test(self, shown: Shown) -> tuple[Row, ...]:
+        probe = self.probe(shown)
+        if probe is None:
+            return ()
+        assert shown.info is not None
+        opens = partial(details.probe, probe, shown.info.bloom)
+        return (
+            Row(_verdict(probe), subject=clip_cells(probe.message_id, 6), opens=opens),
+            Row(f"bits {_bits(probe)}", opens=opens),
+        )
+
+
+def probe_text(probe: ProbeInfo) -> str:
+    """Return a test of an id for line mode."""
+    return f"{_verdict(probe)}\nbits {_bits(probe)}"
+
+
+class SyncPage:
+    """A card for each reconciliation, and who is here to reconcile with."""
+
+    def lines(self, shown: Shown, width: int) -> list[PaneLine]:
+        """Return the lines of this page."""
+        cards = [] if shown.info is None else session_cards(shown.snapshot, shown.info)
+        return section_lines([*cards, protocol.peers(shown.snapshot)], width, shown.glyphs)
+
+
+class WirePage:
+    """One line a frame, the newest first."""
+
+    def __init__(self, inspection: Inspection) -> None:
+        self.inspection = inspection
+        self.words = ""
+        self.held: Sequence[FrameInfo] | None = None
+        """The frames of the moment that the whole pane holds, if it does."""
+        self._paused: Sequence[FrameInfo] | None = None
+
+    @property
+    def paused(self) -> bool:
+        """Whether the list stands still."""
+        return self._paused is not None
+
+    def pause(self) -> None:
+        """Let the list stand still, or go on."""
+        self._paused = self.inspection.frames() if self._paused is None else None
+
+    def lines(self, shown: Shown, width: int) -> list[PaneLine]:
+        """Return the lines of this page."""
+        frames = self._paused if self._paused is not None else self.held
+        frames = self.inspection.frames() if frames is None else frames
+        chosen = choose(shown, frames, self.words, width)
+        head = [*self._head(frames, chosen, width), PaneLine(Content(""))]
+        if not chosen:
+            empty = "none has these words" if self.words else "nothing was sent or received yet"
+            return [*head, PaneLine(_dim(f" {empty}"))]
+        return [
+            *head,
+            *(
+                PaneLine(
+                    Content(f" {clip_cells(text, width - 1)}"),
+                    f"frame/{frame.number}",
+                    partial(wire.frame_detail, shown.snapshot, frame),
+                )
+                for frame, text in chosen
+            ),
+        ]
+
+    def _head(
+        self, frames: Sequence[FrameInfo], chosen: Sequence[object], width: int
+    ) -> list[PaneLine]:
+        words = [f"{len(chosen):,} of {count(len(frames), 'frame')}"]
+        if self.words:
+            words.append(f"with “{clip_cells(self.words, TEXT_CELLS)}”")
+        if self._paused is not None:
+            newest = self.inspection.frames()
+            since = newest[-1].number - self._paused[-1].number if newest and self._paused else 0
+            words.append(f"paused, {since:,} since")
+        if self.inspection.recorded is not None:
+            words.append(f"recording to {self.inspection.recorded}")
+        style = BUSY if len(words) > 1 else DIM
+        lines = wrap(" · ".join(words), width - 2)
+        return [PaneLine(Content.styled(f" {line}", style)) for line in lines]
+
+
+def choose(
+    shown: Shown, frames: Sequence[FrameInfo], words: str, width: int = wire.WIDE
+) -> list[tuple[FrameInfo, str]]:
+    """Return the frames that have all words in their line, newest first, each with its line."""
+    wanted = words.casefold().split()
+    lines = [
+        (frame, wire.frame_line(shown.snapshot, frame, width, ascii_only=shown.glyphs is ASCII))
+        for frame in reversed(frames)
+    ]
+    return [one for one in lines if protocol.has_all(one[1], wanted)]
+
+
+class TracePage:
+    """The last steps of the engine, and what was refused."""
+
+    def __init__(self, inspection: Inspection) -> None:
+        self.inspection = inspection
+        self.words = ""
+
+    def lines(self, shown: Shown, width: int) -> list[PaneLine]:
+        """Return the lines of this page."""
+        traced = self.inspection.traced
+        where = f"every step goes to {traced}" if traced else "no file: /trace on FILE writes one"
+        steps = protocol.steps(shown.snapshot, self.words.casefold().split())
+        sections = [Section("Trace file", 0, (), where)]
+        sections += [*protocol.refusals(shown.snapshot), steps]
+        if self.words:
+            head = [PaneLine(Content.styled(f" with “{clip_cells(self.words, width)}”", BUSY))]
+        else:
+            head = []
+        return [*head, *section_lines(sections, width, shown.glyphs)]
+
+
+def file_named(name: str) -> Path:
+    """Return the file a person means.
+
+    Raises:
+        LocalError: it begins with the home of somebody who has none.
+    """
+    try:
+        return Path(name).expanduser().absolute()
+    except RuntimeError as error:
+        raise LocalError(f"{name} cannot be found: write the whole path of the file.") from error
+
+
+def _said(text: str) -> list[PaneLine]:
+    return [PaneLine(_dim(f" {text}"))]
+
+
+def _dim(text: str) -> Content:
+    return Content.styled(text, DIM)
+
+
+def _verdict(probe: ProbeInfo) -> str:
+    if not probe.maybe:
+        return "no: surely not in the filter"
+    return "maybe, and it is here" if probe.held else "maybe, but it is not here: a false maybe"
+
+
+def _bits(probe: ProbeInfo) -> str:
+    return ", ".join(f"{position:,} {'set' if on else 'clear'}" for position, on in probe.bits)

@@ -1,0 +1,50 @@
+"""The causal graph around a message, from disk; the messages that wait are in it too."""
+
+import sqlite3
+from typing import Final
+
+from storage.columns import message_id
+from storage.statuses import STATUS_OF
+from sync.causal_walk import CHILDREN_MAX, Kin, walk
+from sync.entry import open_content
+from sync.errors import DecodeError
+from sync.group.values import Status
+from sync.machine import ChannelId, MessageId
+from sync.sds.wire import decode
+from sync.view import CausalNode, Place
+
+ONE: Final = "SELECT payload, status FROM messages WHERE message_id = ? AND channel = ?"
+
+# CROSS JOIN keeps the order of the tables: few messages name one, many are in its channel.
+CHILDREN: Final = """
+    SELECT child.message_id FROM parents CROSS JOIN messages AS child
+    ON child.number = parents.child
+    WHERE parents.parent = ? AND child.channel = ?
+    ORDER BY child.lamport, child.message_id LIMIT ?
+"""
+
+
+def around(
+    channel: ChannelId, centre: MessageId, depth: int, limit: int, db: sqlite3.Connection
+) -> list[CausalNode]:
+    """Return the graph around `centre`; see `sync.view.History.causal`."""
+    ours = bytes.fromhex(channel)
+
+    def look(wanted: MessageId) -> Kin:
+        stored = bytes.fromhex(wanted)
+        children = [
+            message_id(child)
+            for (child,) in db.execute(CHILDREN, (stored, ours, CHILDREN_MAX)).fetchall()
+        ]
+        row = db.execute(ONE, (stored, ours)).fetchone()
+        if row is None:
+            return Kin(None, Place.MISSING, children)
+        payload, status = row
+        place = Place.HERE if STATUS_OF[status] is Status.DELIVERED else Place.WAITING
+        try:
+            entry = open_content(decode(payload).content)
+        except DecodeError:  # stored by a version with other rules
+            return Kin(None, place, children)
+        return Kin(entry, place, children)
+
+    return walk(look, centre, depth, limit)
