@@ -160,6 +160,14 @@ class SimulatedHistory:
     def __init__(self, channel: ChannelId, disk: Disk, named: Callable[[Line], Line]) -> None:
         self._channel, self._disk, self._named = channel, disk, named
 
+    def newest(self, limit: int) -> Sequence[Line]:
+        """Return the newest lines, oldest first."""
+        return self._lines(self._disk.log()[-limit:])
+
+    def held_back(self, message_id: MessageId) -> Line:
+        """Return a message that is on the disk and not delivered yet."""
+        return self._line(message_id)
+
     async def page(
         self, channel: ChannelId, *, before: Position | None, limit: int
     ) -> Sequence[Line]:
