@@ -63,6 +63,7 @@ class ChatApp(App[None]):
         Binding("f1,alt+h", "help", "Help"),
         Binding("f2,alt+p", "debug", "Protocol"),
         Binding("f3,alt+n", "peers", "Peers"),
+        Binding("f4,alt+d", "demo", "Demo"),
         Binding("escape", "close", "Close"),
         Binding("alt+a", "next_active", "Next channel"),
         Binding("alt+up", "channel(-1)"),
@@ -273,6 +274,12 @@ class ChatApp(App[None]):
         """Show who is here and who was."""
         people = partial(panels.people, glyphs=self._glyphs)
         self.push_screen(TextScreen("Peers", lambda: people(self._chat.snapshot())))
+
+    def action_demo(self, number: int = 1) -> None:
+        """Play a scenario of the demo over the chat, which goes on below."""
+        from chat_tui.demo.screen import scenario_screen  # noqa: PLC0415  # no start needs it
+
+        self.push_screen(scenario_screen(number, self._glyphs))
 
     async def action_quit(self) -> None:
         """Leave, after what was submitted before; it has to go through the same queue."""

@@ -29,6 +29,7 @@ KEY_HELP: Final = (
     ("F2 or Alt+P", "what the protocol does"),
     ("Alt+PgUp, Alt+PgDn", "read further up and down there"),
     ("F3 or Alt+N", "who is here"),
+    ("F4 or Alt+D", "a demo of how it works, without any network"),
     ("Esc", "close what is open"),
     ("Ctrl+Q", "quit"),
     ("Shift+mouse", "select text to copy (on a Mac, Option)"),

@@ -8,7 +8,7 @@ from typing import Final
 
 from chat_tui import reports
 from chat_tui.chat import Chat
-from chat_tui.commands import channels, people, protocol, talking
+from chat_tui.commands import channels, demo, people, protocol, talking
 from chat_tui.commands.command import NOWHERE, At, Command, Result
 from sync.errors import LocalError
 from sync.machine import ChannelId
@@ -102,6 +102,7 @@ TABLE: Final = (
     *people.ROWS,
     *talking.ROWS,
     *protocol.ROWS,
+    *demo.ROWS,
     Command(("/quit",), "", "leave; what is not out yet goes out next time", leave),
 )
 

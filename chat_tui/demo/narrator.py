@@ -141,6 +141,8 @@ class Narrator:
         if (node.number, message_id) in self._lacked:
             return
         self._lacked.add((node.number, message_id))
+        if not self._told:
+            return
         assert node.runner is not None
         incoming = node.runner.groups[self._world.channel].sds.incoming
         unmet = sorted(incoming.waiting[message_id].unmet) if message_id in incoming.waiting else []

@@ -5,6 +5,7 @@ whoever wants to go back plays it again as far as that.
 """
 
 import random
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
@@ -15,7 +16,7 @@ from chat_tui.demo.scenario import JOINING, Past, Scenario, Verdict
 from sync.group.values import BroadcastStored, Deliver, SessionEnded
 from sync.machine import MILLISECOND, SECOND, Nanos
 from sync.runner import Release
-from sync.sim.watch import Watch
+from sync.sim.watch import LOST_KEPT, Flight, Watch
 from sync.sim.world import COMMIT, World
 
 HISTORY_STEP: Final[Nanos] = 400 * MILLISECOND
@@ -29,10 +30,11 @@ SETTLED_EVERY: Final[Nanos] = 250 * MILLISECOND
 
 
 class Moment(NamedTuple):
-    """A place in a run: how many events have happened, and the time, which may be after them."""
+    """A place in a run: how many events have happened, the time, and what the person has done."""
 
     events: int
     now: Nanos
+    acts: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,8 @@ class Run:
         """Which invariant broke while it ran; nothing happens any more then."""
         self.verdicts: tuple[Verdict, ...] = ()
         """What the checks found, once it is over."""
+        self.lost: deque[tuple[Nanos, Flight]] = deque(maxlen=LOST_KEPT)
+        """Frames lost, and when that was seen."""
         self._to_do = list(acts)
         names = scenario.names
         self.watch = Watch(len(names), random.Random(seed))  # noqa: S311  # a seeded run
@@ -78,7 +82,7 @@ class Run:
     @property
     def moment(self) -> Moment:
         """Where the run is."""
-        return Moment(self.events, self.world.now)
+        return Moment(self.events, self.world.now, len(self.acts))
 
     @property
     def said(self) -> list[Said]:
@@ -104,13 +108,11 @@ class Run:
         """
         if self.over:
             return False
-        if self._to_do and self._to_do[0].moment <= (self.events, until):
-            due = self._to_do[0]
-            if due.moment.events == self.events:
-                self.world.time.run(due.moment.now)  # nothing happens before it
-                del self._to_do[0]
-                self.act(due.act)
-                return True
+        if self._to_do and self._is_due(self._to_do[0].moment, until):
+            due = self._to_do.pop(0)
+            self._pass_until(due.moment.now)
+            self.act(due.act)
+            return True
         next_at = self.world.time.next_at
         if next_at is not None and next_at <= min(until, self._look_at):
             self._step()
@@ -136,7 +138,7 @@ class Run:
         """Play as far as a moment of before."""
         while self.moment < moment and not self.over:
             if self.events == moment.events and not self._to_do:
-                self.world.time.run(moment.now)
+                self._pass_until(moment.now)
             else:
                 self.happen(max(moment.now, self.world.now))
 
@@ -146,6 +148,14 @@ class Run:
             return False
         self.acts.append(Intervention(self.moment, act))
         return self._do(act)
+
+    def _is_due(self, moment: Moment, until: Nanos) -> bool:
+        return moment.events == self.events and moment.now <= until
+
+    def _pass_until(self, when: Nanos) -> None:
+        """Let time pass in which nothing happens."""
+        if when > self.world.now:  # of what is planned for now, some may not have happened yet
+            self.world.time.run(when)
 
     # --- Inside --------------------------------------------------------------------------------
 
@@ -195,6 +205,7 @@ class Run:
 
     def _tell(self) -> None:
         steps, lost = self.watch.take()
+        self.lost.extend((self.world.now, flight) for flight in lost)
         released = self._released
         if steps or lost or released:
             self._released = []
