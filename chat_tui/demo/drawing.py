@@ -155,8 +155,7 @@ def _message(line: Line, person: Person, width: int, at: Setting) -> list[Conten
     word = ""
     if line.delivery is not None:
         mark = at.glyphs.marks[line.delivery]
-        alone = person.info is not None and not person.info.peers
-        word = mark_word(line, person.snapshot.now, alone=alone)
+        word = mark_word(line, person.snapshot.now, alone=person.alone)
     nick = clean_nick(line.nick)
     text = " ".join(clean_text(line.text).split())
     room = width - 2 - cell_len(nick) - 2
@@ -185,7 +184,7 @@ def _missing(person: Person, at: Setting) -> str:
     assert info is not None
     sign = "?" if at.is_ascii else "⟳"
     words = f"{sign} {info.missing_count} missing"
-    if info.repair is not None and info.repair.requests and info.peers:
+    if info.repair is not None and info.repair.requests and not person.alone:
         left = info.repair.requests[0].t_req - person.snapshot.now
         words += f", {waits(left)}"
     return words

@@ -1,23 +1,14 @@
 """The demo as lines: for pipes, screen readers and tests. The same run as on the screen."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from chat_tui.demo.run import Run
-from chat_tui.demo.scenario import Scenario, Verdict
+from chat_tui.demo.scenario import Verdict
 from chat_tui.demo.words import clock_tenths
 
-
-def tell(
-    scenarios: Sequence[Scenario], seed: int, echo: Callable[[str], object], *, formulas: bool
-) -> int:
-    """Play each scenario to its end; returns 0 if every check of all of them holds."""
-    failed = 0
-    for scenario in scenarios:
-        run = Run(scenario, seed)
-        tell_run(run, echo, formulas=formulas)
-        failed += not all(verdict.holds for verdict in run.verdicts)
-        echo("")
-    return 1 if failed else 0
+if TYPE_CHECKING:  # a demo needs nothing of the network
+    from chat_tui.demo.trace_player import TracePlayer
 
 
 def tell_run(run: Run, echo: Callable[[str], object], *, formulas: bool) -> None:
@@ -35,6 +26,16 @@ def tell_run(run: Run, echo: Callable[[str], object], *, formulas: bool) -> None
         told = len(run.said)
     for verdict in run.verdicts:
         echo(in_words(verdict))
+
+
+def tell_trace(player: "TracePlayer", echo: Callable[[str], object], *, formulas: bool) -> None:
+    """Play a trace to its end, and say every step that tells something."""
+    while player.forward():
+        said = player.shot.said[-1]
+        echo(f"{clock_tenths(said.at)}  {said.plain}")
+        if formulas:
+            echo(f"            {said.formula}")
+    echo(in_words(player.verdict()))
 
 
 def in_words(verdict: Verdict) -> str:

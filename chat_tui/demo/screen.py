@@ -36,7 +36,11 @@ NORMAL: Final = 1.0
 LOSSES: Final = (0, 10, 20, 40)
 """Percent of all frames that are lost, one after the other by a key."""
 
+FIRST: Final = Recording(1, SEED)
+
 WIDTH_MIN, HEIGHT_MIN = 60, 16
+
+AGAIN: Final = "Playing it again up to here ..."
 
 KEYS: Final = (
     (".", "step"),
@@ -93,6 +97,10 @@ class Player(Protocol):
     def back(self) -> bool:
         """Show the step before."""
 
+    @property
+    def far(self) -> bool:
+        """Whether the step before has to be played again from the beginning."""
+
     def advance(self, duration: Nanos) -> None:
         """Let time pass."""
 
@@ -139,7 +147,7 @@ class DemoScreen(Screen[None]):
         self,
         player: Player | None = None,
         *,
-        played: Recording = Recording(1, SEED),
+        played: Recording = FIRST,
         speed: float = NORMAL,
         glyphs: Glyphs = UNICODE,
         record: Path | None = None,
@@ -239,10 +247,21 @@ class DemoScreen(Screen[None]):
 
     def action_back(self) -> None:
         """Show the step before."""
-        if self.player is not None and not self._busy:
-            self.running = False
-            self._note = "" if self.player.back() else "This is the beginning."
-            self.paint()
+        player = self.player
+        if player is None or self._busy:
+            return
+        self.running = False
+        if player.far:
+            self._busy, self._note = True, AGAIN
+            self.run_worker(self._back_far(player), exclusive=True)
+        else:
+            self._note = "" if player.back() else "This is the beginning."
+        self.paint()
+
+    async def _back_far(self, player: Player) -> None:
+        await asyncio.to_thread(player.back)
+        self._busy, self._note = False, ""
+        self.paint()
 
     def action_run(self) -> None:
         """Let time run, or stop it."""
@@ -372,7 +391,7 @@ class DemoScreen(Screen[None]):
             self._note = "It is over: , goes back to where something can be done, r begins again."
             self.paint()
         elif stage.in_the_past:
-            self._busy, self._note = True, "Playing it again up to here ..."
+            self._busy, self._note = True, AGAIN
             self.run_worker(self._act_in_the_past(stage, act), exclusive=True)
             self.paint()
         else:

@@ -26,6 +26,8 @@ class Person:
     """The newest that are shown to it."""
     held: tuple[Line, ...] = ()
     """Those that it holds back."""
+    alone: bool = False
+    """Whether nobody would hear it now."""
 
     @property
     def info(self) -> ChannelInfo | None:
@@ -79,7 +81,7 @@ def following(people: Sequence[Person], titles: "Titles") -> list[tuple[Nanos, s
         info = person.info
         if info is None:
             continue
-        if info.repair is not None and info.peers:
+        if info.repair is not None and not person.alone:
             for request in info.repair.requests[:SOON]:
                 what = titles.of(request.message_id)
                 times.append((request.t_req, f"{person.name} asks for {what}"))
@@ -87,10 +89,10 @@ def following(people: Sequence[Person], titles: "Titles") -> list[tuple[Nanos, s
                 what = titles.of(answer.message_id)
                 times.append((answer.t_resp, f"{person.name} answers with {what}"))
         for own in info.outgoing[:SOON]:
-            if own.resend_at is not None and info.peers:
+            if own.resend_at is not None and not person.alone:
                 what = titles.of(own.message_id)
                 times.append((own.resend_at, f"{person.name} resends {what}, unless named"))
-        if info.next_sync_at is not None and info.peers:
+        if info.next_sync_at is not None and not person.alone:
             times.append((info.next_sync_at, f"{person.name} says what is here, if nobody speaks"))
     return sorted(times)[:SOON]
 

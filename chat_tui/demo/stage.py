@@ -124,6 +124,11 @@ class Stage:
         self._clock = self._pictures[self._at].moment.now
         return True
 
+    @property
+    def far(self) -> bool:
+        """Whether pictures of before have to be made again."""
+        return self._at == 0 and self._forgotten > 0
+
     def advance(self, duration: Nanos) -> None:
         """Let time pass; less of it where there is too much to do."""
         if self._at is not None:
@@ -260,7 +265,9 @@ class Stage:
             waiting = snapshot.channels[0].waiting[:LINES_KEPT]
             held = history.held_back(one.message_id for one in waiting)
         self._titles.note([*lines, *held])
-        return Person(self._name(number), node.runner is not None, snapshot, lines, tuple(held))
+        alone = self.scenario.terms.mesh and not node.joined
+        up = node.runner is not None
+        return Person(self._name(number), up, snapshot, lines, tuple(held), alone=alone)
 
     def _air(self) -> Air:
         network, names = self.run.world.network, self.scenario.names

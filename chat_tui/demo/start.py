@@ -3,7 +3,7 @@
 import os
 import sys
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -13,6 +13,12 @@ from chat_tui.demo.run import Run
 from chat_tui.demo.scenario import SEED
 from chat_tui.demo.scenarios import SCENARIOS, scenario
 from sync.errors import LocalError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chat_tui.demo.app import DemoApp
+    from sync.net.replay import Recorded
 
 READ_MAX: Final = 512 * 1024 * 1024
 """Bytes of a trace: hours of a busy channel; more does not fit the memory it would take."""
@@ -58,7 +64,31 @@ def replay(*, file: Path, speed: float, as_lines: bool, formulas: bool) -> int:
     first = text.partition("\n")[0]
     if recording.is_recording(first):
         return _replay_demo(recording.load(file, text), speed, as_lines=as_lines, formulas=formulas)
-    raise LocalError(f"{file} is neither a recorded demo nor a trace.")
+    from sync.net import replay as traces
+
+    if traces.is_trace(first):
+        steps = traces.read(file, text)
+        return _replay_trace(file, steps, speed, as_lines=as_lines, formulas=formulas)
+    raise LocalError(
+        f"{file} is neither a recorded demo (`chat-tui demo --record FILE`) nor a trace "
+        "(`chat-tui --trace FILE`)."
+    )
+
+
+def _replay_trace(
+    file: Path, steps: "Sequence[Recorded]", speed: float, *, as_lines: bool, formulas: bool
+) -> int:
+    from chat_tui.demo.trace_player import TracePlayer
+
+    player = TracePlayer(file.name, steps)
+    if as_lines or not _has_screen():
+        headless.tell_trace(player, click.echo, formulas=formulas)
+        return 0 if player.verdict().holds else 1
+    from chat_tui.demo.app import DemoApp
+    from chat_tui.demo.screen import DemoScreen
+
+    _show(DemoApp(DemoScreen(player, speed=speed)))
+    return 0
 
 
 def _replay_demo(played: Recording, speed: float, *, as_lines: bool, formulas: bool) -> int:
@@ -82,11 +112,9 @@ def said_of(*, same: bool, ended: bool) -> str:
     return recording.SAME if same else recording.DIFFERS
 
 
-def _show(app: object) -> None:
-    from chat_tui.demo.app import DemoApp
+def _show(app: "DemoApp") -> None:
     from chat_tui.terminal import Terminal
 
-    assert isinstance(app, DemoApp)
     app.driver_class = Terminal
     app.run()
 
