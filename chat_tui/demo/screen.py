@@ -40,6 +40,7 @@ FIRST: Final = Recording(1, SEED)
 
 WIDTH_MIN, HEIGHT_MIN = 60, 16
 
+BEGIN: Final = "Space lets it run, . goes step by step, Esc leaves."
 AGAIN: Final = "Playing it again up to here ..."
 
 KEYS: Final = (
@@ -78,6 +79,9 @@ HELP: Final = (
     ("Esc, F4", "close what is open, then leave"),
 )
 WORD_CELLS: Final = 16
+
+BESIDE: Final = 100
+"""Width from which on the drawer stands beside the rest; below, it covers all."""
 
 
 class Player(Protocol):
@@ -264,11 +268,10 @@ class DemoScreen(Screen[None]):
         self.paint()
 
     def action_run(self) -> None:
-        """Let time run, or stop it."""
-        if self.player is not None:
-            self.running = not self.running and not self.player.over
-            self._note = ""
-            self.paint()
+        """Let time run, or stop it; before it is ready, let it run then."""
+        self.running = not self.running and (self.player is None or not self.player.over)
+        self._note = ""
+        self.paint()
 
     def action_speed(self, step: int) -> None:
         """Go slower or faster."""
@@ -323,6 +326,7 @@ class DemoScreen(Screen[None]):
             self._end_writing()
         elif self._drawer.display:
             self._drawer.display = False
+            self.paint()
         else:
             self._save()
             self.dismiss()
@@ -419,8 +423,9 @@ class DemoScreen(Screen[None]):
             self._canvas.update(f" Making scenario {self._number} ready ...")
             return
         shot = self.player.shot
+        beside = self._drawer.display and width >= BESIDE
         at = Setting(
-            width=width,
+            width=width - self._drawer.size.width if beside else width,
             height=height,
             glyphs=self._glyphs,
             selected=self._selected,

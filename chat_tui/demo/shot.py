@@ -92,7 +92,7 @@ def following(people: Sequence[Person], titles: "Titles") -> list[tuple[Nanos, s
             if own.resend_at is not None and not person.alone:
                 what = titles.of(own.message_id)
                 times.append((own.resend_at, f"{person.name} resends {what}, unless named"))
-        if info.next_sync_at is not None and not person.alone:
+        if info.next_sync_at is not None and info.messages and not person.alone:
             times.append((info.next_sync_at, f"{person.name} says what is here, if nobody speaks"))
     return sorted(times)[:SOON]
 

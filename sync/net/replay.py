@@ -42,7 +42,7 @@ def _named(*unions: Any) -> dict[str, type]:  # noqa: ANN401  # unions of classe
 
 INPUTS: Final = _named(values.Input)
 FOR_MANAGER: Final = _named(manager.Input)
-FOR_RUNNER: Final = {kind.__name__: kind for kind in (Began, Drew, runner.Opened)}
+FOR_RUNNER: Final[dict[str, type]] = {kind.__name__: kind for kind in (Began, Drew, runner.Opened)}
 
 
 @dataclass(frozen=True, slots=True)
