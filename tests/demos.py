@@ -44,7 +44,10 @@ async def on_screen(
 async def ready(pilot: Pilot[Any]) -> None:
     """Wait for what is made ready, or played again, beside the screen."""
     await pilot.pause()
-    await pilot.app.screen.workers.wait_for_complete()
+    screen = pilot.app.screen
+    assert isinstance(screen, DemoScreen)
+    while screen.player is None or screen.busy:
+        await pilot.pause(0.01)
     await pilot.pause()
 
 

@@ -198,9 +198,10 @@ def _air_rows(air: Air) -> list[tuple[str, str]]:
     rows = [
         ("loss", f"{air.loss:.0%}"),
         ("delay", f"{(low + high) // 2} ms +-{(high - low) // 2}"),
-        ("duplicate", f"{air.duplicate:.0%}"),
         ("partition", air.sides or "off"),
     ]
+    if air.duplicate:
+        rows.append(("duplicate", f"{air.duplicate:.0%}"))
     if air.cuts:
         rows.append(("cut", ", ".join(air.cuts)))
     if air.dooms:

@@ -165,7 +165,8 @@ class DemoScreen(Screen[None]):
         self._number, self._glyphs = played.number, glyphs
         self._speed, self._formulas = speed, False
         self._selected, self._note = 0, ""
-        self._busy = False
+        self.busy = False
+        """Whether something is made ready, or played again, beside the screen."""
         self._canvas = Static("", id="canvas", markup=False)
         self._drawer = DebugPane(glyphs)
         self._line = Input(id="line", max_length=acts.TEXT_CHARACTERS_MAX)
@@ -200,17 +201,17 @@ class DemoScreen(Screen[None]):
         """Make a scenario ready, beside the screen: some write hundreds of lines before."""
         self._number, self.running, self._selected = number, False, 0
         self.player, self._note = None, ""
-        self._busy = True
+        self.busy = True
         self.run_worker(self._make_ready(number), exclusive=True)
         self.paint()
 
     async def _make_ready(self, number: int) -> None:
         self.player = await asyncio.to_thread(Stage, scenario(number), self.seed, self._played.acts)
-        self._busy = False
+        self.busy = False
         self.paint()
 
     def _tick(self) -> None:
-        if not self.running or self.player is None or self._busy:
+        if not self.running or self.player is None or self.busy:
             return
         self.player.advance(int(PAINT_S * SECOND * self._speed))
         if self.player.over:
@@ -242,7 +243,7 @@ class DemoScreen(Screen[None]):
 
     def action_forward(self) -> None:
         """Go on to the next thing that happens."""
-        if self.player is not None and not self._busy:
+        if self.player is not None and not self.busy:
             self.running = False
             self._note = "" if self.player.forward() else "This is the end; , goes back."
             if self.player.over:
@@ -252,11 +253,11 @@ class DemoScreen(Screen[None]):
     def action_back(self) -> None:
         """Show the step before."""
         player = self.player
-        if player is None or self._busy:
+        if player is None or self.busy:
             return
         self.running = False
         if player.far:
-            self._busy, self._note = True, AGAIN
+            self.busy, self._note = True, AGAIN
             self.run_worker(self._back_far(player), exclusive=True)
         else:
             self._note = "" if player.back() else "This is the beginning."
@@ -264,7 +265,7 @@ class DemoScreen(Screen[None]):
 
     async def _back_far(self, player: Player) -> None:
         await asyncio.to_thread(player.back)
-        self._busy, self._note = False, ""
+        self.busy, self._note = False, ""
         self.paint()
 
     def action_run(self) -> None:
@@ -389,13 +390,13 @@ class DemoScreen(Screen[None]):
     def _act(self, act: acts.Act) -> None:
         """Do it in the present; in the past, play the run again as far as that before."""
         stage = self.stage
-        if stage is None or self._busy:
+        if stage is None or self.busy:
             return
         if stage.over:
             self._note = "It is over: , goes back to where something can be done, r begins again."
             self.paint()
         elif stage.in_the_past:
-            self._busy, self._note = True, AGAIN
+            self.busy, self._note = True, AGAIN
             self.run_worker(self._act_in_the_past(stage, act), exclusive=True)
             self.paint()
         else:
@@ -403,7 +404,7 @@ class DemoScreen(Screen[None]):
 
     async def _act_in_the_past(self, stage: Stage, act: acts.Act) -> None:
         stage.go_on_from(await asyncio.to_thread(stage.rewound))
-        self._busy = False
+        self.busy = False
         self._done(stage.act(act))
 
     def _done(self, changed: bool) -> None:  # noqa: FBT001

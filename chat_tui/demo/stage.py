@@ -8,7 +8,7 @@ Rules:
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from chat_tui.demo.acts import Act
@@ -76,7 +76,7 @@ class Stage:
             if self._fresh is None:
                 self._fresh = self._picture()
             return self._fresh.shot
-        return self._pictures[self._at].shot
+        return replace(self._pictures[self._at].shot, earlier=True)
 
     @property
     def over(self) -> bool:

@@ -273,5 +273,5 @@ def _difference(now: Any, then: Any) -> str:  # noqa: ANN401
         return "something else was recorded"
     if now.get("is") != then.get("is"):
         return f"{now.get('is')} instead of {then.get('is')}"
-    names = [name for name in now if now[name] != then.get(name)]
+    names = [name for name in now | then if now.get(name) != then.get(name)]
     return f"{now.get('is')} with another {', '.join(names)}"
