@@ -17,7 +17,7 @@ from tests.chats import running
 def test_every_command_of_the_issue_is_there() -> None:
     wanted = (
         "/help /join /create /channel /channels /invite /connect /who /peers /nick /resend "
-        "/typing /missing /buffers /sync /status /whoami /quit"
+        "/typing /missing /buffers /sync /status /whoami /demo /quit"
     )
 
     assert set(wanted.split()) == set(BY_NAME)

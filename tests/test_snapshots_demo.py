@@ -55,7 +55,7 @@ def until(sentence: str, *keys: str) -> Callable[[Pilot[Any]], Any]:
     [
         (3, "back and starts a random wait"),
         (4, "and waits"),
-        (5, "to carol: 1 part equal"),
+        (5, "1 part equal"),
     ],
 )
 def test_a_moment(

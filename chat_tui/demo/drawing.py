@@ -182,8 +182,7 @@ def _colour(line: Line) -> str:
 def _missing(person: Person, at: Setting) -> str:
     info = person.info
     assert info is not None
-    sign = "?" if at.is_ascii else "⟳"
-    words = f"{sign} {info.missing_count} missing"
+    words = f"{at.glyphs.gap} {info.missing_count} missing"
     if info.repair is not None and info.repair.requests and not person.alone:
         left = info.repair.requests[0].t_req - person.snapshot.now
         words += f", {waits(left)}"

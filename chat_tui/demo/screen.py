@@ -426,7 +426,7 @@ class DemoScreen(Screen[None]):
         shot = self.player.shot
         beside = self._drawer.display and width >= BESIDE
         at = Setting(
-            width=width - self._drawer.size.width if beside else width,
+            width=width - self._drawer.outer_size.width if beside else width,
             height=height,
             glyphs=self._glyphs,
             selected=self._selected,

@@ -20,10 +20,10 @@ from chat_tui.demo.words import listed, what_happens
 from sync.machine import MILLISECOND, Nanos
 from sync.sim.view import SimulatedView
 from sync.sim.watch import Flight
-from sync.view import Line
+from sync.view import Line, WaitingInfo
 
-PICTURES_KEPT: Final = 300
-"""Steps that can be gone back without playing again: some 100 kB each."""
+PICTURES_KEPT: Final = 1_000
+"""Steps that can be gone back without playing again: more than any scenario has, 100 kB each."""
 
 LINES_KEPT: Final = 40
 """Newest lines of each participant in a picture: as many as a tall panel shows."""
@@ -262,12 +262,20 @@ class Stage:
         lines = tuple(history.newest(LINES_KEPT))
         held: Sequence[Line] = ()
         if snapshot.channels:
-            waiting = snapshot.channels[0].waiting[:LINES_KEPT]
-            held = history.held_back(one.message_id for one in waiting)
+            held = self._held(number, snapshot.channels[0].waiting[:LINES_KEPT])
         self._titles.note([*lines, *held])
         alone = self.scenario.terms.mesh and not node.joined
         up = node.runner is not None
         return Person(self._name(number), up, snapshot, lines, tuple(held), alone=alone)
+
+    def _held(self, number: int, waiting: Sequence[WaitingInfo]) -> list[Line]:
+        """Return what is held back, from anybody's disk: its own may still be writing it."""
+        views = [self._views[number], *self._views]
+        lines: list[Line] = []
+        for one in waiting:
+            found = (view.history.held_back([one.message_id]) for view in views)
+            lines += next((line for line in found if line), [])
+        return lines
 
     def _air(self) -> Air:
         network, names = self.run.world.network, self.scenario.names
