@@ -52,8 +52,8 @@ fix: $(VENV)/.dev ## format, and mend what lint can mend
 proto: $(VENV)/.dev ## generate code from proto/*.proto anew
 	$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. proto/*.proto
 
-demo: $(VENV)/.chat ## simulated peers on a bad network, converging
-	@$(BIN)/chat-tui sim
+demo: $(VENV)/.chat ## see how it works, without a network; options in ARGS="--scenario 3"
+	@$(BIN)/chat-tui demo $(ARGS)
 
 bench: $(VENV)/.dev ## benchmarks, one JSON object a line
 	@$(BIN)/python -m tests.bench $(ARGS)

@@ -316,6 +316,12 @@ class ChatApp(PeopleActions):
             TextScreen("Help", lambda: full_help(self._glyphs, self._chat.settings.keys()))
         )
 
+    def action_demo(self, number: int = 1) -> None:
+        """Play a scenario of the demo over the chat, which goes on below."""
+        from chat_tui.demo.screen import scenario_screen  # noqa: PLC0415  # no start needs it
+
+        self.push_screen(scenario_screen(number, self._glyphs))
+
     async def action_quit(self) -> None:
         """Leave, after what was submitted before; it has to go through the same queue."""
         self.composer.post_message(Submitted("/quit"))

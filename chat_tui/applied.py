@@ -35,11 +35,8 @@ def bindings_of(place: Place) -> list[BindingType]:
 def keymap_of(settings: Preferences) -> dict[str, str]:
     """Return the keys a person changed, as Textual's keymap has them."""
     keys = settings.keys()
-    return {
-        id: as_sent(",".join(keys[id]))
-        for id, row in KEY_SETTINGS.items()
-        if keys[id] != row.default
-    }
+    changed = {id_: keys[id_] for id_, row in KEY_SETTINGS.items() if keys[id_] != row.default}
+    return {id_: as_sent(",".join(chosen)) for id_, chosen in changed.items()}
 
 
 def names_of_keys(settings: Preferences, setting: Setting[Any]) -> str:

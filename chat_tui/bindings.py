@@ -42,6 +42,7 @@ KEYS: Final = (
     Key("debug", "f2,alt+p", "debug", "Protocol"),
     Key("debug_full", "shift+f2,alt+o", "debug_full", "Protocol on the whole screen"),
     Key("peers", "f3,alt+n", "peers", "Peers"),
+    Key("demo", "f4,alt+d", "demo", "Demo"),
     # F6 marks a line in Textual
     Key("settings", "f6,alt+c", "settings", "Settings", priority=True),
     Key("palette", "ctrl+p", "palette", "Commands", priority=True),

@@ -31,8 +31,8 @@ from chat_tui.pane.pages import (
     SyncPage,
     TracePage,
     WirePage,
-    file_named,
 )
+from chat_tui.pane.said import file_named
 from chat_tui.pane.tabs import HINTS, KEYS, TAB_KEYS, TABS, TERMS, Tab, tab_named
 from chat_tui.reports import short_id
 from chat_tui.sections import Detail

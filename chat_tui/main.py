@@ -330,6 +330,43 @@ def sim(*, json_lines: bool, **options: Any) -> None:
     sys.exit(simulate(Request(**options), click.echo, json_lines=json_lines))
 
 
+@cli.command()
+@click.option(
+    "--scenario",
+    type=click.IntRange(1, 7),
+    help="Begin with this one; as lines, play only this one.  [default: 1; as lines, all]",
+)
+@click.option("--seed", type=click.IntRange(0, 2**31 - 1), help="Decides what is drawn.")
+@click.option("--speed", type=click.FloatRange(0.05, 8), default=1.0, show_default=True)
+@click.option(
+    "--record",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write what was played, and what you did, to this file for `replay`.",
+)
+@click.option("--plain", "as_lines", is_flag=True, help="As lines; so it is without a terminal.")
+@click.option("--formulas", is_flag=True, help="As lines: each formula with its values too.")
+def demo(**options: Any) -> None:
+    """See how it works: seven short scenarios, real engines, no network at all.
+
+    As lines, each scenario ends with its checks. Exit 1 if one of them fails.
+    """
+    from chat_tui.demo.start import demo as start
+
+    sys.exit(start(**options))
+
+
+@cli.command()
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--speed", type=click.FloatRange(0.05, 8), default=1.0, show_default=True)
+@click.option("--plain", "as_lines", is_flag=True, help="As lines; so it is without a terminal.")
+@click.option("--formulas", is_flag=True, help="As lines: each formula with its values too.")
+def replay(**options: Any) -> None:
+    """Play FILE again: a demo's recording, or a trace (`--trace`). Exit 1 if it differs."""
+    from chat_tui.demo.start import replay as start
+
+    sys.exit(start(**options))
+
+
 async def _collected(setup: "Setup", request: "Json", *, online: bool = True) -> Sequence["Json"]:
     replies: list[Json] = []
     await _followed(setup, request, replies.append, online=online)

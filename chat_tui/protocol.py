@@ -71,7 +71,7 @@ class Order(Enum):
 def as_text(snapshot: Snapshot, info: ChannelInfo) -> str:
     """Return what waits for what, and who has what, for line mode."""
     lines: list[str] = []
-    for section in _of_channel(snapshot, info):
+    for section in of_channel(snapshot, info):
         total = f"{section.total:,}" if section.total else ""
         lines.append(f"{section.title}: {total if section.rows else section.none}".rstrip())
         if section.rows and section.note:
@@ -80,7 +80,8 @@ def as_text(snapshot: Snapshot, info: ChannelInfo) -> str:
     return "\n".join(lines)
 
 
-def _of_channel(snapshot: Snapshot, info: ChannelInfo) -> list[Section]:
+def of_channel(snapshot: Snapshot, info: ChannelInfo) -> list[Section]:
+    """Return buffers, sessions, and what is known of others."""
     return [
         *buffers(snapshot, info),
         *session_cards(snapshot, info),

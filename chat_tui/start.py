@@ -158,7 +158,11 @@ def _first_run(setup: Setup, config_file: Path) -> Setup | None:
     settings = Preferences.of_profile(setup.directory, setup.wishes)
     suggested = Answers(setup.nick or named, setup.channel or "", setup.data_dir)
     answers = asyncio.run(_ask(FirstRun(suggested, _check, settings)))
-    if answers is None or answers.demo:
+    while answers is not None and answers.demo:
+        _show_demo()
+        suggested = replace(answers, demo=False)
+        answers = asyncio.run(_ask(FirstRun(suggested, _check, settings)))
+    if answers is None:
         return None
     if answers.data_dir != setup.data_dir:
         config_file.parent.mkdir(parents=True, exist_ok=True)
@@ -169,6 +173,13 @@ def _first_run(setup: Setup, config_file: Path) -> Setup | None:
         data_dir=answers.data_dir,
         invite=answers.invite or None,
     )
+
+
+def _show_demo() -> None:
+    """Show the demo from its first scenario on, until the person leaves it."""
+    from chat_tui.demo.start import demo  # noqa: PLC0415  # most starts need none of it
+
+    demo(scenario=None, seed=None, speed=1.0, record=None, as_lines=False, formulas=False)
 
 
 async def _ask(questions: FirstRun) -> Answers | None:

@@ -76,6 +76,14 @@ class Release(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Opened:
+    """For the trace: the machines of a channel are made, with the parameters of a profile."""
+
+    channel: ChannelId
+    profile: str
+
+
+@dataclass(frozen=True, slots=True)
 class Failure:
     """An input that changed nothing, and why."""
 
@@ -146,6 +154,8 @@ class Runner:
         self._rebuilt: list[ChannelId] = []
         self._sessions = 0
         self._offset: Nanos = 0
+        self._now: Nanos = 0
+        """When the last turn was."""
         self._profiles = profiles
         self._due: Nanos | None = None
         self._due_known = False
@@ -155,6 +165,8 @@ class Runner:
         """Take a channel into the house, with what the disk holds of it."""
         channel = membership.channel
         self.memberships[channel] = membership
+        if self._trace is not None:
+            self._trace(self._now, "runner", Opened(channel, membership.profile), ())
         parameters = self._profiles[membership.profile]
         self.groups[channel] = Group(self._author, channel, parameters, self._rng)
         self._due_known = False
@@ -236,6 +248,7 @@ class Runner:
     def turn(self, now: Nanos, enough: Callable[[], bool] | None = None) -> Batch:
         """Handle what waits: due ticks first, then inputs in order, until `enough` or 512."""
         batch = Batch()
+        self._now = now
         if self._rebuilt:
             for channel in self._rebuilt:
                 self._manage(managing.Rebuilt(channel), now)

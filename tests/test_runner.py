@@ -267,8 +267,8 @@ def test_every_input_is_traced_with_its_effects() -> None:
 
     runner.turn(NOW)
 
-    assert [name for name, _, _ in lines] == [CHANNEL, CHANNEL, "manager"]
-    assert [event for _, event, _ in lines] == ["Restored", "PeerJoined", "Joined"]
+    assert [name for name, _, _ in lines] == ["runner", CHANNEL, CHANNEL, "manager"]
+    assert [event for _, event, _ in lines] == ["Opened", "Restored", "PeerJoined", "Joined"]
 
 
 def test_nothing_is_due_in_an_empty_house() -> None:

@@ -5,9 +5,8 @@ from typing import Final
 from chat_tui import protocol
 from chat_tui.chat import Chat
 from chat_tui.commands.command import At, Command, Result, channel_info
-from chat_tui.marks import UNICODE
 from chat_tui.pane import causal
-from chat_tui.pane.pages import Shown, choose, file_named, probe_text
+from chat_tui.pane.said import choose, file_named, probe_text
 from chat_tui.pane.tabs import Tab, terms_text
 from chat_tui.pane.wire import frame_detail
 from chat_tui.reports import find, short_id
@@ -88,8 +87,7 @@ async def wire(chat: Chat, rest: str, at: At) -> Result:
             return Result(text=_frame(chat, int(name)))
         case _:
             pass
-    shown = Shown(chat.snapshot(), find(chat.snapshot(), at.channel), UNICODE)
-    chosen = choose(shown, chat.inspection.frames(), rest)[:FRAMES_SAID]
+    chosen = choose(chat.snapshot(), chat.inspection.frames(), rest)[:FRAMES_SAID]
     lines = [f"{frame.number} {text}" for frame, text in reversed(chosen)]
     return Result(text="\n".join(lines) or "No such frame.", action=_opening(Tab.WIRE, rest))
 

@@ -11,6 +11,7 @@ from chat_tui.chat import Chat
 from chat_tui.commands import (
     changing,
     channels,
+    demo,
     direct,
     inspecting,
     people,
@@ -119,6 +120,7 @@ TABLE: Final = (
     *protocol.ROWS,
     *settings.ROWS,
     *inspecting.ROWS,
+    *demo.ROWS,
     Command(("/quit",), "", "leave; what is not out yet goes out next time", leave),
 )
 

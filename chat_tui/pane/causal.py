@@ -1,19 +1,15 @@
-"""The causal graph around a message: as a drawing for the debug pane, and in words."""
+"""The causal graph around a message, in words."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Final
-
-from textual.content import Content
 
 from chat_tui.marks import ASCII, Glyphs
 from chat_tui.pane.details import at as time_at
-from chat_tui.pane.graph import LANE_CELLS, draw
-from chat_tui.pane.lines import BAD, BUSY, DIM, PaneLine
+from chat_tui.pane.graph import draw
 from chat_tui.reports import name_of, short_id
 from chat_tui.sections import Detail
-from chat_tui.text import clean_nick, clean_text, clip_cells, count, span, time_of_day
+from chat_tui.text import clean_nick, clean_text, span, time_of_day
 from sync.machine import ChannelId, MessageId
 from sync.view import CausalNode, ChannelInfo, History, Place, Snapshot
 
@@ -23,9 +19,6 @@ DEPTH_MAX: Final = 12
 
 NODES_MAX: Final = 60
 """Messages in a graph: more than a tall screen has lines for."""
-
-LABEL_CELLS: Final = 22
-"""Least room for what is said of a message: its id, a name, and where it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,53 +46,12 @@ async def read(history: History, channel: ChannelId, centre: MessageId | None, d
     return Graph(centre, nodes, {node.message_id: node for node in nodes}, children)
 
 
-def graph_lines(
-    snapshot: Snapshot, info: ChannelInfo, graph: Graph, width: int, glyphs: Glyphs
-) -> list[PaneLine]:
-    """Return the graph as lines of `width` cells, the oldest at the top."""
-    lanes_max = max(1, (width - LABEL_CELLS) // LANE_CELLS)
-    marks = {node.message_id: mark(info, graph, node, glyphs) for node in graph.nodes}
-    drawing = draw(graph.nodes, lanes_max, marks, ascii_only=glyphs is ASCII)
-    widest = max((len(line.lanes) for line in drawing.lines), default=0)
-    lines: list[PaneLine] = []
-    for line in drawing.lines:
-        lanes = f" {line.lanes:<{widest}}"
-        if line.message_id is None:
-            lines.append(PaneLine(Content.styled(lanes, DIM)))
-            continue
-        node = graph.by_id[line.message_id]
-        said = clip_cells(label(snapshot, info, graph, node), max(1, width - len(lanes) - 2))
-        style = "bold" if node.message_id == graph.centre else _tone(info, node)
-        content = Content.assemble((lanes, DIM), " ", (said, style))
-        opens = partial(node_detail, snapshot, info, graph, node)
-        lines.append(PaneLine(content, node.message_id, opens))
-    if drawing.left_out:
-        words = f" {count(drawing.left_out, 'message')} farther away not drawn; t lists all"
-        lines.append(PaneLine(Content.styled(words, DIM)))
-    return lines
-
-
-def list_lines(snapshot: Snapshot, info: ChannelInfo, graph: Graph, width: int) -> list[PaneLine]:
-    """Return the graph as a list: the same in words, a message and what it builds on."""
-    lines: list[PaneLine] = []
-    for node in _ordered(graph):
-        opens = partial(node_detail, snapshot, info, graph, node)
-        style = "bold" if node.message_id == graph.centre else ""
-        said = clip_cells(label(snapshot, info, graph, node), width - 3)
-        lines.append(PaneLine(Content.styled(f" {said}", style), node.message_id, opens))
-        lines += [
-            PaneLine(Content.styled(f"   {clip_cells(words, width - 5)}", DIM), node.message_id)
-            for words in _relations(info, graph, node)
-        ]
-    return lines
-
-
 def as_text(snapshot: Snapshot, info: ChannelInfo, graph: Graph) -> str:
     """Return the graph for line mode."""
     lines: list[str] = []
-    for node in _ordered(graph):
+    for node in ordered(graph):
         lines.append(label(snapshot, info, graph, node))
-        lines += [f"  {words}" for words in _relations(info, graph, node)]
+        lines += [f"  {words}" for words in relations(info, graph, node)]
     return "\n".join(lines)
 
 
@@ -166,7 +118,7 @@ def node_detail(snapshot: Snapshot, info: ChannelInfo, graph: Graph, node: Causa
         for one in requests
         if one.message_id == node.message_id
     ]
-    facts += _relations(info, graph, node)
+    facts += relations(info, graph, node)
     if node.author is not None:
         facts.append(f"author {node.author}")
     facts.append(f"id {node.message_id}")
@@ -181,7 +133,8 @@ def node_detail(snapshot: Snapshot, info: ChannelInfo, graph: Graph, node: Causa
     return Detail(f"{short_id(node.message_id)} of {_who(snapshot, node)}", plain, tuple(facts))
 
 
-def _relations(info: ChannelInfo, graph: Graph, node: CausalNode) -> list[str]:
+def relations(info: ChannelInfo, graph: Graph, node: CausalNode) -> list[str]:
+    """Return what a message builds on, and what names it."""
     parents = [f"{short_id(one)}{_where(info, graph, one)}" for one in node.parents]
     children = [short_id(one) for one in graph.children.get(node.message_id, ())]
     words: list[str] = []
@@ -204,7 +157,8 @@ def _where(info: ChannelInfo, graph: Graph, message_id: MessageId) -> str:
     return "" if node is None else f" ({node.place.value})"
 
 
-def _ordered(graph: Graph) -> list[CausalNode]:
+def ordered(graph: Graph) -> list[CausalNode]:
+    """Return the messages as they are drawn, the oldest first."""
     drawing = draw(graph.nodes, NODES_MAX, {})
     return [graph.by_id[message_id] for message_id in drawing.shown]
 
@@ -213,9 +167,3 @@ def _who(snapshot: Snapshot, node: CausalNode) -> str:
     if node.nick:
         return clean_nick(node.nick)
     return "somebody" if node.author is None else name_of(snapshot, node.author)
-
-
-def _tone(info: ChannelInfo, node: CausalNode) -> str:
-    if node.message_id in info.lost_ids:
-        return BAD
-    return "" if node.place is Place.HERE else BUSY

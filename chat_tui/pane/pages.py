@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Final, Protocol
 
 from textual.content import Content
@@ -11,12 +10,13 @@ from textual.content import Content
 from chat_tui import protocol
 from chat_tui.marks import ASCII, Glyphs
 from chat_tui.pane import causal, details, wire
+from chat_tui.pane.causal_lines import graph_lines, list_lines
 from chat_tui.pane.lines import BUSY, DIM, PaneLine, section_lines
+from chat_tui.pane.said import bits, choose, verdict
 from chat_tui.protocol import Order
 from chat_tui.sections import Row, Section
 from chat_tui.session_cards import session_cards
 from chat_tui.text import clip_cells, count, wrap
-from sync.errors import LocalError
 from sync.machine import MessageId
 from sync.view import ChannelInfo, FrameInfo, Inspection, ProbeInfo, Snapshot
 
@@ -106,8 +106,8 @@ class CausalPage:
         title = f" {count(self.depth, 'step')} around the middle"
         head = [PaneLine(_dim(title)), PaneLine(Content(""))]
         if self.as_list:
-            return [*head, *causal.list_lines(shown.snapshot, shown.info, self.graph, width)]
-        drawn = causal.graph_lines(shown.snapshot, shown.info, self.graph, width, shown.glyphs)
+            return [*head, *list_lines(shown.snapshot, shown.info, self.graph, width)]
+        drawn = graph_lines(shown.snapshot, shown.info, self.graph, width, shown.glyphs)
         return [*head, *drawn]
 
 
@@ -142,14 +142,9 @@ class BloomPage:
         assert shown.info is not None
         opens = partial(details.probe, probe, shown.info.bloom)
         return (
-            Row(_verdict(probe), subject=clip_cells(probe.message_id, 6), opens=opens),
-            Row(f"bits {_bits(probe)}", opens=opens),
+            Row(verdict(probe), subject=clip_cells(probe.message_id, 6), opens=opens),
+            Row(f"bits {bits(probe)}", opens=opens),
         )
-
-
-def probe_text(probe: ProbeInfo) -> str:
-    """Return a test of an id for line mode."""
-    return f"{_verdict(probe)}\nbits {_bits(probe)}"
 
 
 class SyncPage:
@@ -184,7 +179,7 @@ class WirePage:
         """Return the lines of this page."""
         frames = self._paused if self._paused is not None else self.held
         frames = self.inspection.frames() if frames is None else frames
-        chosen = choose(shown, frames, self.words, width)
+        chosen = choose(shown.snapshot, frames, self.words, width, ascii_only=shown.glyphs is ASCII)
         head = [*self._head(frames, chosen, width), PaneLine(Content(""))]
         if not chosen:
             empty = "none has these words" if self.words else "nothing was sent or received yet"
@@ -218,18 +213,6 @@ class WirePage:
         return [PaneLine(Content.styled(f" {line}", style)) for line in lines]
 
 
-def choose(
-    shown: Shown, frames: Sequence[FrameInfo], words: str, width: int = wire.WIDE
-) -> list[tuple[FrameInfo, str]]:
-    """Return the frames that have all words in their line, newest first, each with its line."""
-    wanted = words.casefold().split()
-    lines = [
-        (frame, wire.frame_line(shown.snapshot, frame, width, ascii_only=shown.glyphs is ASCII))
-        for frame in reversed(frames)
-    ]
-    return [one for one in lines if protocol.has_all(one[1], wanted)]
-
-
 class TracePage:
     """The last steps of the engine, and what was refused."""
 
@@ -251,31 +234,9 @@ class TracePage:
         return [*head, *section_lines(sections, width, shown.glyphs)]
 
 
-def file_named(name: str) -> Path:
-    """Return the file a person means.
-
-    Raises:
-        LocalError: it begins with the home of somebody who has none.
-    """
-    try:
-        return Path(name).expanduser().absolute()
-    except RuntimeError as error:
-        raise LocalError(f"{name} cannot be found: write the whole path of the file.") from error
-
-
 def _said(text: str) -> list[PaneLine]:
     return [PaneLine(_dim(f" {text}"))]
 
 
 def _dim(text: str) -> Content:
     return Content.styled(text, DIM)
-
-
-def _verdict(probe: ProbeInfo) -> str:
-    if not probe.maybe:
-        return "no: surely not in the filter"
-    return "maybe, and it is here" if probe.held else "maybe, but it is not here: a false maybe"
-
-
-def _bits(probe: ProbeInfo) -> str:
-    return ", ".join(f"{position:,} {'set' if on else 'clear'}" for position, on in probe.bits)

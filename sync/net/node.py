@@ -34,7 +34,7 @@ from sync.net.online import Online, Options
 from sync.net.roster import Roster
 from sync.net.sessions import SessionStreams
 from sync.net.stream import SecureStream
-from sync.net.trace import SEED_SIZE, Began, Trace
+from sync.net.trace import SEED_SIZE, Began, Drew, Trace
 from sync.runner import Runner
 from sync.sds.wire import decode, encode
 from sync.show import channel_info, event_of, session_infos
@@ -82,16 +82,16 @@ class Node:
         self._trace = trace
         self._secrets: dict[ChannelId, bytes] = {}
         seed = system.draw(SEED_SIZE)
-        trace(self.clock.now(), "runner", Began(identity.peer_id, seed), ())
-        self._rng = random.Random(seed)  # noqa: S311  # decides delays, not secrets
+        trace(self.clock.now(), "runner", Began(identity.peer_id, seed, options.retention), ())
+        rng = random.Random(seed)  # noqa: S311  # decides delays, not secrets; the machines' alone
         author = Author(
             identity.peer_id,
             identity.sign,
             verify,
-            system.draw_log,
+            self._draw_log,
             retention=options.retention,
         )
-        self._runner = Runner(author, self._rng, trace)
+        self._runner = Runner(author, rng, trace)
         self._tap = Tap()
         self.inspection = Inspector(lambda: self._runner.groups, self._tap, trace)
         self._engine = Engine(self._runner, journal, self.clock, self)
@@ -107,6 +107,12 @@ class Node:
         """Is told of a peer that wants a channel of two, with its Noise key; takes note only."""
         self._tasks: asyncio.TaskGroup | None = None
         self._offset: Nanos = 0
+
+    def _draw_log(self) -> int:
+        """Draw what a machine needs of the system's generator, and note it: a replay has none."""
+        drawn = system.draw_log()
+        self._trace(self.clock.now(), "runner", Drew(drawn), ())
+        return drawn
 
     # --- Acts ----------------------------------------------------------------------------------
 
@@ -235,7 +241,8 @@ class Node:
                 ready.set()
                 tasks.create_task(self._tick_forever(), name="ticking")
                 tasks.create_task(self._discovery.resolve_forever(), name="resolving")
-                tasks.create_task(self._online.announce_forever(self._rng), name="announcing")
+                announcing = random.Random(system.draw(SEED_SIZE))  # noqa: S311  # only delays
+                tasks.create_task(self._online.announce_forever(announcing), name="announcing")
                 await asyncio.Event().wait()  # until cancelled
             finally:
                 self._tasks = None  # nothing new begins

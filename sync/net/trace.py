@@ -36,6 +36,18 @@ class Began:
 
     participant: PeerId
     seed: bytes
+    retention: Nanos | None = None
+    """What is older is not taken from others; None: everything is."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Drew:
+    """The next step had this from the system's generator: 64 bits of a salt, or a log's number.
+
+    Neither is secret: both are sent as they are.
+    """
+
+    number: int
 
 
 class Trace:

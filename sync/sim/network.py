@@ -6,7 +6,7 @@ are reliable and ordered while their ends can reach each other, and cut when the
 
 import random
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sync.machine import MILLISECOND, SECOND, Nanos
 
@@ -45,9 +45,13 @@ class Network:
     """Which frame, counted once for each receiver, is lost whatever the link; None for none."""
     frames_received: int = 0
     """Of these, how many reached a node that was up and could be reached."""
+    cuts: set[tuple[int, int]] = field(default_factory=set)
+    """Pairs, the smaller number first, that cannot reach each other whatever the sides."""
 
     def reachable(self, one: int, other: int) -> bool:
         """Whether the two can reach each other."""
+        if self.cuts and (min(one, other), max(one, other)) in self.cuts:
+            return False
         return self.side_of is None or self.side_of[one] == self.side_of[other]
 
     def partition(self, *sides: set[int]) -> None:

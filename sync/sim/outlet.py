@@ -19,6 +19,7 @@ from sync.sim.network import Network
 from sync.sim.node import Node
 from sync.sim.streams import Streams
 from sync.sim.timeline import Timeline
+from sync.sim.watch import Cause, Watch
 from sync.view import FrameKind
 
 Frame: TypeAlias = tuple[int, values.Input]
@@ -38,6 +39,7 @@ class Outlet:
     witness: Witness
     meter: Meter
     arrive: Callable[[Node, Frame], None]
+    watch: Watch | None = None
     _by_peer: dict[PeerId, Node] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -52,7 +54,7 @@ class Outlet:
                 self.meter.delivered(node.number, message_id, self.timeline.now)
             case values.Broadcast(payload):
                 self.meter.broadcast(self.gate.read(payload), payload)
-                self._broadcast(node, payload)
+                self._broadcast(node, payload, Cause.NEW)
             case values.BroadcastStored(message_id, bloom_filter):
                 self._broadcast_stored(node, message_id, bloom_filter)
             case values.Written(_, message_id):
@@ -117,13 +119,15 @@ class Outlet:
     ) -> None:
         """Send a message again: an own one with the filter of now, or one that was asked for."""
         payload = node.disk.rows[message_id].message.payload
+        cause = Cause.ANSWER
         if bloom_filter is None:
             self.meter.answered(message_id, payload)
         else:
+            cause = Cause.RESEND
             stored = self.gate.read(payload)
             payload = encode(stored._replace(bloom_filter=bloom_filter))
             self.meter.resent(payload)
-        self._broadcast(node, payload)
+        self._broadcast(node, payload, cause)
 
     def _hinted_right(self, node: Node, message_id: MessageId) -> bool:
         """Whether all whose filters seemed to hold our message did."""
@@ -132,12 +136,18 @@ class Outlet:
         hinted_by = set() if pending is None else pending.possibly_by
         return all(message_id in self._by_peer[peer].disk.rows for peer in hinted_by)
 
-    def _broadcast(self, node: Node, payload: bytes) -> None:
+    def _broadcast(self, node: Node, payload: bytes, cause: Cause) -> None:
         if node.tap is not None:
             channel = self.streams.channel
             node.tapped(self.timeline.now, channel, None, FrameKind.SDS, payload, sent=True)
         frame = node.number, values.Arrived(node.identity.peer_id, payload)
         nodes, plan, arrive = self.nodes, self.timeline.plan, self.arrive
         receivers = self.links.receivers(node)
-        for at, receiver in self.network.arrivals(self.timeline.now, len(payload), receivers):
+        spared = receivers
+        if self.watch is not None:
+            spared = self.watch.spared(node, payload, cause, receivers)
+        arrivals = self.network.arrivals(self.timeline.now, len(payload), spared)
+        for at, receiver in arrivals:
             plan(at, arrive, nodes[receiver], frame)
+        if self.watch is not None:
+            self.watch.sent(node, payload, cause, receivers, arrivals, self.timeline.now)

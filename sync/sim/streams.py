@@ -9,6 +9,7 @@ from sync.group import values
 from sync.machine import ChannelId, Nanos
 from sync.sim.network import Network
 from sync.sim.node import Node, Stream
+from sync.sim.watch import Watch
 from sync.view import FrameKind
 from sync.waku.message import WakuMessage, content_topic, pubsub_topic
 from sync.waku.wire import encode_transfer
@@ -34,6 +35,7 @@ class Streams:
     network: Network
     feed: Feed
     schedule: Schedule
+    watch: Watch | None = None
     sent_bytes: int = 0
     """Payload bytes on all streams together."""
     carried: int = 0
@@ -104,6 +106,8 @@ class Streams:
         """Deliver in order; where the ends cannot reach each other, the stream is cut."""
         at = max(now + self.network.latency(), stream.last_arrival + 1)
         stream.last_arrival = at
+        if self.watch is not None:
+            self.watch.carried(sender, receiver, event, now, at)
         incarnation = receiver.incarnation
         cut = self.carried == self.cut_at
         self.carried += 1

@@ -30,6 +30,16 @@ class Timeline:
         """Let `what` be called at `at`."""
         self.plan(at, _call, what)
 
+    @property
+    def next_at(self) -> Nanos | None:
+        """When the next event happens; None if nothing is planned."""
+        return self._events[0][0] if self._events else None
+
+    def step(self) -> None:
+        """Let the next event happen."""
+        self.now, _, action, one, other = heappop(self._events)
+        action(one, other)
+
     def run(self, until: Nanos) -> None:
         """Let everything up to `until` happen."""
         events = self._events

@@ -4,7 +4,7 @@ Rule: nothing here changes the world; who shows a view also lets the world's tim
 """
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -183,6 +183,16 @@ class SimulatedHistory:
     ) -> None:
         self._channel, self._disk, self._named = channel, disk, named
         self._nick_of = nick_of
+
+    def newest(self, limit: int) -> Sequence[Line]:
+        """Return the newest lines, oldest first."""
+        return self._lines(self._disk.log()[-limit:])
+
+    def held_back(self, message_ids: Iterable[MessageId]) -> Sequence[Line]:
+        """Return those of messages not delivered yet that are on the disk already."""
+        return [
+            self._line(message_id) for message_id in message_ids if message_id in self._disk.rows
+        ]
 
     async def page(
         self, channel: ChannelId, *, before: Position | None, limit: int

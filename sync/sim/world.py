@@ -31,6 +31,7 @@ from sync.sim.node import Node, identity_of
 from sync.sim.outlet import Frame, Outlet
 from sync.sim.streams import Streams
 from sync.sim.timeline import Timeline
+from sync.sim.watch import Watch
 from sync.view import FrameKind
 
 EPOCH: Nanos = 1_763_700_000 * SECOND
@@ -65,6 +66,7 @@ class World:
         link: how bad the network is.
         terms: see `Terms`.
         clocks: how far each wall clock is ahead of the world's time; empty where all are right.
+        watch: sees every step and every frame; None where nobody looks that closely.
     """
 
     def __init__(
@@ -74,8 +76,10 @@ class World:
         link: Link = PERFECT,
         terms: Terms = Terms(),
         clocks: Sequence[Nanos] = (),
+        watch: Watch | None = None,
     ) -> None:
         self.seed = seed
+        self.watch = watch
         self.began = EPOCH
         self.terms = terms
         self.rng = random.Random(seed)  # noqa: S311  # a seeded run, not a secret
@@ -92,7 +96,7 @@ class World:
         self._gate = RememberingGate.of(CHANNEL, self._verify, terms.parameters.limits)
         self._tokens = 0
         self.nodes = [self._new_node(number) for number in range(size)]
-        self.streams = Streams(CHANNEL, self.nodes, self.network, self._feed, self.time.call)
+        self.streams = Streams(CHANNEL, self.nodes, self.network, self._feed, self.time.call, watch)
         for node in self.nodes:
             node.clock_offset = clocks[node.number] if clocks else 0
             self._start(node)
@@ -108,6 +112,7 @@ class World:
             witness=self.witness,
             meter=self.meter,
             arrive=self._arrive,
+            watch=watch,
         )
         self.time.call(EPOCH + LOOKED_OVER, self._look_over)
 
@@ -115,6 +120,11 @@ class World:
     def now(self) -> Nanos:
         """The time of the world, which no node's clock need show."""
         return self.time.now
+
+    @property
+    def gate(self) -> Gate:
+        """Reads and checks what any of the nodes sends."""
+        return self._gate
 
     # --- What a test does ----------------------------------------------------------------------
 
@@ -273,6 +283,7 @@ class World:
         node.runner = Runner(
             author,
             random.Random(self.rng.getrandbits(64)),  # noqa: S311
+            trace=None if self.watch is None else self.watch.trace_of(node),
             profiles={self.terms.parameters.name: self.terms.parameters},
             protocols=PROTOCOLS if self.terms.reconcile else (),
         )
@@ -388,7 +399,11 @@ class World:
 
     def _arrive(self, node: Node, frame: Frame) -> None:
         sender, event = frame
+        if self.watch is not None:
+            self.watch.arrived(sender, node, self.now)
         if node.runner is None or not self.links.carries(sender, node):
+            if self.watch is not None:
+                self.watch.unheard(sender, node, event)
             return
         self.network.frames_received += 1
         if node.tap is not None and isinstance(event, values.Arrived):

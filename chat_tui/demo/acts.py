@@ -1,0 +1,100 @@
+"""What can be done to a demo's world, by its scenario or by the person: values, and their doing.
+
+An act that makes no sense now (somebody who is off writes) does nothing, and says so by False.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias, assert_never
+
+from sync.sim.watch import Doom, Watch
+from sync.sim.world import World
+
+TEXT_CHARACTERS_MAX: Final = 500
+"""Of a line written in a demo: its panels are narrow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """Participant `who` writes a line."""
+
+    who: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lose:
+    """The next new message of `who` (None: of anybody) is lost on its way to `to`."""
+
+    who: int | None
+    to: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """From now on a share of all frames is lost: `percent`."""
+
+    percent: int
+
+
+@dataclass(frozen=True, slots=True)
+class LosePart:
+    """From now on each receiver loses `percent` of the new messages; everything else arrives."""
+
+    percent: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """The link between two participants is cut, or mended if it was."""
+
+    one: int
+    other: int
+
+
+@dataclass(frozen=True, slots=True)
+class Divide:
+    """The network falls in two: `side` and the others; with an empty side it is whole again."""
+
+    side: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Power:
+    """A participant's computer is switched off, or on again."""
+
+    who: int
+    on: bool
+
+
+Act: TypeAlias = Write | Lose | Loss | LosePart | Cut | Divide | Power
+
+
+def do(act: Act, world: World, watch: Watch) -> bool:
+    """Do `act` now; returns whether it changed anything."""
+    nodes, network = world.nodes, world.network
+    match act:
+        case Write(who, text):
+            up = nodes[who].runner is not None
+            world.write(who, text)
+            return up
+        case Lose(who, to):
+            watch.dooms.append(Doom(who, frozenset(to)))
+        case Loss(percent):
+            network.link = replace(network.link, loss=percent / 100)
+        case LosePart(percent):
+            watch.content_loss = percent / 100
+        case Cut(one, other):
+            network.cuts ^= {(min(one, other), max(one, other))}
+            world.links.rewired()
+        case Divide(()):
+            world.heal()
+        case Divide(side):
+            others = set(range(len(nodes))) - set(side)
+            world.partition(set(side), others)
+        case Power(who, on):
+            if on == (nodes[who].runner is not None):
+                return False
+            (world.restart if on else world.crash)(who)
+        case _:
+            assert_never(act)
+    return True

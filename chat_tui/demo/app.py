@@ -1,0 +1,32 @@
+"""`chat-tui demo` and `chat-tui replay` on a screen of their own: no profile, no network."""
+
+from pathlib import Path
+from typing import ClassVar, Final
+
+from textual.binding import Binding, BindingType
+
+from chat_tui.demo.screen import DemoScreen
+from chat_tui.dress import Dressed
+from chat_tui.settings.preferences import Preferences
+
+STYLES: Final = Path(__file__).parent.parent / "app.tcss"
+
+
+class DemoApp(Dressed[None]):
+    """Shows `screen` until it is left."""
+
+    CSS_PATH = STYLES
+    TITLE = "chat-tui demo"
+    ENABLE_COMMAND_PALETTE = False
+    HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (60, "-narrow"), (100, "-normal"), (120, "-wide")]  # noqa: RUF012
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+q,ctrl+c", "quit", "Quit", priority=True),
+    ]
+
+    def __init__(self, screen: DemoScreen) -> None:
+        super().__init__(Preferences())
+        self.demo = screen
+
+    def on_mount(self) -> None:
+        """Show the screen; leaving it leaves the program."""
+        self.push_screen(self.demo, lambda _: self.exit())

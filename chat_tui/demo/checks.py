@@ -1,0 +1,159 @@
+"""The promises that each scenario ends with, worked out from what every node holds and was shown.
+
+Nothing here is text that was true once: each check counts, and says what it found where it fails.
+"""
+
+from collections import Counter
+from itertools import pairwise
+from typing import Final
+
+from chat_tui.demo.scenario import Past, Verdict
+from chat_tui.text import count
+from sync.group.values import Status
+from sync.sds.message import Delivery
+
+ABOUT_ONE: Final = 1.5
+"""Answers for each message that was lost in a crowd: two of 256 may begin in the same 40 ms."""
+
+
+def same_order(past: Past) -> Verdict:
+    """I1 and I2: all hold the same messages in the same order, and nothing sent is gone."""
+    claim = "same order everywhere"
+    world = past.world
+    off = [past.names[node.number] for node in world.nodes if node.runner is None]
+    logs = world.logs()
+    sizes = sorted({len(log) for log in logs})
+    try:
+        world.check()
+    except AssertionError as error:
+        why = str(error).partition(": ")[2] or str(error)
+        if len(sizes) > 1:
+            why = f"some hold {sizes[0]} messages, others {sizes[-1]}"
+        if off:
+            why += f"; {' and '.join(off)} off"
+        return Verdict(claim, holds=False, because=why)
+    return Verdict(claim, holds=True, because=f"{len(logs)} logs of {count(sizes[0], 'message')}")
+
+
+def parents_first(past: Past) -> Verdict:
+    """I3: whatever was shown anywhere was shown after everything that it builds on."""
+    claim = "nothing delivered before its parents"
+    deliveries = 0
+    for node, shown in zip(past.world.nodes, past.shown, strict=True):
+        before: set[str] = set()
+        for message_id in shown:
+            row = node.disk.rows[message_id]  # type: ignore[index]  # ids are texts
+            for parent in row.message.entry.header.parents:
+                if parent.message_id not in before and not row.after_gap:
+                    who = f"participant {node.number}"
+                    if node.number < len(past.names):
+                        who = past.names[node.number]
+                    because = f"{who} saw {message_id[:6]} before {parent.message_id[:6]}"
+                    return Verdict(claim, holds=False, because=because)
+            before.add(message_id)
+            deliveries += 1
+    gaps = past.world.witness.gaps
+    if gaps:
+        because = f"{count(gaps, 'message')} shown after a gap"
+        return Verdict(claim, holds=False, because=because)
+    return Verdict(claim, holds=True, because=f"{deliveries:,} deliveries looked through")
+
+
+def answered_once(past: Past) -> Verdict:
+    """Nobody answers who could have heard that somebody did; answers may cross on their way."""
+    claim = "each answered once"
+    asked = sorted(past.world.meter.requests)
+    if not asked:
+        return Verdict("nobody had to ask", holds=True, because="no repair request was sent")
+    crossed = 0
+    for message_id in asked:
+        at = [when for answered, when in past.answers if answered == message_id]
+        if not at:
+            because = f"nobody answered for {message_id[:6]}"
+            return Verdict(claim, holds=False, because=because)
+        gaps = [later - earlier for earlier, later in pairwise(at)]
+        if any(past.trip < gap < past.world.terms.parameters.t_max for gap in gaps):
+            because = f"{message_id[:6]} was answered {len(at)} times"
+            return Verdict(claim, holds=False, because=because)
+        crossed += sum(gap <= past.trip for gap in gaps)
+    because = f"{count(len(asked), 'message')} asked for, {count(len(past.answers), 'answer')}"
+    if crossed:
+        because += f", {crossed} of them crossed on the way"
+    return Verdict(claim, holds=True, because=because)
+
+
+def answered_about_once(past: Past) -> Verdict:
+    """In a crowd of possible answerers, a message that was asked for had about one answer."""
+    asked = sorted(past.world.meter.requests)
+    given = sum(past.world.meter.responses[message_id] for message_id in asked)
+    ratio = given / len(asked) if asked else 0.0
+    size = len(past.world.nodes)
+    because = f"{given} answers for {len(asked)} messages, {ratio:.2f} each, of {size} people"
+    holds = bool(asked) and 1 <= ratio <= ABOUT_ONE
+    return Verdict("about one answer each", holds, because)
+
+
+def repaired(past: Past) -> Verdict:
+    """Something was missing somewhere, and all that was missing came."""
+    repairs = past.world.meter.repairs()
+    because = f"{count(repairs.losses, 'gap')} noticed, {repairs.open} open"
+    holds = repairs.losses > 0 and not repairs.open
+    return Verdict("everything lost was found", holds, because)
+
+
+def all_received(past: Past) -> Verdict:
+    """I4: every author knows that somebody else holds what they wrote; and it is true."""
+    claim = "every message known to be received"
+    own = [
+        (node, row)
+        for node in past.world.nodes
+        for row in node.disk.rows.values()
+        if row.message.entry.header.author == node.disk.me and row.status is Status.DELIVERED
+    ]
+    open_ = [row for _, row in own if row.delivery is not Delivery.ACKNOWLEDGED]
+    if open_:
+        return Verdict(claim, holds=False, because=f"{count(len(open_), 'message')} not yet")
+    return Verdict(claim, holds=True, because=count(len(own), "message"))
+
+
+def equal_times(past: Past) -> Verdict:
+    """Some messages carry the same Lamport time, and stand by their ids everywhere."""
+    times = Counter(lamport for lamport, _ in past.world.logs()[0])
+    equal = [lamport for lamport, number in times.items() if number > 1]
+    together = sum(times[lamport] for lamport in equal)
+    claim = "equal times stand by id"
+    if not equal:
+        return Verdict(claim, holds=False, because="no two messages have the same time")
+    for log in past.world.logs():
+        for lamport in equal:
+            ids = [message_id for time, message_id in log if time == lamport]
+            if ids != sorted(ids):
+                return Verdict(claim, holds=False, because=f"not so at Lamport {lamport}")
+    because = f"{together} messages at {count(len(equal), 'time')}"
+    return Verdict(claim, holds=True, because=because)
+
+
+def reconciled(past: Past) -> Verdict:
+    """Sessions brought what the sides lacked, and proved that both hold the same."""
+    ended = [one for _, one in past.sessions]
+    need, got = sum(one.need for one in ended), sum(one.got for one in ended)
+    proved = sum(one.converged for one in ended)
+    because = f"{count(len(ended), 'side')} of sessions: {need} lacked, {got} came, {proved} proved"
+    holds = need > 0 and got == need and proved == len(ended)
+    return Verdict("histories compared and equal", holds, because)
+
+
+def caught_up(past: Past) -> Verdict:
+    """Whoever came without history found exactly what there was missing, and got all of it."""
+    claim = "the newcomer got exactly what was there"
+    sides = [one for node, one in past.sessions if node in past.absent and one.need]
+    lacking = [node for node in past.absent if not past.history <= _ids(past, node)]
+    most = max((one.need for one in sides), default=0)
+    because = f"{len(past.history)} there, {most} found missing"
+    because += f", {sum(one.got for one in sides)} came in {count(len(sides), 'session')}"
+    holds = not lacking and most == len(past.history) and all(one.got == one.need for one in sides)
+    return Verdict(claim, holds, because)
+
+
+def _ids(past: Past, node: int) -> frozenset[str]:
+    return frozenset(message_id for _, message_id in past.world.nodes[node].disk.log())

@@ -1,0 +1,201 @@
+"""The seven scenarios."""
+
+from typing import Final
+
+from chat_tui.demo import checks
+from chat_tui.demo.acts import Act, Divide, Lose, LosePart, Power, Write
+from chat_tui.demo.scenario import At, Scenario
+from sync.errors import LocalError
+from sync.machine import MILLISECOND, SECOND
+from sync.sim.world import Terms
+
+ALICE, BOB, CAROL, DAVE, ERIN = range(5)
+
+CROWD: Final = 256
+"""People from which on there are two response groups of 128 (SDS-R)."""
+
+LINES: Final = 100
+HISTORY: Final = 240
+"""Lines that a newcomer lacks, or that both sides of a cut share: enough for ranges to be split."""
+
+
+def _at(seconds: float, act: Act) -> At:
+    return At(int(seconds * 1000) * MILLISECOND, act)
+
+
+HELLO: Final = Scenario(
+    number=1,
+    title="Hello, and what the marks mean",
+    about="Two people find each other and talk. Watch the mark of each line: sent, maybe "
+    "received, received.",
+    names=("alice", "bob"),
+    joined=False,
+    acts=(
+        _at(7, Write(ALICE, "hi")),
+        _at(14, Write(BOB, "hello alice!")),
+        _at(14.6, Write(ALICE, "how are you?")),
+        _at(22, Write(ALICE, "I brought")),
+        _at(22.1, Write(ALICE, "the cable,")),
+        _at(22.2, Write(ALICE, "the switch,")),
+        _at(22.3, Write(ALICE, "and cake")),
+        _at(22.6, Write(BOB, "cake!")),
+    ),
+    lasts=32 * SECOND,
+    checks=(checks.same_order, checks.all_received, checks.parents_first),
+)
+
+AT_ONCE: Final = Scenario(
+    number=2,
+    title="Two people write at once",
+    about="alice and bob write in the same millisecond. Nobody decides who was first, and yet all "
+    "see the same order.",
+    names=("alice", "bob", "carol"),
+    acts=(
+        _at(3, Write(ALICE, "lunch at noon?")),
+        _at(3, Write(BOB, "lunch at one?")),
+        _at(12, Write(CAROL, "one is fine")),
+        _at(20, Write(ALICE, "who pays?")),
+        _at(20, Write(BOB, "who drives?")),
+        _at(20, Write(CAROL, "who cooks?")),
+    ),
+    lasts=32 * SECOND,
+    checks=(
+        checks.same_order,
+        checks.equal_times,
+        checks.parents_first,
+        checks.all_received,
+    ),
+)
+
+LOST: Final = Scenario(
+    number=3,
+    title="A message is lost",
+    about="One of alice's lines never reaches carol. The next one names it, so carol notices, "
+    "waits a random time and asks.",
+    names=("alice", "bob", "carol"),
+    acts=(
+        _at(2, Write(ALICE, "hi")),
+        _at(9, Lose(ALICE, (CAROL,))),
+        _at(9, Write(ALICE, "coffee?")),
+        _at(9.5, Write(ALICE, "now?")),
+        _at(22, Write(CAROL, "coming!")),
+    ),
+    lasts=32 * SECOND,
+    checks=(
+        checks.same_order,
+        checks.answered_once,
+        checks.parents_first,
+        checks.repaired,
+    ),
+)
+
+GONE: Final = Scenario(
+    number=4,
+    title="The sender goes away, somebody else repairs",
+    about="carol never gets alice's line, and alice is off before she can ask. Whoever else has "
+    "it answers; the others hear that and stay silent.",
+    names=("alice", "bob", "carol", "dave"),
+    acts=(
+        _at(2, Write(ALICE, "good morning")),
+        _at(8, Lose(ALICE, (CAROL,))),
+        _at(8, Write(ALICE, "the code is 4711")),
+        _at(8.4, Power(ALICE, on=False)),
+        _at(9, Write(BOB, "thanks!")),
+        _at(26, Power(ALICE, on=True)),
+    ),
+    lasts=38 * SECOND,
+    checks=(
+        checks.same_order,
+        checks.answered_once,
+        checks.parents_first,
+        checks.repaired,
+    ),
+)
+
+PARTITION: Final = Scenario(
+    number=5,
+    title="The network falls in two, and heals",
+    about="Both halves go on writing. When the network heals they compare their histories, range "
+    "by range, and send only what differs.",
+    names=("alice", "bob", "carol", "dave"),
+    history=HISTORY,
+    acts=(
+        _at(2, Divide((ALICE, BOB))),
+        _at(5, Write(ALICE, "is it me, or is it silent?")),
+        _at(6, Write(CAROL, "bob? alice?")),
+        _at(9, Write(BOB, "I read you")),
+        _at(11, Write(DAVE, "they are gone")),
+        _at(14, Write(ALICE, "let us go on")),
+        _at(15, Write(DAVE, "so we go on")),
+        _at(22, Divide(())),
+        _at(32, Write(BOB, "there you are!")),
+    ),
+    lasts=42 * SECOND,
+    checks=(
+        checks.same_order,
+        checks.reconciled,
+        checks.parents_first,
+        checks.all_received,
+    ),
+)
+
+NEWCOMER: Final = Scenario(
+    number=6,
+    title="A newcomer without history",
+    about=f"alice and bob have {HISTORY} lines. carol comes with none: one comparison finds what "
+    "she lacks, and exactly that is sent.",
+    names=("alice", "bob", "carol"),
+    history=HISTORY,
+    absent=frozenset((CAROL,)),
+    acts=(
+        _at(3, Power(CAROL, on=True)),
+        _at(14, Write(CAROL, "hello! I have read it all")),
+        _at(20, Write(BOB, "welcome")),
+    ),
+    lasts=30 * SECOND,
+    checks=(
+        checks.same_order,
+        checks.caught_up,
+        checks.parents_first,
+        checks.all_received,
+    ),
+)
+
+CROWDED: Final = Scenario(
+    number=7,
+    title=f"{LINES} messages lost in a crowd of {CROWD}",
+    about=f"alice writes {LINES} lines, each lost by some, and leaves. Everybody could answer; "
+    "response groups and waiting keep it to about one answer each.",
+    names=("alice", "bob", "carol", "dave", "erin"),
+    people=CROWD,
+    acts=(
+        _at(1, LosePart(3)),
+        *(_at(1 + 0.06 * line, Write(ALICE, f"line {line + 1}")) for line in range(LINES)),
+        _at(7.2, LosePart(0)),
+        _at(7.2, Write(ALICE, "that was all")),
+        _at(7.6, Power(ALICE, on=False)),
+        _at(55, Power(ALICE, on=True)),
+    ),
+    lasts=60 * SECOND,
+    checks=(
+        checks.same_order,
+        checks.answered_about_once,
+        checks.parents_first,
+        checks.repaired,
+    ),
+    terms=Terms(mesh=False, reconcile=False),
+    told=False,
+)
+
+SCENARIOS: Final = (HELLO, AT_ONCE, LOST, GONE, PARTITION, NEWCOMER, CROWDED)
+
+
+def scenario(number: int) -> Scenario:
+    """Return the scenario of a number.
+
+    Raises:
+        LocalError: there is none.
+    """
+    if not 1 <= number <= len(SCENARIOS):
+        raise LocalError(f"There is no scenario {number}: they are 1 to {len(SCENARIOS)}.")
+    return SCENARIOS[number - 1]

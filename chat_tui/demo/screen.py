@@ -1,0 +1,446 @@
+"""The screen of the demo and of replays: one canvas, a drawer with the protocol, a line to write.
+
+Whatever is played is a `Player`; what only the demo can do (meddling) is `Stage`'s.
+"""
+
+import asyncio
+from pathlib import Path
+from typing import ClassVar, Final, Protocol
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.events import Resize
+from textual.screen import Screen
+from textual.widgets import Input, Static
+
+from chat_tui.demo import acts
+from chat_tui.demo.drawer import Drawer
+from chat_tui.demo.drawing import Setting, draw
+from chat_tui.demo.recording import DIFFERS, SAME, Recording, save
+from chat_tui.demo.scenario import SEED
+from chat_tui.demo.scenarios import SCENARIOS, scenario
+from chat_tui.demo.shot import Shot
+from chat_tui.demo.stage import Stage
+from chat_tui.marks import UNICODE, Glyphs
+from chat_tui.screens import TextScreen
+from sync.errors import LocalError
+from sync.machine import SECOND, Nanos
+
+PAINT_S: Final = 0.1
+"""Between two paints while it runs."""
+
+SPEEDS: Final = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+NORMAL: Final = 1.0
+LOSSES: Final = (0, 10, 20, 40)
+"""Percent of all frames that are lost, one after the other by a key."""
+
+FIRST: Final = Recording(1, SEED)
+
+WIDTH_MIN, HEIGHT_MIN = 60, 16
+
+BEGIN: Final = "Space lets it run, . goes step by step, Esc leaves."
+AGAIN: Final = "Playing it again up to here ..."
+
+KEYS: Final = (
+    (".", "step"),
+    (",", "back"),
+    ("Space", "run/pause"),
+    ("-/+", "speed"),
+    ("n", "next scenario"),
+    ("e", "formulas"),
+    ("d", "protocol"),
+    ("Tab", "peer"),
+    ("w", "write"),
+    ("l", "lose next"),
+    ("x", "cut link"),
+    ("p", "partition"),
+    ("o", "off/on"),
+    ("L", "loss"),
+    ("Esc", "leave"),
+)
+REPLAY_KEYS: Final = tuple((key, word) for key, word in KEYS if key not in set("nwlxpoL") | {"Tab"})
+HELP: Final = (
+    (".", "the next thing that happens"),
+    (",", "the step before: what it looked like then"),
+    ("Space", "let time run, or stop it"),
+    ("-, +", "slower, faster: x0.05 to x8"),
+    ("1 to 7", "that scenario; n the next one, r this one again"),
+    ("e", "formulas with their values below each sentence, or plain sentences alone"),
+    ("Tab, Shift+Tab", "select a participant: what you do next is done to that one"),
+    ("d or F2", "what the selected one's protocol does; PgUp and PgDn read on"),
+    ("w or Enter", "write a line as the selected one"),
+    ("l", "the next new message is lost on its way to the selected one"),
+    ("x", "cut the link between the selected one and the next, or mend it"),
+    ("p", "cut the network in two halves, or mend it"),
+    ("o", "the selected one's computer off, or on"),
+    ("L", "lose no frames, 10, 20 or 40 percent"),
+    ("Esc, F4", "close what is open, then leave"),
+)
+WORD_CELLS: Final = 16
+
+BESIDE: Final = 100
+"""Width from which on the drawer stands beside the rest; below, it covers all."""
+
+
+class Player(Protocol):
+    """Something that is played: the demo's stage, or a recorded trace."""
+
+    @property
+    def shot(self) -> Shot:
+        """What it looks like."""
+
+    @property
+    def over(self) -> bool:
+        """Whether its end is shown."""
+
+    def forward(self) -> bool:
+        """Show the next step."""
+
+    def back(self) -> bool:
+        """Show the step before."""
+
+    @property
+    def far(self) -> bool:
+        """Whether the step before has to be played again from the beginning."""
+
+    def advance(self, duration: Nanos) -> None:
+        """Let time pass."""
+
+
+class DemoScreen(Screen[None]):
+    """Plays `player`; without one, what `played` says: a scenario, its seed, and acts of before.
+
+    `record` is the file that gets what was played, once it is over or left.
+    """
+
+    AUTO_FOCUS = ""  # the keys are the demo's, until somebody writes
+    DEFAULT_CSS = """
+    DemoScreen { layers: base over; }
+    DemoScreen #canvas { width: 1fr; height: 1fr; }
+    DemoScreen #line { dock: bottom; display: none; border: none; height: 1; padding: 0 1; }
+    DemoScreen DebugPane { dock: right; layer: over; height: 1fr; background: $background; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("full_stop,right", "forward", show=False),
+        Binding("comma,left", "back", show=False),
+        Binding("space", "run", show=False),
+        Binding("minus", "speed(-1)", show=False),
+        Binding("plus,equals_sign", "speed(1)", show=False),
+        Binding("n", "scenario(1)", show=False),
+        Binding("r", "scenario(0)", show=False),
+        Binding("e", "register", show=False),
+        Binding("d,f2,alt+p", "protocol", show=False),
+        Binding("pageup", "page(-1)", show=False),
+        Binding("pagedown", "page(1)", show=False),
+        Binding("tab", "select(1)", show=False),
+        Binding("shift+tab", "select(-1)", show=False),
+        Binding("w,enter", "write", show=False),
+        Binding("l", "lose", show=False),
+        Binding("L", "loss", show=False),
+        Binding("x", "cut", show=False),
+        Binding("p", "divide", show=False),
+        Binding("o", "power", show=False),
+        Binding("f1,question_mark,alt+h", "keys", show=False),
+        Binding("escape,q,f4,alt+d", "leave", show=False),
+        *[Binding(str(n), f"play({n})", show=False) for n in range(1, len(SCENARIOS) + 1)],
+    ]
+
+    def __init__(
+        self,
+        player: Player | None = None,
+        *,
+        played: Recording = FIRST,
+        speed: float = NORMAL,
+        glyphs: Glyphs = UNICODE,
+        record: Path | None = None,
+    ) -> None:
+        super().__init__()
+        self._record, self._played = record, played
+        self.player: Player | None = player
+        """What is played; None while it is made ready."""
+        self.seed = played.seed
+        self.running = False
+        self._number, self._glyphs = played.number, glyphs
+        self._speed, self._formulas = speed, False
+        self._selected, self._note = 0, ""
+        self.busy = False
+        """Whether something is made ready, or played again, beside the screen."""
+        self._canvas = Static("", id="canvas", markup=False)
+        self._drawer = Drawer(glyphs)
+        self._line = Input(id="line", max_length=acts.TEXT_CHARACTERS_MAX)
+
+    def compose(self) -> ComposeResult:
+        """The canvas, the drawer over it, and the line to write."""
+        yield self._canvas
+        yield self._drawer
+        yield self._line
+
+    def on_mount(self) -> None:
+        """Begin: paused at the first moment of the first scenario."""
+        self._line.can_focus = False
+        self.set_interval(PAINT_S, self._tick)
+        if self.player is None:
+            self._begin(self._number)
+        else:
+            self.paint()
+
+    def on_resize(self, _event: Resize) -> None:
+        """Draw for the new size."""
+        self.paint()
+
+    # -- playing ------------------------------------------------------------------------------
+
+    @property
+    def stage(self) -> Stage | None:
+        """What is played, if it can be meddled with."""
+        return self.player if isinstance(self.player, Stage) else None
+
+    def _begin(self, number: int) -> None:
+        """Make a scenario ready, beside the screen: some write hundreds of lines before."""
+        self._number, self.running, self._selected = number, False, 0
+        self.player, self._note = None, ""
+        self.busy = True
+        self.run_worker(self._make_ready(number), exclusive=True)
+        self.paint()
+
+    async def _make_ready(self, number: int) -> None:
+        self.player = await asyncio.to_thread(Stage, scenario(number), self.seed, self._played.acts)
+        self.busy = False
+        self.paint()
+
+    def _tick(self) -> None:
+        if not self.running or self.player is None or self.busy:
+            return
+        self.player.advance(int(PAINT_S * SECOND * self._speed))
+        if self.player.over:
+            self.running = False
+            self._ended()
+        self.paint()
+
+    def _ended(self) -> None:
+        """It is over: say whether it is what was recorded, or record it."""
+        stage, played = self.stage, self._played
+        if stage is None:
+            return
+        if played.digest:
+            same = played.digest == stage.run.digest()
+            self._note = SAME if same else DIFFERS
+        self._save()
+
+    def _save(self) -> None:
+        """Write what was played so far to the file of `--record`."""
+        stage = self.stage
+        if self._record is None or stage is None:
+            return
+        digest = stage.run.digest() if stage.run.over else ""
+        recorded = Recording(self._number, self.seed, tuple(stage.acts), digest)
+        try:
+            save(self._record, recorded)
+        except LocalError as error:
+            self._note = str(error)
+
+    def action_forward(self) -> None:
+        """Go on to the next thing that happens."""
+        if self.player is not None and not self.busy:
+            self.running = False
+            self._note = "" if self.player.forward() else "This is the end; , goes back."
+            if self.player.over:
+                self._ended()
+            self.paint()
+
+    def action_back(self) -> None:
+        """Show the step before."""
+        player = self.player
+        if player is None or self.busy:
+            return
+        self.running = False
+        if player.far:
+            self.busy, self._note = True, AGAIN
+            self.run_worker(self._back_far(player), exclusive=True)
+        else:
+            self._note = "" if player.back() else "This is the beginning."
+        self.paint()
+
+    async def _back_far(self, player: Player) -> None:
+        await asyncio.to_thread(player.back)
+        self.busy, self._note = False, ""
+        self.paint()
+
+    def action_run(self) -> None:
+        """Let time run, or stop it; before it is ready, let it run then."""
+        self.running = not self.running and (self.player is None or not self.player.over)
+        self._note = ""
+        self.paint()
+
+    def action_speed(self, step: int) -> None:
+        """Go slower or faster."""
+        nearest = min(SPEEDS, key=lambda speed: abs(speed - self._speed))
+        at = SPEEDS.index(nearest) + step
+        self._speed = SPEEDS[min(max(at, 0), len(SPEEDS) - 1)]
+        self.paint()
+
+    def action_scenario(self, step: int) -> None:
+        """Play the scenario that is `step` further; after the last comes the first."""
+        if self.stage is not None:
+            self.action_play((self._number - 1 + step) % len(SCENARIOS) + 1)
+
+    def action_play(self, number: int) -> None:
+        """Play a scenario."""
+        if self.stage is not None:
+            self._played = Recording(number, self.seed)
+            self._begin(number)
+
+    # -- looking ------------------------------------------------------------------------------
+
+    def action_register(self) -> None:
+        """Show the formulas too, or only plain sentences."""
+        self._formulas = not self._formulas
+        self.paint()
+
+    def action_select(self, step: int) -> None:
+        """Select a participant."""
+        if self.player is not None:
+            self._selected = (self._selected + step) % len(self.player.shot.people)
+            self.paint()
+
+    def action_protocol(self) -> None:
+        """Open or close the drawer with the selected one's protocol."""
+        self._drawer.display = not self._drawer.display
+        self.call_after_refresh(self.paint)
+
+    def action_page(self, screens: int) -> None:
+        """Scroll the drawer."""
+        self._drawer.page(screens)
+
+    def action_keys(self) -> None:
+        """Show all keys."""
+        rows = [
+            Content.assemble((f"{key:<{WORD_CELLS}}", "bold"), meaning) for key, meaning in HELP
+        ]
+        self.app.push_screen(TextScreen("Keys of the demo", lambda: Content("\n").join(rows)))
+
+    def action_leave(self) -> None:
+        """Close what is open; then the demo."""
+        if self._line.display:
+            self._end_writing()
+        elif self._drawer.display:
+            self._drawer.display = False
+            self.paint()
+        else:
+            self._save()
+            self.dismiss()
+
+    # -- meddling -----------------------------------------------------------------------------
+
+    def action_write(self) -> None:
+        """Write a line as the selected participant."""
+        if self.stage is None:
+            return
+        self.running = False
+        name = self.stage.shot.people[self._selected].name
+        self._line.placeholder = f"what {name} writes; Enter sends, Esc does not"
+        self._line.display = self._line.can_focus = True
+        self._line.value = ""
+        self._line.focus()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Let the selected one write it."""
+        self._end_writing()
+        if event.value.strip():
+            self._act(acts.Write(self._selected, event.value))
+
+    def _end_writing(self) -> None:
+        self._line.display = self._line.can_focus = False
+        self.set_focus(None)
+
+    def action_lose(self) -> None:
+        """Lose the next new message on its way to the selected one."""
+        self._act(acts.Lose(None, (self._selected,)))
+
+    def action_loss(self) -> None:
+        """Lose more of all frames, or none."""
+        if self.stage is not None and self.stage.shot.air is not None:
+            now = round(self.stage.shot.air.loss * 100)
+            higher = [percent for percent in LOSSES if percent > now]
+            self._act(acts.Loss(higher[0] if higher else 0))
+
+    def action_cut(self) -> None:
+        """Cut the link to the next one, or mend it."""
+        if self.stage is not None:
+            self._act(acts.Cut(self._selected, (self._selected + 1) % self._people))
+
+    def action_divide(self) -> None:
+        """Cut the network in two, or mend it."""
+        if self.stage is not None and self.stage.shot.air is not None:
+            divided = bool(self.stage.shot.air.sides)
+            self._act(acts.Divide(() if divided else tuple(range(self._people // 2))))
+
+    def action_power(self) -> None:
+        """Switch the selected one's computer off or on."""
+        if self.stage is not None:
+            up = self.stage.shot.people[self._selected].up
+            self._act(acts.Power(self._selected, not up))
+
+    @property
+    def _people(self) -> int:
+        return 0 if self.player is None else len(self.player.shot.people)
+
+    def _act(self, act: acts.Act) -> None:
+        """Do it in the present; in the past, play the run again as far as that before."""
+        stage = self.stage
+        if stage is None or self.busy:
+            return
+        if stage.over:
+            self._note = "It is over: , goes back to where something can be done, r begins again."
+            self.paint()
+        elif stage.in_the_past:
+            self.busy, self._note = True, AGAIN
+            self.run_worker(self._act_in_the_past(stage, act), exclusive=True)
+            self.paint()
+        else:
+            self._done(stage.act(act))
+
+    async def _act_in_the_past(self, stage: Stage, act: acts.Act) -> None:
+        stage.go_on_from(await asyncio.to_thread(stage.rewound))
+        self.busy = False
+        self._done(stage.act(act))
+
+    def _done(self, changed: bool) -> None:  # noqa: FBT001
+        name = "" if self.player is None else self.player.shot.people[self._selected].name
+        self._note = "" if changed else f"{name} is off: o switches the computer on."
+        self.paint()
+
+    # -- drawing ------------------------------------------------------------------------------
+
+    def paint(self) -> None:
+        """Draw what there is."""
+        width, height = self.size
+        if width < WIDTH_MIN or height < HEIGHT_MIN:
+            self._canvas.update("Please enlarge the window to 60 columns and 16 lines.")
+            return
+        if self.player is None:
+            self._canvas.update(f" Making scenario {self._number} ready ...")
+            return
+        shot = self.player.shot
+        beside = self._drawer.display and width >= BESIDE
+        at = Setting(
+            width=width - self._drawer.outer_size.width if beside else width,
+            height=height,
+            glyphs=self._glyphs,
+            theme=self.app.theme,
+            selected=self._selected,
+            running=self.running,
+            speed=self._speed,
+            formulas=self._formulas,
+            note=self._note,
+            keys=KEYS if self.stage is not None else REPLAY_KEYS,
+        )
+        self._canvas.update(Content("\n").join(draw(shot, at)), layout=False)
+        if self._drawer.display:
+            self._drawer.show(shot.people[self._selected])
+
+
+def scenario_screen(number: int, glyphs: Glyphs) -> DemoScreen:
+    """Return the screen of one scenario, as it opens over a chat."""
+    return DemoScreen(played=Recording(number, SEED), glyphs=glyphs)

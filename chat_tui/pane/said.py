@@ -1,0 +1,55 @@
+"""What the pane and line mode say in the same words."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from chat_tui import protocol
+from chat_tui.pane import wire
+from sync.errors import LocalError
+from sync.view import FrameInfo, ProbeInfo, Snapshot
+
+
+def choose(
+    snapshot: Snapshot,
+    frames: Sequence[FrameInfo],
+    words: str,
+    width: int = wire.WIDE,
+    *,
+    ascii_only: bool = False,
+) -> list[tuple[FrameInfo, str]]:
+    """Return the frames that have all words in their line, newest first, each with its line."""
+    wanted = words.casefold().split()
+    lines = [
+        (frame, wire.frame_line(snapshot, frame, width, ascii_only=ascii_only))
+        for frame in reversed(frames)
+    ]
+    return [one for one in lines if protocol.has_all(one[1], wanted)]
+
+
+def file_named(name: str) -> Path:
+    """Return the file a person means.
+
+    Raises:
+        LocalError: it begins with the home of somebody who has none.
+    """
+    try:
+        return Path(name).expanduser().absolute()
+    except RuntimeError as error:
+        raise LocalError(f"{name} cannot be found: write the whole path of the file.") from error
+
+
+def probe_text(probe: ProbeInfo) -> str:
+    """Return a test of an id for line mode."""
+    return f"{verdict(probe)}\nbits {bits(probe)}"
+
+
+def verdict(probe: ProbeInfo) -> str:
+    """Return what the filter says of an id, and whether it is right."""
+    if not probe.maybe:
+        return "no: surely not in the filter"
+    return "maybe, and it is here" if probe.held else "maybe, but it is not here: a false maybe"
+
+
+def bits(probe: ProbeInfo) -> str:
+    """Return the positions of an id's bits, and whether they are set."""
+    return ", ".join(f"{position:,} {'set' if on else 'clear'}" for position, on in probe.bits)

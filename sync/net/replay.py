@@ -1,0 +1,277 @@
+"""A trace played again: the recorded inputs into fresh machines, whose effects must be the same.
+
+It needs neither key nor database: signatures and what the system's generator drew are in the
+trace. Nothing is written, sent or dialled.
+"""
+
+import json
+import random
+import types
+import typing
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from enum import Enum
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from sync import manager, runner
+from sync.entry import SIGNATURE_SIZE
+from sync.errors import LocalError, RemoteError
+from sync.group import values
+from sync.group.group import Group
+from sync.group.writer import Author
+from sync.identity import verify
+from sync.machine import ChannelId, Nanos, PeerId
+from sync.net.trace import Began, Drew, to_json
+from sync.sds.parameters import PROFILES
+from sync.view import Notice
+
+MANAGER: Final = "manager"
+RUNNER: Final = "runner"
+REFUSED: Final = "refused"
+
+CHANNELS_MAX: Final = 1_000
+"""Of one run; a person is in some ten."""
+
+
+def _named(*unions: Any) -> dict[str, type]:  # noqa: ANN401  # unions of classes have no type
+    return {kind.__name__: kind for union in unions for kind in typing.get_args(union)}
+
+
+INPUTS: Final = _named(values.Input)
+FOR_MANAGER: Final = _named(manager.Input)
+FOR_RUNNER: Final[dict[str, type]] = {kind.__name__: kind for kind in (Began, Drew, runner.Opened)}
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """One line of a trace; effects are as they were written."""
+
+    line: int
+    now: Nanos
+    machine: str
+    event: object
+    effects: list[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What came of a recorded step now; `difference` says where that is not what was recorded."""
+
+    step: Recorded
+    effects: tuple[object, ...]
+    difference: str = ""
+
+
+def is_trace(first_line: str) -> bool:
+    """Whether a file that begins so is a trace."""
+    try:
+        step = json.loads(first_line)
+        return bool(step["machine"] == RUNNER and step["input"]["is"] == Began.__name__)
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return False
+
+
+def read(path: Path, text: str) -> list[Recorded]:
+    """Read the trace `text` of file `path`; a last line that was cut off is left out.
+
+    Raises:
+        LocalError: it is damaged, or another version's; says in which line.
+    """
+    lines = text.split("\n")
+    whole, rest = lines[:-1], lines[-1]
+    del rest  # without its end: the program stopped while it was written
+    return [_recorded(path, number, line) for number, line in enumerate(whole, 1)]
+
+
+def _recorded(path: Path, number: int, line: str) -> Recorded:
+    try:
+        step: Any = json.loads(line)
+        machine, event = step["machine"], step["input"]
+        kinds = _kinds_of(machine)
+        if machine == REFUSED:
+            read_event: Any = Notice(str(event["text"]))
+        else:
+            read_event = from_json(event, kinds[event["is"]])
+        now, effects = step["now"], step["effects"]
+        if not isinstance(now, int) or not isinstance(machine, str):
+            raise TypeError("neither time nor machine")  # noqa: TRY301
+        if not isinstance(effects, list):
+            raise TypeError("no effects")  # noqa: TRY301
+        return Recorded(number, now, machine, read_event, effects)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise LocalError(
+            f"{path} cannot be replayed: line {number} is damaged, or of another version."
+        ) from error
+
+
+def _kinds_of(machine: object) -> dict[str, type]:
+    """Return what may come into a machine; any other name is a channel's."""
+    if machine == MANAGER:
+        return FOR_MANAGER
+    return FOR_RUNNER if machine == RUNNER else INPUTS
+
+
+def from_json(value: Any, kind: Any) -> Any:  # noqa: ANN401  # whatever `kind` says
+    """Return what `sync.net.trace.to_json` wrote of a value of type `kind`.
+
+    Raises:
+        TypeError, KeyError, ValueError: it is no such value.
+    """
+    origin, inside = typing.get_origin(kind), typing.get_args(kind)
+    if origin is typing.Union or isinstance(kind, types.UnionType):
+        return _of_union(value, typing.get_args(kind))
+    if origin is tuple:
+        if len(inside) == 2 and inside[1] is Ellipsis:  # noqa: PLR2004
+            return tuple([from_json(one, inside[0]) for one in value])
+        return tuple([from_json(one, sort) for one, sort in zip(value, inside, strict=True)])
+    if origin is frozenset:
+        return frozenset([from_json(one, inside[0]) for one in value])
+    if isinstance(kind, typing.NewType):
+        return from_json(value, kind.__supertype__)
+    if kind is bytes:
+        return bytes.fromhex(value["hex"])
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return kind(value)
+    if is_dataclass(kind) or hasattr(kind, "_fields"):
+        if value["is"] != kind.__name__:
+            raise TypeError(f"{value['is']} instead of {kind.__name__}")
+        return kind(**{name: from_json(value[name], sort) for name, sort in _fields(kind)})
+    if type(value) is not kind:
+        raise TypeError(f"{type(value).__name__} instead of {kind.__name__}")
+    return value
+
+
+def _of_union(value: Any, kinds: Sequence[Any]) -> Any:  # noqa: ANN401
+    if value is None:
+        if type(None) not in kinds:
+            raise TypeError("nothing, where something is needed")
+        return None
+    [kind] = [one for one in kinds if one is not type(None)]
+    return from_json(value, kind)
+
+
+@cache
+def _fields(kind: type) -> tuple[tuple[str, Any], ...]:
+    """Return the fields of a dataclass or named tuple with their types."""
+    hints = typing.get_type_hints(kind)
+    names = [one.name for one in fields(kind)] if is_dataclass(kind) else kind._fields  # type: ignore[attr-defined]
+    return tuple([(name, hints[name]) for name in names])
+
+
+class Replay:
+    """The machines of one participant, fed with what was recorded."""
+
+    def __init__(self) -> None:
+        self.me = PeerId("")
+        self.groups: dict[ChannelId, Group] = {}
+        self.profiles: dict[ChannelId, str] = {}
+        self.now: Nanos = 0
+        self._manager: manager.Manager | None = None
+        self._author: Author | None = None
+        self._rng = random.Random(0)  # noqa: S311  # the recorded seed comes with `Began`
+        self._drawn: deque[int] = deque()
+        self._signatures: dict[bytes, bytes] = {}
+
+    def play(self, step: Recorded) -> Played:
+        """Feed one step, and compare."""
+        self.now = max(self.now, step.now)
+        match step.event:
+            case Began():
+                self._begin(step.event)
+            case Drew(number):
+                self._drawn.append(number)
+            case runner.Opened(channel, profile):
+                return self._open(step, channel, profile)
+            case Notice():
+                pass
+            case _ if step.machine == MANAGER:
+                return self._manage(step)
+            case _:
+                return self._handle(step)
+        return Played(step, ())
+
+    def _begin(self, began: Began) -> None:
+        """A run begins: everything is anew, as after a start."""
+        self.me = began.participant
+        self.groups.clear()
+        self._drawn.clear()
+        self._rng = random.Random(began.seed)  # noqa: S311
+        self._author = Author(
+            me=began.participant,
+            sign=self._sign,
+            verify=verify,
+            draw_log=self._draw,
+            retention=began.retention,
+        )
+        self._manager = manager.Manager(began.participant, self._rng)
+
+    def _open(self, step: Recorded, channel: ChannelId, profile: str) -> Played:
+        if self._author is None or profile not in PROFILES or len(self.groups) >= CHANNELS_MAX:
+            return Played(step, (), "a channel that cannot be opened here")
+        self.profiles[channel] = profile
+        self.groups[channel] = Group(self._author, channel, PROFILES[profile], self._rng)
+        return Played(step, ())
+
+    def _manage(self, step: Recorded) -> Played:
+        if self._manager is None:
+            return Played(step, (), "a step before the beginning")
+        assert isinstance(step.event, typing.get_args(manager.Input))
+        return _compared(step, self._manager.handle(step.event, step.now))
+
+    def _handle(self, step: Recorded) -> Played:
+        group = self.groups.get(ChannelId(step.machine))
+        if group is None:
+            return Played(step, (), "a channel that was never opened")
+        self._signatures = dict(_signatures(step.effects))
+        assert isinstance(step.event, typing.get_args(values.Input))
+        try:
+            effects = group.handle(step.event, step.now)
+        except (LocalError, RemoteError) as error:
+            return Played(step, (), f"it is refused now: {error}")
+        except (AssertionError, LookupError, ValueError) as error:
+            return Played(step, (), f"it breaks the machine now: {type(error).__name__}")
+        return _compared(step, effects)
+
+    def _sign(self, data: bytes) -> bytes:
+        """Return the signature that was made over these bytes then; another is never right."""
+        return self._signatures.get(data, bytes(SIGNATURE_SIZE))
+
+    def _draw(self) -> int:
+        return self._drawn.popleft() if self._drawn else 0
+
+
+def _signatures(effects: Sequence[Any]) -> Iterator[tuple[bytes, bytes]]:
+    """Return the signed bytes and signatures of the entries that a step stored."""
+    for effect in effects:
+        if isinstance(effect, dict) and effect.get("is") == values.StoreMessage.__name__:
+            try:
+                entry = effect["message"]["entry"]
+                signed, signature = entry["header_bytes"]["hex"], entry["signature"]["hex"]
+                yield bytes.fromhex(signed), bytes.fromhex(signature)
+            except (LookupError, TypeError, ValueError):
+                continue  # the comparison says so
+
+
+def _compared(step: Recorded, effects: Sequence[object]) -> Played:
+    """Compare what came of a step with what was recorded, effect by effect."""
+    now = [to_json(effect) for effect in effects]
+    if now == step.effects:
+        return Played(step, tuple(effects))
+    for number, (one, other) in enumerate(zip(now, step.effects, strict=False), 1):
+        if one != other:
+            return Played(step, tuple(effects), f"effect {number}: {_difference(one, other)}")
+    why = f"{len(now)} effects instead of {len(step.effects)}"
+    return Played(step, tuple(effects), why)
+
+
+def _difference(now: Any, then: Any) -> str:  # noqa: ANN401
+    """Return where two effects differ."""
+    if not isinstance(now, dict) or not isinstance(then, dict):
+        return "something else was recorded"
+    if now.get("is") != then.get("is"):
+        return f"{now.get('is')} instead of {then.get('is')}"
+    names = [name for name in now | then if now.get(name) != then.get(name)]
+    return f"{now.get('is')} with another {', '.join(names)}"

@@ -1,0 +1,56 @@
+"""Demos for tests: runs to their end, and the screen with a scenario ready on it."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from textual.pilot import Pilot
+
+from chat_tui.demo.app import DemoApp
+from chat_tui.demo.recording import Recording
+from chat_tui.demo.run import Run
+from chat_tui.demo.scenarios import scenario
+from chat_tui.demo.screen import DemoScreen
+from chat_tui.demo.stage import Stage
+from chat_tui.marks import UNICODE, Glyphs
+
+SEED = 4
+
+
+def finished(number: int, seed: int = SEED) -> Run:
+    """A scenario played to its end."""
+    run = Run(scenario(number), seed)
+    run.finish()
+    return run
+
+
+def told(run: Run) -> str:
+    """Everything that was told, one sentence a line."""
+    return "\n".join(said.plain for said in run.said)
+
+
+@asynccontextmanager
+async def on_screen(
+    number: int, size: tuple[int, int] = (80, 24), glyphs: Glyphs = UNICODE
+) -> AsyncIterator[tuple[Pilot[Any], DemoScreen, Stage]]:
+    """The demo's screen with a scenario ready, before its first step."""
+    screen = DemoScreen(played=Recording(number, SEED), glyphs=glyphs)
+    async with DemoApp(screen).run_test(size=size) as pilot:
+        await ready(pilot)
+        assert screen.stage is not None
+        yield pilot, screen, screen.stage
+
+
+async def ready(pilot: Pilot[Any]) -> None:
+    """Wait for what is made ready, or played again, beside the screen."""
+    await pilot.pause()
+    screen = pilot.app.screen
+    assert isinstance(screen, DemoScreen)
+    while screen.player is None or screen.busy:
+        await pilot.pause(0.01)
+    await pilot.pause()
+
+
+def lines(screen: DemoScreen) -> list[str]:
+    """The lines of the canvas as they are painted."""
+    return str(screen.query_one("#canvas").render()).split("\n")
