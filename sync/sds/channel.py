@@ -363,7 +363,8 @@ class Channel:
         A request is heard only from its sender; and one who asks does not keep others from asking.
         New content makes everybody wait anew by itself (`_news`).
         """
-        self.repairs.saw(message.sender_id, now)
+        if self.repairs.participants.saw(message.sender_id, now):
+            self.repairs.count_anew()
         if message.repair_request:
             requested = {entry.message_id: entry for entry in message.repair_request}
             for message_id, entry in requested.items():

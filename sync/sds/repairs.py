@@ -44,10 +44,9 @@ class Repairs:
             self._counted_until = now + SECOND
         return self._window
 
-    def saw(self, peer: PeerId, now: Nanos) -> None:
-        """Note that `peer` spoke; one who is new is counted at once."""
-        if self.participants.saw(peer, now):
-            self._counted_until = 0
+    def count_anew(self) -> None:
+        """Somebody new takes part: that counts at once."""
+        self._counted_until = 0
 
     @property
     def counted(self) -> tuple[int, Window]:

@@ -4,16 +4,16 @@ All times are processor time of one process. Each figure is the median of a few 
 compared are measured in turns. `python -m tests.bench.bench_sds --json` runs all of them.
 
 The goal is "receive and deliver (decode included) at most 3 times the cost of decoding alone. Send
-the same": both are compared with decoding. Encoding, which is a fifth cheaper, stands beside
+the same": both are compared with decoding. Encoding, which is a sixth cheaper, stands beside
 sending without a goal. Garbage is looked for as in the running chat (`chat_tui.garbage`).
 
 Beside each figure that is compared stands its floor, of the same run (`tests.bench.floors`). Of
 some 12 us that receiving takes, 4.4 are for decoding, and 3.4 see that the id is new and put it
 into log and filter; the rest are 25 calls between the rules of SDS, and four tuples. Sending takes
 14 us, of which 3.6 are encoding: the filter of now goes out each time, so ten bits are set and
-1,880 bytes copied for each message, 2.5 us. What comes out of order is announced, looked for with a
-time of its own (one SHA-256), held back and freed: the buffers alone take 4 us, all together 12 if
-shuffled, 9 in a deep gap. At 20 % loss 800 sync messages ask as well, with 14 names each: 6 us for
+1,880 bytes copied for each message, 3 us. What comes out of order is announced, looked for with a
+time of its own (one SHA-256), held back and freed: the buffers alone take 4 us, all together 14 if
+shuffled, 11 in a deep gap. At 20 % loss 800 sync messages ask as well, with 14 names each: 6 us for
 each message, of which in order there is nothing. Where a figure misses its goal, standard error
 says why.
 """
