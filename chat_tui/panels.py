@@ -38,7 +38,7 @@ TRUST_STYLES: Final = {
 AWAY_SHOWN: Final = 8
 """People in the list at the side who are not here: the others are in that of F3."""
 
-KEYS: Final = ("help", "debug", "peers", "palette", "quit")
+KEYS: Final = ("help", "debug", "peers", "search", "palette", "quit")
 """The ids of the keys in the last line (`chat_tui.bindings`)."""
 NEXT_CHANNEL: Final = ("next_active", "Next channel")
 
@@ -117,8 +117,8 @@ def keys(
         if info.channel != shown and (new := unread(info.channel))
     ]
     parts: list[Content | str | tuple[str, str]] = []
-    # Where something waits, it has to fit: the palette gives way, and stays in the help.
-    ids = [id_ for id_ in KEYS if not (waiting and id_ == "palette")]
+    # Where something waits, it has to fit: two give way, and stay in the help.
+    ids = [id_ for id_ in KEYS if not (waiting and id_ in {"search", "palette"})]
     usual = [(id_, BY_ID[id_].label) for id_ in ids]
     for id_, word in [*usual, NEXT_CHANNEL] if waiting else usual:
         parts += [(name_of(chosen[id_][0]), "bold $accent"), f" {word}  "]

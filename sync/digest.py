@@ -168,7 +168,7 @@ class Digest:
     def changed_all(self, timestamps: Words) -> None:
         """Note that ids of these timestamps were added to the set or left it."""
         counting = timestamps[timestamps >= np.uint64(self._floor)]
-        self._stale.update(np.unique(counting >> np.uint64(LEAF_BITS)).tolist())
+        self._stale.update((counting >> np.uint64(LEAF_BITS)).tolist())
 
     def refresh(self, source: RowSource) -> None:
         """Hash the buckets with changes anew, and what is above them."""
