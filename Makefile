@@ -8,6 +8,7 @@ NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell for python in $(CANDIDATES); do \
 	"$$python" -c '$(NEW_ENOUGH)' 2> /dev/null && echo "$$python" && break; done)
 ARGS ?=
+SPREAD := --numprocesses auto --maxprocesses 4
 
 .PHONY: help setup chat test test-full check fix proto demo bench screenshots clean
 
@@ -37,10 +38,12 @@ check: $(VENV)/.dev ## format, lint, types, walls, fast tests: what every commit
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest -q
+	$(BIN)/pytest -q $(SPREAD)
 
+# What opens sockets, starts programs or fills a terminal runs alone: it waits for real time.
 test: $(VENV)/.dev ## every kind of test, on a fixed sample of seeds
-	$(BIN)/pytest -m "not grid and not spark"
+	$(BIN)/pytest $(SPREAD) -m "not grid and not spark and not net and not lan"
+	$(BIN)/pytest -m "(net or lan) and not grid and not spark"
 
 test-full: $(VENV)/.dev ## the whole grids of seeds, one line a cell
 	$(BIN)/pytest -m "grid or repair_grid" -s

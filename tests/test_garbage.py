@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from chat_tui.garbage import FULL_EVERY, settle
+from chat_tui.garbage import FULL_EVERY, YOUNG_MAX, settle
 
 
 @pytest.fixture(autouse=True)
@@ -18,10 +18,10 @@ def restored() -> Iterator[None]:
 
 
 def test_what_a_start_leaves_is_left_alone_and_only_looking_through_everything_is_rare() -> None:
-    young, middle, _ = gc.get_threshold()
+    _, middle, _ = gc.get_threshold()
     kept: list[list[int]] = [[], []]  # something to look through
 
     settle()
 
     assert gc.get_freeze_count() > len(kept)
-    assert gc.get_threshold() == (young, middle, FULL_EVERY)
+    assert gc.get_threshold() == (YOUNG_MAX, middle, FULL_EVERY)
