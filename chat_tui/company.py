@@ -82,7 +82,9 @@ class Company:
             return ""
         if snapshot.now - seen.alone_since < PATIENCE:
             return f"{clean_text(snapshot.network).rstrip('.')} (nobody yet)."
-        return "Nobody yet. Ask somebody to start it too; `chat-tui doctor` tests the network."
+        return (
+            "Nobody yet. Ask somebody to start it too; /doctor tests the network, F4 shows a demo."
+        )
 
     def hint(self, info: ChannelInfo | None) -> tuple[str, ...]:
         """Return what else to do, as lines for the empty conversation of who has met nobody."""
@@ -94,7 +96,8 @@ class Company:
         return (
             "",
             "Nobody is here yet. Ask somebody on this network to start chat-tui.",
-            "/connect host:port dials an address, where the network hides them.",
+            "/doctor tests the network; /connect host:port dials an address.",
+            "F4 shows how it works, with pretend people.",
         )
 
 

@@ -48,7 +48,8 @@ def test_after_ten_seconds_it_says_what_to_do() -> None:
     assert soon.endswith("(nobody yet).")
     assert hint_soon == ()
     assert "Ask somebody to start it too" in later
-    assert "chat-tui doctor" in later
+    assert "/doctor" in later
+    assert "F4" in later
     assert len(later) <= 78
     assert any("/connect host:port" in line for line in company.hint(CALM))
 
