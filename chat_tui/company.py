@@ -82,9 +82,7 @@ class Company:
             return ""
         if snapshot.now - seen.alone_since < PATIENCE:
             return f"{clean_text(snapshot.network).rstrip('.')} (nobody yet)."
-        return (
-            "Nobody yet. Ask somebody to start it too; /doctor tests the network, F4 shows a demo."
-        )
+        return "Nobody yet. Ask somebody to start it too; /doctor tests, F4 shows a demo."
 
     def hint(self, info: ChannelInfo | None) -> tuple[str, ...]:
         """Return what else to do, as lines for the empty conversation of who has met nobody."""

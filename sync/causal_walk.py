@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
+from sync.changes import Reactions, change_of
 from sync.entry import Entry, Kind, decode_text
 from sync.errors import DecodeError
 from sync.machine import MessageId, PeerId
@@ -11,6 +12,13 @@ from sync.view import CausalNode, Place
 
 TEXT_SHOWN: Final = 120
 """Characters of a text kept in a node: what one line of a wide terminal has room for."""
+
+CHANGES_SAID: Final[dict[int, str]] = {
+    Kind.EDIT: "(edits)",
+    Kind.REACTION: "(a reaction)",
+    Kind.REDACTION: "(deletes)",
+}
+"""What stands for the text of what is no line itself."""
 
 CHILDREN_MAX: Final = 32
 """Messages looked at that build on one message: beyond that no drawing shows them apart."""
@@ -60,8 +68,11 @@ def _node(message_id: MessageId, kin: Kin, authors: dict[MessageId, PeerId]) -> 
         return CausalNode(message_id, Place.MISSING, authors.get(message_id))
     header = kin.entry.header
     authors.update({parent.message_id: parent.author for parent in header.parents})
-    nick, text = "", f"(kind {header.kind})"
-    if header.kind == Kind.TEXT:
+    nick, text = "", CHANGES_SAID.get(header.kind, "(a kind this version does not know)")
+    change = change_of(kin.entry)
+    if isinstance(change, Reactions):
+        text = f"(reacts {' '.join(change.emojis)})" if change.emojis else "(reacts no more)"
+    elif header.kind == Kind.TEXT:
         try:
             body = decode_text(kin.entry.body)
         except DecodeError:

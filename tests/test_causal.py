@@ -4,13 +4,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from chat_tui.pane import causal
+from sync.changes import Edit, Reactions, Redaction
 from sync.group.values import Status, StoreMessage
 from sync.machine import ChannelId, MessageId
 from sync.sim.view import SimulatedHistory
 from sync.view import Place
 from tests import scenes
 from tests.entries import CHANNEL, Author
-from tests.stores import opened
+from tests.stores import delivered, opened
+from tests.test_changes import changed
 
 LIMIT = 50
 
@@ -115,3 +117,25 @@ async def test_without_a_message_the_newest_is_in_the_middle() -> None:
     graph = await causal.read(scene.chat.history, info.channel, None, 1)
 
     assert graph.centre == newest.message_id
+
+
+async def test_what_is_no_line_says_what_it_does(tmp_path: Path) -> None:
+    ann = Author("ann")
+    said = ann.write("tea?")
+    reacted = changed(ann, Reactions(said.entry.message_id, ("❤",)), said)
+    edited = changed(ann, Edit(said.entry.message_id, "tea!"), said)
+    hidden = changed(ann, Redaction(said.entry.message_id), said)
+    unknown = ann.write(kind=77, body=b"", after=[said])
+
+    async with opened(tmp_path / "chat.db") as store:
+        await store.journal.commit(delivered(said, reacted, edited, hidden, unknown))
+        nodes = await store.history.causal(CHANNEL, said.entry.message_id, depth=1, limit=9)
+
+    texts = {node.message_id: node.text for node in nodes}
+    assert texts == {
+        said.entry.message_id: "tea?",
+        reacted.entry.message_id: "(reacts ❤)",
+        edited.entry.message_id: "(edits)",
+        hidden.entry.message_id: "(deletes)",
+        unknown.entry.message_id: "(a kind this version does not know)",
+    }
