@@ -175,6 +175,22 @@ async def test_frames_are_lost_by_percent() -> None:
             assert f"loss {percent}%" in "\n".join(lines(screen))
 
 
+async def test_frames_take_longer() -> None:
+    async with on_screen(3) as (pilot, screen, _):
+        for milliseconds in (200, 1000, 40):
+            await pilot.press("D")
+            assert f"delay {milliseconds} ms" in "\n".join(lines(screen))
+
+
+async def test_frames_arrive_twice_by_percent() -> None:
+    async with on_screen(3) as (pilot, screen, _):
+        for percent in (10, 40):
+            await pilot.press("U")
+            assert f"duplicate {percent}%" in "\n".join(lines(screen))
+        await pilot.press("U")
+        assert "duplicate" not in "\n".join(lines(screen))
+
+
 async def test_scenarios_are_chosen_by_number_or_one_after_the_other() -> None:
     async with on_screen(6) as (pilot, screen, _):
         await pilot.press("3")

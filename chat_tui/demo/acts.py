@@ -6,8 +6,12 @@ An act that makes no sense now (somebody who is off writes) does nothing, and sa
 from dataclasses import dataclass, replace
 from typing import Final, TypeAlias, assert_never
 
+from sync.machine import MILLISECOND
 from sync.sim.watch import Doom, Watch
 from sync.sim.world import World
+
+DELAY_MAX_MS: Final = 60_000
+"""Longer than anybody waits for a demo."""
 
 TEXT_CHARACTERS_MAX: Final = 500
 """Of a line written in a demo: its panels are narrow."""
@@ -32,6 +36,20 @@ class Lose:
 @dataclass(frozen=True, slots=True)
 class Loss:
     """From now on a share of all frames is lost: `percent`."""
+
+    percent: int
+
+
+@dataclass(frozen=True, slots=True)
+class Delay:
+    """From now on a frame takes about `milliseconds` one way, give or take a half."""
+
+    milliseconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """From now on a share of all frames arrives twice: `percent`."""
 
     percent: int
 
@@ -66,7 +84,7 @@ class Power:
     on: bool
 
 
-Act: TypeAlias = Write | Lose | Loss | LosePart | Cut | Divide | Power
+Act: TypeAlias = Write | Lose | Loss | Delay | Duplicate | LosePart | Cut | Divide | Power
 
 
 def do(act: Act, world: World, watch: Watch) -> bool:
@@ -81,6 +99,11 @@ def do(act: Act, world: World, watch: Watch) -> bool:
             watch.dooms.append(Doom(who, frozenset(to)))
         case Loss(percent):
             network.link = replace(network.link, loss=percent / 100)
+        case Delay(milliseconds):
+            about = milliseconds * MILLISECOND
+            network.link = replace(network.link, delay=(about // 2, about * 3 // 2))
+        case Duplicate(percent):
+            network.link = replace(network.link, duplicate=percent / 100)
         case LosePart(percent):
             watch.content_loss = percent / 100
         case Cut(one, other):

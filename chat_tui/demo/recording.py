@@ -31,7 +31,16 @@ FILE_MAX: Final = 4 * 1024 * 1024
 
 KINDS: Final = {
     kind.__name__.lower(): kind
-    for kind in (acts.Write, acts.Lose, acts.Loss, acts.Cut, acts.Divide, acts.Power)
+    for kind in (
+        acts.Write,
+        acts.Lose,
+        acts.Loss,
+        acts.Delay,
+        acts.Duplicate,
+        acts.Cut,
+        acts.Divide,
+        acts.Power,
+    )
 }
 
 
@@ -150,6 +159,8 @@ def _field(path: Path, at: int, name: str, value: object, people: int) -> object
             return tuple([_number(path, at, one, people - 1) for one in value])
         case "percent":
             return _number(path, at, value, 100)
+        case "milliseconds":
+            return _number(path, at, value, acts.DELAY_MAX_MS)
         case _:
             if not isinstance(value, bool):
                 raise _damaged(path, at, f"{name} is neither true nor false")

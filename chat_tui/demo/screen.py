@@ -25,7 +25,7 @@ from chat_tui.demo.stage import Stage
 from chat_tui.marks import UNICODE, Glyphs
 from chat_tui.screens import TextScreen
 from sync.errors import LocalError
-from sync.machine import SECOND, Nanos
+from sync.machine import MILLISECOND, SECOND, Nanos
 
 PAINT_S: Final = 0.1
 """Between two paints while it runs."""
@@ -33,6 +33,9 @@ PAINT_S: Final = 0.1
 SPEEDS: Final = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 NORMAL: Final = 1.0
 LOSSES: Final = (0, 10, 20, 40)
+DELAYS: Final = (40, 200, 1_000)
+"""Milliseconds."""
+DUPLICATES: Final = (0, 10, 40)
 """Percent of all frames that are lost, one after the other by a key."""
 
 FIRST: Final = Recording(1, SEED)
@@ -57,9 +60,13 @@ KEYS: Final = (
     ("p", "partition"),
     ("o", "off/on"),
     ("L", "loss"),
+    ("D", "delay"),
+    ("U", "twice"),
     ("Esc", "leave"),
 )
-REPLAY_KEYS: Final = tuple((key, word) for key, word in KEYS if key not in set("nwlxpoL") | {"Tab"})
+REPLAY_KEYS: Final = tuple(
+    (key, word) for key, word in KEYS if key not in set("nwlxpoLDU") | {"Tab"}
+)
 HELP: Final = (
     (".", "the next thing that happens"),
     (",", "the step before: what it looked like then"),
@@ -75,6 +82,8 @@ HELP: Final = (
     ("p", "cut the network in two halves, or mend it"),
     ("o", "the selected one's computer off, or on"),
     ("L", "lose no frames, 10, 20 or 40 percent"),
+    ("D", "frames take about 40, 200 or 1,000 ms"),
+    ("U", "no frames, 10 or 40 percent arrive twice"),
     ("Esc, F4", "close what is open, then leave"),
 )
 WORD_CELLS: Final = 16
@@ -138,6 +147,8 @@ class DemoScreen(Screen[None]):
         Binding("w,enter", "write", show=False),
         Binding("l", "lose", show=False),
         Binding("L", "loss", show=False),
+        Binding("D", "delay", show=False),
+        Binding("U", "duplicate", show=False),
         Binding("x", "cut", show=False),
         Binding("p", "divide", show=False),
         Binding("o", "power", show=False),
@@ -364,6 +375,20 @@ class DemoScreen(Screen[None]):
             now = round(self.stage.shot.air.loss * 100)
             higher = [percent for percent in LOSSES if percent > now]
             self._act(acts.Loss(higher[0] if higher else 0))
+
+    def action_delay(self) -> None:
+        """Let frames take longer, or as long as at first."""
+        if self.stage is not None and self.stage.shot.air is not None:
+            now = sum(self.stage.shot.air.delay) // 2 // MILLISECOND
+            longer = [one for one in DELAYS if one > now]
+            self._act(acts.Delay(longer[0] if longer else DELAYS[0]))
+
+    def action_duplicate(self) -> None:
+        """Let more of all frames arrive twice, or none."""
+        if self.stage is not None and self.stage.shot.air is not None:
+            now = round(self.stage.shot.air.duplicate * 100)
+            higher = [percent for percent in DUPLICATES if percent > now]
+            self._act(acts.Duplicate(higher[0] if higher else 0))
 
     def action_cut(self) -> None:
         """Cut the link to the next one, or mend it."""

@@ -3,7 +3,18 @@
 from datetime import UTC, datetime
 from typing import Final, assert_never
 
-from chat_tui.demo.acts import Act, Cut, Divide, Lose, LosePart, Loss, Power, Write
+from chat_tui.demo.acts import (
+    Act,
+    Cut,
+    Delay,
+    Divide,
+    Duplicate,
+    Lose,
+    LosePart,
+    Loss,
+    Power,
+    Write,
+)
 from chat_tui.text import clean_text, clip_cells
 from sync.machine import MILLISECOND, SECOND, Nanos
 
@@ -51,6 +62,10 @@ def what_happens(act: Act, names: tuple[str, ...]) -> str:
             return f"{whose} will be lost on its way to {listed([names[one] for one in to])}"
         case Loss(percent):
             return f"of all frames {percent} % are lost from now on"
+        case Delay(milliseconds):
+            return f"a frame takes about {milliseconds:,} ms from now on"
+        case Duplicate(percent):
+            return f"of all frames {percent} % arrive twice from now on"
         case LosePart(0):
             return "no new message is lost any more"
         case LosePart(percent):
