@@ -134,7 +134,7 @@ def setup_of(options: dict[str, Any]) -> "Setup":
     from chat_tui.settings import schema
     from chat_tui.settings.preferences import Preferences, checked_wishes
     from sync.machine import DAY
-    from sync.net.node import Options
+    from sync.net.options import Options
 
     data_dir = options.get("data_dir") or default_data_dir()
     user_file = config_file().with_name("config.toml")

@@ -19,7 +19,6 @@ from chat_tui import garbage
 from chat_tui.app import ChatApp
 from chat_tui.applied import usual_glyphs
 from chat_tui.client import Client, Setup, default_nick
-from chat_tui.control import serving
 from chat_tui.first_run import Answers, FirstRun
 from chat_tui.settings.preferences import Preferences
 from chat_tui.settings.schema import MOUSE, checked_nick
@@ -61,6 +60,8 @@ class Online:
         Raises:
             LocalError: the network cannot be used as asked; says what to do.
         """
+        await asyncio.to_thread(import_network)
+        self._client.make_node()
         garbage.settle()
         ready = asyncio.Event()
         self._task = self._tasks.create_task(self._run(ready))
@@ -71,6 +72,8 @@ class Online:
             raise self._error
 
     async def _run(self, ready: asyncio.Event) -> None:
+        from chat_tui.control import serving  # noqa: PLC0415  # `import_network` has done it
+
         try:
             async with serving(self._client):
                 await self._client.run(ready)
@@ -85,6 +88,11 @@ class Online:
         self._task.cancel()
         with suppress(asyncio.CancelledError):
             await self._task
+
+
+def import_network() -> None:
+    """Import what only the network needs, in a thread: keys are heard meanwhile."""
+    from chat_tui import control, online  # noqa: F401, PLC0415  # see above
 
 
 def run(setup: Setup, config_file: Path) -> None:

@@ -26,7 +26,7 @@ from sync.changes import (
 )
 from sync.entry import Entry, Kind, Text, decode_text
 from sync.errors import DecodeError
-from sync.group.values import Altered, Status
+from sync.group.records import Altered, Status
 from sync.machine import ChannelId, PeerId
 
 Place: TypeAlias = tuple[bytes, bytes]

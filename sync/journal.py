@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from sync.entry import Entry
-from sync.group.values import Altered, ChannelState, Outline, Record
+from sync.group.records import Altered, ChannelState, Outline, Record
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.sds.message import Delivery, HistoryEntry
 

@@ -28,7 +28,8 @@ from sync.net.invite import open_channel
 from sync.net.listener import Serve
 from sync.net.membership import Membership as Proofs
 from sync.net.mesh import Mesh
-from sync.net.node import Node, Options
+from sync.net.node import Node
+from sync.net.options import Options
 from sync.net.stream import SecureStream
 from sync.net.trace import Trace
 from sync.view import Event, MessageShown, Notice, PeerShown, PeerState

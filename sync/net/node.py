@@ -30,7 +30,8 @@ from sync.net.frames import Open
 from sync.net.link import Link
 from sync.net.listener import Serve
 from sync.net.mesh import Mesh
-from sync.net.online import Online, Options
+from sync.net.online import Online
+from sync.net.options import Options
 from sync.net.roster import Roster
 from sync.net.sessions import SessionStreams
 from sync.net.stream import SecureStream
@@ -40,8 +41,6 @@ from sync.sds.wire import decode, encode
 from sync.show import channel_info, event_of, session_infos
 from sync.tap import Tap
 from sync.view import Event, FrameKind, Level, Notice, Snapshot, SyncShown
-
-__all__ = ["Node", "Options"]
 
 TICK: Final = 0.25
 """Seconds between looks at pings, redials and the clock."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from chat_tui.client import Client, Setup
+from storage.journal import SqliteJournal
 from sync.machine import MILLISECOND, MINUTE
 from tests.bench.measured_screen import BEGIN, DONE, PROFILE
 from tests.bench.programs import COLUMNS, ROWS, Program, Programs
@@ -219,6 +220,7 @@ async def _extend(place: Path, held: int, count: int, *, only_newest: bool = Fal
     try:
         channel = client.first_channel
         assert channel is not None
+        journal = SqliteJournal(client._database, client.identity.peer_id)
         draw = random.Random(count)
         for start in range(held, count, AT_ONCE):
             bob = Author("bob", channel, log=start + 1)
@@ -226,7 +228,7 @@ async def _extend(place: Path, held: int, count: int, *, only_newest: bool = Fal
                 text = NEWEST if number == count - 1 else _text(draw)
                 created = NOON + number * MINUTE
                 bob.write(text, lamport=created // MILLISECOND, created_ns=created)
-            await client._journal.commit(delivered(*bob.entries))
+            await journal.commit(delivered(*bob.entries))
     finally:
         await client.close()
 
