@@ -160,7 +160,7 @@ class Client:
             LocalError: the trace cannot be written.
         """
         if self._made is None:
-            from chat_tui.online import node_of  # noqa: PLC0415  # a first paint needs none of it
+            from chat_tui.online import node_of  # a first paint needs none of it
 
             options = replace(
                 self._setup.network, port=self._setup.network.port or self.profile.settings.port
@@ -391,7 +391,7 @@ class Client:
 
     async def examine(self) -> AsyncIterator[Finding]:
         """See `chat_tui.chat.Chat`."""
-        from chat_tui import control, doctor  # noqa: PLC0415  # they know this class
+        from chat_tui import control, doctor  # they know this class
 
         running = snapshot_json(self.snapshot(), control.namer(self))
         async for finding in doctor.Doctor(self._setup, running).findings():
@@ -406,7 +406,7 @@ class Client:
 
     async def be_away(self, why: str) -> None:
         """See `chat_tui.chat.Chat`."""
-        from sync.net.frames import AWAY_MAX  # noqa: PLC0415  # a first paint needs no frames
+        from sync.net.frames import AWAY_MAX  # a first paint needs no frames
 
         if len(why) > AWAY_MAX:
             raise LocalError(f"Why you are away has at most {AWAY_MAX} characters.")

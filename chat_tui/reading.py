@@ -21,18 +21,14 @@ from textual.widgets import Input
 from chat_tui import applied
 from chat_tui.bindings import Place
 from chat_tui.chat import Chat
-from chat_tui.commands import reading as commands
 from chat_tui.commands.command import At, Result
 from chat_tui.composer import Composer
-from chat_tui.details import details
 from chat_tui.found import Detailed, Found, Goal, Hits, Listed, View
 from chat_tui.gaps import Gaps
-from chat_tui.links import links_in
 from chat_tui.messages import CursorMoved, DetailsWanted, GraphWanted
 from chat_tui.pager import BEGINNING, END, Pager
 from chat_tui.panels import DIM
 from chat_tui.reader import Reader
-from chat_tui.reading_screens import BareScreen, DetailsScreen, link_question, message_list
 from chat_tui.surroundings import Panel
 from chat_tui.text import clean_text, clip_cells, count
 from sync.errors import LocalError
@@ -254,6 +250,8 @@ class Reading(Vertical):
 
     def action_bare(self) -> None:
         """Show the messages as bare text."""
+        from chat_tui.reading_screens import BareScreen
+
         rows = self.transcript.conversation.rows
         at = self.transcript.cursor or self.transcript.top
         self.app.push_screen(BareScreen([row.line for row in rows], at))
@@ -364,9 +362,11 @@ class Reading(Vertical):
         self._tell(Notice(text))
 
     async def _run_search(self, query: str) -> None:
+        from chat_tui.commands.reading import search
+
         at = At(self.transcript.conversation.channel)
         try:
-            result = await commands.search(self._chat, query, at)
+            result = await search(self._chat, query, at)
         except LocalError as error:
             result = Result(ok=False, text=str(error))
         if result.found is None:
@@ -423,6 +423,8 @@ class Reading(Vertical):
         self._show_keys()
 
     def _choose(self, found: Listed) -> None:
+        from chat_tui.reading_screens import message_list
+
         def go(chosen: int | None) -> None:
             if chosen is not None:
                 line = found.lines[chosen]
@@ -431,6 +433,9 @@ class Reading(Vertical):
         self.app.push_screen(message_list(found, self._glyphs), go)
 
     def _show_details(self, line: Line) -> None:
+        from chat_tui.details import details
+        from chat_tui.reading_screens import DetailsScreen
+
         def text() -> Content:
             return Content("\n").join(details(self._chat.snapshot(), self._as_now(line)))
 
@@ -464,6 +469,9 @@ class Reading(Vertical):
         self._composer.move_cursor(self._composer.document.end)
 
     def _ask_which_link(self, line: Line) -> None:
+        from chat_tui.links import links_in
+        from chat_tui.reading_screens import link_question
+
         links = links_in(clean_text(line.text))
         if not links:
             self._say("There is no http or https link in this message.")
