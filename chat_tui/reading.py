@@ -8,7 +8,7 @@ import asyncio
 import sys
 from asyncio.subprocess import DEVNULL
 from collections.abc import Awaitable, Callable, Iterator
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import on
 from textual.binding import Binding, BindingType
@@ -16,7 +16,6 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.events import DescendantFocus
 from textual.widget import Widget
-from textual.widgets import Input
 
 from chat_tui import applied
 from chat_tui.bindings import Place
@@ -25,7 +24,7 @@ from chat_tui.commands.command import At, Result
 from chat_tui.composer import Composer
 from chat_tui.found import Detailed, Found, Goal, Hits, Listed, View
 from chat_tui.gaps import Gaps
-from chat_tui.messages import CursorMoved, DetailsWanted, GraphWanted
+from chat_tui.messages import CursorMoved, DetailsWanted, GraphWanted, SearchWanted
 from chat_tui.pager import BEGINNING, END, Pager
 from chat_tui.panels import DIM
 from chat_tui.reader import Reader
@@ -34,6 +33,9 @@ from chat_tui.text import clean_text, clip_cells, count
 from sync.errors import LocalError
 from sync.machine import MessageId
 from sync.view import ChannelInfo, Level, Line, Notice, Snapshot
+
+if TYPE_CHECKING:
+    from chat_tui.search_line import SearchLine
 
 COPY_MAX: Final = 74_994
 """Bytes: in base64 these are the 100,000 that terminals take from OSC 52 at most."""
@@ -113,8 +115,6 @@ class Reading(Vertical):
     DEFAULT_CSS = """
     Reading #reading-keys { height: 1; padding: 0 1; display: none; text-wrap: nowrap;
         text-overflow: ellipsis; background: $surface; }
-    Reading #search { height: 1; border: none; padding: 0 1; display: none;
-        background: $surface; }
     """
 
     def __init__(
@@ -132,7 +132,8 @@ class Reading(Vertical):
         self.open_link: Callable[[str], Awaitable[bool]] = open_in_browser
         """Shows a link to the person; says whether it could."""
         self._keys = Panel(id="reading-keys")
-        self._input = Input(placeholder="projector room", id="search")
+        self._line: SearchLine | None = None
+        """Where words to search for are written, once somebody has searched."""
         self._gaps = Gaps()
         self._hits: Hits | None = None
         self._hit = 0
@@ -141,7 +142,6 @@ class Reading(Vertical):
     def lines(self) -> Iterator[Widget]:
         """Yield the lines that stand under the transcript while they are needed."""
         yield self._keys
-        yield self._input
 
     # -- what the application says --------------------------------------------------------------
 
@@ -233,10 +233,15 @@ class Reading(Vertical):
         if self.transcript.cursor is None:
             self._say("There is no message yet to select.")
 
-    def action_search(self) -> None:
+    async def action_search(self) -> None:
         """Ask for words to search for."""
-        self._input.display = True
-        self._input.focus()
+        if self._line is None:
+            from chat_tui.search_line import SearchLine
+
+            self._line = SearchLine()
+            await self.mount(self._line, after=self._keys)
+        self._line.display = True
+        self._line.focus()
 
     def action_unread(self) -> None:
         """Go to the first message that came while nobody looked."""
@@ -323,7 +328,7 @@ class Reading(Vertical):
         """Say which keys there are now, and where in the hits we are."""
         transcript = self.transcript
         said = self._hits_said()
-        if self._input.display:
+        if self._asks_for_words:
             said = SEARCHING
         elif transcript.cursor is not None and not transcript.has_focus:
             row = transcript.selected()
@@ -334,11 +339,9 @@ class Reading(Vertical):
         self._keys.show(Content.styled(f"{self._glyphs.cursor} {said}", DIM))
         self._keys.display = bool(said)
 
-    @on(Input.Submitted, "#search")
-    def _search(self, event: Input.Submitted) -> None:
-        event.stop()
-        if event.value.strip():
-            self.run_worker(self._run_search(event.value), group="search", exclusive=True)
+    @on(SearchWanted)
+    def _search(self, wish: SearchWanted) -> None:
+        self.run_worker(self._run_search(wish.words), group="search", exclusive=True)
 
     @on(DetailsWanted)
     def _find_details(self, wish: DetailsWanted) -> None:
@@ -349,12 +352,16 @@ class Reading(Vertical):
     # -- inside -------------------------------------------------------------------------------
 
     @property
+    def _asks_for_words(self) -> bool:
+        return self._line is not None and self._line.display
+
+    @property
     def _is_busy(self) -> bool:
         transcript = self.transcript
         return (
             transcript.cursor is not None
             or self._hits is not None
-            or self._input.display
+            or self._asks_for_words
             or bool(transcript.picked_text())
         )
 
@@ -377,13 +384,16 @@ class Reading(Vertical):
 
     def _close_input(self) -> None:
         """Close the search; whoever wrote in it does not lose the keys to nobody."""
-        if self._input.has_focus:
+        if self._line is None:
+            return
+        if self._line.has_focus:
             self._composer.focus()
-        self._input.display = False
+        self._line.display = False
 
     def _end_search(self) -> None:
         self._close_input()
-        self._input.value = ""
+        if self._line is not None:
+            self._line.value = ""
         if self._hits is not None:
             self._hits = None
             self.transcript.highlight("")

@@ -80,8 +80,16 @@ class Online:
 
 def import_rest() -> None:
     """Import what no first paint needs, in a thread: keys are heard meanwhile."""
-    from chat_tui import control, debug_pane, online, palette, reading_screens, screens  # noqa: F401
-    from chat_tui.commands import table  # noqa: F401
+    from chat_tui import (  # noqa: F401  # whoever uses them finds them imported
+        control,
+        debug_pane,
+        online,
+        palette,
+        reading_screens,
+        screens,
+        search_line,
+    )
+    from chat_tui.commands import table  # noqa: F401  # see above
 
 
 def run(setup: Setup, config_file: Path) -> None:

@@ -5,9 +5,9 @@ import sqlite3
 from functools import partial
 from typing import Final
 
-from storage.changes import looks_of, readable
 from storage.columns import DELIVERY_OF, U64_MAX, from_u64, message_id, peer_id, to_u64
 from storage.database import Database
+from storage.looks import looks_of, readable
 from storage.rows import Row
 from sync.changes import UNCHANGED
 from sync.entry import HASH_SIZE, Text

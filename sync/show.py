@@ -10,10 +10,10 @@ from sync.errors import DecodeError
 from sync.group import values
 from sync.group.group import Group
 from sync.group.session import Session
-from sync.journal import Membership
 from sync.looks import changed
 from sync.machine import ChannelId, PeerId
 from sync.manager import PROTOCOL
+from sync.membership import Membership
 from sync.sds.channel import Channel
 from sync.sds.evidence import Evidence
 from sync.sds.message import Delivery

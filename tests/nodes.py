@@ -18,8 +18,8 @@ from storage.members import Members
 from sync.entry import Kind, Text, encode_text
 from sync.errors import RemoteError
 from sync.identity import Identity
-from sync.journal import Membership
 from sync.machine import SECOND, ChannelId, MessageId, Nanos, PeerId
+from sync.membership import Membership
 from sync.net import clock
 from sync.net.addresses import Addresses
 from sync.net.clock import draw_key

@@ -19,8 +19,9 @@ from sync.group import values
 from sync.group.writer import Author
 from sync.identity import Identity, verify
 from sync.inspector import Inspector
-from sync.journal import Journal, Loaded, Membership, Retriever
+from sync.journal import Journal, Loaded, Retriever
 from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos, PeerId
+from sync.membership import Membership
 from sync.net import clock as system
 from sync.net.addresses import Addresses
 from sync.net.direct import Direct, direct_channel
