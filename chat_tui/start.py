@@ -49,8 +49,8 @@ class Online:
             LocalError: the network cannot be used as asked; says what to do.
         """
         await asyncio.to_thread(import_rest)
-        self._client.make_node()
         garbage.settle()
+        self._client.make_node()
         ready = asyncio.Event()
         self._task = self._tasks.create_task(self._run(ready))
         waiting = self._tasks.create_task(ready.wait())
@@ -101,6 +101,7 @@ def run(setup: Setup, config_file: Path) -> None:
     if not setup.exists:
         from chat_tui.first_start import ask
 
+        garbage.settle()  # who answers questions waits for nothing
         asked = ask(setup, config_file)
         if asked is None:
             return
