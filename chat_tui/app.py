@@ -3,11 +3,13 @@
 Rules:
 1. The engine is never waited for in a handler: inputs and pages run in workers.
 2. Events are taken note of at once and painted at most ten times a second.
-3. History is on the screen before the network starts.
+3. History is on the screen before the network starts, and before anything is imported that only
+   opens later: commands, screens, the debug pane (`chat_tui.start` imports them thereafter).
 """
 
 from collections.abc import Awaitable, Callable
-from typing import ClassVar, Final
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import on
 from textual.app import ComposeResult
@@ -19,10 +21,8 @@ from chat_tui import applied
 from chat_tui.announcer import Announcer
 from chat_tui.bindings import Place
 from chat_tui.chat import Chat
-from chat_tui.commands.command import At, Result
-from chat_tui.commands.table import Commands, is_command
+from chat_tui.commands.command import At, Result, is_command
 from chat_tui.composer import Composer
-from chat_tui.debug_pane import DebugPane
 from chat_tui.feed import Feed, Pace
 from chat_tui.inputs import Inputs
 from chat_tui.marks import ASCII, UNICODE, Glyphs
@@ -37,18 +37,19 @@ from chat_tui.messages import (
     Told,
 )
 from chat_tui.pager import Pager
-from chat_tui.palette import Palette, channel_entries, command_entries
 from chat_tui.people_actions import PeopleActions
 from chat_tui.reader import Reader
 from chat_tui.reading import Reading
-from chat_tui.screens import TextScreen, full_help
 from chat_tui.settings.schema import PASTE_LINES
-from chat_tui.settings_screen import SettingsScreen
 from chat_tui.surroundings import Surroundings
 from chat_tui.taste import taste_of
 from sync.errors import LocalError
 from sync.machine import ChannelId
 from sync.view import Event, Level, Notice
+
+if TYPE_CHECKING:
+    from chat_tui.commands.table import Commands
+    from chat_tui.debug_pane import DebugPane
 
 TICK_S: Final = 1.0
 
@@ -91,7 +92,6 @@ class ChatApp(PeopleActions):
         self._chat, self._start = chat, start
         self._usual_glyphs = glyphs
         self._glyphs = glyphs = applied.glyphs_of(chat.settings, glyphs)
-        self._commands = Commands(chat)
         self._channel = channel
         self._feed = Feed(snapshot.me, snapshot.nick)
         self._pace = Pace(self._paint, self.call_next, self.set_timer)
@@ -101,10 +101,25 @@ class ChatApp(PeopleActions):
         self._pager = Pager(chat.history, lambda text: self._say(Notice(text, Level.ERROR)))
         conversation = self._feed.conversation(channel or NO_CHANNEL)
         self.transcript = Reader(conversation, nick=snapshot.nick, now=snapshot.now, glyphs=glyphs)
-        self.composer = Composer(self._commands.vocabulary)
+        self.composer = Composer(self._vocabulary)
         self.reading = Reading(self.transcript, self.composer, chat, self._pager, self._say)
-        self._debug = DebugPane(chat.history, chat.inspection, glyphs)
-        self._around = Surroundings(self.reading, self.composer, self._feed, glyphs, self._debug)
+        self._around = Surroundings(
+            self.reading, self.composer, self._feed, glyphs, self._debug_pane
+        )
+
+    @cached_property
+    def _commands(self) -> "Commands":
+        from chat_tui.commands.table import Commands
+
+        return Commands(self._chat)
+
+    def _vocabulary(self) -> list[str]:
+        return self._commands.vocabulary()
+
+    def _debug_pane(self) -> "DebugPane":
+        from chat_tui.debug_pane import DebugPane
+
+        return DebugPane(self._chat.history, self._chat.inspection, self._glyphs)
 
     def compose(self) -> ComposeResult:
         """The chat, or the wish for a larger window."""
@@ -207,7 +222,7 @@ class ChatApp(PeopleActions):
         elif result.action is not None:
             self.call_next(self.run_action, result.action)
         elif "\n" in result.text:
-            self.push_screen(TextScreen(text.partition(" ")[0], lambda: Content(result.text)))
+            self._show_text(text.partition(" ")[0], lambda: Content(result.text))
         elif result.ok and result.text:
             self._say(Notice(result.text))
         self._tick()
@@ -272,28 +287,28 @@ class ChatApp(PeopleActions):
             case _:
                 self._read_newest()
 
-    def action_debug(self) -> None:
+    async def action_debug(self) -> None:
         """Open the protocol's pane, give it the keys, or close it if it has them."""
-        if self._debug.keys_here:
+        if self._around.debug_has_keys:
             self._around.close_debug()
         else:
-            self.action_open_debug()
+            await self.action_open_debug()
 
-    def action_open_debug(self, tab: str = "", about: str = "") -> None:
+    async def action_open_debug(self, tab: str = "", about: str = "") -> None:
         """Open the protocol's pane at a tab: about a message, an id, or words to filter by."""
-        self._around.open_debug()
-        self._debug.open_at(tab, about)
+        pane = await self._around.open_debug()
+        pane.open_at(tab, about)
         self._tick()
 
-    def action_debug_full(self) -> None:
+    async def action_debug_full(self) -> None:
         """Let the protocol's pane fill the screen, or stand beside the chat."""
-        self._around.open_debug()
-        self._debug.action_full()
+        pane = await self._around.open_debug()
+        pane.action_full()
         self._tick()
 
     @on(GraphWanted)
-    def _show_graph(self, wish: GraphWanted) -> None:
-        self.action_open_debug("Causal", wish.message_id)
+    async def _show_graph(self, wish: GraphWanted) -> None:
+        await self.action_open_debug("Causal", wish.message_id)
 
     @on(DebugClosed)
     def _leave_debug(self, message: DebugClosed) -> None:
@@ -312,13 +327,13 @@ class ChatApp(PeopleActions):
 
     def action_help(self) -> None:
         """Show keys, commands and marks."""
-        self.push_screen(
-            TextScreen("Help", lambda: full_help(self._glyphs, self._chat.settings.keys()))
-        )
+        from chat_tui.screens import full_help
+
+        self._show_text("Help", lambda: full_help(self._glyphs, self._chat.settings.keys()))
 
     def action_demo(self, number: int = 1) -> None:
         """Play a scenario of the demo over the chat, which goes on below."""
-        from chat_tui.demo.screen import scenario_screen  # noqa: PLC0415  # no start needs it
+        from chat_tui.demo.screen import scenario_screen
 
         self.push_screen(scenario_screen(number, self._glyphs))
 
@@ -336,16 +351,22 @@ class ChatApp(PeopleActions):
 
     def action_settings(self) -> None:
         """Show what can be set, and change it."""
+        from chat_tui.settings_screen import SettingsScreen
+
         self.push_screen(SettingsScreen(self._chat, self._usual_glyphs))
 
     def action_palette(self) -> None:
         """Look for a command, a channel or a key by a part of its name."""
+        from chat_tui.palette import Palette, channel_entries, command_entries
+
         entries = command_entries(self._chat.settings.keys())
         entries += channel_entries(self._chat.snapshot())
         self.push_screen(Palette(entries, "Commands, keys and channels"), self._act)
 
     def action_switch_channel(self) -> None:
         """Look for a channel by a part of its name."""
+        from chat_tui.palette import Palette, channel_entries
+
         entries = channel_entries(self._chat.snapshot())
         self.push_screen(Palette(entries, "Channels"), self._act)
 

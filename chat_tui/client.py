@@ -1,6 +1,7 @@
 """The live chat: one profile's disk and one node on the network, behind `chat_tui.chat.Chat`.
 
-`Client.open` needs only the disk, so history can be painted at once; `run` is the network.
+`Client.open` needs only the disk, so history can be painted at once; `run` is the network. What
+only that needs takes as long to import as all the rest, so the node is made when it is needed.
 """
 
 import asyncio
@@ -9,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from chat_tui.changing import edit_of, redaction_of, toggled
 from chat_tui.events import snapshot as snapshot_json
@@ -21,7 +22,6 @@ from chat_tui.settings.preferences import Preferences, Wishes
 from chat_tui.settings.schema import NAME, TYPING_NOTICES, checked_nick
 from storage.database import Database
 from storage.history import SqliteHistory
-from storage.journal import SqliteJournal
 from storage.members import Members
 from storage.profile import Profile
 from sync.entry import NICK_MAX, Kind, Text, encode_text
@@ -30,9 +30,7 @@ from sync.identity import Identity
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.net import clock
 from sync.net import invite as invites
-from sync.net.frames import AWAY_MAX
-from sync.net.node import Node, Options
-from sync.net.trace import Trace
+from sync.net.options import NOT_YET, Options
 from sync.view import (
     ChannelInfo,
     ChannelLeft,
@@ -42,6 +40,9 @@ from sync.view import (
     Inspection,
     Snapshot,
 )
+
+if TYPE_CHECKING:
+    from sync.net.node import Node
 
 LOBBY: Final = "lobby"
 KNOWN_PEERS_DIALLED: Final = 64
@@ -89,7 +90,6 @@ class Client:
         self.first_channel: ChannelId | None = None
         self._setup = setup
         self._database = database
-        self._journal = SqliteJournal(database, me)
         self._history = SqliteHistory(database, me)
         self._members = Members(database)
         self._listeners: list[Callable[[Event], None]] = []
@@ -98,11 +98,18 @@ class Client:
         """See `chat_tui.chat.Chat`."""
         known = self.settings[NAME] or profile.settings.nick
         self.nick = setup.nick or known or default_nick()
-        network = replace(setup.network, port=setup.network.port or profile.settings.port)
-        self._node = Node(self.identity, self._journal, network, self._on_event, Trace(setup.trace))
-        self._node.nick = self._node.mesh.nick = self.nick
-        self._memberships = Memberships(self._members, self._node.clock.wall)
-        self.people = People(self._node, database, self._memberships, self._take_up, self._tell)
+        self._clock = clock.Clock()
+        self._made: Node | None = None
+        self._memberships = Memberships(self._members, self._clock.wall)
+        self.people = People(
+            self.identity,
+            self._clock,
+            database,
+            self._memberships,
+            node=self.make_node,
+            take_up=self._take_up,
+            tell=self._tell,
+        )
 
     @classmethod
     async def open(cls, setup: Setup) -> Self:
@@ -126,6 +133,8 @@ class Client:
             profile.close()
             raise
         client._take_over()
+        if setup.trace is not None:
+            client.make_node()
         if client.nick != profile.settings.nick:
             profile.save(replace(profile.settings, nick=client.nick))
         return client
@@ -143,6 +152,35 @@ class Client:
             self.first_channel = next(iter(self._memberships)).channel
 
     # --- Running -------------------------------------------------------------------------------
+
+    def make_node(self) -> "Node":
+        """Return the network's side, made now if it was not needed before.
+
+        Raises:
+            LocalError: the trace cannot be written.
+        """
+        if self._made is None:
+            from chat_tui.online import node_of  # a first paint needs none of it
+
+            options = replace(
+                self._setup.network, port=self._setup.network.port or self.profile.settings.port
+            )
+            node = node_of(
+                self.identity,
+                self._database,
+                options,
+                self._on_event,
+                self._setup.trace,
+                self._clock,
+            )
+            node.nick = node.mesh.nick = self.nick
+            self.people.hear(node)
+            self._made = node
+        return self._made
+
+    @property
+    def _node(self) -> "Node":
+        return self.make_node()
 
     async def run(self, ready: asyncio.Event) -> None:
         """Be on the network until cancelled; `ready` is set once others can reach us.
@@ -193,6 +231,8 @@ class Client:
 
     async def flush(self) -> None:
         """Wait, 2 s at most, until what was written is out with somebody, if anybody is there."""
+        if self._made is None:
+            return
         with suppress(TimeoutError):
             async with asyncio.timeout(GOODBYE):
                 await self._node.drained()
@@ -220,7 +260,7 @@ class Client:
 
     def snapshot(self) -> Snapshot:
         """See `chat_tui.chat.Chat`; before `run` it has the channels alone."""
-        snapshot = self._node.snapshot()
+        snapshot = self._made.snapshot() if self._made is not None else self._offline()
         present = {info.channel for info in snapshot.channels}
         waiting = tuple(
             [
@@ -232,6 +272,18 @@ class Client:
             ]
         )
         return self.people.book.dress(replace(snapshot, channels=snapshot.channels + waiting))
+
+    def _offline(self) -> Snapshot:
+        return Snapshot(
+            me=self.identity.peer_id,
+            nick=self.nick,
+            now=self._clock.now(),
+            port=None,
+            interface="",
+            network=NOT_YET,
+            channels=(),
+            peers=(),
+        )
 
     def subscribe(self, listener: Callable[[Event], None]) -> Callable[[], None]:
         """See `chat_tui.chat.Chat`."""
@@ -260,8 +312,8 @@ class Client:
 
     def typing(self, channel: ChannelId) -> None:
         """See `chat_tui.chat.Chat`."""
-        if self.typing_notices and self.people.may_write(channel):
-            self._node.tell_typing(channel)
+        if self._made is not None and self.typing_notices and self.people.may_write(channel):
+            self._made.tell_typing(channel)
 
     @property
     def typing_notices(self) -> bool:
@@ -339,7 +391,7 @@ class Client:
 
     async def examine(self) -> AsyncIterator[Finding]:
         """See `chat_tui.chat.Chat`."""
-        from chat_tui import control, doctor  # noqa: PLC0415  # they know this class
+        from chat_tui import control, doctor  # they know this class
 
         running = snapshot_json(self.snapshot(), control.namer(self))
         async for finding in doctor.Doctor(self._setup, running).findings():
@@ -354,6 +406,8 @@ class Client:
 
     async def be_away(self, why: str) -> None:
         """See `chat_tui.chat.Chat`."""
+        from sync.net.frames import AWAY_MAX  # a first paint needs no frames
+
         if len(why) > AWAY_MAX:
             raise LocalError(f"Why you are away has at most {AWAY_MAX} characters.")
         self._node.mesh.tell_presence(self.nick, why)

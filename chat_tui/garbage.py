@@ -14,8 +14,14 @@ that is on its way, and found 54 objects in all that: what we make holds no cycl
 belongs to a connection or a task."""
 
 
+def put_off() -> None:
+    """Look for nothing until `settle`: what a start makes is there to stay."""
+    gc.disable()
+
+
 def settle() -> None:
     """The start is over: leave what it made alone, which stays for good, and look seldom."""
     gc.freeze()
     _, middle, _ = gc.get_threshold()
     gc.set_threshold(YOUNG_MAX, middle, FULL_EVERY)
+    gc.enable()

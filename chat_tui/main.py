@@ -10,7 +10,6 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
-from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 import platformdirs
 
+from chat_tui import garbage
 from chat_tui.simulation_options import simulation_options
 from sync.errors import ChatError, LocalError
 
@@ -134,7 +134,7 @@ def setup_of(options: dict[str, Any]) -> "Setup":
     from chat_tui.settings import schema
     from chat_tui.settings.preferences import Preferences, checked_wishes
     from sync.machine import DAY
-    from sync.net.node import Options
+    from sync.net.options import Options
 
     data_dir = options.get("data_dir") or default_data_dir()
     user_file = config_file().with_name("config.toml")
@@ -176,7 +176,7 @@ def default_data_dir() -> Path:
 
 
 @click.group(cls=DefaultGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(version(PROGRAM), prog_name=PROGRAM)
+@click.version_option(package_name=PROGRAM, prog_name=PROGRAM)
 def cli() -> None:
     """Chat with people on this network. No server, no account.
 
@@ -194,6 +194,7 @@ def chat(**options: Any) -> None:
 
         asyncio.run(plain.run(setup_of(options), as_json=False, stay=False, history=0))
         return
+    garbage.put_off()
     setup = setup_of(options)
     if setup.on_slow_line and os.environ.get("TEXTUAL_FPS") == PAINTS_PER_S:
         os.environ["TEXTUAL_FPS"] = PAINTS_PER_S_SLOW

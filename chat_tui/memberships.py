@@ -6,8 +6,8 @@ from typing import Final
 from storage.members import Members
 from sync.entry import NICK_MAX
 from sync.errors import LocalError
-from sync.journal import Membership
 from sync.machine import ChannelId, Nanos, PeerId
+from sync.membership import Membership
 from sync.net import clock
 from sync.net import invite as invites
 from sync.net.direct import Direct

@@ -78,6 +78,13 @@ class GraphWanted(Message):
 
 
 @dataclass
+class SearchWanted(Message):
+    """The person searches for words."""
+
+    words: str
+
+
+@dataclass
 class DebugClosed(Message):
     """The person is done with the debug pane; `stays` if it stands open meanwhile."""
 

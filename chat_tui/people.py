@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from chat_tui.memberships import Memberships
 from chat_tui.text import clean_nick
@@ -13,10 +13,10 @@ from storage.database import Database
 from storage.members import Members
 from storage.trust import TrustStore
 from sync.errors import ChatError, LocalError, RemoteError
-from sync.identity import short_fingerprint
+from sync.identity import Identity, short_fingerprint
 from sync.machine import ChannelId, PeerId
+from sync.net.clock import Clock
 from sync.net.direct import direct_channel
-from sync.net.node import Node
 from sync.view import (
     Event,
     KeyWarning,
@@ -27,6 +27,9 @@ from sync.view import (
     TrustShown,
     TypingShown,
 )
+
+if TYPE_CHECKING:
+    from sync.net.node import Node
 
 UNSAVED_MAX: Final = 1024
 """What was seen of people and is not on the disk yet; beyond it, the next meeting saves it."""
@@ -53,32 +56,51 @@ class _Wished:
 
 
 class People:
-    """See the module docstring. `tell` passes an event on to the listeners."""
+    """See the module docstring.
 
-    def __init__(
+    Args:
+        identity: whose chat it is.
+        clock: tells when somebody is seen.
+        database: where it is kept.
+        memberships: the channels.
+        node: returns the node; nothing needs it before the network is there, or somebody acts.
+        take_up: has the node take up a channel.
+        tell: passes an event on to the listeners.
+    """
+
+    def __init__(  # noqa: PLR0913  # it stands between the disk, the node and the screen
         self,
-        node: Node,
+        identity: Identity,
+        clock: Clock,
         database: Database,
         memberships: Memberships,
+        *,
+        node: "Callable[[], Node]",
         take_up: Callable[[ChannelId], Awaitable[None]],
         tell: Callable[[Event], None],
     ) -> None:
-        self.book = TrustBook(node.identity.peer_id)
-        self._node = node
+        self.book = TrustBook(identity.peer_id)
+        self._identity, self._clock, self._find_node = identity, clock, node
         self._members = Members(database)
         self._store = TrustStore(database)
         self._memberships = memberships
         self._take_up = take_up
         self._tell = tell
         self._unsaved: asyncio.Queue[_Met | _Wished | KeyWarning] = asyncio.Queue(UNSAVED_MAX)
-        node.on_direct = lambda peer, noise_key: self._put(_Wished(peer, noise_key))
 
     async def load(self) -> None:
         """Know everybody whom the disk knows."""
         known = await self._members.known_peers()
         self.book.load(known, await self._store.nicks(), await self._store.warnings())
-        for peer in self.book.blocked():
-            self._node.mesh.blocked.add(peer)
+
+    def hear(self, node: "Node") -> None:
+        """Hear of it when somebody opens a channel of two with us; those blocked are not let in."""
+        node.on_direct = lambda peer, noise_key: self._put(_Wished(peer, noise_key))
+        node.mesh.blocked.update(self.book.blocked())
+
+    @property
+    def _node(self) -> "Node":
+        return self._find_node()
 
     # -- what happens --------------------------------------------------------------------------
 
@@ -88,7 +110,7 @@ class People:
             case MessageShown(line) | PreviewShown(line):
                 if self.book.is_blocked(line.author):
                     return False
-                now = self._node.clock.wall()
+                now = self._clock.wall()
                 self._warn(self.book.read(line.author, clean_nick(line.nick), now))
             case TypingShown(_, peer):
                 return not self.book.is_blocked(peer)
@@ -102,7 +124,7 @@ class People:
         raised = self.book.meet(
             peer,
             nick,
-            self._node.clock.wall(),
+            self._clock.wall(),
             address=self._node.dialable(peer),
             noise_key=self._node.noise_key(peer),
             is_here=self._node.mesh.shares,
@@ -132,7 +154,7 @@ class People:
         match item:
             case _Met(peer, nick):
                 person = self.book.people[peer]
-                now = self._node.clock.wall()
+                now = self._clock.wall()
                 address = None if person.host is None else (person.host, person.port or 0)
                 await self._members.remember_peer(
                     peer, nick=nick, address=address, now=now, noise_key=person.noise_key
@@ -148,7 +170,7 @@ class People:
         ours = [one for one in self._memberships if one.direct is not None]
         if len(ours) >= DIRECT_MAX or self.book.is_blocked(peer):
             return
-        direct = direct_channel(self._node.identity, peer, noise_key)
+        direct = direct_channel(self._identity, peer, noise_key)
         if self._memberships.has_left(direct.channel) or direct.channel in self._memberships:
             return
         nick = clean_nick(self._node.mesh.nick_of(peer) or self.book.people[peer].nick)
@@ -159,7 +181,7 @@ class People:
 
     async def open_direct(self, peer: PeerId) -> ChannelId:
         """See `chat_tui.chat.Chat`."""
-        if peer == self._node.identity.peer_id:
+        if peer == self._identity.peer_id:
             raise LocalError("That is you; a channel of two needs somebody else.")
         for membership in self._memberships:
             if membership.direct == peer:
@@ -174,7 +196,7 @@ class People:
         if self.book.is_blocked(peer):
             raise LocalError("You have blocked that key: /unblock comes first.")
         try:
-            direct = direct_channel(self._node.identity, peer, noise_key)
+            direct = direct_channel(self._identity, peer, noise_key)
         except RemoteError as error:
             raise LocalError(f"No channel of two is possible: {error}.") from error
         nick = person.nick if person else clean_nick(self._node.mesh.nick_of(peer) or "")
@@ -206,7 +228,7 @@ class People:
 
     async def verify(self, peer: PeerId, nick: str) -> None:
         """See `chat_tui.chat.Chat`."""
-        now = self._node.clock.wall()
+        now = self._clock.wall()
         await self._store.set_verified(peer, nick, now)
         await self._store.answer_warnings(peer, now)
         self.book.verify(peer, nick, now)
@@ -216,15 +238,15 @@ class People:
         """See `chat_tui.chat.Chat`."""
         if not any(warning.peer == peer for warning in self.book.warnings):
             raise LocalError("No changed key of theirs waits for an answer.")
-        await self._store.answer_warnings(peer, self._node.clock.wall())
+        await self._store.answer_warnings(peer, self._clock.wall())
         self.book.answer(peer)
         self._say(peer)
 
     async def block(self, peer: PeerId, nick: str) -> None:
         """See `chat_tui.chat.Chat`."""
-        if peer == self._node.identity.peer_id:
+        if peer == self._identity.peer_id:
             raise LocalError("That is you.")
-        now = self._node.clock.wall()
+        now = self._clock.wall()
         await self._store.set_blocked(peer, nick, now, now)
         await self._store.answer_warnings(peer, now)
         self.book.block(peer, nick, now)
@@ -236,7 +258,7 @@ class People:
         if not self.book.is_blocked(peer):
             raise LocalError("They are not blocked.")
         nick = self.book.people[peer].nick
-        await self._store.set_blocked(peer, nick, None, self._node.clock.wall())
+        await self._store.set_blocked(peer, nick, None, self._clock.wall())
         self.book.unblock(peer)
         self._node.mesh.unblock(peer)
         self._say(peer, hidden=True)

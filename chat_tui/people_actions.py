@@ -1,19 +1,15 @@
 """What the screen does about people and channels: a part of `chat_tui.app.ChatApp`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from textual.content import Content
 
 from chat_tui import reports
 from chat_tui.chat import Chat
-from chat_tui.commands.channels import invitation
 from chat_tui.dress import Dressed
 from chat_tui.findings import Finding, as_lines
 from chat_tui.marks import ASCII, Glyphs
 from chat_tui.panels import BAD, BUSY, DIM, GOOD
-from chat_tui.peers_screen import PeersScreen, VerifyScreen, code_screen
-from chat_tui.qr import ascii_blocks, half_blocks
-from chat_tui.screens import TextScreen
 from sync.errors import LocalError
 from sync.machine import ChannelId
 
@@ -31,8 +27,14 @@ class PeopleActions(Dressed[None]):
     def _open(self, channel: ChannelId) -> None:
         raise NotImplementedError
 
+    def _show_text(self, title: str, text: Callable[[], Content]) -> None:
+        from chat_tui.screens import TextScreen
+
+        self.push_screen(TextScreen(title, text))
+
     def action_peers(self) -> None:
         """Show who is here and who was, with what can be done about each."""
+        from chat_tui.peers_screen import PeersScreen
 
         def opened(channel: ChannelId | None) -> None:
             if channel is not None:
@@ -42,12 +44,18 @@ class PeopleActions(Dressed[None]):
 
     def action_verify(self, peer: str) -> None:
         """Compare words with somebody."""
+        from chat_tui.peers_screen import VerifyScreen
+
         for one in self._chat.snapshot().peers:
             if one.peer == peer:
                 self.push_screen(VerifyScreen(self._chat, one, self._glyphs))
 
     def action_invite(self, channel: str) -> None:
         """Show the code of a channel, to read and to scan."""
+        from chat_tui.commands.channels import invitation
+        from chat_tui.peers_screen import code_screen
+        from chat_tui.qr import ascii_blocks, half_blocks
+
         info = reports.find(self._chat.snapshot(), ChannelId(channel))
         if info is not None:
             code = self._chat.invite(info.channel)
@@ -74,7 +82,7 @@ class PeopleActions(Dressed[None]):
         def text() -> Content:
             return doctor_content(findings, ended[0] if ended else TESTING)
 
-        self.push_screen(TextScreen("Doctor", text))
+        self._show_text("Doctor", text)
         self.run_worker(examine(), group="doctor", exclusive=True)
 
 

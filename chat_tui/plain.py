@@ -12,8 +12,8 @@ from chat_tui import garbage
 from chat_tui.actions import as_shown
 from chat_tui.changing import announced, in_words
 from chat_tui.client import Client, Setup
-from chat_tui.commands.command import At, Result
-from chat_tui.commands.table import Commands, is_command
+from chat_tui.commands.command import At, Result, is_command
+from chat_tui.commands.table import Commands
 from chat_tui.control import namer, serving
 from chat_tui.dossier import warning_lines
 from chat_tui.events import dumps, message, to_json

@@ -8,7 +8,7 @@ import asyncio
 import sys
 from asyncio.subprocess import DEVNULL
 from collections.abc import Awaitable, Callable, Iterator
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import on
 from textual.binding import Binding, BindingType
@@ -16,28 +16,26 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.events import DescendantFocus
 from textual.widget import Widget
-from textual.widgets import Input
 
 from chat_tui import applied
 from chat_tui.bindings import Place
 from chat_tui.chat import Chat
-from chat_tui.commands import reading as commands
 from chat_tui.commands.command import At, Result
 from chat_tui.composer import Composer
-from chat_tui.details import details
 from chat_tui.found import Detailed, Found, Goal, Hits, Listed, View
 from chat_tui.gaps import Gaps
-from chat_tui.links import links_in
-from chat_tui.messages import CursorMoved, DetailsWanted, GraphWanted
+from chat_tui.messages import CursorMoved, DetailsWanted, GraphWanted, SearchWanted
 from chat_tui.pager import BEGINNING, END, Pager
 from chat_tui.panels import DIM
 from chat_tui.reader import Reader
-from chat_tui.reading_screens import BareScreen, DetailsScreen, link_question, message_list
 from chat_tui.surroundings import Panel
 from chat_tui.text import clean_text, clip_cells, count
 from sync.errors import LocalError
 from sync.machine import MessageId
 from sync.view import ChannelInfo, Level, Line, Notice, Snapshot
+
+if TYPE_CHECKING:
+    from chat_tui.search_line import SearchLine
 
 COPY_MAX: Final = 74_994
 """Bytes: in base64 these are the 100,000 that terminals take from OSC 52 at most."""
@@ -117,8 +115,6 @@ class Reading(Vertical):
     DEFAULT_CSS = """
     Reading #reading-keys { height: 1; padding: 0 1; display: none; text-wrap: nowrap;
         text-overflow: ellipsis; background: $surface; }
-    Reading #search { height: 1; border: none; padding: 0 1; display: none;
-        background: $surface; }
     """
 
     def __init__(
@@ -136,7 +132,8 @@ class Reading(Vertical):
         self.open_link: Callable[[str], Awaitable[bool]] = open_in_browser
         """Shows a link to the person; says whether it could."""
         self._keys = Panel(id="reading-keys")
-        self._input = Input(placeholder="projector room", id="search")
+        self._line: SearchLine | None = None
+        """Where words to search for are written, once somebody has searched."""
         self._gaps = Gaps()
         self._hits: Hits | None = None
         self._hit = 0
@@ -145,7 +142,6 @@ class Reading(Vertical):
     def lines(self) -> Iterator[Widget]:
         """Yield the lines that stand under the transcript while they are needed."""
         yield self._keys
-        yield self._input
 
     # -- what the application says --------------------------------------------------------------
 
@@ -237,10 +233,15 @@ class Reading(Vertical):
         if self.transcript.cursor is None:
             self._say("There is no message yet to select.")
 
-    def action_search(self) -> None:
+    async def action_search(self) -> None:
         """Ask for words to search for."""
-        self._input.display = True
-        self._input.focus()
+        if self._line is None:
+            from chat_tui.search_line import SearchLine
+
+            self._line = SearchLine()
+            await self.mount(self._line, after=self._keys)
+        self._line.display = True
+        self._line.focus()
 
     def action_unread(self) -> None:
         """Go to the first message that came while nobody looked."""
@@ -254,6 +255,8 @@ class Reading(Vertical):
 
     def action_bare(self) -> None:
         """Show the messages as bare text."""
+        from chat_tui.reading_screens import BareScreen
+
         rows = self.transcript.conversation.rows
         at = self.transcript.cursor or self.transcript.top
         self.app.push_screen(BareScreen([row.line for row in rows], at))
@@ -325,7 +328,7 @@ class Reading(Vertical):
         """Say which keys there are now, and where in the hits we are."""
         transcript = self.transcript
         said = self._hits_said()
-        if self._input.display:
+        if self._asks_for_words:
             said = SEARCHING
         elif transcript.cursor is not None and not transcript.has_focus:
             row = transcript.selected()
@@ -336,11 +339,9 @@ class Reading(Vertical):
         self._keys.show(Content.styled(f"{self._glyphs.cursor} {said}", DIM))
         self._keys.display = bool(said)
 
-    @on(Input.Submitted, "#search")
-    def _search(self, event: Input.Submitted) -> None:
-        event.stop()
-        if event.value.strip():
-            self.run_worker(self._run_search(event.value), group="search", exclusive=True)
+    @on(SearchWanted)
+    def _search(self, wish: SearchWanted) -> None:
+        self.run_worker(self._run_search(wish.words), group="search", exclusive=True)
 
     @on(DetailsWanted)
     def _find_details(self, wish: DetailsWanted) -> None:
@@ -351,12 +352,16 @@ class Reading(Vertical):
     # -- inside -------------------------------------------------------------------------------
 
     @property
+    def _asks_for_words(self) -> bool:
+        return self._line is not None and self._line.display
+
+    @property
     def _is_busy(self) -> bool:
         transcript = self.transcript
         return (
             transcript.cursor is not None
             or self._hits is not None
-            or self._input.display
+            or self._asks_for_words
             or bool(transcript.picked_text())
         )
 
@@ -364,9 +369,11 @@ class Reading(Vertical):
         self._tell(Notice(text))
 
     async def _run_search(self, query: str) -> None:
+        from chat_tui.commands.reading import search
+
         at = At(self.transcript.conversation.channel)
         try:
-            result = await commands.search(self._chat, query, at)
+            result = await search(self._chat, query, at)
         except LocalError as error:
             result = Result(ok=False, text=str(error))
         if result.found is None:
@@ -377,13 +384,16 @@ class Reading(Vertical):
 
     def _close_input(self) -> None:
         """Close the search; whoever wrote in it does not lose the keys to nobody."""
-        if self._input.has_focus:
+        if self._line is None:
+            return
+        if self._line.has_focus:
             self._composer.focus()
-        self._input.display = False
+        self._line.display = False
 
     def _end_search(self) -> None:
         self._close_input()
-        self._input.value = ""
+        if self._line is not None:
+            self._line.value = ""
         if self._hits is not None:
             self._hits = None
             self.transcript.highlight("")
@@ -423,6 +433,8 @@ class Reading(Vertical):
         self._show_keys()
 
     def _choose(self, found: Listed) -> None:
+        from chat_tui.reading_screens import message_list
+
         def go(chosen: int | None) -> None:
             if chosen is not None:
                 line = found.lines[chosen]
@@ -431,6 +443,9 @@ class Reading(Vertical):
         self.app.push_screen(message_list(found, self._glyphs), go)
 
     def _show_details(self, line: Line) -> None:
+        from chat_tui.details import details
+        from chat_tui.reading_screens import DetailsScreen
+
         def text() -> Content:
             return Content("\n").join(details(self._chat.snapshot(), self._as_now(line)))
 
@@ -464,6 +479,9 @@ class Reading(Vertical):
         self._composer.move_cursor(self._composer.document.end)
 
     def _ask_which_link(self, line: Line) -> None:
+        from chat_tui.links import links_in
+        from chat_tui.reading_screens import link_question
+
         links = links_in(clean_text(line.text))
         if not links:
             self._say("There is no http or https link in this message.")

@@ -1,36 +1,23 @@
-"""Starting the full-screen chat: the first run's questions, the screen, then the network.
+"""Starting the full-screen chat: the screen over what the disk holds, then the network.
 
 A crash restores the terminal, says one sentence and names the log.
 """
 
 import asyncio
-import json
 import os
-import signal
 import sys
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import replace
+from contextlib import suppress
 from pathlib import Path
-from typing import Final
 
 from chat_tui import garbage
 from chat_tui.app import ChatApp
 from chat_tui.applied import usual_glyphs
-from chat_tui.client import Client, Setup, default_nick
-from chat_tui.control import serving
-from chat_tui.first_run import Answers, FirstRun
-from chat_tui.settings.preferences import Preferences
-from chat_tui.settings.schema import MOUSE, checked_nick
+from chat_tui.client import Client, Setup
+from chat_tui.leaving import leaving_on_signals
+from chat_tui.settings.schema import MOUSE
 from chat_tui.terminal import Terminal
 from sync.errors import LocalError
-from sync.net import invite
-
-LEAVE_SIGNALS: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
-
-DEFAULT_PROFILE: Final = "default"
-"""Says nothing about its owner; every other profile is probably called like its owner."""
 
 
 class CrashableApp(ChatApp):
@@ -61,7 +48,9 @@ class Online:
         Raises:
             LocalError: the network cannot be used as asked; says what to do.
         """
+        await asyncio.to_thread(import_rest)
         garbage.settle()
+        self._client.make_node()
         ready = asyncio.Event()
         self._task = self._tasks.create_task(self._run(ready))
         waiting = self._tasks.create_task(ready.wait())
@@ -71,6 +60,8 @@ class Online:
             raise self._error
 
     async def _run(self, ready: asyncio.Event) -> None:
+        from chat_tui.control import serving
+
         try:
             async with serving(self._client):
                 await self._client.run(ready)
@@ -87,6 +78,20 @@ class Online:
             await self._task
 
 
+def import_rest() -> None:
+    """Import what no first paint needs, in a thread: keys are heard meanwhile."""
+    from chat_tui import (  # noqa: F401  # whoever uses them finds them imported
+        control,
+        debug_pane,
+        online,
+        palette,
+        reading_screens,
+        screens,
+        search_line,
+    )
+    from chat_tui.commands import table  # noqa: F401  # see above
+
+
 def run(setup: Setup, config_file: Path) -> None:
     """Show the chat until the person leaves.
 
@@ -94,7 +99,10 @@ def run(setup: Setup, config_file: Path) -> None:
         LocalError: the profile cannot be used; says what to do.
     """
     if not setup.exists:
-        asked = _first_run(setup, config_file)
+        from chat_tui.first_start import ask
+
+        garbage.settle()  # who answers questions waits for nothing
+        asked = ask(setup, config_file)
         if asked is None:
             return
         setup = asked
@@ -132,69 +140,8 @@ async def _chat(setup: Setup) -> BaseException | None:
     return app.failure
 
 
-@contextmanager
-def leaving_on_signals(app: ChatApp | FirstRun) -> Iterator[None]:
-    """Leave as the person would when the system, or a closed terminal, asks for it."""
-    loop = asyncio.get_running_loop()
-    for number in LEAVE_SIGNALS:
-        loop.add_signal_handler(number, app.call_later, app.action_quit)
-    try:
-        yield
-    finally:
-        for number in LEAVE_SIGNALS:
-            loop.remove_signal_handler(number)
-
-
 def _cause(failure: BaseException) -> str:
     """Return what broke first, out of the groups it came in."""
     while isinstance(failure, BaseExceptionGroup):
         failure = failure.exceptions[0]
     return f"{type(failure).__name__}: {failure}".rstrip(": ")
-
-
-def _first_run(setup: Setup, config_file: Path) -> Setup | None:
-    """Ask the three questions; None if the person left."""
-    named = setup.profile if setup.profile != DEFAULT_PROFILE else default_nick()
-    settings = Preferences.of_profile(setup.directory, setup.wishes)
-    suggested = Answers(setup.nick or named, setup.channel or "", setup.data_dir)
-    answers = asyncio.run(_ask(FirstRun(suggested, _check, settings)))
-    while answers is not None and answers.demo:
-        _show_demo()
-        suggested = replace(answers, demo=False)
-        answers = asyncio.run(_ask(FirstRun(suggested, _check, settings)))
-    if answers is None:
-        return None
-    if answers.data_dir != setup.data_dir:
-        config_file.parent.mkdir(parents=True, exist_ok=True)
-        config_file.write_text(json.dumps({"data_dir": str(answers.data_dir.absolute())}) + "\n")
-    return replace(
-        setup,
-        nick=answers.name,
-        data_dir=answers.data_dir,
-        invite=answers.invite or None,
-    )
-
-
-def _show_demo() -> None:
-    """Show the demo from its first scenario on, until the person leaves it."""
-    from chat_tui.demo.start import demo  # noqa: PLC0415  # most starts need none of it
-
-    demo(scenario=None, seed=None, speed=1.0, record=None, as_lines=False, formulas=False)
-
-
-async def _ask(questions: FirstRun) -> Answers | None:
-    questions.driver_class = Terminal
-    with leaving_on_signals(questions):
-        return await questions.run_async()
-
-
-def _check(answers: Answers) -> None:
-    checked_nick(answers.name)
-    if answers.invite.lower().startswith(invite.PREFIX):
-        invite.decode(answers.invite)
-    elif answers.invite:
-        invite.channel_name(answers.invite)
-    try:
-        answers.data_dir.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise LocalError(f"{answers.data_dir} cannot be used: {error.strerror}.") from error

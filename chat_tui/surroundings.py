@@ -3,6 +3,7 @@
 Each panel is one cheap widget that is painted again only when its content differs.
 """
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -17,7 +18,6 @@ from chat_tui import dossier, panels, reports
 from chat_tui.bindings import KEYS, parse_keys
 from chat_tui.company import Company
 from chat_tui.composer import Composer
-from chat_tui.debug_pane import DebugPane
 from chat_tui.feed import Feed
 from chat_tui.marks import Glyphs
 from chat_tui.messages import FollowChanged, NewestWanted
@@ -26,6 +26,7 @@ from sync.machine import ChannelId
 from sync.view import ChannelInfo, Level, Notice, Snapshot
 
 if TYPE_CHECKING:
+    from chat_tui.debug_pane import DebugPane
     from chat_tui.reading import Reading
 
 NOTICE_S: Final = 8.0
@@ -123,7 +124,8 @@ class StatusLine(Horizontal):
 class Surroundings(Vertical):
     """The whole screen: the column that is read, with everything that stands around it.
 
-    `feed` counts the messages of a channel that nobody has seen.
+    `feed` counts the messages of a channel that nobody has seen; `debug_pane` makes the pane, once
+    it is wanted.
     """
 
     def __init__(
@@ -132,7 +134,7 @@ class Surroundings(Vertical):
         composer: Composer,
         feed: Feed,
         glyphs: Glyphs,
-        debug: DebugPane,
+        debug_pane: "Callable[[], DebugPane]",
     ) -> None:
         super().__init__()
         self._reading, self._transcript = reading, reading.transcript
@@ -141,7 +143,8 @@ class Surroundings(Vertical):
         self._alarm = Panel(id="alarm")
         self._header, self.status = Header(), StatusLine()
         self._sidebar, self._keys = Panel(id="sidebar"), Panel(id="keys")
-        self.debug = debug
+        self._debug_pane = debug_pane
+        self._debug: DebugPane | None = None
         self._company = Company()
         self._keys_chosen = {row.id: parse_keys(row.keys) for row in KEYS}
 
@@ -156,13 +159,13 @@ class Surroundings(Vertical):
                 yield from self._reading.lines()
                 yield self.status
                 yield self._composer
-            yield self.debug
         yield self._keys
 
     def change_glyphs(self, glyphs: Glyphs) -> None:
         """Draw everything with other signs from now on."""
         self._glyphs = glyphs
-        self.debug.change_glyphs(glyphs)
+        if self._debug is not None:
+            self._debug.change_glyphs(glyphs)
 
     def change_keys(self, chosen: dict[str, tuple[str, ...]]) -> None:
         """Name these keys in the last line from now on, by their ids."""
@@ -185,8 +188,8 @@ class Surroundings(Vertical):
         unread, mentioned = self._feed.unread, self._feed.mentioned
         self._keys.show(panels.keys(snapshot, channel, unread, self._keys_chosen, mentioned))
         self._sidebar.show(panels.sidebar(snapshot, channel, unread, self._glyphs, mentioned))
-        if self.debug.display:
-            self.debug.show(snapshot, info)
+        if self._debug is not None and self._debug.display:
+            self._debug.show(snapshot, info)
         self._composer.border_title = panels.addressee(info)
         self.show_chip()
 
@@ -208,7 +211,7 @@ class Surroundings(Vertical):
 
     def page(self, screens: int) -> None:
         """Scroll what is in sight by screens, up if negative: the conversation, or the drawer."""
-        if self.debug.display and self.screen.has_class("-narrow"):
+        if self.debug_open and self.screen.has_class("-narrow"):
             self.page_debug(screens)
         elif screens < 0:
             self._transcript.page_up()
@@ -217,21 +220,32 @@ class Surroundings(Vertical):
 
     def page_debug(self, screens: int) -> None:
         """Scroll the drawer by screens, up if negative."""
-        self.debug.page(screens)
+        if self._debug is not None:
+            self._debug.page(screens)
 
     @property
     def debug_open(self) -> bool:
         """Whether the protocol's pane is open."""
-        return self.debug.display
+        return self._debug is not None and self._debug.display
 
-    def open_debug(self) -> None:
+    @property
+    def debug_has_keys(self) -> bool:
+        """Whether the keys go to the protocol's pane."""
+        return self._debug is not None and self._debug.keys_here
+
+    async def open_debug(self) -> "DebugPane":
         """Open the pane and give it the keys; what is being written stays as it is."""
-        self.debug.display = True
-        self.debug.listing.focus()
+        if self._debug is None:
+            self._debug = self._debug_pane()
+            await self.query_one("#main").mount(self._debug)
+        self._debug.display = True
+        self._debug.listing.focus()
+        return self._debug
 
     def close_debug(self, *, stays: bool = False) -> None:
         """Give the keys back to who writes; the pane closes unless it `stays`."""
-        had_keys = self.debug.keys_here
-        self.debug.display = stays
+        had_keys = self.debug_has_keys
+        if self._debug is not None:
+            self._debug.display = stays
         if had_keys:
             self._composer.focus()

@@ -8,7 +8,7 @@ from storage.statuses import STATUS_OF
 from sync.causal_walk import CHILDREN_MAX, Kin, walk
 from sync.entry import open_content
 from sync.errors import DecodeError
-from sync.group.values import Status
+from sync.group.records import Status
 from sync.machine import ChannelId, MessageId
 from sync.sds.wire import decode
 from sync.view import CausalNode, Place

@@ -10,27 +10,23 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from storage.columns import DELIVERY_OF, from_u64, message_id, peer_id
-from storage.payloads import change_in, entry_of
+from storage.columns import DELIVERY_OF, from_u64, message_id
+from storage.looks import Place, looks_of, readable
+from storage.payloads import entry_of
 from storage.rows import Row, execute_for_rows, select_for_rows
 from storage.statuses import STATUS
 from sync.changes import (
     CHANGING,
-    REACTORS_MAX,
     UNCHANGED,
     Change,
     Look,
     Reactions,
     change_of,
-    put_together,
 )
-from sync.entry import Entry, Kind, Text, decode_text
-from sync.errors import DecodeError
-from sync.group.values import Altered, Status
-from sync.machine import ChannelId, PeerId
+from sync.entry import Entry, Text
+from sync.group.records import Altered, Status
+from sync.machine import ChannelId
 
-Place: TypeAlias = tuple[bytes, bytes]
-"""A channel and the id of a message in it."""
 Key: TypeAlias = tuple[bytes, bytes, int, bytes]
 """Channel, target, whether it reacts, author: of these one change counts at most."""
 
@@ -71,24 +67,6 @@ NEWEST_REST: Final = """
 COUNT: Final = "UPDATE changes SET counts = 1 FROM (VALUES"
 COUNT_REST: Final = ") WHERE message_id = column1"
 
-WROTE: Final = """
-    SELECT column1, column2, messages.author, messages.kind,
-        substr(payload, length(payload) - body_size + 1) FROM (VALUES
-"""
-WROTE_REST: Final = """
-    ) CROSS JOIN changes ON changes.channel = column1 AND target = column2 AND reacts = 0
-        AND changes.author = column3 AND counts
-    CROSS JOIN messages ON messages.number = changes.number
-"""
-REACTED: Final = WROTE
-# A number of ours stands in it, nothing of anybody else's.
-REACTED_REST: Final = f"""
-    ) CROSS JOIN messages ON messages.number IN (
-        SELECT changes.number FROM changes
-        WHERE changes.channel = column1 AND target = column2 AND reacts = 1 AND counts
-        ORDER BY changes.author LIMIT {REACTORS_MAX}
-    ) ORDER BY messages.author
-"""  # noqa: S608
 INDEX: Final = "INSERT INTO texts (texts, rowid, nick, text) VALUES"
 FORGET: Final = "delete"
 """What the search index is told to forget words by: it has no copy of them."""
@@ -128,33 +106,6 @@ class _Target:
     def written(self) -> Text | None:
         """What it was before any change."""
         return readable(self.kind, self.payload[len(self.payload) - self.body_size :])
-
-
-def looks_of(
-    db: sqlite3.Connection, lines: Sequence[tuple[bytes, bytes, bytes]]
-) -> dict[Place, Look]:
-    """Return what changes have made of messages: (channel, id, author) each."""
-    wrote = {
-        (channel, target): change_in(kind, body)
-        for channel, target, _, kind, body in select_for_rows(db, WROTE, lines, WROTE_REST)
-    }
-    reacted: dict[Place, list[tuple[PeerId, Change]]] = {}
-    places = [line[:2] for line in lines]
-    for channel, target, who, kind, body in select_for_rows(db, REACTED, places, REACTED_REST):
-        change = change_in(kind, body)
-        reacted.setdefault((channel, target), []).append((peer_id(who), change))
-    return {
-        place: put_together(wrote.get(place), reacted.get(place, ()))
-        for place in wrote.keys() | reacted.keys()
-    }
-
-
-def readable(kind: int, body: bytes) -> Text | None:
-    """Return the text of a message as it was written; None if it is none that we know."""
-    try:
-        return decode_text(body) if kind == Kind.TEXT else None
-    except DecodeError:
-        return None
 
 
 def settle(

@@ -5,15 +5,14 @@ import sqlite3
 from functools import partial
 from typing import Final
 
-from storage.causal import around
-from storage.changes import looks_of, readable
 from storage.columns import DELIVERY_OF, U64_MAX, from_u64, message_id, peer_id, to_u64
 from storage.database import Database
+from storage.looks import looks_of, readable
 from storage.rows import Row
 from sync.changes import UNCHANGED
 from sync.entry import HASH_SIZE, Text
+from sync.looks import changed
 from sync.machine import ChannelId, MessageId, PeerId
-from sync.show import changed
 from sync.view import CausalNode, Line, Position
 
 UNKNOWN: Final = Text("", "(a kind of message this version does not know)")
@@ -120,6 +119,8 @@ class SqliteHistory:
         """See `sync.view.History`."""
         if not MESSAGE_ID.fullmatch(message_id):
             return []
+        from storage.causal import around  # noqa: PLC0415  # no first paint needs a graph
+
         return await self._database.read(partial(around, channel, message_id, depth, limit))
 
     async def _lines(self, query: str, *parameters: bytes | int | str) -> list[Line]:

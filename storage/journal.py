@@ -20,6 +20,7 @@ from storage.columns import (
     to_u64,
 )
 from storage.database import Database
+from storage.looks import readable
 from storage.payloads import entry_of, message_of
 from storage.queries import (
     FORKS,
@@ -212,7 +213,7 @@ def _message_row(number: int, record: StoreMessage) -> Row:
 def _text_rows(number: int, record: StoreMessage) -> Iterator[tuple[int, str, str]]:
     """Yield what the search index takes of a message: nothing, if it is no text."""
     entry = record.message.entry
-    text = changes.readable(entry.header.kind, entry.body)
+    text = readable(entry.header.kind, entry.body)
     if text is not None:
         yield number, text.nick, text.text
 

@@ -7,8 +7,8 @@ from typing import Final
 
 from storage.columns import from_u64, peer_id
 from storage.database import Database
-from sync.journal import Membership
 from sync.machine import ChannelId, Nanos, PeerId
+from sync.membership import Membership
 
 OURS: Final = """
     SELECT channel, name, secret, open, profile, joined_ns, direct FROM channels

@@ -11,8 +11,6 @@ import sqlite3
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
-from storage.changes import adopt
-
 Step: TypeAlias = str | Callable[[sqlite3.Connection], None]
 """SQL, or what is done with the database where SQL is not enough."""
 
@@ -164,5 +162,12 @@ CREATE VIEW lines AS
         AND author NOT IN (SELECT participant FROM peers WHERE blocked_ns IS NOT NULL);
 """
 
-MIGRATIONS: Final[tuple[Step, ...]] = (FIRST, GAPS, LOADING, CHANGES, adopt, PEOPLE)
+
+def _adopt(db: sqlite3.Connection) -> None:
+    from storage.changes import adopt  # noqa: PLC0415  # once in the life of an old profile
+
+    adopt(db)
+
+
+MIGRATIONS: Final[tuple[Step, ...]] = (FIRST, GAPS, LOADING, CHANGES, _adopt, PEOPLE)
 """Step n, counted from 1, brings a database from version n - 1 to n."""

@@ -11,16 +11,14 @@ else they are not, since it hashes UTF-16 units: a foreign peer would then miss 
 which costs a hint and never a message.
 """
 
-import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Final
 
 import mmh3
 import numpy as np
 from numpy.typing import NDArray
 
+from sync.bloom_parameters import BloomParameters
 from sync.errors import DecodeError
 
 FILL_MAX: Final = 0.6
@@ -29,69 +27,17 @@ FILL_MAX: Final = 0.6
 An honest one has about 0.5 at capacity, and 0.535 when overfull by a tenth.
 """
 
-ERROR_RATE_MAX: Final = 0.5
-"""Above this a filter at capacity would come too close to `FILL_MAX`, and tell nothing anyway."""
-
-WORD_BITS: Final = 64
-
 TOGETHER_MIN: Final = 8
 """Ids from which on numpy sets their bits faster than a loop does: it takes 12 us to begin."""
 
 
-@dataclass(frozen=True)
-class BloomParameters:
-    """Size of a filter: for how many ids, and how often it may be wrong once it holds them."""
-
-    capacity: int
-    error_rate: float
-
-    def __post_init__(self) -> None:
-        assert self.capacity > 0
-        assert 0 < self.error_rate <= ERROR_RATE_MAX
-
-    @cached_property
-    def k(self) -> int:
-        """Bits an item sets."""
-        return round(math.log(2) * self._bits_per_item)
-
-    @cached_property
-    def m_bits(self) -> int:
-        """Bits that can be set."""
-        return self.capacity * self._bits_per_item
-
-    @cached_property
-    def size_bytes(self) -> int:
-        """Bytes on the wire: `m_bits` in whole words and, as in `@waku/sds`, always one begun."""
-        return (1 + self.m_bits // WORD_BITS) * (WORD_BITS // 8)
-
-    @property
-    def _bits_per_item(self) -> int:
-        return math.ceil(-math.log(self.error_rate) / math.log(2) ** 2)
-
-    def positions(self, item: str) -> tuple[int, ...]:
-        """Return the `k` bits of `item`, each below `m_bits`; the same one may come twice."""
-        first, step = self.hashed(item)
-        size = self.m_bits
-        return tuple([(first + n * step) % size for n in range(self.k)])
-
-    def hashed(self, item: str) -> tuple[int, int]:
-        """Return the first bit of `item`, and how far it is from each to the next."""
-        size = self.m_bits
-        return abs(mmh3.hash(item)) % size, abs(mmh3.hash(item + " b")) % size
-
-    def all_positions(self, items: Sequence[str]) -> NDArray[np.int64]:
-        """Return the same for many items: one row of `k` bits each."""
-        hashed = [(mmh3.hash(item), mmh3.hash(item + " b")) for item in items]
-        both = np.abs(np.array(hashed, np.int64).reshape(-1, 2)) % self.m_bits
-        positions: NDArray[np.int64] = (both[:, :1] + np.arange(self.k) * both[:, 1:]) % self.m_bits
-        return positions
-
-
-LAN: Final = BloomParameters(capacity=1000, error_rate=0.001)
-"""1,880 bytes a message. In a chat, what is older than 1,000 messages is acknowledged or lost."""
-
-WAKU: Final = BloomParameters(capacity=10_000, error_rate=0.001)
-"""What `@waku/sds` uses, and cannot be told otherwise: 18,752 bytes a message."""
+def all_positions(parameters: BloomParameters, items: Sequence[str]) -> NDArray[np.int64]:
+    """Return what `BloomParameters.positions` does, for many items: one row of `k` bits each."""
+    hashed = [(mmh3.hash(item), mmh3.hash(item + " b")) for item in items]
+    both = np.abs(np.array(hashed, np.int64).reshape(-1, 2)) % parameters.m_bits
+    steps = np.arange(parameters.k)
+    positions: NDArray[np.int64] = (both[:, :1] + steps * both[:, 1:]) % parameters.m_bits
+    return positions
 
 
 class RollingBloomFilter:
@@ -222,7 +168,7 @@ def wire_bits(positions: NDArray[np.int64]) -> NDArray[np.int64]:
 def _set(bits: bytearray, parameters: BloomParameters, items: Sequence[str]) -> None:
     """Set the bits of all `items`."""
     if len(items) >= TOGETHER_MIN:
-        positions = parameters.all_positions(items)
+        positions = all_positions(parameters, items)
         masks = np.left_shift(1, positions & 7).astype(np.uint8)
         np.bitwise_or.at(np.frombuffer(bits, np.uint8), positions >> 3 ^ 7, masks)
         return

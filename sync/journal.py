@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from sync.entry import Entry
-from sync.group.values import Altered, ChannelState, Outline, Record
-from sync.machine import ChannelId, MessageId, Nanos, PeerId
+from sync.group.records import Altered, ChannelState, Outline, Record
+from sync.machine import ChannelId, MessageId
 from sync.sds.message import Delivery, HistoryEntry
 
 
@@ -25,24 +25,6 @@ class Loaded:
     def named(self) -> HistoryEntry:
         """How a causal history names it."""
         return HistoryEntry(self.message_id, self.waku_hash, self.entry.header.author)
-
-
-@dataclass(frozen=True, slots=True)
-class Membership:
-    """A channel this profile is in. `secret` never leaves the profile but in an invite."""
-
-    channel: ChannelId
-    name: str
-    secret: bytes
-    open: bool
-    profile: str
-    """Name of the SDS parameters: `lan` or `waku`."""
-    joined_ns: Nanos
-    direct: PeerId | None = None
-    """The other one, if it is a channel of two."""
-
-    def __repr__(self) -> str:
-        return f"Membership({self.name!r}, {self.channel})"
 
 
 class Journal(Protocol):

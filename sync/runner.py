@@ -18,8 +18,8 @@ from sync.errors import LocalError, RemoteError
 from sync.group import values
 from sync.group.group import Group
 from sync.group.writer import Author
-from sync.journal import Membership
 from sync.machine import ChannelId, MessageId, Nanos, PeerId, Tick
+from sync.membership import Membership
 from sync.sds.parameters import PROFILES, Parameters
 
 QUEUE_MAX = 20_000

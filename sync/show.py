@@ -3,16 +3,17 @@
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from sync.changes import CHANGING, UNCHANGED, Look
+from sync.changes import CHANGING
 from sync.digest import ROW_BYTES
 from sync.entry import Entry, Kind, Text, decode_text
 from sync.errors import DecodeError
 from sync.group import values
 from sync.group.group import Group
 from sync.group.session import Session
-from sync.journal import Membership
+from sync.looks import changed
 from sync.machine import ChannelId, PeerId
 from sync.manager import PROTOCOL
+from sync.membership import Membership
 from sync.sds.channel import Channel
 from sync.sds.evidence import Evidence
 from sync.sds.message import Delivery
@@ -32,7 +33,6 @@ from sync.view import (
     Notice,
     OutgoingInfo,
     PreviewShown,
-    Reaction,
     RepairInfo,
     RequestInfo,
     RoundInfo,
@@ -70,30 +70,6 @@ def line_of(
         after_gap=after_gap,
         delivery=delivery,
     )
-
-
-def changed(line: Line, look: Look, me: PeerId) -> Line:
-    """Return `line` as edits, redactions and reactions make it."""
-    if look == UNCHANGED:
-        return line
-    text = line.text if look.text is None else look.text
-    return replace(
-        line,
-        text="" if look.deleted else text,
-        edited=look.text is not None,
-        deleted=look.deleted,
-        reactions=() if look.deleted else reactions_of(look, me),
-    )
-
-
-def reactions_of(look: Look, me: PeerId) -> tuple[Reaction, ...]:
-    """Return the reactions by emoji, the most frequent first."""
-    who: dict[str, list[PeerId]] = {}
-    for author, emojis in look.reactions:
-        for emoji in emojis:
-            who.setdefault(emoji, []).append(author)
-    ranked = sorted(who.items(), key=lambda one: (-len(one[1]), one[0]))
-    return tuple([Reaction(emoji, len(by), me in by, tuple(by)) for emoji, by in ranked])
 
 
 def text_of(entry: Entry) -> Text:

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from chat_tui.client import Client, Setup
-from sync.net.node import Options
+from sync.net.options import Options
 
 
 def setup_of(data_dir: Path, name: str, *, channel: str | None = None) -> Setup:

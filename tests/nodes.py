@@ -18,8 +18,8 @@ from storage.members import Members
 from sync.entry import Kind, Text, encode_text
 from sync.errors import RemoteError
 from sync.identity import Identity
-from sync.journal import Membership
 from sync.machine import SECOND, ChannelId, MessageId, Nanos, PeerId
+from sync.membership import Membership
 from sync.net import clock
 from sync.net.addresses import Addresses
 from sync.net.clock import draw_key
@@ -28,7 +28,8 @@ from sync.net.invite import open_channel
 from sync.net.listener import Serve
 from sync.net.membership import Membership as Proofs
 from sync.net.mesh import Mesh
-from sync.net.node import Node, Options
+from sync.net.node import Node
+from sync.net.options import Options
 from sync.net.stream import SecureStream
 from sync.net.trace import Trace
 from sync.view import Event, MessageShown, Notice, PeerShown, PeerState

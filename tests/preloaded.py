@@ -8,8 +8,8 @@ from storage.members import Members
 from storage.profile import Profile
 from sync.group.values import StoredMessage
 from sync.identity import Identity
-from sync.journal import Membership
 from sync.machine import SECOND
+from sync.membership import Membership
 from sync.net.clock import draw, draw_log
 from sync.net.invite import Invite
 from tests.processes import Person

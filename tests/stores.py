@@ -18,8 +18,8 @@ from sync.group.values import (
     StoredMessage,
     StoreMessage,
 )
-from sync.journal import Membership
 from sync.machine import SECOND, ChannelId, MessageId, PeerId
+from sync.membership import Membership
 from sync.sds.message import HistoryEntry
 from tests.entries import CHANNEL, identity
 

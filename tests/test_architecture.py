@@ -5,6 +5,31 @@ import pytest
 
 from tests.architecture import PAGE, redrawn
 
+NETWORK = (
+    "numpy",
+    "zeroconf",
+    "sync.net.node",
+    "sync.group.group",
+    "sync.sds.channel",
+    "sync.waku",
+    "sync.sim",
+    "storage.journal",
+)
+OPENED_LATER = (
+    "chat_tui.commands.table",
+    "chat_tui.debug_pane",
+    "chat_tui.demo",
+    "chat_tui.doctor",
+    "chat_tui.palette",
+    "chat_tui.pane",
+    "chat_tui.peers_screen",
+    "chat_tui.qr",
+    "chat_tui.reading_screens",
+    "chat_tui.screens",
+    "chat_tui.settings_screen",
+    "segno",
+    "tomlkit",
+)
 HEAVY = ("textual", "numpy", "zeroconf", "sqlite3", "pyspark", "cryptography", "google.protobuf")
 
 
@@ -20,7 +45,10 @@ def test_architecture_says_what_the_code_is() -> None:
         ("chat_tui.main", HEAVY),
         ("storage.profile", HEAVY),
         ("chat_tui.plain", ("textual", "pyspark")),
-        ("chat_tui.start", ("pyspark",)),
+        ("chat_tui.client", (*NETWORK, "textual")),
+        ("chat_tui.app", (*NETWORK, *OPENED_LATER, "sync.net", "sync.group.records")),
+        ("chat_tui.start", (*NETWORK, *OPENED_LATER, "pyspark")),
+        ("storage.history", NETWORK),
         ("sync.runner", ("asyncio", "socket", "sqlite3", "textual", "zeroconf")),
     ],
 )

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sync.bloom import FILL_MAX, LAN, WAKU, BloomParameters, ReceivedFilter, RollingBloomFilter
+from sync.bloom import FILL_MAX, ReceivedFilter, RollingBloomFilter
+from sync.bloom_parameters import LAN, WAKU, BloomParameters
 from sync.errors import DecodeError
 
 VECTORS: dict[str, Any] = json.loads(

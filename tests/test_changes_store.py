@@ -20,8 +20,8 @@ from sync.changes import (
     look_of,
 )
 from sync.group.values import Altered, Record, SetStatus, Status, StoredMessage, StoreMessage
+from sync.looks import changed as shown_as
 from sync.machine import ChannelId
-from sync.show import changed as shown_as
 from sync.show import line_of
 from sync.sim.disk import Disk
 from sync.view import Line

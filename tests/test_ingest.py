@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proto import entry_pb2
-from sync.bloom import LAN as BLOOM
+from sync.bloom_parameters import LAN as BLOOM
 from sync.errors import RemoteError
 from sync.group import values
 from sync.machine import ChannelId, MessageId

@@ -16,7 +16,7 @@ from sync.net.clock import draw
 from sync.net.discovery import Discovery
 from sync.net.link import PROTOCOL
 from sync.net.mesh import DEAD_AFTER
-from sync.net.node import Options
+from sync.net.options import Options
 from sync.net.roster import SILENT_MAX
 from sync.net.stream import SecureStream
 from sync.sds.message import Message

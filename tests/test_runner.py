@@ -10,8 +10,8 @@ from sync.errors import LocalError, RemoteError, StorageError
 from sync.group import values
 from sync.group.writer import Author
 from sync.identity import verify
-from sync.journal import Membership
 from sync.machine import SECOND
+from sync.membership import Membership
 from sync.runner import BATCH_MAX, BURST, CROWDED, FAIR_FROM, QUEUE_MAX, Batch, Runner
 from sync.sds.message import Delivery
 from sync.sim.disk import Disk

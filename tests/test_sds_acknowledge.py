@@ -2,8 +2,8 @@
 
 import pytest
 
-from sync.bloom import LAN as BLOOM
 from sync.bloom import RollingBloomFilter
+from sync.bloom_parameters import LAN as BLOOM
 from sync.machine import SECOND, Nanos
 from sync.sds.acknowledge import RESEND_BURST, RESEND_PAUSE
 from sync.sds.channel import Channel

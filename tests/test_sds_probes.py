@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sync.bloom import LAN, BloomParameters, ReceivedFilter, RollingBloomFilter
+from sync.bloom import ReceivedFilter, RollingBloomFilter
+from sync.bloom_parameters import LAN, BloomParameters
 from sync.errors import DecodeError
 from sync.machine import MessageId, PeerId
 from sync.sds.probes import PEERS_MAX, ROWS_MIN, Probes

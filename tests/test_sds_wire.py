@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proto import sds_pb2
-from sync.bloom import WAKU
+from sync.bloom_parameters import WAKU
 from sync.errors import DecodeError
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.sds.message import (

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from sync.bloom import BloomParameters
+from sync.bloom_parameters import BloomParameters
 from sync.entry import Kind, Text, encode_text
 from sync.errors import RemoteError
 from sync.group import values

@@ -42,8 +42,9 @@ async def search(pilot: Pilot[Any]) -> None:
 
 async def ask_for_words(pilot: Pilot[Any]) -> None:
     await pilot.pause()
+    await pilot.press("ctrl+f")
     pilot.app.query_one("#search").cursor_blink = False  # type: ignore[attr-defined]
-    await pilot.press("ctrl+f", *"pro")
+    await pilot.press(*"pro")
     await pilot.pause()
 
 

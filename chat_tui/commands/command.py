@@ -54,6 +54,12 @@ class Command:
     run: Run
 
 
+def is_command(line: str) -> bool:
+    """Whether a line is a /command; what begins with two slashes is a message."""
+    begun = line.lstrip()
+    return begun.startswith("/") and not begun.startswith("//")
+
+
 def channel_info(chat: Chat, channel: ChannelId | None) -> ChannelInfo:
     """Return what is known of a channel of ours.
 

@@ -21,7 +21,7 @@ from chat_tui.commands import (
     talking,
     trust,
 )
-from chat_tui.commands.command import NOWHERE, At, Command, Result
+from chat_tui.commands.command import NOWHERE, At, Command, Result, is_command
 from sync.errors import LocalError
 from sync.machine import ChannelId
 
@@ -78,12 +78,6 @@ async def show_help(_chat: Chat, rest: str, _at: At) -> Result:
 async def leave(_chat: Chat, _rest: str, _at: At) -> Result:
     """Leave."""
     return Result(quit=True)
-
-
-def is_command(line: str) -> bool:
-    """Whether a line is a /command; what begins with two slashes is a message."""
-    begun = line.lstrip()
-    return begun.startswith("/") and not begun.startswith("//")
 
 
 def unknown(word: str) -> str:

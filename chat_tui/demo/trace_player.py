@@ -18,8 +18,8 @@ from chat_tui.text import clean_nick, clean_text, count
 from sync.errors import DecodeError
 from sync.group import values
 from sync.group.group import Group
-from sync.journal import Membership
 from sync.machine import SECOND, ChannelId, MessageId, Nanos, PeerId, Tick
+from sync.membership import Membership
 from sync.net.replay import Played, Recorded, Replay
 from sync.net.trace import Began, Drew
 from sync.runner import Opened

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final, TypeAlias
 
+from sync.changes import Look
 from sync.entry import Entry
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.sds.message import Delivery, HistoryEntry
@@ -76,6 +77,25 @@ class SetLog:
 
 
 Record: TypeAlias = StoreMessage | SetStatus | SetDelivery | SetLog
+
+
+@dataclass(frozen=True, slots=True)
+class Altered:
+    """A delivered message looks different: it was edited, hidden, or somebody reacted to it.
+
+    No machine says so: the disk does, which alone knows what belongs together (`Journal.commit`).
+    """
+
+    channel: ChannelId
+    message_id: MessageId
+    entry: Entry
+    after_gap: bool
+    delivery: Delivery | None
+    look: Look
+    rewritten: bool
+    """Whether its text is another one, or hidden."""
+    reacted: bool
+    """Whether its reactions are others."""
 
 
 @dataclass(frozen=True, slots=True)

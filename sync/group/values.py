@@ -6,6 +6,7 @@ from typing import TypeAlias
 from sync.changes import UNCHANGED, Look
 from sync.entry import Entry
 from sync.group.records import (
+    Altered,
     ChannelState,
     Outline,
     OwnState,
@@ -36,11 +37,12 @@ from sync.group.session_values import (
     TransferEnded,
     Transferred,
 )
-from sync.machine import ChannelId, MessageId, Nanos, PeerId, Tick
+from sync.machine import MessageId, Nanos, PeerId, Tick
 from sync.sds.message import Delivery, HistoryEntry
 
 __all__ = [  # what is only passed on
     "PAGE",
+    "Altered",
     "ChannelState",
     "CloseSession",
     "OpenSession",
@@ -215,25 +217,6 @@ class Deliver:
     after_gap: bool
     delivery: Delivery | None
     look: Look = UNCHANGED
-
-
-@dataclass(frozen=True, slots=True)
-class Altered:
-    """A delivered message looks different: it was edited, hidden, or somebody reacted to it.
-
-    No machine says so: the disk does, which alone knows what belongs together (`Journal.commit`).
-    """
-
-    channel: ChannelId
-    message_id: MessageId
-    entry: Entry
-    after_gap: bool
-    delivery: Delivery | None
-    look: Look
-    rewritten: bool
-    """Whether its text is another one, or hidden."""
-    reacted: bool
-    """Whether its reactions are others."""
 
 
 @dataclass(frozen=True, slots=True)

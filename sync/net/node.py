@@ -19,8 +19,9 @@ from sync.group import values
 from sync.group.writer import Author
 from sync.identity import Identity, verify
 from sync.inspector import Inspector
-from sync.journal import Journal, Loaded, Membership, Retriever
+from sync.journal import Journal, Loaded, Retriever
 from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos, PeerId
+from sync.membership import Membership
 from sync.net import clock as system
 from sync.net.addresses import Addresses
 from sync.net.direct import Direct, direct_channel
@@ -30,7 +31,8 @@ from sync.net.frames import Open
 from sync.net.link import Link
 from sync.net.listener import Serve
 from sync.net.mesh import Mesh
-from sync.net.online import Online, Options
+from sync.net.online import Online
+from sync.net.options import Options
 from sync.net.roster import Roster
 from sync.net.sessions import SessionStreams
 from sync.net.stream import SecureStream
@@ -40,8 +42,6 @@ from sync.sds.wire import decode, encode
 from sync.show import channel_info, event_of, session_infos
 from sync.tap import Tap
 from sync.view import Event, FrameKind, Level, Notice, Snapshot, SyncShown
-
-__all__ = ["Node", "Options"]
 
 TICK: Final = 0.25
 """Seconds between looks at pings, redials and the clock."""

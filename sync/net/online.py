@@ -7,15 +7,14 @@ there yet. Whatever they are now, all that depends on an address begins anew wit
 import asyncio
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 from sync.errors import LocalError
-from sync.machine import Nanos
 from sync.net.clock import Clock
 from sync.net.discovery import Discovery
 from sync.net.interfaces import Interface, choose
 from sync.net.mesh import Mesh
+from sync.net.options import NOT_YET, Options
 from sync.view import Level, Notice
 
 ANNOUNCE_EVERY: Final = (20.0, 30.0)
@@ -25,18 +24,6 @@ NO_NETWORK: Final = (
     "No network: connect to a Wi-Fi or cable network, or name an address with --interface. "
     "What you write waits."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """How to be on the network. `interface` None means every ordinary one."""
-
-    interface: str | None = None
-    port: int | None = None
-    discovery: bool = True
-    connect: tuple[tuple[str, int], ...] = ()
-    retention: Nanos | None = None
-    """What is older is neither compared with others nor taken from them; None: everything is."""
 
 
 class Online:
@@ -51,7 +38,7 @@ class Online:
         notify: Callable[[Notice], None],
     ) -> None:
         self.interfaces: list[Interface] = []
-        self.sentence = "Not on the network yet."
+        self.sentence = NOT_YET
         """What the network is doing and what comes next."""
         self._options = options
         self._mesh = mesh

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from sync import bloom
+from sync import bloom_parameters as bloom
 from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND, Nanos
 from sync.sds.message import HISTORY_MAX, LAN_LIMITS, REPAIR_MAX, WAKU_LIMITS, Limits
 

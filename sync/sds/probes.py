@@ -9,7 +9,8 @@ from typing import Final
 
 import numpy as np
 
-from sync.bloom import BloomParameters, ReceivedFilter, wire_bits
+from sync.bloom import ReceivedFilter, all_positions, wire_bits
+from sync.bloom_parameters import BloomParameters
 from sync.machine import MessageId, PeerId
 
 ROWS_MIN: Final = 16
@@ -88,7 +89,7 @@ class Probes:
         for message_id, row in zip(self._new, rows, strict=True):
             self._row_of[message_id] = row
             self._ids[row] = message_id
-        positions = self._parameters.all_positions(list(self._new))
+        positions = all_positions(self._parameters, list(self._new))
         self._columns[:, rows] = wire_bits(positions).T
         self._looked_for[rows] = True
         self._new.clear()

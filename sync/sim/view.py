@@ -24,10 +24,11 @@ from sync.group.values import (
     Written,
 )
 from sync.inspector import Inspector
+from sync.looks import changed
 from sync.machine import SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.runner import Release
 from sync.sds.message import Delivery
-from sync.show import changed, channel_info, event_of, line_of, session_infos
+from sync.show import channel_info, event_of, line_of, session_infos
 from sync.sim.disk import Disk
 from sync.sim.world import World
 from sync.tap import Tap

@@ -16,9 +16,9 @@ from sync.errors import LocalError, StorageError
 from sync.group import values
 from sync.group.ingest import Gate
 from sync.group.writer import Author
-from sync.journal import Membership
 from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.manager import PROTOCOLS
+from sync.membership import Membership
 from sync.runner import Batch, Release, Runner, tell_looks
 from sync.sds.parameters import LAN, Parameters
 from sync.sim.disk import Disk

@@ -7,13 +7,15 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from chat_tui.client import Client, Setup
+from storage.journal import SqliteJournal
 from sync.machine import MILLISECOND, MINUTE
 from tests.bench.measured_screen import BEGIN, DONE, PROFILE
+from tests.bench.measured_start import DONE as START_DONE
 from tests.bench.programs import COLUMNS, ROWS, Program, Programs
 from tests.bench.report import Params, Result, at_most, progress, quantile
 from tests.conversations import NOON
@@ -148,7 +150,10 @@ def _re_wrapped(programs: Programs, screen: Program) -> float:
 
 
 def start(place: Path) -> Iterator[Result]:
-    """From the command to the newest line on the screen, beside an empty Textual application."""
+    """From the command to the newest line on the screen, beside an empty Textual application.
+
+    Everything is compiled, as it is from the second start on, or by whoever installs it.
+    """
     chat = [*PROGRAM, "--profile", PROFILE, "--interface", "127.0.0.1", "--data-dir"]
     empty = [sys.executable, "-c", EMPTY_APP.format(text=NEWEST)]
     little, much = place / "little", place / "much"
@@ -156,12 +161,17 @@ def start(place: Path) -> Iterator[Result]:
     for directory, count in ((little, AT_ONCE), (much, LENGTHS_MEASURED[-1])):
         directory.mkdir()
         asyncio.run(_extend(directory, 0, count, only_newest=count == AT_ONCE))
-    took: dict[str, list[float]] = {"empty": [], "little": [], "much": []}
+    commands = {"empty": empty, "little": [*chat, str(little)], "much": [*chat, str(much)]}
+    took: dict[str, list[float]] = {name: [] for name in commands}
+    compiled = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(place / "compiled")}
+    shares: list[dict[str, float]] = []
     with Programs() as programs:
-        for _ in range(START_RUNS):
-            took["empty"].append(_cpu_until(programs, empty))
-            took["little"].append(_cpu_until(programs, [*chat, str(little)]))
-            took["much"].append(_cpu_until(programs, [*chat, str(much)]))
+        for run in range(1 + START_RUNS):
+            for name, command in commands.items():
+                took[name].append(_cpu_until(programs, command, compiled))
+            shares.append(_shares(programs, much, compiled))
+            if run == 0:  # which compiled
+                took, shares = {name: [] for name in commands}, []
         others = programs.others
     whole, without, app = (quantile(took[one], 0.5) for one in ("much", "little", "empty"))
     params: Params = {"messages": LENGTHS_MEASURED[-1], "runs": START_RUNS, "others": others}
@@ -177,11 +187,25 @@ def start(place: Path) -> Iterator[Result]:
         peer=app,
         ratio=app / whole,
     )
+    for name in shares[0]:
+        share = quantile([one[name] for one in shares], 0.5)
+        yield Result(f"start_share_{name}", share * 1000, "ms CPU", params=params)
 
 
-def _cpu_until(programs: Programs, command: Sequence[str]) -> float:
+def _shares(programs: Programs, place: Path, environment: Mapping[str, str]) -> dict[str, float]:
+    """Where the processor time of a start goes, as the program itself sees it."""
+    command = [sys.executable, "-m", "tests.bench.measured_start", str(place)]
+    screen = programs.start_in_terminal(command, environment)
+    programs.wait_for(screen, f"{START_DONE} {{".encode(), since=0, within_s=START_WITHIN_S)
+    programs.wait_for(screen, b"}", since=screen.chunk_count - 1, within_s=START_WITHIN_S)
+    shares: dict[str, float] = json.loads(screen.output.decode().rpartition(START_DONE)[2])
+    programs.end(screen)
+    return shares
+
+
+def _cpu_until(programs: Programs, command: Sequence[str], environment: Mapping[str, str]) -> float:
     """Processor time of a program until the newest line is on its screen."""
-    screen = programs.start_in_terminal(command)
+    screen = programs.start_in_terminal(command, environment)
     programs.wait_for(screen, NEWEST.encode(), since=0, within_s=START_WITHIN_S)
     took = screen.cpu_s
     programs.end(screen)
@@ -219,6 +243,7 @@ async def _extend(place: Path, held: int, count: int, *, only_newest: bool = Fal
     try:
         channel = client.first_channel
         assert channel is not None
+        journal = SqliteJournal(client._database, client.identity.peer_id)
         draw = random.Random(count)
         for start in range(held, count, AT_ONCE):
             bob = Author("bob", channel, log=start + 1)
@@ -226,7 +251,7 @@ async def _extend(place: Path, held: int, count: int, *, only_newest: bool = Fal
                 text = NEWEST if number == count - 1 else _text(draw)
                 created = NOON + number * MINUTE
                 bob.write(text, lamport=created // MILLISECOND, created_ns=created)
-            await client._journal.commit(delivered(*bob.entries))
+            await journal.commit(delivered(*bob.entries))
     finally:
         await client.close()
 

@@ -15,7 +15,7 @@ import struct
 import subprocess
 import termios
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Self
@@ -133,8 +133,13 @@ class Programs:
         process.stdout.close()
         return self._watch(Program(process, source, sink))
 
-    def start_in_terminal(self, command: Sequence[str]) -> Program:
-        """Start a full-screen program in a terminal of `COLUMNS` x `ROWS`."""
+    def start_in_terminal(
+        self, command: Sequence[str], environment: Mapping[str, str] | None = None
+    ) -> Program:
+        """Start a full-screen program in a terminal of `COLUMNS` x `ROWS`.
+
+        `environment` is what is different there from here.
+        """
         ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
         process = subprocess.Popen(
@@ -143,7 +148,7 @@ class Programs:
             stdout=theirs,
             stderr=theirs,
             cwd=ROOT,
-            env={**os.environ, **TERMINAL},
+            env={**os.environ, **TERMINAL, **(environment or {})},
             start_new_session=True,
         )
         os.close(theirs)

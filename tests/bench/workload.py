@@ -8,7 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from sync.bloom import BloomParameters, RollingBloomFilter
+from sync.bloom import RollingBloomFilter
+from sync.bloom_parameters import BloomParameters
 from sync.machine import MILLISECOND, MessageId, PeerId
 from sync.sds.channel import Channel
 from sync.sds.events import Connected, Restored

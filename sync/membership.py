@@ -1,0 +1,23 @@
+"""A channel this profile is in: what its disk remembers and its machines are told."""
+
+from dataclasses import dataclass
+
+from sync.machine import ChannelId, Nanos, PeerId
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """A channel this profile is in. `secret` never leaves the profile but in an invite."""
+
+    channel: ChannelId
+    name: str
+    secret: bytes
+    open: bool
+    profile: str
+    """Name of the SDS parameters: `lan` or `waku`."""
+    joined_ns: Nanos
+    direct: PeerId | None = None
+    """The other one, if it is a channel of two."""
+
+    def __repr__(self) -> str:
+        return f"Membership({self.name!r}, {self.channel})"

@@ -1,0 +1,21 @@
+"""What the command line and the settings say of the network; asking needs no network yet."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from sync.machine import Nanos
+
+NOT_YET: Final = "Not on the network yet."
+"""What the network is doing until it is there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to be on the network. `interface` None means every ordinary one."""
+
+    interface: str | None = None
+    port: int | None = None
+    discovery: bool = True
+    connect: tuple[tuple[str, int], ...] = ()
+    retention: Nanos | None = None
+    """What is older is neither compared with others nor taken from them; None: everything is."""
