@@ -10,9 +10,11 @@ from storage.changes import looks_of, readable
 from storage.columns import DELIVERY_OF, U64_MAX, from_u64, message_id, peer_id, to_u64
 from storage.database import Database
 from storage.rows import Row
+from storage.stored import stored_in
 from sync.changes import UNCHANGED
 from sync.entry import HASH_SIZE, Text
 from sync.machine import ChannelId, MessageId, PeerId
+from sync.message_infos import StoredInfo
 from sync.show import changed
 from sync.view import CausalNode, Line, Position
 
@@ -121,6 +123,12 @@ class SqliteHistory:
         if not MESSAGE_ID.fullmatch(message_id):
             return []
         return await self._database.read(partial(around, channel, message_id, depth, limit))
+
+    async def stored(self, channel: ChannelId, message_id: MessageId) -> StoredInfo | None:
+        """See `sync.view.History`."""
+        if not MESSAGE_ID.fullmatch(message_id):
+            return None
+        return await self._database.read(partial(stored_in, channel, message_id))
 
     async def _lines(self, query: str, *parameters: bytes | int | str) -> list[Line]:
         return await self._database.read(partial(_read_lines, self._me, query, parameters))
