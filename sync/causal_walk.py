@@ -26,6 +26,13 @@ class Kin(NamedTuple):
 
 Look: TypeAlias = Callable[[MessageId], Kin]
 
+CHANGES: Final[dict[int, str]] = {
+    Kind.EDIT: "(an edit)",
+    Kind.REACTION: "(a reaction)",
+    Kind.REDACTION: "(a deletion)",
+}
+"""What stands for the text of what is no line."""
+
 
 def walk(look: Look, centre: MessageId, depth: int, limit: int) -> list[CausalNode]:
     """Return up to `limit` messages at most `depth` steps above or below `centre`.
@@ -60,7 +67,7 @@ def _node(message_id: MessageId, kin: Kin, authors: dict[MessageId, PeerId]) -> 
         return CausalNode(message_id, Place.MISSING, authors.get(message_id))
     header = kin.entry.header
     authors.update({parent.message_id: parent.author for parent in header.parents})
-    nick, text = "", f"(kind {header.kind})"
+    nick, text = "", CHANGES.get(header.kind, f"(kind {header.kind})")
     if header.kind == Kind.TEXT:
         try:
             body = decode_text(kin.entry.body)

@@ -37,6 +37,8 @@ TOLD: Final[frozenset[type]] = frozenset(
 More: TypeAlias = bool | Delivery | tuple[str] | tuple[str, PeerId, Nanos, Nanos, Nanos] | None
 """What is to say beside the kind: after a gap, the new mark, or the fields of `Noticed`."""
 
+Note: TypeAlias = tuple[Nanos, ChannelId, MessageId, What, More]
+
 
 class Happenings:
     """See the module docstring. `groups` gives the channels of now, `began` is when this did."""
@@ -44,35 +46,35 @@ class Happenings:
     def __init__(self, groups: Callable[[], Mapping[ChannelId, Group]], began: Nanos) -> None:
         self._groups = groups
         self._began = began
-        self._notes: deque[tuple[Nanos, ChannelId, MessageId, What, More]] = deque(maxlen=KEPT_MAX)
+        self._notes: deque[Note] = deque(maxlen=KEPT_MAX)
 
     def note(self, at: Nanos, channel: ChannelId, effect: values.Effect) -> None:
         """Take note of an effect, if it means something to a message."""
         if type(effect) not in TOLD:
             return
-        more: More = None
-        match effect:
-            case values.Deliver(message_id):
-                what, more = What.DELIVERED, effect.after_gap
-            case values.DeliveryChanged(message_id, delivery):
-                what, more = What.MARKED, delivery
-            case values.Written(_, message_id):
-                what = What.WRITTEN
-            case values.Previewed(message_id):
-                what = What.PREVIEWED
-            case values.BroadcastStored(message_id, bloom_filter):
-                what = What.ANSWERED if bloom_filter is None else What.RESENT
-            case values.Found(message_id, lost):
-                what = What.LOST if lost else What.FOUND
-            case values.Missing(message_id, named_by):
-                what, more = What.MISSING, self._noticed(channel, message_id, named_by)
-            case values.Withdrawn(message_ids):
-                what = What.WITHDRAWN
-                self._notes.extend([(at, channel, one, what, None) for one in message_ids])
-                return
-            case _:
-                return
-        self._notes.append((at, channel, message_id, what, more))
+        note: Note
+        if isinstance(effect, values.Deliver):
+            note = (at, channel, effect.message_id, What.DELIVERED, effect.after_gap)
+        elif isinstance(effect, values.DeliveryChanged):
+            note = (at, channel, effect.message_id, What.MARKED, effect.delivery)
+        elif isinstance(effect, values.Found):
+            note = (at, channel, effect.message_id, What.LOST if effect.lost else What.FOUND, None)
+        elif isinstance(effect, values.Missing):
+            more = self._noticed(channel, effect)
+            note = (at, channel, effect.message_id, What.MISSING, more)
+        elif isinstance(effect, values.BroadcastStored):
+            what = What.ANSWERED if effect.bloom_filter is None else What.RESENT
+            note = (at, channel, effect.message_id, what, None)
+        elif isinstance(effect, values.Written):
+            note = (at, channel, effect.message_id, What.WRITTEN, None)
+        elif isinstance(effect, values.Previewed):
+            note = (at, channel, effect.message_id, What.PREVIEWED, None)
+        else:
+            assert isinstance(effect, values.Withdrawn)
+            withdrawn = effect.message_ids
+            self._notes.extend([(at, channel, one, What.WITHDRAWN, None) for one in withdrawn])
+            return
+        self._notes.append(note)
 
     def story(self, channel: ChannelId, message_id: MessageId) -> MessageStory:
         """Return what is remembered of a message."""
@@ -95,18 +97,18 @@ class Happenings:
         return MessageStory(since, happenings, holders if held else None, tuple(named))
 
     def _noticed(
-        self, channel: ChannelId, message_id: MessageId, named_by: str
+        self, channel: ChannelId, effect: values.Missing
     ) -> tuple[str] | tuple[str, PeerId, Nanos, Nanos, Nanos]:
         """Return the fields of `Noticed`."""
         group = self._groups().get(channel)
         if group is None:
-            return (named_by,)
+            return (effect.named_by,)
         repairs = group.sds.repairs
-        request = repairs.asking.requests.get(message_id)
+        request = repairs.asking.requests.get(effect.message_id)
         if request is None:
-            return (named_by,)
+            return (effect.named_by,)
         _, window = repairs.counted
-        return (named_by, request.namer, request.t_req, window.t_min, window.t_max)
+        return (effect.named_by, request.namer, request.t_req, window.t_min, window.t_max)
 
 
 def _happening(at: Nanos, what: What, more: More) -> Happening:
