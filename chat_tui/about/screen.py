@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import ClassVar, Final
 
+from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -96,7 +97,6 @@ class DetailsScreen(ModalScreen[None]):
         """The lines in a frame, and the keys below them."""
         with Vertical() as frame:
             frame.border_title = f" Message {short_id(self._line().message_id)} "
-            frame.border_subtitle = " Esc closes "
             yield self._words
             yield self._keys
 
@@ -146,8 +146,9 @@ class DetailsScreen(ModalScreen[None]):
         lines: list[PaneLine] = []
         for number, text in enumerate(raw_lines(known)):
             signs = in_signs(text, self._glyphs)
-            shown = wrap(signs, max(ROOM_MIN, width)) if len(signs) > width else [signs]
-            lines += [PaneLine(Content(one), f"raw/{number}") for one in shown]
+            first, *others = _fitted(signs, max(ROOM_MIN, width))
+            lines.append(PaneLine(Content(first), f"raw/{number}"))
+            lines += [PaneLine(Content(f"    {one}"), f"raw/{number}") for one in others]
         return lines
 
     # -- keys ---------------------------------------------------------------------------------
@@ -179,6 +180,11 @@ class DetailsScreen(ModalScreen[None]):
     def action_edge(self, last: int) -> None:
         """Go to the first or the last line."""
         self._words.end(last=bool(last))
+
+
+def _fitted(text: str, width: int) -> list[str]:
+    """Return a line of the tree or the dump as it is, or broken where it does not fit."""
+    return [text] if cell_len(text) <= width else wrap(text, width - 4)
 
 
 def lines_of(told: list[Part], width: int) -> list[PaneLine]:

@@ -6,7 +6,7 @@ from typing import Final
 
 from chat_tui.about.heard import Role
 from chat_tui.about.known import Arrival, Known, Way, is_here
-from chat_tui.about.timeline import lateness, moments, not_kept, stamp
+from chat_tui.about.timeline import lateness, moments, not_kept, stamp, within
 from chat_tui.marks import UNICODE, WORDS, Glyphs
 from chat_tui.pane.details import SAID, at, false_maybe, outgoing, percent, request
 from chat_tui.pane.details import answer as answer_detail
@@ -27,6 +27,10 @@ KIN_SHOWN: Final = 8
 
 TEXT_CELLS: Final = 60
 """Of another message's text."""
+
+LINES_SHOWN: Final = 4
+BEGINNING_CELLS: Final = 240
+"""Of the message's own text, before what else there is to say; a longer one stands at the end."""
 
 NAMES_SHOWN: Final = 12
 """Names in one line; a crowd is counted."""
@@ -63,6 +67,7 @@ def parts(known: Known, glyphs: Glyphs = UNICODE) -> list[Part]:
         *_next(known),
         *_bytes(known),
         _one("Id", known.line.message_id),
+        *_whole_text(known),
     ]
 
 
@@ -187,8 +192,22 @@ def _text(known: Known) -> Part:
     text = clean_text(line.text)
     lines = text.split("\n")
     extent = f"{count(len(text), 'character')} in {count(len(lines), 'line')}"
-    said = [Said(extent, quiet=True), *[Said(one) for one in lines]]
-    return Part("Text", tuple(said))
+    if _is_long(text):
+        begin = clip_cells(" ".join(text.split()), BEGINNING_CELLS)
+        return Part("Text", (Said(begin), Said(f"{extent}, all of it at the end", quiet=True)))
+    return Part("Text", (*[Said(one) for one in lines], Said(extent, quiet=True)))
+
+
+def _whole_text(known: Known) -> list[Part]:
+    text = clean_text(known.line.text)
+    if known.line.deleted or not _is_long(text):
+        return []
+    return [Part("All of it", tuple([Said(one) for one in text.split("\n")]))]
+
+
+def _is_long(text: str) -> bool:
+    """Whether a text would push everything else off the screen."""
+    return text.count("\n") >= LINES_SHOWN or len(text) > BEGINNING_CELLS
 
 
 # -- where it stands -------------------------------------------------------------------------------
@@ -284,7 +303,10 @@ def _holders(known: Known, glyphs: Glyphs) -> Part:
 
 def _how(known: Known, peer: PeerId, how: Evidence) -> str:
     if how is Evidence.NAMED:
-        where = next((within for by, within in known.story.named if by == peer), None)
+        heard = next((one for one in known.received(Role.NAMES) if one.author == peer), None)
+        if heard is not None:
+            return f"named it in {within(heard)}"
+        where = next((named for by, named in known.story.named if by == peer), None)
         return f"named it in {'a sync message' if where is None else short_id(where)}"
     if how is Evidence.FILTER:
         bloom = None if known.info is None else known.info.bloom

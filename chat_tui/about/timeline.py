@@ -209,10 +209,12 @@ def _named(known: Known) -> list[Moment]:
     for one in known.received(Role.NAMES):
         if one.author not in seen:
             seen.add(one.author)
-            told.append(Moment(one.at, f"named by {known.name(one.author)} in {_in(one)}{proof}"))
+            told.append(
+                Moment(one.at, f"named by {known.name(one.author)} in {within(one)}{proof}")
+            )
     for one in known.sent(Role.NAMES)[:1]:
         if one.author == known.snapshot.me and not known.line.own:
-            text = f"named by you in {_in(one)}: that tells the others you have it"
+            text = f"named by you in {within(one)}: that tells the others you have it"
             told.append(Moment(one.at, text))
     return told
 
@@ -223,11 +225,12 @@ def _asked(known: Known) -> list[Moment]:
     for one in known.heard:
         if one.role is Role.ASKS and (one.sent or one.author != known.snapshot.me):
             who = "you" if one.sent else known.name(one.author)
-            asked.append(Moment(one.at, f"asked for by {who} in {_in(one)}"))
+            asked.append(Moment(one.at, f"asked for by {who} in {within(one)}"))
     return asked
 
 
-def _in(one: Heard) -> str:
+def within(one: Heard) -> str:
+    """Return which message a frame had in it."""
     if one.within is None:
         return "a message"
     return f"{'SYNC ' if one.is_sync else ''}{short_id(one.within)}"
