@@ -74,7 +74,13 @@ def test_an_acknowledged_message(snap_compare: SnapCompare, size: tuple[int, int
 def test_a_possibly_acknowledged_message(snap_compare: SnapCompare, size: tuple[int, int]) -> None:
     app = scenes.screen_of(scenes.morning())
 
-    assert snap_compare(app, terminal_size=size, run_before=details(1))
+    assert snap_compare(app, terminal_size=size, run_before=details(0))
+
+
+def test_a_message_that_nobody_is_known_to_have(snap_compare: SnapCompare) -> None:
+    app = scenes.screen_of(scenes.morning())
+
+    assert snap_compare(app, terminal_size=WIDE, run_before=details(1))
 
 
 @SIZES
