@@ -13,8 +13,9 @@ from textual.events import Click
 from textual.screen import ModalScreen
 
 from chat_tui.about.known import FromDisk, Known, know, read, stamp_of
+from chat_tui.about.parts import Part
 from chat_tui.about.raw import raw_lines
-from chat_tui.about.sections import Part, parts
+from chat_tui.about.sections import parts
 from chat_tui.chat import Chat
 from chat_tui.debug_pane import OneLine
 from chat_tui.marks import Glyphs

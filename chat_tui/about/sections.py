@@ -1,23 +1,21 @@
 """All about one message, part by part: a plain sentence first, then facts with their values."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from chat_tui.about.changes import changes
 from chat_tui.about.heard import Role
+from chat_tui.about.holders import holders
 from chat_tui.about.known import Arrival, Known, Way, is_here
-from chat_tui.about.timeline import lateness, moments, not_kept, stamp, within
+from chat_tui.about.parts import Part, Said, listed, single
+from chat_tui.about.timeline import lateness, moments, not_kept, stamp
 from chat_tui.marks import UNICODE, WORDS, Glyphs
-from chat_tui.pane.details import SAID, at, false_maybe, outgoing, percent, request
 from chat_tui.pane.details import answer as answer_detail
-from chat_tui.reactions import label as emoji_label
+from chat_tui.pane.details import at, outgoing, request
 from chat_tui.reports import short_id
 from chat_tui.text import clean_nick, clean_text, clip_cells, count, day_of, size
-from sync.changes import Edit, Redaction
-from sync.entry import decode_text
-from sync.errors import DecodeError
 from sync.identity import short_fingerprint, verify
-from sync.machine import MessageId, PeerId
+from sync.machine import MessageId
 from sync.sds.evidence import Evidence
 from sync.sds.message import Delivery
 from sync.view import CausalNode, Place, Trust
@@ -32,41 +30,22 @@ LINES_SHOWN: Final = 4
 BEGINNING_CELLS: Final = 240
 """Of the message's own text, before what else there is to say; a longer one stands at the end."""
 
-NAMES_SHOWN: Final = 12
-"""Names in one line; a crowd is counted."""
-
-
-@dataclass(frozen=True, slots=True)
-class Said:
-    """One line before it is wrapped; `quiet` for what is a formula, or only beside the point."""
-
-    text: str
-    quiet: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One part, under a label; the first has none."""
-
-    label: str
-    lines: tuple[Said, ...]
-
 
 def parts(known: Known, glyphs: Glyphs = UNICODE) -> list[Part]:
     """Return all about a message."""
     return [
         _head(known),
-        _one("In short", in_short(known)),
+        single("In short", in_short(known)),
         _text(known),
         _order(known),
         _kin(known, "Before it", known.disk.parents, "it is the first here", glyphs),
         _kin(known, "After it", known.disk.children, "nothing builds on it yet", glyphs),
-        _holders(known, glyphs),
-        *_changes(known, glyphs),
+        holders(known, glyphs),
+        *changes(known, glyphs),
         _history(known),
         *_next(known),
         *_bytes(known),
-        _one("Id", known.line.message_id),
+        single("Id", known.line.message_id),
         *_whole_text(known),
     ]
 
@@ -171,11 +150,11 @@ def _own_in_short(known: Known) -> str:
     match known.line.delivery:
         case Delivery.ACKNOWLEDGED if certain:
             has = "has" if len(certain) == 1 else "have"
-            return f"You wrote it, and {_listed(certain)} {has} it for certain."
+            return f"You wrote it, and {listed(certain)} {has} it for certain."
         case Delivery.ACKNOWLEDGED:
             return "You wrote it, and somebody has it for certain; who that was is not kept."
         case Delivery.POSSIBLY_ACKNOWLEDGED:
-            who = _listed(maybe) if maybe else "somebody"
+            who = listed(maybe) if maybe else "somebody"
             return f"You wrote it. Maybe {who} has it: a filter hints at that, which is no proof."
         case Delivery.FAILED:
             return "You wrote it and sent it several times; nobody named it. /resend tries again."
@@ -188,7 +167,7 @@ def _own_in_short(known: Known) -> str:
 def _text(known: Known) -> Part:
     line = known.line
     if line.deleted:
-        return _one("Text", "hidden: its author deleted it")
+        return single("Text", "hidden: its author deleted it")
     text = clean_text(line.text)
     lines = text.split("\n")
     extent = f"{count(len(text), 'character')} in {count(len(lines), 'line')}"
@@ -234,7 +213,7 @@ def ordinal(number: int) -> str:
 
 def _kin(known: Known, label: str, nodes: Sequence[CausalNode], none: str, glyphs: Glyphs) -> Part:
     if not nodes:
-        return _one(label, none)
+        return single(label, none)
     lines = [Said(_kin_line(known, one, glyphs)) for one in nodes[:KIN_SHOWN]]
     if len(nodes) > KIN_SHOWN:
         lines.append(Said(f"and {len(nodes) - KIN_SHOWN:,} more; g draws them", quiet=True))
@@ -271,99 +250,7 @@ def _sought(known: Known, message_id: MessageId) -> str:
     return "not asked for"
 
 
-# -- who has it ------------------------------------------------------------------------------------
-
-
-def _holders(known: Known, glyphs: Glyphs) -> Part:
-    info, me = known.info, known.snapshot.me
-    held = () if known.story.holders is None else known.story.holders.holders
-    others = [(peer, how) for peer, how in held if peer != me]
-    marks = glyphs.marks
-    sure, maybe = marks[Delivery.ACKNOWLEDGED], marks[Delivery.POSSIBLY_ACKNOWLEDGED]
-    said = ["you (on this disk)"]
-    for peer, how in others[:NAMES_SHOWN]:
-        mark = maybe if how is Evidence.FILTER else sure
-        said.append(f"{known.name(peer)} {mark} ({_how(known, peer, how)})")
-    if len(others) > NAMES_SHOWN:
-        said.append(f"and {len(others) - NAMES_SHOWN:,} more")
-    here = () if info is None else info.peers
-    unknown = [peer for peer in here if peer != me and peer not in dict(others)]
-    said += [f"{known.name(peer)} unknown" for peer in unknown[:NAMES_SHOWN]]
-    lines = [Said(" · ".join(said))]
-    if known.story.holders is None:
-        lines.append(
-            Said("of the others nothing is kept: it is too old, or before this start", quiet=True)
-        )
-    kinds = dict.fromkeys(how for _, how in others)
-    lines += [Said(SAID[how], quiet=True) for how in kinds]
-    if Evidence.FILTER in kinds and info is not None and info.bloom is not None:
-        lines += [Said(one, quiet=True) for one in false_maybe(info.bloom)]
-    return Part("Who has it", tuple(lines))
-
-
-def _how(known: Known, peer: PeerId, how: Evidence) -> str:
-    if how is Evidence.NAMED:
-        heard = next((one for one in known.received(Role.NAMES) if one.author == peer), None)
-        if heard is not None:
-            return f"named it in {within(heard)}"
-        where = next((named for by, named in known.story.named if by == peer), None)
-        return f"named it in {'a sync message' if where is None else short_id(where)}"
-    if how is Evidence.FILTER:
-        bloom = None if known.info is None else known.info.bloom
-        chance = "" if bloom is None else f", wrong in {percent(bloom.false_positives)}"
-        return f"filter: maybe{chance}"
-    return HOW[how]
-
-
-HOW: Final = {
-    Evidence.WROTE: "wrote it",
-    Evidence.SENT: "sent it",
-    Evidence.PROVED: "proved it in a session",
-}
-
-
 # -- what became of it -----------------------------------------------------------------------------
-
-
-def _changes(known: Known, glyphs: Glyphs) -> list[Part]:
-    line = known.line
-    told: list[Part] = []
-    stored = known.disk.stored
-    changes = () if stored is None else stored.changes
-    own = [one for one in changes if one.author == line.author]
-    redactions = [one for one in own if isinstance(one.change, Redaction)]
-    edits = [one for one in own if isinstance(one.change, Edit)]
-    if line.deleted:
-        when = f" at {stamp(redactions[-1].created_ns, line.created_ns)}" if redactions else ""
-        said = f"by its author{when}; the signed bytes stay, for what builds on them"
-        told.append(_one("Deleted", said))
-    elif line.edited:
-        lines = [Said(f"first: {_one_line(_first_text(known))}")]
-        for one in edits:
-            assert isinstance(one.change, Edit)
-            when = stamp(one.created_ns, line.created_ns)
-            lines.append(Said(f"{when} changed to: {_one_line(one.change.text)}"))
-        told.append(Part("Edited", tuple(lines)))
-    if line.reactions:
-        who = [
-            f"{emoji_label(one.emoji, glyphs)} {_listed([known.name(by) for by in one.who])}"
-            for one in line.reactions
-        ]
-        told.append(_one("Reactions", " · ".join(who)))
-    return told
-
-
-def _first_text(known: Known) -> str:
-    if known.disk.entry is None:
-        return "(cannot be read)"
-    try:
-        return decode_text(known.disk.entry.body).text
-    except DecodeError:
-        return "(cannot be read)"
-
-
-def _one_line(text: str) -> str:
-    return " ".join(clean_text(text).split())
 
 
 def _history(known: Known) -> Part:
@@ -420,7 +307,7 @@ def _with_facts(label: str, plan: str, facts: Iterable[str]) -> Part:
 def _bytes(known: Known) -> list[Part]:
     stored, message = known.disk.stored, known.disk.message
     if stored is None or message is None:
-        return [_one("Bytes", "its bytes cannot be read on this disk")]
+        return [single("Bytes", "its bytes cannot be read on this disk")]
     frame = next((one for one in known.heard if one.role is Role.CARRIES), None)
     said = f"{len(stored.payload):,} stored, of which {len(message.content):,} signed with the text"
     if frame is not None:
@@ -430,7 +317,7 @@ def _bytes(known: Known) -> list[Part]:
     if not known.line.deleted:
         text = size(len(known.line.text.encode(errors="replace")))
         lines.append(Said(f"the text alone {text}", quiet=True))
-    return [Part("Bytes", tuple(lines)), _one("Signature", _signature(known))]
+    return [Part("Bytes", tuple(lines)), single("Signature", _signature(known))]
 
 
 def _signature(known: Known) -> str:
@@ -444,13 +331,3 @@ def _signature(known: Known) -> str:
     trust = "your own key" if line.own else known_as.value
     who = f"{clean_nick(line.nick)}, key {short_fingerprint(line.author)}, {trust}"
     return f"{'ok' if holds else 'WRONG: its author did not sign this'} ({who})"
-
-
-def _one(label: str, text: str) -> Part:
-    return Part(label, (Said(text),))
-
-
-def _listed(names: Sequence[str]) -> str:
-    if len(names) > NAMES_SHOWN:
-        return f"{', '.join(names[:NAMES_SHOWN])} and {len(names) - NAMES_SHOWN:,} more"
-    return " and ".join([part for part in (", ".join(names[:-1]), names[-1]) if part])
