@@ -161,7 +161,7 @@ async def test_an_acknowledged_message_says_who_named_it_where(repaired: Scene) 
 
     assert known.line.delivery is Delivery.ACKNOWLEDGED
     assert part(known, "In short").endswith("has it for certain.")
-    assert "sent to everybody connected" in history
+    assert "sent to whoever was connected" in history
     assert "in SYNC " in history
     assert ": that acknowledges it" in history
     assert "bob unknown" in part(known, "Who has it")

@@ -197,7 +197,7 @@ def _sent(known: Known) -> list[Moment]:
             who = known.name(one.peer)
             told.append(Moment(one.at, f"pushed to {who}, who lacked it by comparing histories"))
         elif not any(abs(one.at - at) < SLACK // 10 for at in noted):
-            told.append(Moment(one.at, f"sent to everybody connected, {one.size:,} bytes"))
+            told.append(Moment(one.at, f"sent to whoever was connected, {one.size:,} bytes"))
     return told
 
 
