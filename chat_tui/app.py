@@ -28,6 +28,7 @@ from chat_tui.inputs import Inputs
 from chat_tui.marks import ASCII, UNICODE, Glyphs
 from chat_tui.messages import (
     DebugClosed,
+    FramesWanted,
     GraphWanted,
     NewerWanted,
     NewestWanted,
@@ -58,6 +59,10 @@ QUIT_WITHIN_S: Final = 2.0
 
 NO_CHANNEL: Final = ChannelId("")
 """Stands for the channel of somebody who is in none."""
+
+
+FILTER_DIGITS: Final = 12
+"""Of the id that the frames on the wire are filtered by: no two messages share so many."""
 
 
 class ChatApp(PeopleActions):
@@ -309,6 +314,10 @@ class ChatApp(PeopleActions):
     @on(GraphWanted)
     async def _show_graph(self, wish: GraphWanted) -> None:
         await self.action_open_debug("Causal", wish.message_id)
+
+    @on(FramesWanted)
+    async def _show_frames(self, wish: FramesWanted) -> None:
+        await self.action_open_debug("Wire", wish.message_id[:FILTER_DIGITS])
 
     @on(DebugClosed)
     def _leave_debug(self, message: DebugClosed) -> None:

@@ -38,9 +38,10 @@ class Goal:
 
 @dataclass(frozen=True, slots=True)
 class Detailed:
-    """A message whose details are wanted."""
+    """A message whose details are wanted; its bytes, if `raw`."""
 
     line: Line
+    raw: bool = False
 
 
 @dataclass(frozen=True, slots=True)

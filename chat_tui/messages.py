@@ -85,6 +85,13 @@ class SearchWanted(Message):
 
 
 @dataclass
+class FramesWanted(Message):
+    """The person wants to see the frames that carry, name or ask for a message."""
+
+    message_id: MessageId
+
+
+@dataclass
 class DebugClosed(Message):
     """The person is done with the debug pane; `stays` if it stands open meanwhile."""
 

@@ -24,7 +24,7 @@ from chat_tui.commands.command import At, Result
 from chat_tui.composer import Composer
 from chat_tui.found import Detailed, Found, Goal, Hits, Listed, View
 from chat_tui.gaps import Gaps
-from chat_tui.messages import CursorMoved, DetailsWanted, GraphWanted, SearchWanted
+from chat_tui.messages import CursorMoved, DetailsWanted, FramesWanted, GraphWanted, SearchWanted
 from chat_tui.pager import BEGINNING, END, Pager
 from chat_tui.panels import DIM
 from chat_tui.reader import Reader
@@ -164,8 +164,8 @@ class Reading(Vertical):
                 self._choose(found)
             case Goal():
                 self._go(found)
-            case Detailed(line):
-                self._show_details(line)
+            case Detailed(line, raw):
+                self._show_details(line, raw=raw)
             case View("unread"):
                 self.action_unread()
             case View("bare"):
@@ -194,7 +194,7 @@ class Reading(Vertical):
         return bool(text)
 
     def act_on(self, what: str, line: Line) -> None:
-        """Do something with a message: `copy`, `copy_id`, `quote`, `open_link` or `graph`."""
+        """Do with a message: `copy`, `copy_id`, `quote`, `open_link`, `wire` or `graph`."""
         match what:
             case "copy":
                 self._copy(clean_text(line.text), "the message")
@@ -204,6 +204,8 @@ class Reading(Vertical):
                 self._quote(line)
             case "open_link":
                 self._ask_which_link(line)
+            case "wire":
+                self.post_message(FramesWanted(line.message_id))
             case _:
                 self.post_message(GraphWanted(line.message_id))
 
@@ -442,14 +444,13 @@ class Reading(Vertical):
 
         self.app.push_screen(message_list(found, self._glyphs), go)
 
-    def _show_details(self, line: Line) -> None:
-        from chat_tui.details import details
-        from chat_tui.reading_screens import DetailsScreen
+    def _show_details(self, line: Line, *, raw: bool = False) -> None:
+        from chat_tui.about.screen import DetailsScreen
 
-        def text() -> Content:
-            return Content("\n").join(details(self._chat.snapshot(), self._as_now(line)))
+        def now() -> Line:
+            return self._as_now(line)
 
-        self.app.push_screen(DetailsScreen(line, text, self.act_on))
+        self.app.push_screen(DetailsScreen(self._chat, now, self.act_on, self._glyphs, raw=raw))
 
     def _as_now(self, line: Line) -> Line:
         """Return a line as it is by now, if it is in memory."""

@@ -1,4 +1,4 @@
-"""What opens over the conversation while reading: a list, a link, details, text without boxes.
+"""What opens over the conversation while reading: a list, a link, text without boxes.
 
 Text of peers becomes `Content`, never markup; every screen says how it is left.
 """
@@ -17,7 +17,6 @@ from chat_tui.found import Listed, line_text
 from chat_tui.links import ascii_host, host_of, warnings
 from chat_tui.marks import Glyphs
 from chat_tui.panels import BAD, DIM
-from chat_tui.screens import TextScreen
 from chat_tui.surroundings import Panel
 from chat_tui.text import clean_nick, clean_text, clip_cells, day_of, time_of_day, wrap
 from sync.machine import MessageId
@@ -162,29 +161,6 @@ def link_question(links: Sequence[str], glyphs: Glyphs) -> ChoiceScreen:
         cursor=glyphs.cursor,
         below=about,
     )
-
-
-class DetailsScreen(TextScreen):
-    """All about one message, with what can be done with it."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "dismiss", show=False),
-        Binding("y", "act('copy')", show=False),
-        Binding("i", "act('copy_id')", show=False),
-        Binding("o", "act('open_link')", show=False),
-        Binding("g", "act('graph')", show=False),
-    ]
-
-    def __init__(
-        self, line: Line, text: Callable[[], Content], act: Callable[[str, Line], None]
-    ) -> None:
-        super().__init__(f"Message {line.message_id[:6]}", text)
-        self._line, self._act = line, act
-
-    def action_act(self, what: str) -> None:
-        """Close, and do what was asked for with the message."""
-        self.dismiss()
-        self._act(what, self._line)
 
 
 class BareScreen(Screen[None]):

@@ -28,7 +28,7 @@ KEY_HELP: Final = (
 )
 
 READING_HELP: Final = (
-    ("Enter, y, i", "its details; copy its text, or its id"),
+    ("Enter, y, i", "all about it: there w its frames, d its bytes; copy its text, or its id"),
     ("q, o, g", "quote it, open its link, show what it builds on"),
     ("Home, End", "the very first, the newest message"),
     ("Tab, /", "write, with the message still selected: /info is about it"),

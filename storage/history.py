@@ -9,10 +9,12 @@ from storage.columns import DELIVERY_OF, U64_MAX, from_u64, message_id, peer_id,
 from storage.database import Database
 from storage.looks import looks_of, readable
 from storage.rows import Row
+from storage.stored import stored_in
 from sync.changes import UNCHANGED
 from sync.entry import HASH_SIZE, Text
 from sync.looks import changed
 from sync.machine import ChannelId, MessageId, PeerId
+from sync.message_infos import StoredInfo
 from sync.view import CausalNode, Line, Position
 
 UNKNOWN: Final = Text("", "(a kind of message this version does not know)")
@@ -122,6 +124,12 @@ class SqliteHistory:
         from storage.causal import around  # noqa: PLC0415  # no first paint needs a graph
 
         return await self._database.read(partial(around, channel, message_id, depth, limit))
+
+    async def stored(self, channel: ChannelId, message_id: MessageId) -> StoredInfo | None:
+        """See `sync.view.History`."""
+        if not MESSAGE_ID.fullmatch(message_id):
+            return None
+        return await self._database.read(partial(stored_in, channel, message_id))
 
     async def _lines(self, query: str, *parameters: bytes | int | str) -> list[Line]:
         return await self._database.read(partial(_read_lines, self._me, query, parameters))

@@ -6,7 +6,9 @@ from typing import Protocol
 
 from sync.errors import LocalError
 from sync.group.group import Group
+from sync.happenings import Happenings
 from sync.machine import ChannelId, MessageId
+from sync.message_infos import MessageStory
 from sync.tap import Tap
 from sync.view import FrameInfo, ProbeInfo
 
@@ -30,9 +32,11 @@ class Inspector:
         self,
         groups: Callable[[], Mapping[ChannelId, Group]],
         tap: Tap,
+        happenings: Happenings,
         trace: TraceFile | None = None,
     ) -> None:
         self._groups = groups
+        self._happenings = happenings
         self._tap = tap
         self._trace = trace
 
@@ -48,6 +52,10 @@ class Inspector:
         sds = group.sds
         held = MessageId(message_id) in sds.log.order
         return ProbeInfo(message_id, sds.filter.bits_of(message_id), held)
+
+    def story(self, channel: ChannelId, message_id: MessageId) -> MessageStory:
+        """See `sync.view.Inspection`."""
+        return self._happenings.story(channel, message_id)
 
     @property
     def recorded(self) -> Path | None:

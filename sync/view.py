@@ -28,6 +28,7 @@ from sync.infos import (
     WaitingInfo,
 )
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
+from sync.message_infos import MessageStory, StoredInfo
 from sync.sds.message import Delivery
 
 __all__ = [  # what is only passed on
@@ -357,6 +358,9 @@ class Inspection(Protocol):
     def probe(self, channel: ChannelId, message_id: str) -> ProbeInfo | None:
         """Test an id against our filter of the channel; None if we are not in it now."""
 
+    def story(self, channel: ChannelId, message_id: MessageId) -> MessageStory:
+        """Return what is remembered of a message: what happened to it, and who has it."""
+
     @property
     def recorded(self) -> Path | None:
         """The file that frames are recorded to, if any."""
@@ -419,3 +423,6 @@ class History(Protocol):
         Up to `depth` steps either way and `limit` messages, also what is not delivered; what is
         named and not here is `Place.MISSING`. Nothing if nobody here has ever named the message.
         """
+
+    async def stored(self, channel: ChannelId, message_id: MessageId) -> StoredInfo | None:
+        """Return the bytes of a message, delivered or not, and its changes; None if not here."""

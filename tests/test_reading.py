@@ -7,11 +7,12 @@ from textual.events import MouseMove
 from textual.message import Message
 from textual.pilot import Pilot
 
+from chat_tui.about.screen import DetailsScreen
 from chat_tui.app import ChatApp
 from chat_tui.marks import ASCII
 from chat_tui.messages import GraphWanted
 from chat_tui.reading import COPY_MAX
-from chat_tui.reading_screens import BareScreen, ChoiceScreen, DetailsScreen
+from chat_tui.reading_screens import BareScreen, ChoiceScreen
 from sync.machine import SECOND
 from tests.readings import (
     LINK,

@@ -4,9 +4,11 @@ import re
 from typing import Final
 
 from chat_tui import reports
+from chat_tui.about.known import know, read
+from chat_tui.about.raw import raw_lines
+from chat_tui.about.sections import as_text as as_words
 from chat_tui.chat import Chat
 from chat_tui.commands.command import At, Command, Result, channel_info, required
-from chat_tui.facts import facts
 from chat_tui.found import Detailed, Goal, Hits, Listed, View, as_text, line_text
 from chat_tui.grep import matching
 from chat_tui.links import ascii_host, host_of, links_in
@@ -25,6 +27,9 @@ MENTIONS_MAX: Final = 200
 
 LINES_AROUND: Final = 5
 """Lines printed before and after a place in line mode."""
+
+RAW: Final = "raw"
+"""Asks for the bytes of a message; no id has these letters."""
 
 ID_PREFIX: Final = re.compile(r"[0-9a-f]{4,64}")
 """Shorter ones fit too much, and could be times."""
@@ -101,9 +106,12 @@ async def goto(chat: Chat, rest: str, at: At) -> Result:
 
 async def info(chat: Chat, rest: str, at: At) -> Result:
     """Show all about a message."""
-    line = await _meant(chat, rest, at)
-    said = [f"{name}: {fact}" for name, fact in facts(chat.snapshot(), line)]
-    return Result(text="\n".join([*said, "", clean_text(line.text)]), found=Detailed(line))
+    words = rest.split()
+    raw = RAW in words
+    line = await _meant(chat, " ".join(word for word in words if word != RAW), at)
+    known = know(chat, line, await read(chat.history, line))
+    text = "\n".join(raw_lines(known)) if raw else as_words(known)
+    return Result(text=text, found=Detailed(line, raw))
 
 
 async def unread(_chat: Chat, _rest: str, _at: At) -> Result:
@@ -224,7 +232,9 @@ ROWS: Final = (
     Command(("/mentions",), "", "list the messages that name you", mentions),
     Command(("/goto",), "day or id", "go there: yesterday, 21.11., 14:30, 3fa2", goto),
     Command(("/unread",), "", "go to the first unread message", unread),
-    Command(("/info",), "[id]", "all about the selected message, or this one", info),
+    Command(
+        ("/info",), "[raw] [id]", "all about the selected message or this one; its bytes", info
+    ),
     Command(("/copy",), "[id]", "copy the text of a message", copy),
     Command(("/quote",), "[id]", "quote a message", quote),
     Command(("/open",), "[id]", "open a link of the selected message", links),

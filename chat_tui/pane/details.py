@@ -6,7 +6,7 @@ from typing import Final
 from chat_tui.reports import name_of, short_id
 from chat_tui.sections import Detail
 from chat_tui.text import clean_text, count, milliseconds, size, span, time_of_day, times
-from sync.machine import MILLISECOND, SECOND, MessageId, Nanos
+from sync.machine import MILLISECOND, SECOND, MessageId, Nanos, PeerId
 from sync.sds.evidence import Evidence
 from sync.sds.message import Delivery
 from sync.sds.parameters import PROFILES, Parameters
@@ -26,6 +26,9 @@ from sync.view import (
 
 BACKOFF_MAX: Final = 2
 """Doublings of the pause between two requests (`sync.sds.asking`)."""
+
+T_REQ: Final = "T_req = now + T_min + hash(me, id) mod (T_max - T_min)"
+T_RESP: Final = "T_resp = now + distance · hash(id) mod T_max"
 
 SAID: Final = {
     Evidence.WROTE: "wrote it: who signed it has it",
@@ -69,18 +72,10 @@ def request(snapshot: Snapshot, info: ChannelInfo, one: RequestInfo) -> Detail:
     """Return why a missing message is asked for when it is."""
     repair = info.repair
     assert repair is not None
-    spread = max(1, (repair.t_max - repair.t_min) // MILLISECOND)
-    hashed = digest(snapshot.me + one.message_id)
-    drawn = hashed % spread
     facts = [
-        "T_req = now + T_min + hash(me, id) mod (T_max - T_min)",
+        T_REQ,
         *_t_max(info, repair),
-        f"hash({snapshot.me[:6]}…, {short_id(one.message_id)}…) = {_hex(hashed)}",
-        f"{_hex(hashed)} mod {spread:,} ms = {drawn:,} ms",
-        (
-            f"T_min {seconds(repair.t_min)} + {drawn:,} ms = "
-            f"{seconds(repair.t_min + drawn * MILLISECOND)}"
-        ),
+        *request_draw(snapshot.me, one.message_id, repair.t_min, repair.t_max),
     ]
     if one.asked:
         doubled = min(one.asked, BACKOFF_MAX)
@@ -105,29 +100,27 @@ def request(snapshot: Snapshot, info: ChannelInfo, one: RequestInfo) -> Detail:
     )
 
 
+def request_draw(me: PeerId, message_id: MessageId, t_min: Nanos, t_max: Nanos) -> list[str]:
+    """Return how long `me` waits before asking for a message, step by step."""
+    spread = max(1, (t_max - t_min) // MILLISECOND)
+    hashed = digest(me + message_id)
+    drawn = hashed % spread
+    return [
+        f"hash({me[:6]}…, {short_id(message_id)}…) = {_hex(hashed)}",
+        f"{_hex(hashed)} mod {spread:,} ms = {drawn:,} ms",
+        f"T_min {seconds(t_min)} + {drawn:,} ms = {seconds(t_min + drawn * MILLISECOND)}",
+    ]
+
+
 def answer(snapshot: Snapshot, info: ChannelInfo, one: AnswerInfo) -> Detail:
     """Return why somebody's request is answered when it is."""
     repair = info.repair
     assert repair is not None
-    whole = max(1, repair.t_max // MILLISECOND)
-    facts = ["T_resp = now + distance · hash(id) mod T_max", "distance = hash(me) xor hash(sender)"]
-    facts += _t_max(info, repair)
+    facts = [T_RESP, "distance = hash(me) xor hash(sender)", *_t_max(info, repair)]
     if one.sender == snapshot.me:
         facts.append("we wrote it: distance 0, so T_resp is now")
     elif one.sender is not None:
-        distance, hashed = digest(snapshot.me) ^ digest(one.sender), digest(one.message_id)
-        base = distance * hashed % whole
-        step = math.gcd(hashed, whole)
-        own = digest(snapshot.me + one.message_id) % step
-        facts += [
-            f"hash({snapshot.me[:6]}…) xor hash({one.sender[:6]}…) = {_hex(distance)}",
-            f"hash({short_id(one.message_id)}…) = {_hex(hashed)}",
-            f"{_hex(distance)} · {_hex(hashed)} mod {whole:,} ms = {base:,} ms",
-            (
-                f"and {own:,} ms of our own, below gcd(hash(id), T_max) = {step:,} ms, so that "
-                "no two answer at once"
-            ),
-        ]
+        facts += answer_draw(snapshot.me, one.sender, one.message_id, repair.t_max)
     if repair.groups > 1:
         facts.append(
             f"{repair.groups:,} response groups: we may answer because hash(me, id) and "
@@ -141,6 +134,24 @@ def answer(snapshot: Snapshot, info: ChannelInfo, one: AnswerInfo) -> Detail:
         "author least; whoever hears an answer gives none. So it is answered once.",
         tuple(facts),
     )
+
+
+def answer_draw(who: PeerId, sender: PeerId, message_id: MessageId, t_max: Nanos) -> list[str]:
+    """Return how long `who` waits before answering for a message of `sender`, step by step."""
+    whole = max(1, t_max // MILLISECOND)
+    distance, hashed = digest(who) ^ digest(sender), digest(message_id)
+    base = distance * hashed % whole
+    step = math.gcd(hashed, whole)
+    own = digest(who + message_id) % step
+    return [
+        f"hash({who[:6]}…) xor hash({sender[:6]}…) = {_hex(distance)}",
+        f"hash({short_id(message_id)}…) = {_hex(hashed)}",
+        f"{_hex(distance)} · {_hex(hashed)} mod {whole:,} ms = {base:,} ms",
+        (
+            f"and {own:,} ms of one's own, below gcd(hash(id), T_max) = {step:,} ms, so that "
+            "no two answer at once"
+        ),
+    ]
 
 
 def outgoing(snapshot: Snapshot, info: ChannelInfo, one: OutgoingInfo) -> Detail:
@@ -259,7 +270,6 @@ def longest_wait(snapshot: Snapshot) -> Detail:
 
 def bloom(one: BloomInfo) -> Detail:
     """Return how often the filter is wrong, by the formula and as it is filled now."""
-    predicted = false_positive_rate(one.count, one.bits, one.hashes)
     return Detail(
         "The filter of this channel",
         "It goes out with each message and says which ids we have, in few bits. A clear bit means "
@@ -267,15 +277,20 @@ def bloom(one: BloomInfo) -> Detail:
         (
             f"n {one.count:,} ids of at most {one.capacity:,}",
             f"m {one.bits:,} bits, {size((one.bits + 7) // 8)}; k {one.hashes} bits an id",
-            "chance of a false maybe = (1 - e^(-k·n/m))^k",
-            (
-                f"(1 - e^(-{one.hashes}·{one.count:,}/{one.bits:,}))^{one.hashes} = "
-                f"{percent(predicted)}"
-            ),
+            *false_maybe(one),
             f"as filled now: fill^k = {one.fill:.4f}^{one.hashes} = {percent(one.false_positives)}",
             f"rolls over in {one.capacity - one.count:,} ids: the older half leaves",
         ),
     )
+
+
+def false_maybe(one: BloomInfo) -> list[str]:
+    """Return the chance of a false maybe: the formula, and with the values of a filter."""
+    predicted = false_positive_rate(one.count, one.bits, one.hashes)
+    return [
+        "chance of a false maybe = (1 - e^(-k·n/m))^k",
+        (f"(1 - e^(-{one.hashes}·{one.count:,}/{one.bits:,}))^{one.hashes} = {percent(predicted)}"),
+    ]
 
 
 def false_positive_rate(ids: int, bits: int, hashes: int) -> float:

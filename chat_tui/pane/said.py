@@ -1,12 +1,17 @@
 """What the pane and line mode say in the same words."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from chat_tui import protocol
 from chat_tui.pane import wire
 from sync.errors import LocalError
 from sync.view import FrameInfo, ProbeInfo, Snapshot
+
+ID: Final = re.compile(r"[0-9a-f]{6,64}")
+"""The beginning of a message id; SDS has them as text, so a frame that is about one contains it."""
 
 
 def choose(
@@ -17,13 +22,21 @@ def choose(
     *,
     ascii_only: bool = False,
 ) -> list[tuple[FrameInfo, str]]:
-    """Return the frames that have all words in their line, newest first, each with its line."""
+    """Return the frames that have all words in their line, newest first, each with its line.
+
+    A word that is the beginning of an id also chooses the frames that name or ask for that.
+    """
     wanted = words.casefold().split()
     lines = [
         (frame, wire.frame_line(snapshot, frame, width, ascii_only=ascii_only))
         for frame in reversed(frames)
     ]
-    return [one for one in lines if protocol.has_all(one[1], wanted)]
+    return [one for one in lines if _has_all(*one, wanted)]
+
+
+def _has_all(frame: FrameInfo, line: str, wanted: Sequence[str]) -> bool:
+    words = [one for one in wanted if not (ID.fullmatch(one) and one.encode() in frame.data)]
+    return protocol.has_all(line, words)
 
 
 def file_named(name: str) -> Path:

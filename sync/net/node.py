@@ -17,6 +17,7 @@ from sync.changes import Change
 from sync.errors import ChatError, LocalError, RemoteError
 from sync.group import values
 from sync.group.writer import Author
+from sync.happenings import Happenings
 from sync.identity import Identity, verify
 from sync.inspector import Inspector
 from sync.journal import Journal, Loaded, Retriever
@@ -93,7 +94,8 @@ class Node:
         )
         self._runner = Runner(author, rng, trace)
         self._tap = Tap()
-        self.inspection = Inspector(lambda: self._runner.groups, self._tap, trace)
+        self._happenings = Happenings(lambda: self._runner.groups, self.clock.now())
+        self.inspection = Inspector(lambda: self._runner.groups, self._tap, self._happenings, trace)
         self._engine = Engine(self._runner, journal, self.clock, self)
         addresses = Addresses(random.Random(system.draw(32)))  # noqa: S311  # only delays
         self.mesh = Mesh(identity, self.clock, self._secrets, addresses, self, self._spawn)
@@ -335,6 +337,7 @@ class Node:
         self, channel: ChannelId, effect: values.Effect, loaded: dict[MessageId, Loaded]
     ) -> None:
         """See `sync.net.engine.Releaser`."""
+        self._happenings.note(self.clock.now(), channel, effect)
         match effect:
             case values.Broadcast(payload):
                 self._broadcast(channel, payload)

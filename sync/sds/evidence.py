@@ -84,3 +84,19 @@ class Holders:
             for peer, evidence in self._hints.get(message_id, {}).items():
                 known.setdefault(peer, evidence)
         return list(holders.items())
+
+    def of(
+        self, message_id: MessageId
+    ) -> tuple[dict[PeerId, Evidence], list[tuple[PeerId, MessageId | None]]]:
+        """Return who has a message, and who named it in which message (None: a sync message)."""
+        known: dict[PeerId, Evidence] = {}
+        named: list[tuple[PeerId, MessageId | None]] = []
+        for by, told, history in self._told:
+            if told == message_id:
+                known[by] = Evidence.WROTE
+            elif any(entry.message_id == message_id for entry in history):
+                known.setdefault(by, Evidence.NAMED)
+                named.append((by, told))
+        for peer, evidence in self._hints.get(message_id, {}).items():
+            known.setdefault(peer, evidence)
+        return known, named

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from sync.changes import CHANGING, UNCHANGED, Look, change_of, look_of
+from sync.entry import Entry
 from sync.errors import StorageError
 from sync.group.ingest import history_of
 from sync.group.records import GAPS_MAX, stamped_row
@@ -85,6 +86,12 @@ class Disk:
         rows = [self.rows[one] for one in changes]
         entries = [one.message.entry for one in rows if one.status is Status.DELIVERED]
         return look_of(row.message.entry, entries)
+
+    def changes_of(self, message_id: MessageId) -> list[Entry]:
+        """Return the delivered entries that change a message, in their order."""
+        rows = [self.rows[one] for one in self._changes.get(message_id, ())]
+        entries = [one.message.entry for one in rows if one.status is Status.DELIVERED]
+        return sorted(entries, key=lambda entry: (entry.header.lamport, entry.message_id))
 
     def _touched(self, records: Sequence[Record]) -> dict[MessageId, None]:
         """Return the messages whose look the records may change."""

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Final
 
 from sync.causal_walk import CHILDREN_MAX, Kin, walk
+from sync.changes import change_of
 from sync.entry import Entry
 from sync.group.group import Group
 from sync.group.values import (
@@ -23,9 +24,11 @@ from sync.group.values import (
     Status,
     Written,
 )
+from sync.happenings import Happenings
 from sync.inspector import Inspector
 from sync.looks import changed
 from sync.machine import SECOND, ChannelId, MessageId, Nanos, PeerId
+from sync.message_infos import ChangeInfo, StoredInfo
 from sync.runner import Release
 from sync.sds.message import Delivery
 from sync.show import channel_info, event_of, line_of, session_infos
@@ -75,7 +78,8 @@ class SimulatedView:
         self._last_seen: dict[PeerId, Nanos] = {}
         world.listeners.append(self._note)
         tap = self._node.tap = self._node.tap or Tap()
-        self.inspection = Inspector(self._groups, tap)
+        self._happenings = Happenings(self._groups, world.now + self._node.machine_offset)
+        self.inspection = Inspector(self._groups, tap, self._happenings)
 
     def _groups(self) -> dict[ChannelId, Group]:
         return {} if self._node.runner is None else self._node.runner.groups
@@ -149,6 +153,7 @@ class SimulatedView:
             return
         self._see_peers()
         now = self._world.now
+        self._happenings.note(now + self._node.machine_offset, release.channel, release.effect)
         if not self._steps or self._steps[-1][0] != now:
             self._steps.append((now, []))
         self._steps[-1][1].append(_word(release.effect))
@@ -241,6 +246,18 @@ class SimulatedHistory:
         return [
             replace(one, nick=self._nick_of(one.author)) if one.author else one for one in nodes
         ]
+
+    async def stored(self, channel: ChannelId, message_id: MessageId) -> StoredInfo | None:
+        """See `sync.view.History`."""
+        row = self._disk.rows.get(message_id)
+        if channel != self._channel or row is None:
+            return None
+        changes = [
+            ChangeInfo(one.message_id, one.header.author, one.header.created_ns, change)
+            for one in self._disk.changes_of(message_id)
+            if (change := change_of(one)) is not None
+        ]
+        return StoredInfo(row.message.payload, row.message.waku_hash, tuple(changes))
 
     def _positions(self, channel: ChannelId) -> list[Position]:
         return self._disk.lines() if channel == self._channel else []
