@@ -82,15 +82,8 @@ def repairing() -> ChatApp:
     return scenes.screen_of(scenes.repairing())
 
 
-def coming_back() -> ChatApp:
-    """Alice is back, and part of what she missed has come."""
-    scene = scenes.coming_back()
-    scenes.history(scene)
-    return scenes.screen_of(scene)
-
-
 def syncing() -> ChatApp:
-    """The same, but it comes while she looks."""
+    """Alice is back, and part of what she missed comes while she looks."""
     return scenes.screen_of(scenes.coming_back(), play=scenes.history)
 
 
@@ -145,7 +138,7 @@ async def see_the_doctor(pilot: Pilot[Any]) -> None:
         ),
         Finding("TCP port", "46021 was reached by this computer; no peer has dialled it"),
     ]
-    content = doctor_content(findings, "All tests are done.")
+    content = doctor_content(findings, "All tests are done.", pilot.app.size.width)
     await pilot.pause()
     pilot.app.push_screen(TextScreen("Doctor", lambda: content))
     await pilot.pause()
@@ -185,7 +178,7 @@ PICTURES: Final = {
     "debug_wire": Picture(repairing, WIDE, pressing("f2", "5", "j")),
     "debug_trace": Picture(repairing, WIDE, pressing("f2", "6", "j")),
     "debug_opened": Picture(repairing, WIDE, pressing("f2", "j", "j", "enter")),
-    "sync_wide": Picture(coming_back, WIDE, pressing("f2", "4", "j")),
+    "sync_wide": Picture(syncing, WIDE, pressing("f2", "4", "j")),
     "sync_narrow": Picture(syncing, NARROW, nothing),
     "peers": Picture(known, NARROW, pressing("f3", "down")),
     "verify": Picture(known, NARROW, pressing("f3", "v")),

@@ -27,6 +27,7 @@ FONT_FILES: Final = ("DejaVuSansMono.ttf", "DejaVuSansMono-Bold.ttf", "DejaVuSan
 """They have all of the chat's signs."""
 
 FAMILY: Final = "DejaVu Sans Mono, Menlo, Consolas, monospace"
+TITLE: Final = "DejaVu Sans, arial, sans-serif;"
 PNG_WIDTH: Final = 1400
 
 FONT_FACE: Final = re.compile(r"\s*@font-face \{.*?\}", re.DOTALL)
@@ -47,16 +48,24 @@ async def svg_of(picture: Picture) -> str:
                     field.cursor_blink = False
             await pilot.pause()
             svg = app.export_screenshot(title="chat-tui")
-    return FONT_FACE.sub("", svg).replace("Fira Code", FAMILY)
+    return (
+        FONT_FACE.sub("", svg)
+        .replace("Fira Code, monospace", FAMILY)
+        .replace("Fira Code", FAMILY)
+        .replace("arial;", TITLE)
+    )
 
 
 def png_of(svg: str) -> bytes:
     """Draw an SVG with fonts from files, whatever others are installed."""
     fonts = [str(FONTS / name) for name in FONT_FILES]
-    drawn = svg.replace(FAMILY, "DejaVu Sans Mono")
+    drawn = svg.replace(FAMILY, "DejaVu Sans Mono").replace(TITLE, "DejaVu Sans;")
     return bytes(
         resvg_py.svg_to_bytes(
-            svg_string=drawn, width=PNG_WIDTH, font_files=fonts, skip_system_fonts=True
+            svg_string=drawn,
+            width=PNG_WIDTH,
+            font_files=fonts,
+            skip_system_fonts=True,
         )
     )
 
