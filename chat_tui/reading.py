@@ -25,7 +25,7 @@ from chat_tui.commands import reading as commands
 from chat_tui.commands.command import At, Result
 from chat_tui.composer import Composer
 from chat_tui.details import details
-from chat_tui.found import Detailed, Found, Goal, Hits, Listed, View
+from chat_tui.found import Acted, Detailed, Found, Goal, Hits, Listed, View
 from chat_tui.gaps import Gaps
 from chat_tui.links import links_in
 from chat_tui.messages import CursorMoved, DetailsWanted, GraphWanted
@@ -170,6 +170,8 @@ class Reading(Vertical):
                 self._go(found)
             case Detailed(line):
                 self._show_details(line)
+            case Acted(what, line):
+                self.act_on(what, line)
             case View("unread"):
                 self.action_unread()
             case View("bare"):
