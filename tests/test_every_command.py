@@ -3,6 +3,7 @@
 What a command does in depth is tested beside its subject; here none is forgotten.
 """
 
+import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,9 +16,12 @@ from chat_tui.commands.table import BY_NAME
 from chat_tui.demo.screen import DemoScreen
 from tests import scenes
 from tests.chats import opened, running
-from tests.readings import command, reading, short_talk, until
-from tests.test_app import screen, shown
+from tests.demos import ready
+from tests.readings import command, reading, short_talk
+from tests.test_app import SOON_S, screen, shown
 from tests.test_app import until as until_live
+
+pytestmark = pytest.mark.slow
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,13 +114,11 @@ def test_no_command_is_without_a_step() -> None:
 
 async def leave_all(app: ChatApp, pilot: Pilot[None]) -> None:
     """Close whatever a command opened, and empty the input."""
-    for _ in range(3):
+    while len(app.screen_stack) > 1:
         if isinstance(app.screen, DemoScreen):
-            await until(
-                pilot, lambda: not isinstance(app.screen, DemoScreen) or not app.screen.busy
-            )
+            await ready(pilot)
         await pilot.press("escape")
-        await pilot.pause()
+    await pilot.press("escape", "escape")
     app.composer.text = ""
     app.composer.focus()
 
@@ -171,7 +173,10 @@ def port_of(client: Client) -> int:
 
 async def test_quit_quits() -> None:
     async with reading(scenes.empty()) as (app, pilot):
-        await command(pilot, QUIT.line)
-        await until(pilot, lambda: app.return_code is not None)
+        app.composer.insert(QUIT.line)
+        await pilot.press("enter")
+        async with asyncio.timeout(SOON_S):
+            while app.return_code is None:
+                await asyncio.sleep(0)
 
         assert app.return_code == 0
