@@ -29,6 +29,8 @@ PASTE_MAX: Final = 64_000
 
 
 PLACEHOLDER: Final = "Enter sends, Ctrl+J begins a new line, / begins a command"
+PLACEHOLDER_SHORT: Final = "Enter sends, Ctrl+J new line, / a command"
+"""Where the other one would need two lines."""
 
 
 class InputHistory:
@@ -109,6 +111,11 @@ class Composer(TextArea):
         self._pasted = ""
         self.paste_lines = PASTE_LINES.default
         """A paste of more lines says so before it is sent; 0: none does."""
+
+    def on_resize(self) -> None:
+        """Say what Enter does in words that fit one line."""
+        fits = len(PLACEHOLDER) <= self.content_size.width
+        self.placeholder = PLACEHOLDER if fits else PLACEHOLDER_SHORT
 
     def restore(self, text: str) -> None:
         """Put a text back that could not be sent, unless another one was begun."""

@@ -230,13 +230,13 @@ class DebugPane(Vertical):
 
     def _tab_line(self, width: int) -> Content:
         """Return the names of all tabs; the one that is shown stands in brackets."""
-        parts: list[Content | str | tuple[str, str]] = []
-        for number, tab in enumerate(TABS, start=1):
-            if tab is self.tab:
-                parts.append((f"[{number}{tab.value}]", lines.TITLE))
-            else:
-                parts.append((f" {number}{tab.value}" if parts else f"{number}{tab.value}", DIM))
-        full = Content.assemble(*parts)
+        names = [
+            Content.styled(f"[{number}{tab.value}]", lines.TITLE)
+            if tab is self.tab
+            else Content.styled(f"{number}{tab.value}", DIM)
+            for number, tab in enumerate(TABS, start=1)
+        ]
+        full = Content(" ").join(names)
         return full if full.cell_length <= width else full.truncate(width, ellipsis=True)
 
     def _hint_text(self) -> str:
@@ -479,10 +479,9 @@ class DebugPane(Vertical):
     @on(Click, "#debug-tabs")
     def _pick(self, event: Click) -> None:
         """Show the tab whose name is clicked."""
-        names = [f"{number}{tab.value} " for number, tab in enumerate(TABS, start=1)]
         at = 0
-        for tab, name in zip(TABS, names, strict=True):
-            at += len(name)
+        for number, tab in enumerate(TABS, start=1):
+            at += len(f"{number}{tab.value} ") + (len("[]") if tab is self.tab else 0)
             if event.x < at:
                 self.go(tab)
                 return

@@ -51,7 +51,15 @@ class View:
     what: str
 
 
-Found: TypeAlias = Hits | Listed | Goal | Detailed | View
+@dataclass(frozen=True, slots=True)
+class Acted:
+    """Something that is done with one message on a screen: `copy`, `quote` or `open_link`."""
+
+    what: str
+    line: Line
+
+
+Found: TypeAlias = Hits | Listed | Goal | Detailed | View | Acted
 
 
 def line_text(line: Line) -> str:

@@ -9,6 +9,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
+from chat_tui.brevity import fitting
 from chat_tui.marks import EDITED, Glyphs
 from chat_tui.model import Row
 from chat_tui.reactions import joined, summary, unjoined
@@ -189,7 +190,8 @@ def _space(row: Row, taste: Taste) -> bool:
 def gap_line(sentence: str, shape: Shape, style: StyleOf) -> Strip:
     """Return the line of a gap: what is missing there, and what happens next."""
     sign = f"{shape.glyphs.gap:>{max(1, shape.gutter - 2)}}".ljust(shape.gutter)
-    return Strip([Segment(clip_cells(sign + sentence, shape.width), style("gap"))])
+    said = sign + fitting(sentence, shape.width - shape.gutter)
+    return Strip([Segment(clip_cells(said, shape.width), style("gap"))])
 
 
 def _rule(title: str, shape: Shape, style: Style) -> Strip:

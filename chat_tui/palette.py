@@ -115,6 +115,8 @@ class Palette(ModalScreen[str | None]):
         margin-top: 1;
         background: $surface;
         scrollbar-size-vertical: 1;
+        text-wrap: nowrap;
+        text-overflow: ellipsis;
     }
     """
 

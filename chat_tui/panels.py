@@ -38,8 +38,11 @@ TRUST_STYLES: Final = {
 AWAY_SHOWN: Final = 8
 """People in the list at the side who are not here: the others are in that of F3."""
 
-KEYS: Final = ("help", "debug", "peers", "search", "palette", "quit")
+KEYS: Final = ("help", "debug", "peers", "demo", "search", "palette", "quit")
 """The ids of the keys in the last line (`chat_tui.bindings`)."""
+GIVING_WAY: Final = ("demo", "search", "palette", "peers", "debug")
+"""Those that are left out where there is no room, this one first; they stay in the help."""
+ANY_WIDTH: Final = 1_000
 NEXT_CHANNEL: Final = ("next_active", "Next channel")
 
 
@@ -86,6 +89,11 @@ def whoami(snapshot: Snapshot) -> Content:
     )
 
 
+def name(snapshot: Snapshot) -> Content:
+    """Return our name alone, for where there is no room for the key."""
+    return Content.styled(clean_nick(snapshot.nick), "bold")
+
+
 def status(sentence: str, said: Notice | None) -> Content:
     """Return what happens and what comes next; a notice comes before it."""
     if said is None:
@@ -109,23 +117,35 @@ def keys(
     unread: Callable[[ChannelId], int],
     chosen: Mapping[str, tuple[str, ...]],
     mentioned: Callable[[ChannelId], int] = nobody_mentioned,
+    width: int = ANY_WIDTH,
 ) -> Content:
-    """Return the last line: the keys there really are, and channels with unread messages."""
+    """Return the last line: the keys there really are, and channels with unread messages.
+
+    Of the usual keys, as many as `width` has room for beside the channels.
+    """
     waiting = [
         (info, new)
         for info in snapshot.channels
         if info.channel != shown and (new := unread(info.channel))
     ]
-    parts: list[Content | str | tuple[str, str]] = []
-    # Where something waits, it has to fit: two give way, and stay in the help.
-    ids = [id_ for id_ in KEYS if not (waiting and id_ in {"search", "palette"})]
-    usual = [(id_, BY_ID[id_].label) for id_ in ids]
-    for id_, word in [*usual, NEXT_CHANNEL] if waiting else usual:
-        parts += [(name_of(chosen[id_][0]), "bold $accent"), f" {word}  "]
-    for info, new in waiting:
-        waits = _waiting(new, mentioned(info.channel))
-        parts.append((f" {reports.channel_title(info)} {waits}", "bold $warning"))
-    return Content.assemble(*parts)
+    news = [
+        Content.styled(
+            f" {reports.channel_title(info)} {_waiting(new, mentioned(info.channel))}",
+            "bold $warning",
+        )
+        for info, new in waiting
+    ]
+    labels = {id_: BY_ID[id_].label for id_ in KEYS} | dict([NEXT_CHANNEL] if waiting else [])
+    named = {
+        id_: Content.assemble((name_of(chosen[id_][0]), "bold $accent"), f" {label}  ")
+        for id_, label in labels.items()
+    }
+    for id_ in GIVING_WAY:
+        used = sum(part.cell_length for part in (*named.values(), *news))
+        if used - (0 if waiting else len("  ")) <= width:
+            break
+        del named[id_]
+    return Content("").join([*named.values(), *news])
 
 
 def _waiting(new: int, mentions: int) -> str:

@@ -63,7 +63,6 @@ class PeersScreen(ModalScreen[ChannelId | None]):
 
     def on_mount(self) -> None:
         """Show it now, and whenever it differs."""
-        self.query_one("#peers-keys", Panel).show(peers_table.keys())
         self._tick()
         self.set_interval(REFRESH_S, self._tick)
 
@@ -78,6 +77,7 @@ class PeersScreen(ModalScreen[ChannelId | None]):
             self._chosen = peers[0].peer
         lines = peers_table.table(snapshot, self.size.width - 2, self._cursor(peers), self._glyphs)
         self.query_one("#peers-title", Panel).show(peers_table.title(snapshot))
+        self.query_one("#peers-keys", Panel).show(peers_table.keys(self.size.width - 2))
         self.query_one("#peers-table", Panel).show(Content("\n").join(lines))
 
     def _cursor(self, peers: list[PeerInfo]) -> int:

@@ -51,18 +51,22 @@ def table(snapshot: Snapshot, width: int, cursor: int, glyphs: Glyphs) -> list[C
         )
         style = "bold" if peer.state is PeerState.UP else DIM
         line = lead + Content.styled(_columns(cells, wide=wide), style) + thought
-        lines.append(line.stylize("reverse") if at else line)
+        # One ground from end to end: the sign and the trust have colours of their own otherwise.
+        lines.append(Content.styled(line.plain, "bold reverse") if at else line)
     if not snapshot.peers:
         lines += [Content(""), *(Content(line) for line in reports.whoever_lacks(snapshot))]
     return lines
 
 
-def keys() -> Content:
-    """Return the keys and what they do."""
-    parts: list[tuple[str, str] | str] = []
+def keys(width: int) -> Content:
+    """Return the keys and what they do; a key and its word stay on one line."""
+    lines = [Content("")]
     for key, word in KEYS:
-        parts += [(key, "bold $accent"), f" {word}  "]
-    return Content.assemble(*parts)
+        part = Content.assemble((key, "bold $accent"), f" {word}  ")
+        if lines[-1].cell_length + part.cell_length - len("  ") > width:
+            lines.append(Content(""))
+        lines[-1] += part
+    return Content("\n").join(lines)
 
 
 HEADS: Final = ("state", "address", "rtt", "clock", "last seen", "has/needs", "trust")

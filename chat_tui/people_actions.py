@@ -7,13 +7,19 @@ from textual.content import Content
 from chat_tui import reports
 from chat_tui.chat import Chat
 from chat_tui.dress import Dressed
-from chat_tui.findings import Finding, as_lines
+from chat_tui.findings import Finding
 from chat_tui.marks import ASCII, Glyphs
 from chat_tui.panels import BAD, BUSY, DIM, GOOD
+from chat_tui.text import wrap
 from sync.errors import LocalError
 from sync.machine import ChannelId
 
 TESTING = "Testing; the announcement takes some seconds ..."
+TEXT_COLUMNS = 100
+"""The widest a text over the chat gets; the same in `app.tcss`."""
+FRAME_CELLS = len("  ") + 1
+"""Of such a text: padding, and a scroll bar."""
+LEVEL_CELLS = len("FAIL  ")
 STYLES = {"ok": GOOD, "warn": BUSY, "FAIL": f"bold {BAD}"}
 
 
@@ -80,17 +86,21 @@ class PeopleActions(Dressed[None]):
                 ended.append(str(error))
 
         def text() -> Content:
-            return doctor_content(findings, ended[0] if ended else TESTING)
+            return doctor_content(findings, ended[0] if ended else TESTING, self.size.width)
 
         self._show_text("Doctor", text)
         self.run_worker(examine(), group="doctor", exclusive=True)
 
 
-def doctor_content(findings: Sequence[Finding], state: str) -> Content:
-    """Return what the doctor has found so far, and whether that is all."""
+def doctor_content(findings: Sequence[Finding], state: str, columns: int) -> Content:
+    """Return what the doctor has found so far, and whether that is all, for a screen so wide."""
     lines: list[Content] = []
+    width = min(columns, TEXT_COLUMNS) - FRAME_CELLS - LEVEL_CELLS
     for finding in findings:
-        first, *fix = as_lines(finding)
-        lines.append(Content(first).stylize(STYLES[finding.level], 0, 4))
-        lines += [Content.styled(line, "bold") for line in fix]
+        level = Content.styled(f"{finding.level:<{LEVEL_CELLS}}", STYLES[finding.level])
+        below = Content(" " * LEVEL_CELLS)
+        found, *more = wrap(f"{finding.what}: {finding.found}", width)
+        lines += [level + found, *(below + line for line in more)]
+        if finding.fix:
+            lines += [below + Content.styled(line, "bold") for line in wrap(finding.fix, width)]
     return Content("\n").join([*lines, Content.styled(state, DIM)])

@@ -22,7 +22,7 @@ from chat_tui.bindings import Place
 from chat_tui.chat import Chat
 from chat_tui.commands.command import At, Result
 from chat_tui.composer import Composer
-from chat_tui.found import Detailed, Found, Goal, Hits, Listed, View
+from chat_tui.found import Acted, Detailed, Found, Goal, Hits, Listed, View
 from chat_tui.gaps import Gaps
 from chat_tui.messages import CursorMoved, DetailsWanted, FramesWanted, GraphWanted, SearchWanted
 from chat_tui.pager import BEGINNING, END, Pager
@@ -166,6 +166,8 @@ class Reading(Vertical):
                 self._go(found)
             case Detailed(line, raw):
                 self._show_details(line, raw=raw)
+            case Acted(what, line):
+                self.act_on(what, line)
             case View("unread"):
                 self.action_unread()
             case View("bare"):

@@ -16,6 +16,7 @@ from textual.widgets import Static
 
 from chat_tui import dossier, panels, reports
 from chat_tui.bindings import KEYS, parse_keys
+from chat_tui.brevity import fitting
 from chat_tui.company import Company
 from chat_tui.composer import Composer
 from chat_tui.feed import Feed
@@ -54,6 +55,13 @@ def _extent(text: str) -> tuple[int, int]:
     return len(lines), max(len(line) for line in lines)
 
 
+HEADER_PADDING: Final = 5
+"""Cells around the two parts of the first line, and one between them."""
+
+KEYS_PADDING: Final = 2
+"""Cells around the last line; the same in `app.tcss`."""
+
+
 class Header(Horizontal):
     """The first line: the channel and who is here at the left, who we are at the right."""
 
@@ -68,8 +76,11 @@ class Header(Horizontal):
 
     def show(self, snapshot: Snapshot, info: ChannelInfo | None, glyphs: Glyphs) -> None:
         """Bring both parts up to date."""
-        self._left.show(panels.header(snapshot, info, glyphs))
-        self._right.show(panels.whoami(snapshot))
+        state, whoami = panels.header(snapshot, info, glyphs), panels.whoami(snapshot)
+        if state.cell_length + whoami.cell_length + HEADER_PADDING > self.app.size.width:
+            whoami = panels.name(snapshot)
+        self._left.show(state)
+        self._right.show(whoami)
 
 
 class StatusLine(Horizontal):
@@ -98,6 +109,10 @@ class StatusLine(Horizontal):
         if notice.level is Level.INFO:
             self.set_timer(NOTICE_S, partial(self._unsay, notice))
 
+    def on_resize(self) -> None:
+        """Say it in as many words as fit now."""
+        self.call_after_refresh(self._draw)
+
     def be_quiet(self) -> None:
         """Say no more of any notice."""
         self._said = None
@@ -109,7 +124,9 @@ class StatusLine(Horizontal):
 
     def _draw(self) -> None:
         self._left.set_class(self._said is not None, "notice")
-        self._left.show(panels.status(self._sentence, self._said))
+        room = self._left.content_size.width
+        sentence = fitting(self._sentence, room) if room else self._sentence
+        self._left.show(panels.status(sentence, self._said))
 
     def show_chip(self, conversation: Conversation, glyphs: Glyphs) -> None:
         """Count what came while somebody reads further up."""
@@ -186,7 +203,9 @@ class Surroundings(Vertical):
         self._alarm.display = bool(alarm)
         self._alarm.show(Content("\n".join(alarm)))
         unread, mentioned = self._feed.unread, self._feed.mentioned
-        self._keys.show(panels.keys(snapshot, channel, unread, self._keys_chosen, mentioned))
+        room = self.app.size.width - KEYS_PADDING
+        keys = panels.keys(snapshot, channel, unread, self._keys_chosen, mentioned, room)
+        self._keys.show(keys)
         self._sidebar.show(panels.sidebar(snapshot, channel, unread, self._glyphs, mentioned))
         if self._debug is not None and self._debug.display:
             self._debug.show(snapshot, info)

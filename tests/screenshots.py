@@ -1,99 +1,102 @@
 """`make screenshots`: pictures of the real program, as SVG and PNG, into `screenshots/`.
 
-The scenes are simulated, so every run on every computer gives the same bytes.
+Rule: the same bytes on every run and every computer. The scenes are simulated, times are in UTC,
+cursors do not blink, the fonts are DejaVu, and what the terminal around says is not listened to.
 """
 
 import asyncio
+import os
+import re
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import resvg_py
-from textual.app import App
 from textual.widgets import Input
 
 from tests import scenes
+from tests.pictures import NARROW, PICTURES, WIDE, Picture
+
+__all__ = ["DIRECTORY", "FONTS", "NARROW", "PICTURES", "WIDE", "main", "png_of", "svg_of"]
 
 DIRECTORY: Final = Path(__file__).parent.parent / "screenshots"
 FONTS: Final = Path("/usr/share/fonts/truetype/dejavu")
 FONT_FILES: Final = ("DejaVuSansMono.ttf", "DejaVuSansMono-Bold.ttf", "DejaVuSans.ttf")
+"""They have all of the chat's signs."""
+
+FAMILY: Final = "DejaVu Sans Mono, Menlo, Consolas, monospace"
+TITLE: Final = "DejaVu Sans, arial, sans-serif;"
 PNG_WIDTH: Final = 1400
 
+FONT_FACE: Final = re.compile(r"\s*@font-face \{.*?\}", re.DOTALL)
+"""Textual's SVG fetches its font from a server; ours needs nobody."""
 
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """A screen of `size` (columns, lines) after `keys` were pressed."""
-
-    app: Callable[[], App[Any]]
-    size: tuple[int, int]
-    keys: tuple[str, ...] = ()
-
-
-def morning() -> App[Any]:
-    return scenes.screen_of(scenes.morning())
-
-
-def repairing() -> App[Any]:
-    return scenes.screen_of(scenes.repairing())
-
-
-def syncing() -> App[Any]:
-    return scenes.screen_of(scenes.coming_back(), play=scenes.history)
-
-
-def waiting() -> App[Any]:
-    return scenes.screen_of(scenes.alone())
-
-
-NARROW, WIDE = (80, 24), (140, 40)
-PICTURES: Final = {
-    "main_narrow": Picture(morning, NARROW),
-    "main_wide": Picture(morning, WIDE),
-    "debug_narrow": Picture(morning, NARROW, ("f2",)),
-    "debug_wide": Picture(morning, WIDE, ("f2",)),
-    "repair_narrow": Picture(repairing, NARROW, ("f2",)),
-    "repair_wide": Picture(repairing, WIDE, ("f2",)),
-    "sync_narrow": Picture(syncing, NARROW),
-    "sync_wide": Picture(syncing, WIDE, ("f2",)),
-    "peers": Picture(morning, NARROW, ("f3",)),
-    "help": Picture(morning, WIDE, ("f1",)),
-    "first_run": Picture(scenes.first_run, NARROW),
-    "waiting": Picture(waiting, NARROW),
-}
+LISTENED_TO: Final = ("NO_COLOR", "COLORTERM", "TERM", "COLUMNS", "LINES", "LC_ALL", "LANG")
+"""What a terminal says of itself, of which a picture must know nothing."""
 
 
 async def svg_of(picture: Picture) -> str:
     """Take the picture."""
-    app = picture.app()
-    async with app.run_test(size=picture.size) as pilot:
-        for field in app.query(Input):
-            field.cursor_blink = False
-        await pilot.pause()
-        await pilot.press(*picture.keys)
-        await pilot.pause()
-        return app.export_screenshot(title="chat-tui")
+    with away_from_any_terminal():
+        app = picture.app()
+        async with app.run_test(size=picture.size) as pilot:
+            await picture.act(pilot)
+            for screen in app.screen_stack:
+                for field in screen.query(Input):
+                    field.cursor_blink = False
+            await pilot.pause()
+            svg = app.export_screenshot(title="chat-tui")
+    return (
+        FONT_FACE.sub("", svg)
+        .replace("Fira Code, monospace", FAMILY)
+        .replace("Fira Code", FAMILY)
+        .replace("arial;", TITLE)
+    )
 
 
 def png_of(svg: str) -> bytes:
-    """Draw an SVG with the font that has all of the chat's signs."""
+    """Draw an SVG with fonts from files, whatever others are installed."""
     fonts = [str(FONTS / name) for name in FONT_FILES]
-    drawn = svg.replace("Fira Code", "DejaVu Sans Mono")
-    return bytes(resvg_py.svg_to_bytes(svg_string=drawn, width=PNG_WIDTH, font_files=fonts))
+    drawn = svg.replace(FAMILY, "DejaVu Sans Mono").replace(TITLE, "DejaVu Sans;")
+    return bytes(
+        resvg_py.svg_to_bytes(
+            svg_string=drawn,
+            width=PNG_WIDTH,
+            font_files=fonts,
+            skip_system_fonts=True,
+        )
+    )
 
 
-def main() -> None:
-    """Write all pictures."""
+@contextmanager
+def away_from_any_terminal() -> Iterator[None]:
+    """Times in UTC, and no word about the terminal around."""
+    before = {name: os.environ.pop(name) for name in LISTENED_TO if name in os.environ}
+    try:
+        with scenes.utc():
+            yield
+    finally:
+        os.environ.update(before)
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Write all pictures, or into another DIRECTORY those that are named."""
     if not FONTS.exists():
         sys.exit("The pictures need DejaVu Sans Mono: apt install fonts-dejavu-core.")
-    DIRECTORY.mkdir(exist_ok=True)
-    with scenes.utc():
-        for name, picture in PICTURES.items():
-            svg = asyncio.run(svg_of(picture))
-            (DIRECTORY / f"{name}.svg").write_text(svg, encoding="utf-8")
-            (DIRECTORY / f"{name}.png").write_bytes(png_of(svg))
+    directory = Path(arguments[0]) if arguments else DIRECTORY
+    directory.mkdir(exist_ok=True)
+    names = arguments[1:] or [*PICTURES]
+    for name in names:
+        svg = asyncio.run(svg_of(PICTURES[name]))
+        (directory / f"{name}.svg").write_text(svg, encoding="utf-8")
+        (directory / f"{name}.png").write_bytes(png_of(svg))
+    if directory == DIRECTORY:
+        for path in directory.iterdir():
+            if path.stem not in PICTURES:
+                path.unlink()
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -84,7 +84,7 @@ class Terminal:
         return child_of(shell)
 
     async def until(
-        self, wanted: str | Callable[[str], bool], *, within_s: float = WITHIN_S
+        self, wanted: str | Callable[[str], object], *, within_s: float = WITHIN_S
     ) -> str:
         """Wait until the screen shows `wanted`, or answers it; returns that screen.
 

@@ -11,7 +11,7 @@ from textual.widgets import Input
 from chat_tui.marks import ASCII
 from sync.machine import SECOND
 from tests import scenes
-from tests.screenshots import DIRECTORY, NARROW, PICTURES, WIDE, svg_of
+from tests.screenshots import NARROW, WIDE
 
 SnapCompare = Callable[..., bool]
 
@@ -115,11 +115,3 @@ def test_what_went_wrong_is_said_whole_above_the_input(snap_compare: SnapCompare
     app = scenes.screen_of(scenes.empty())
 
     assert snap_compare(app, terminal_size=NARROW, press=[*"/jion", "enter"])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", PICTURES)
-async def test_the_pictures_in_the_repository_are_current(name: str) -> None:
-    committed = (DIRECTORY / f"{name}.svg").read_text(encoding="utf-8")
-
-    assert await svg_of(PICTURES[name]) == committed, "make screenshots draws them anew"

@@ -80,7 +80,7 @@ def test_what_the_doctor_found(snap_compare: SnapCompare, size: tuple[int, int])
     ]
 
     async def push(pilot: Pilot[Any]) -> None:
-        content = doctor_content(findings, "All tests are done.")
+        content = doctor_content(findings, "All tests are done.", pilot.app.size.width)
         pilot.app.push_screen(TextScreen("Doctor", lambda: content))
         await pilot.pause()
 

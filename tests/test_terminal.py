@@ -16,7 +16,7 @@ import pytest
 
 from tests.chats import opened
 from tests.processes import run
-from tests.terminals import Terminal, ended
+from tests.terminals import WITHIN_S, Terminal, ended
 
 pytestmark = [
     pytest.mark.net,
@@ -343,9 +343,7 @@ async def test_a_terminal_that_goes_without_a_signal_ends_the_chat(tmp_path: Pat
     )  # fmt: skip
     try:
         os.close(theirs)
-        shown = b""
-        while b"Enter sends" not in shown:
-            shown += await asyncio.to_thread(os.read, ours, 65_536)
+        await seen(ours, b"nter sends")  # the cursor is on the first letter
         os.close(ours)
 
         async with asyncio.timeout(10):
@@ -353,3 +351,23 @@ async def test_a_terminal_that_goes_without_a_signal_ends_the_chat(tmp_path: Pat
     finally:
         if process.returncode is None:
             process.kill()
+
+
+async def seen(terminal: int, text: bytes) -> None:
+    """Read what a program paints until it has painted `text`.
+
+    Raises:
+        TimeoutError: it did not.
+    """
+    readable = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    loop.add_reader(terminal, readable.set)
+    shown = b""
+    try:
+        async with asyncio.timeout(WITHIN_S):
+            while text not in shown:
+                await readable.wait()
+                readable.clear()
+                shown += os.read(terminal, 65_536)
+    finally:
+        loop.remove_reader(terminal)

@@ -9,7 +9,7 @@ from chat_tui.about.raw import raw_lines
 from chat_tui.about.sections import as_text as as_words
 from chat_tui.chat import Chat
 from chat_tui.commands.command import At, Command, Result, channel_info, required
-from chat_tui.found import Detailed, Goal, Hits, Listed, View, as_text, line_text
+from chat_tui.found import Acted, Detailed, Goal, Hits, Listed, View, as_text, line_text
 from chat_tui.grep import matching
 from chat_tui.links import ascii_host, host_of, links_in
 from chat_tui.text import clean_nick, clean_text, count, day_of, time_of_day
@@ -124,26 +124,29 @@ async def copy(chat: Chat, rest: str, at: At) -> Result:
     """Copy the text of a message."""
     if not rest and at.selected is not None:
         return Result(found=View("copy"))
-    return Result(text=clean_text((await _meant(chat, rest, at)).text))
+    line = await _meant(chat, rest, at)
+    return Result(text=clean_text(line.text), found=Acted("copy", line))
 
 
 async def quote(chat: Chat, rest: str, at: At) -> Result:
     """Quote a message."""
     if not rest and at.selected is not None:
         return Result(found=View("quote"))
-    text = clean_text((await _meant(chat, rest, at)).text)
-    return Result(text="\n".join(f"> {line}" for line in text.split("\n")))
+    quoted = await _meant(chat, rest, at)
+    said = "\n".join(f"> {line}" for line in clean_text(quoted.text).split("\n"))
+    return Result(text=said, found=Acted("quote", quoted))
 
 
 async def links(chat: Chat, rest: str, at: At) -> Result:
     """Open a link of the selected message, or say where those of a message lead."""
     if not rest and at.selected is not None:
         return Result(found=View("open_link"))
-    found = links_in(clean_text((await _meant(chat, rest, at)).text))
+    line = await _meant(chat, rest, at)
+    found = links_in(clean_text(line.text))
     if not found:
         raise LocalError("There is no http or https link in this message.")
     said = [f"{link} leads to {ascii_host(host_of(link))}" for link in found]
-    return Result(text="\n".join(said))
+    return Result(text="\n".join(said), found=Acted("open_link", line))
 
 
 async def bare(_chat: Chat, _rest: str, _at: At) -> Result:

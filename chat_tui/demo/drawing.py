@@ -1,5 +1,6 @@
 """A moment of the demo as lines of the screen: pure functions, so that a moment looks the same."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -90,11 +91,7 @@ def _panels(shot: Shot, at: Setting, height: int) -> list[Content]:
     """Return the participants side by side, as many as have room; else the selected one."""
     wide = at.width >= WIDE and shot.air is not None
     room = at.width - (AIR_CELLS if wide else 0)
-    fitting = room // PANEL_CELLS
-    number = len(shot.people)
-    if fitting < min(PANELS_MIN, number):
-        fitting = 1
-    shown = min(number, fitting)
+    number, shown = len(shot.people), _shown(shot, room)
     first = min(max(0, at.selected - shown // 2), number - shown)
     width = min(room // shown, PANEL_CELLS_MAX if shown > 1 else room)
     columns = [
@@ -104,6 +101,12 @@ def _panels(shot: Shot, at: Setting, height: int) -> list[Content]:
     if wide and shot.air is not None:
         columns.append(_air_column(shot.air, AIR_CELLS, height))
     return [Content("").join(parts) for parts in zip(*columns, strict=True)]
+
+
+def _shown(shot: Shot, room: int) -> int:
+    """Return how many participants stand side by side in so many cells."""
+    number, fitting = len(shot.people), room // PANEL_CELLS
+    return 1 if fitting < min(PANELS_MIN, number) else min(number, fitting)
 
 
 def _panel(
@@ -228,13 +231,16 @@ def _middle(shot: Shot, at: Setting) -> list[Content]:
     lines: list[Content] = []
     if at.width < WIDE and shot.air is not None:
         words = " · ".join(f"{word} {value}" for word, value in _air_rows(shot.air))
+        hidden = len(shot.people) - _shown(shot, at.width)
+        if hidden:
+            words += f" · {hidden} more: Tab"
         lines.append(Content.styled(clip_cells(f" {words}", at.width), DIM))
     names = [person.name for person in shot.people]
     room = 2 if at.height < FEW_LINES else 4
     moving = range_lines(shot, at.selected, at.glyphs, room) or flight_lines(
         shot, names, room, is_ascii=at.is_ascii
     )
-    moving = [line.truncate(at.width) for line in moving[:room]]
+    moving = [line.truncate(at.width, ellipsis=not at.is_ascii) for line in moving[:room]]
     lines += moving + [Content("")] * (room - len(moving))
     return lines
 
@@ -293,14 +299,19 @@ def _status(shot: Shot, at: Setting) -> list[Content]:
 
 
 def _keys(at: Setting) -> list[Content]:
-    """Return the keys: on a low screen only those that fit one line."""
-    lines: list[Content] = [Content("")]
+    """Return the keys: as many as fit, of which the last, how to leave, is always one."""
     rows = 1 if at.height < FEW_LINES else 2
-    for key, word in at.keys:
-        part = Content.assemble((f" {key}", "bold $accent"), f" {word} ")
-        if lines[-1].cell_length + part.cell_length > at.width:
-            if len(lines) == rows:
-                break
+    parts = [Content.assemble((f" {key}", "bold $accent"), f" {word} ") for key, word in at.keys]
+    while len(lines := _filled(parts, at.width)) > rows:
+        del parts[-2]
+    return lines
+
+
+def _filled(parts: Sequence[Content], width: int) -> list[Content]:
+    """Return lines of at most `width` cells, none of which ends within a part."""
+    lines = [Content("")]
+    for part in parts:
+        if lines[-1].cell_length + part.cell_length > width:
             lines.append(Content(""))
         lines[-1] += part
     return lines

@@ -77,7 +77,7 @@ def _card(session: SessionInfo, who: str, glyphs: Glyphs, most: int) -> list[Con
     words = f" {who}: {session.state}, lacks {session.need:,}, got {session.got:,}, gives "
     words += f"{session.have:,}; {size(cost)}"
     if session.naive:
-        words += f", a plain list {size(session.naive)}"
+        words += f", a list {size(session.naive)}"
     lines = [Content.styled(words, "bold")]
     rounds = list(enumerate(session.rounds))[-(most - 1) :]
     for at, one in rounds:

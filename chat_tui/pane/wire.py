@@ -43,6 +43,9 @@ NICK_CELLS: Final = 10
 NICK_CELLS_NARROW: Final = 6
 """Of the peer's name in a line."""
 
+WORDS_CELLS_MIN: Final = 10
+"""With less room, a line ends before its words: a lone sign that something was cut says nothing."""
+
 HOURS: Final = 3
 """Characters of the hour in a time, with its colon."""
 
@@ -69,10 +72,12 @@ def frame_line(
     room, skipped = (NICK_CELLS, 0) if width >= WIDE else (NICK_CELLS_NARROW, HOURS)
     who = "all" if frame.peer is None else clip_cells(name_of(snapshot, frame.peer), room)
     padding = " " * max(0, room - cell_len(who))
-    return (
+    line = (
         f"{clock(frame.at)[skipped:]} {way} {who}{padding} {shown.kind:<6} {shown.subject:<6} "
-        f"{size(frame.size):>7}  {shown.words}"
-    ).rstrip()
+        f"{size(frame.size):>7}"
+    )
+    has_room = width - cell_len(line) >= WORDS_CELLS_MIN
+    return f"{line}  {shown.words}".rstrip() if has_room else line
 
 
 def frame_detail(snapshot: Snapshot, frame: FrameInfo) -> Detail:
