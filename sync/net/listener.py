@@ -30,6 +30,9 @@ STRANGERS_MAX: Final = 128
 
 STRANGERS_PER_ADDRESS_MAX: Final = 8
 
+ACCEPTING_TURNS: Final = 4
+"""Of the event loop, from accepting a connection to handing it over: two, and two to spare."""
+
 Spawn: TypeAlias = Callable[[str, Coroutine[Any, Any, None]], object]
 """Start a task under the node's care, with a name for its errors."""
 
@@ -51,7 +54,8 @@ class Listener:
         self._refused = refused
         self._spawn = spawn
         self._servers: list[asyncio.Server] = []
-        self._accepted: WeakSet[asyncio.StreamWriter] = WeakSet()
+        self._accepted: WeakSet[asyncio.WriteTransport] = WeakSet()
+        """Not their writers: of one whose task never began nobody else knows."""
         self._strangers: Counter[str] = Counter()
 
     async def listen(self, hosts: Sequence[str], first: int) -> int:
@@ -60,7 +64,7 @@ class Listener:
         Raises:
             LocalError: no port is free, or an address is gone.
         """
-        self.close()
+        await self.stop()
         for port in range(first, min(first + PORTS_TRIED, 65_536)):
             try:
                 for host in hosts:
@@ -80,6 +84,20 @@ class Listener:
             f"The ports from {first} on are all taken; choose another one with --port."
         )
 
+    async def stop(self) -> None:
+        """Accept nobody any more, and close the port; who is just being accepted is let in first.
+
+        CPython 3.11 forgets the socket of whoever it has accepted and not yet handed over when the
+        server closes (its issue 109564).
+        """
+        loop = asyncio.get_running_loop()
+        for server in self._servers:
+            for listening in server.sockets:
+                loop.remove_reader(listening)
+        for _ in range(ACCEPTING_TURNS):
+            await asyncio.sleep(0)
+        self.close()
+
     def close(self) -> None:
         """Accept nobody any more; connections that are open go on."""
         for server in self._servers:
@@ -88,12 +106,11 @@ class Listener:
 
     def abort(self) -> None:
         """Cut whatever was accepted and is still open: we are leaving."""
-        for writer in list(self._accepted):
-            if not writer.is_closing():
-                writer.transport.abort()
+        for transport in list(self._accepted):
+            transport.abort()
 
     def _on_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._accepted.add(writer)
+        self._accepted.add(writer.transport)
         host = (writer.get_extra_info("peername") or ("", 0))[0]
         if (
             self._strangers.total() >= STRANGERS_MAX

@@ -443,7 +443,7 @@ class Mesh:
 
     async def stop(self) -> None:
         """Say goodbye to everybody and stop listening."""
-        self._listener.close()
+        await self._listener.stop()
         links = [link for links in self.links.values() for link in links]
         self.hang_up("leaving")
         with contextlib.suppress(TimeoutError):
