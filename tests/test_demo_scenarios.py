@@ -13,6 +13,8 @@ from sync.sds.message import Delivery
 from tests.demos import finished, told
 
 SEEDS = range(1, 7)
+CROWD_SEEDS = (4,)
+"""A crowd takes half a minute."""
 QUICK = [one for one in SCENARIOS if one.people == 0]
 CROWDED = [one for one in SCENARIOS if one.people]
 
@@ -33,7 +35,7 @@ def test_every_promise_holds(number: int, seed: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", CROWD_SEEDS)
 @pytest.mark.parametrize("number", [one.number for one in CROWDED])
 def test_every_promise_holds_in_a_crowd(number: int, seed: int) -> None:
     run = finished(number, seed)
