@@ -366,12 +366,14 @@ async def _hears_itself(addresses: list[str]) -> bool:
             speaker = Discovery(wanted, lambda *_: None, lambda _, work: tasks.create_task(work))
             listener = Discovery(draw(8).hex(), found, lambda _, work: tasks.create_task(work))
             resolving = tasks.create_task(listener.resolve_forever())
-            await listener.start(addresses, DEFAULT_PORT)
-            await speaker.start(addresses, DEFAULT_PORT)
-            with suppress(TimeoutError):
-                async with asyncio.timeout(ANNOUNCEMENT_WITHIN):
-                    await heard.wait()
-            await speaker.stop()
-            await listener.stop()
-            resolving.cancel()
+            try:
+                await listener.start(addresses, DEFAULT_PORT)
+                await speaker.start(addresses, DEFAULT_PORT)
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(ANNOUNCEMENT_WITHIN):
+                        await heard.wait()
+            finally:  # also when the screen is closed meanwhile: their sockets would stay open
+                await speaker.stop()
+                await listener.stop()
+                resolving.cancel()
     return heard.is_set()
