@@ -116,6 +116,8 @@ def dumps(event: Json) -> str:
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401  # whatever JSON takes
+    if isinstance(value, bytes):
+        return value.hex()
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = dataclasses.fields(value)
         return {field.name: _plain(getattr(value, field.name)) for field in fields}

@@ -101,3 +101,14 @@ def test_trust_and_absence_are_told_to_scripts() -> None:
     assert (told["event"], told["trust"]) == ("trust", "changed key")
     assert away is not None
     assert away["away"] == "lunch"
+
+
+def test_a_status_can_be_told_while_a_reconciliation_is_remembered() -> None:
+    scene = scenes.coming_back()
+    scenes.history(scene)
+    shown = scene.snapshot()
+    assert any(one.ranges for session in shown.sessions for one in session.rounds)
+
+    told = json.loads(events.dumps(events.snapshot(shown, lambda channel: channel)))
+
+    assert told["sessions"][0]["rounds"]
