@@ -83,12 +83,22 @@ class Header(Horizontal):
         self._right.show(whoami)
 
 
+class Sentence(Panel):
+    """What happens, in as many of its words as there is room for; a notice is said in full."""
+
+    def render(self) -> Content:
+        """Fit the words only here, where the room is known: whatever stands beside may change."""
+        if self.has_class("notice"):
+            return self._shown
+        return panels.status(fitting(self._shown.plain, self.content_size.width), None)
+
+
 class StatusLine(Horizontal):
     """The line above the input: what happens, and what waits below for who reads further up."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._left, self._right = Panel(id="status"), Panel(id="chip")
+        self._left, self._right = Sentence(id="status"), Panel(id="chip")
         self._sentence = ""
         self._said: Notice | None = None
 
@@ -109,10 +119,6 @@ class StatusLine(Horizontal):
         if notice.level is Level.INFO:
             self.set_timer(NOTICE_S, partial(self._unsay, notice))
 
-    def on_resize(self) -> None:
-        """Say it in as many words as fit now."""
-        self.call_after_refresh(self._draw)
-
     def be_quiet(self) -> None:
         """Say no more of any notice."""
         self._said = None
@@ -124,9 +130,7 @@ class StatusLine(Horizontal):
 
     def _draw(self) -> None:
         self._left.set_class(self._said is not None, "notice")
-        room = self._left.content_size.width
-        sentence = fitting(self._sentence, room) if room else self._sentence
-        self._left.show(panels.status(sentence, self._said))
+        self._left.show(panels.status(self._sentence, self._said))
 
     def show_chip(self, conversation: Conversation, glyphs: Glyphs) -> None:
         """Count what came while somebody reads further up."""
