@@ -44,6 +44,7 @@ check: $(VENV)/.dev ## format, lint, types, walls, fast tests: what every commit
 test: $(VENV)/.dev ## every kind of test, on a fixed sample of seeds
 	$(BIN)/pytest $(SPREAD) -m "not grid and not spark and not net and not lan"
 	$(BIN)/pytest -m "(net or lan) and not grid and not spark"
+	$(BIN)/pytest -m "spark and not grid"
 
 test-full: $(VENV)/.dev ## the whole grids of seeds, one line a cell
 	$(BIN)/pytest -m "grid or repair_grid" -s

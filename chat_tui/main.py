@@ -368,6 +368,22 @@ def replay(**options: Any) -> None:
     sys.exit(start(**options))
 
 
+@cli.command(
+    context_settings={"ignore_unknown_options": True, "help_option_names": []},
+    add_help_option=False,
+)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def pipeline(*, arguments: tuple[str, ...]) -> None:
+    """Make one history and one audit out of many nodes' exports, on Spark."""
+    try:
+        from storage.pipeline.command import cli as jobs
+    except ImportError as error:
+        raise click.UsageError(
+            f"The pipeline is not installed ({error}): pip install 'chat-tui[pipeline]'"
+        ) from error
+    jobs.main(list(arguments), f"{PROGRAM} pipeline", standalone_mode=False)
+
+
 async def _collected(setup: "Setup", request: "Json", *, online: bool = True) -> Sequence["Json"]:
     replies: list[Json] = []
     await _followed(setup, request, replies.append, online=online)

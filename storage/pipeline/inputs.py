@@ -1,0 +1,103 @@
+"""The exports that a job reads, found and looked at before Spark starts."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.types import StructType
+
+from storage.pipeline.problems import PipelineError
+from storage.tables import FORMAT, HISTORY, HISTORY_DIR, LOG, LOG_DIR, NOTE, Note
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+DEPTH: Final = 3
+"""Levels below what is named at which exports are found: DIR, DIR/node, DIR/host/node."""
+
+EXPORTS_MAX: Final = 100_000
+
+
+def struct_of(schema: pa.Schema) -> StructType:
+    """Return a table of an export as Spark sees it."""
+    return from_arrow_schema(schema)
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """Exports, in the order of their paths."""
+
+    directories: Sequence[Path]
+    notes: Sequence[Note]
+
+    @classmethod
+    def find(cls, named: Sequence[Path]) -> "Inputs":
+        """Find the exports in and below what was named.
+
+        Raises:
+            PipelineError: there are none, or one cannot be read, or has another format.
+        """
+        found: dict[Path, Note] = {}
+        for path in named:
+            if not path.is_dir():
+                raise PipelineError(f"There is no directory {path}; `chat-tui export` makes one.")
+            for directory in islice(_exports(path, DEPTH), EXPORTS_MAX):
+                found.setdefault(directory, read_note(directory))
+        if not found:
+            names = ", ".join(map(str, named))
+            raise PipelineError(
+                f"No export in {names}: no {NOTE} there. `chat-tui export DIR` makes one."
+            )
+        directories = sorted(found)
+        return cls(directories, [found[directory] for directory in directories])
+
+    def history(self, spark: "SparkSession") -> "DataFrame":
+        """Return the history of all nodes: the columns of `HISTORY`."""
+        return self._table(spark, HISTORY_DIR, HISTORY)
+
+    def log(self, spark: "SparkSession") -> "DataFrame":
+        """Return the protocol log of all nodes: the columns of `LOG`."""
+        return self._table(spark, LOG_DIR, LOG)
+
+    def _table(self, spark: "SparkSession", name: str, schema: pa.Schema) -> "DataFrame":
+        struct = struct_of(schema)
+        paths = [
+            str(path) for one in self.directories if any((path := one / name).glob("channel=*"))
+        ]
+        if not paths:
+            return spark.createDataFrame([], struct)
+        # Spark would want all paths to be parts of one table, to read columns off them
+        return spark.read.schema(struct).option("recursiveFileLookup", "true").parquet(*paths)
+
+
+def read_note(directory: Path) -> Note:
+    """Read the note of an export.
+
+    Raises:
+        PipelineError: it cannot be read, or has another format.
+    """
+    path = directory / NOTE
+    try:
+        note = json.loads(path.read_text())
+        if note["format"] == FORMAT:
+            return Note(note["nodes"], note["channels"], note["hosts"], note["more"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise PipelineError(f"{path} cannot be read ({error}); export it again.") from error
+    raise PipelineError(
+        f"{path} has format {note['format']}, this chat-tui reads {FORMAT}; export it again with "
+        "the same version."
+    )
+
+
+def _exports(directory: Path, depth: int) -> Iterator[Path]:
+    if (directory / NOTE).is_file():
+        yield directory
+    elif depth:
+        for below in sorted(directory.iterdir()):
+            if below.is_dir():
+                yield from _exports(below, depth - 1)

@@ -1,0 +1,15 @@
+"""What can be wrong with the work that was asked for, as one sentence with the fix."""
+
+from typing import IO, Any
+
+import click
+
+
+class PipelineError(click.ClickException):
+    """The job cannot be done as asked; exit status 2, and nothing is half-written."""
+
+    exit_code = 2
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        """Print the sentence on stderr."""
+        click.echo(f"chat-tui pipeline: {self.message}", file=file, err=file is None)

@@ -1,0 +1,116 @@
+"""Where results lie, and how they appear: whole, or not at all.
+
+OUT/manifest.json             which run of each job is the published one, and its figures
+OUT/runs/<job>-<number>/      the tables of one run; only the manifest makes them count
+"""
+
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from storage.pipeline.problems import PipelineError
+from storage.tables import replace_text
+
+FORMAT: Final = 1
+MANIFEST: Final = "manifest.json"
+
+Figures: TypeAlias = dict[str, Any]
+"""What a job found, as JSON: small, for the manifest, the terminal and the report."""
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A finished run: where its tables are, and its figures."""
+
+    directory: Path
+    figures: Figures
+
+
+class Results:
+    """The results in one directory, which is made if it is not there.
+
+    Raises:
+        PipelineError: it cannot be made, or holds something else.
+    """
+
+    def __init__(self, out: Path) -> None:
+        self.out = out
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise PipelineError(
+                f"Cannot write to {out} ({error.strerror}); name another one by --out."
+            ) from error
+        if any(out.iterdir()) and not (out / MANIFEST).exists() and not (out / "runs").exists():
+            raise PipelineError(
+                f"{out} holds other files than results; name an empty or a new directory by --out."
+            )
+
+    def published(self, job: str) -> Published | None:
+        """Return the last good run of a job, None if there is none."""
+        run = self._manifest().get(job)
+        return None if run is None else Published(self.out / run["directory"], run["figures"])
+
+    @contextmanager
+    def run(self, job: str) -> Iterator["Run"]:
+        """Make a run of a job; it is published if the block ends well, and removed if not."""
+        number = 1 + max(
+            (int(path.name.rpartition("-")[2]) for path in self._runs(job)),
+            default=0,
+        )
+        run = Run(self.out / "runs" / f"{job}-{number}")
+        run.directory.mkdir(parents=True)
+        try:
+            yield run
+            self._publish(job, run)
+        except BaseException:
+            shutil.rmtree(run.directory, ignore_errors=True)
+            raise
+        for old in self._runs(job):
+            if old != run.directory:
+                shutil.rmtree(old, ignore_errors=True)
+
+    def _runs(self, job: str) -> list[Path]:
+        found = (self.out / "runs").glob(f"{job}-*")
+        return [path for path in found if path.name.rpartition("-")[2].isdecimal()]
+
+    def _publish(self, job: str, run: "Run") -> None:
+        directory = str(run.directory.relative_to(self.out))
+        jobs = self._manifest() | {job: {"directory": directory, "figures": run.figures}}
+        text = json.dumps({"format": FORMAT, "jobs": jobs}, indent=1) + "\n"
+        replace_text(self.out / MANIFEST, text)
+
+    def _manifest(self) -> dict[str, Any]:
+        path = self.out / MANIFEST
+        try:
+            manifest = json.loads(path.read_text())
+            if manifest["format"] == FORMAT:
+                return dict(manifest["jobs"])
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise PipelineError(
+                f"{path} cannot be read ({error}); remove it and run again."
+            ) from error
+        raise PipelineError(
+            f"{path} is of another version of chat-tui; name a new directory by --out."
+        )
+
+
+@dataclass(slots=True)
+class Run:
+    """A run that is being made; its job sets `figures`."""
+
+    directory: Path
+    figures: Figures
+
+    def __init__(self, directory: Path) -> None:
+        self.directory, self.figures = directory, {}
+
+    def table(self, name: str) -> str:
+        """Return where a table of this run is written."""
+        return str(self.directory / name)

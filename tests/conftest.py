@@ -1,0 +1,25 @@
+"""What tests of many files share and pytest hands out: the Spark session, one a run."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator["SparkSession"]:
+    """One small session for all tests: to start one takes longer than all of them."""
+    if shutil.which("java") is None:
+        pytest.skip("Spark needs Java 17: apt install default-jre-headless")
+    from storage.pipeline.session import Cluster, session  # noqa: PLC0415  # 491 MB for few tests
+
+    scratch: Path = tmp_path_factory.mktemp("spark")
+    with session(Cluster("local[1]", "512m"), scratch) as started:
+        # a few rows: one task for each step, instead of 200 nearly empty ones
+        started.conf.set("spark.sql.shuffle.partitions", "1")
+        yield started

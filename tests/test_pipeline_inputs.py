@@ -1,0 +1,73 @@
+"""Exports are found and looked at before anything runs."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from storage import tables
+from storage.pipeline.inputs import Inputs
+from storage.pipeline.problems import PipelineError
+from storage.tables import LOG, Note, partition
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ROW = {
+    "run": "test",
+    "boot": 1,
+    "seq": 1,
+    "ts_ns": 5,
+    "node": "ab",
+    "channel": "0010",
+    "kind": "sent",
+    "message_id": b"\x01" * 32,
+}
+
+
+def export(directory: Path) -> Path:
+    """Write an export with one row in its log."""
+    directory.mkdir(parents=True)
+    Note(["ab"], {}, {}, {}).write(directory)
+    where = directory / partition(tables.LOG_DIR, "0010", "1970-01-01")
+    where.mkdir(parents=True)
+    pq.write_table(pa.Table.from_pylist([ROW], LOG), where / "a.parquet")
+    return directory
+
+
+def test_exports_are_found_where_they_are_and_below(tmp_path: Path) -> None:
+    one, two = export(tmp_path / "host" / "one"), export(tmp_path / "host" / "two")
+
+    assert list(Inputs.find([tmp_path]).directories) == [one, two]
+    assert list(Inputs.find([one, tmp_path / "host"]).directories) == [one, two]
+
+
+def test_no_export_is_said_with_the_fix(tmp_path: Path) -> None:
+    with pytest.raises(PipelineError, match="chat-tui export DIR"):
+        Inputs.find([tmp_path])
+    with pytest.raises(PipelineError, match="There is no directory"):
+        Inputs.find([tmp_path / "nowhere"])
+
+
+def test_another_format_is_refused(tmp_path: Path) -> None:
+    directory = export(tmp_path / "one")
+    note = json.loads((directory / tables.NOTE).read_text())
+    (directory / tables.NOTE).write_text(json.dumps(note | {"format": 99}))
+
+    with pytest.raises(PipelineError, match="format 99"):
+        Inputs.find([tmp_path])
+
+
+@pytest.mark.spark
+def test_tables_of_several_exports_are_one(tmp_path: Path, spark: "SparkSession") -> None:
+    export(tmp_path / "one")
+    export(tmp_path / "two")
+
+    inputs = Inputs.find([tmp_path])
+
+    rows = inputs.log(spark).select("channel", "message_id", "peer").collect()
+    assert [tuple(row) for row in rows] == [("0010", bytearray(b"\x01" * 32), None)] * 2
+    assert inputs.history(spark).count() == 0
