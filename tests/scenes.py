@@ -84,11 +84,14 @@ class Scene:
         self.world.network.link = QUICK
 
     def until(self, true: Callable[[ChannelInfo], object], step: Nanos = MILLISECOND) -> None:
-        """Go on until something is true of alice's channel."""
+        """Go on until something is true of alice's channel; only an event can make it true."""
         end = self.world.now + LONG
         while not true(self.snapshot().channels[0]):
             assert self.world.now < end, "the scene does not come about"
+            event_at = self.world.time.next_at or end
             self.world.run(step)
+            while self.world.now < event_at:
+                self.world.run(step)
 
 
 def morning() -> Scene:
