@@ -8,7 +8,7 @@ import asyncio
 import json
 import socket
 import sys
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from dataclasses import asdict
 from typing import Any
 
@@ -149,22 +149,39 @@ async def hijack(address: str) -> None:
 
 async def flood(address: str, names: str) -> None:
     """Announce so many people who are not there, in every form."""
+    many = int(names)
     with multicast(address) as sender:
-        for number in range(int(names)):
-            instance = f"{number:016x}"
-            packets = (
-                packet(pointer(f"{instance}.{SERVICE}")),
-                packet(*location(instance, f"10.77.0.{100 + number % 100}", 1 + number)),
-                packet(*location(instance, "127.0.0.1", 1 + number)),
-                packet(pointer(f"nobody{number}.")),
-                packet(pointer(f"{number}._other._udp.local.")),
-                packet(pointer(f"{'ü' * 31}\x07.{SERVICE}")),
-            )
-            sender.sendto(packets[number % len(packets)], GROUP)
-            if number == int(names) // 2:
-                say(halfway=True)
-            await asyncio.sleep(1 / PACKETS_PER_SECOND)
-    say(sent=int(names))
+        async with asyncio.timeout(IDLE_MAX_S):
+            async for number in paced(many):
+                sender.sendto(forged(number), GROUP)
+                if number == many // 2:
+                    say(halfway=True)
+    say(sent=many)
+
+
+def forged(number: int) -> bytes:
+    """The announcement of somebody who is not there, each in another form than the one before."""
+    instance = f"{number:016x}"
+    packets = (
+        packet(pointer(f"{instance}.{SERVICE}")),
+        packet(*location(instance, f"10.77.0.{100 + number % 100}", 1 + number)),
+        packet(*location(instance, "127.0.0.1", 1 + number)),
+        packet(pointer(f"nobody{number}.")),
+        packet(pointer(f"{number}._other._udp.local.")),
+        packet(pointer(f"{'ü' * 31}\x07.{SERVICE}")),
+    )
+    return packets[number % len(packets)]
+
+
+async def paced(times: int) -> AsyncIterator[int]:
+    """0, 1, ..., at the beats of a timer: `PACKETS_PER_SECOND` of them a second at the most."""
+    loop = asyncio.get_running_loop()
+    beat = asyncio.Event()
+    for number in range(times):
+        loop.call_later(1 / PACKETS_PER_SECOND, beat.set)
+        yield number
+        await beat.wait()
+        beat.clear()
 
 
 async def crowd(target: str, port: str, connections: str) -> None:
