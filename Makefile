@@ -40,9 +40,15 @@ check: $(VENV)/.dev ## format, lint, types, walls, fast tests: what every commit
 	$(BIN)/lint-imports
 	$(BIN)/pytest -q $(SPREAD)
 
+# CI has run the fast tests in `make check` a moment before: `make test CHECKED=yes` runs the others.
+MACHINES := not grid and not spark and not net and not lan
+ifdef CHECKED
+MACHINES := slow and $(MACHINES)
+endif
+
 # What opens sockets, starts programs or fills a terminal runs alone: it waits for real time.
 test: $(VENV)/.dev ## every kind of test, on a fixed sample of seeds
-	$(BIN)/pytest $(SPREAD) -m "not grid and not spark and not net and not lan"
+	$(BIN)/pytest $(SPREAD) -m "$(MACHINES)"
 	$(BIN)/pytest -m "(net or lan) and not grid and not spark"
 	$(BIN)/pytest -m "spark and not grid"
 

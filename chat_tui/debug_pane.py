@@ -14,14 +14,14 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.events import Click
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
 from chat_tui.marks import UNICODE, Glyphs
 from chat_tui.messages import DebugClosed, Refused, Told
-from chat_tui.pane import causal, lines
+from chat_tui.pane import causal
 from chat_tui.pane.lines import DIM, PaneLine, detail_lines, table_lines
 from chat_tui.pane.listing import Listing
+from chat_tui.pane.one_line import OneLine
 from chat_tui.pane.pages import (
     BloomPage,
     BuffersPage,
@@ -33,6 +33,7 @@ from chat_tui.pane.pages import (
     WirePage,
 )
 from chat_tui.pane.said import file_named
+from chat_tui.pane.tab_line import TabLine
 from chat_tui.pane.tabs import HINTS, KEYS, TAB_KEYS, TABS, TERMS, Tab, tab_named
 from chat_tui.reports import short_id
 from chat_tui.sections import Detail
@@ -48,20 +49,6 @@ PREFIX_MIN: Final = 4
 """Digits from which on the beginning of an id is looked up."""
 
 ID_DIGITS: Final = 64
-
-
-class OneLine(Static):
-    """One line that is painted again only when it differs."""
-
-    def __init__(self, *, id: str) -> None:  # noqa: A002 Textual calls it so
-        super().__init__("", id=id, markup=False)
-        self._shown = Content("")
-
-    def show(self, content: Content) -> None:
-        """Show `content`."""
-        if not content.is_same(self._shown):
-            self._shown = content
-            self.update(content, layout=False)
 
 
 class DebugPane(Vertical):
@@ -98,7 +85,7 @@ class DebugPane(Vertical):
         super().__init__(id="debug")
         self.tab = Tab.BUFFERS
         self._history, self._inspection, self._glyphs = history, inspection, glyphs
-        self._tabs, self._hint = OneLine(id="debug-tabs"), OneLine(id="debug-hint")
+        self._tabs, self._hint = TabLine(id="debug-tabs"), OneLine(id="debug-hint")
         self.listing = Listing()
         self._input = Input(id="debug-ask", compact=True)
         self._asks: Callable[[str], None] | None = None
@@ -202,7 +189,7 @@ class DebugPane(Vertical):
             return
         if self.tab is Tab.CAUSAL and self.frozen_at is None:
             self._read_graph(self._shown)
-        self._tabs.show(self._tab_line(self.size.width))
+        self._tabs.show_tab(self.tab, self.size.width)
         self.listing.show(self._lines(self._shown, width))
         self._hint.show(Content.styled(self._hint_text(), DIM))
 
@@ -227,17 +214,6 @@ class DebugPane(Vertical):
             gone = Content.styled(" this row is gone; these are its last values", DIM)
             detail += [PaneLine(Content("")), PaneLine(gone)]
         return detail
-
-    def _tab_line(self, width: int) -> Content:
-        """Return the names of all tabs; the one that is shown stands in brackets."""
-        names = [
-            Content.styled(f"[{number}{tab.value}]", lines.TITLE)
-            if tab is self.tab
-            else Content.styled(f"{number}{tab.value}", DIM)
-            for number, tab in enumerate(TABS, start=1)
-        ]
-        full = Content(" ").join(names)
-        return full if full.cell_length <= width else full.truncate(width, ellipsis=True)
 
     def _hint_text(self) -> str:
         if self.frozen_at is not None:
@@ -476,12 +452,7 @@ class DebugPane(Vertical):
         """The keys go elsewhere: say how they come back."""
         self.draw()
 
-    @on(Click, "#debug-tabs")
-    def _pick(self, event: Click) -> None:
-        """Show the tab whose name is clicked."""
-        at = 0
-        for number, tab in enumerate(TABS, start=1):
-            at += len(f"{number}{tab.value} ") + (len("[]") if tab is self.tab else 0)
-            if event.x < at:
-                self.go(tab)
-                return
+    @on(TabLine.Picked)
+    def _pick(self, event: TabLine.Picked) -> None:
+        event.stop()
+        self.go(event.tab)

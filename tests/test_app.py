@@ -65,6 +65,20 @@ async def get_together(pilot: Pilot[None], app: ChatApp, bob: Client, alice: Cli
     await until(pilot, lambda: "1 other here" in shown(app))
 
 
+@asynccontextmanager
+async def beside_bob(
+    data_dir: Path, size: tuple[int, int] = (80, 24)
+) -> AsyncIterator[tuple[ChatApp, Pilot[None], Client]]:
+    """Alice's screen, which says that bob is here; and his chat."""
+    async with (
+        opened(data_dir, "alice") as alice,
+        running(data_dir, "bob") as bob,
+        screen(alice, size) as (app, pilot),
+    ):
+        await get_together(pilot, app, bob, alice)
+        yield app, pilot, bob
+
+
 async def test_alone_the_screen_says_who_reads_and_that_messages_wait(tmp_path: Path) -> None:
     async with opened(tmp_path, "alice") as alice, screen(alice) as (app, pilot):
         await type_in(pilot, "anybody?")
@@ -76,12 +90,7 @@ async def test_alone_the_screen_says_who_reads_and_that_messages_wait(tmp_path: 
 
 
 async def test_a_line_appears_on_the_other_screen_and_its_mark_settles(tmp_path: Path) -> None:
-    async with (
-        opened(tmp_path, "alice") as alice,
-        running(tmp_path, "bob") as bob,
-        screen(alice) as (app, pilot),
-    ):
-        await get_together(pilot, app, bob, alice)
+    async with beside_bob(tmp_path) as (app, pilot, bob):
         await type_in(pilot, "hello bob")
         await bob.write(lobby(bob), "hello alice")
 
@@ -94,12 +103,7 @@ async def test_a_line_appears_on_the_other_screen_and_its_mark_settles(tmp_path:
 
 
 async def test_both_see_that_the_other_types_until_the_line_is_there(tmp_path: Path) -> None:
-    async with (
-        opened(tmp_path, "alice") as alice,
-        running(tmp_path, "bob") as bob,
-        screen(alice) as (app, pilot),
-    ):
-        await get_together(pilot, app, bob, alice)
+    async with beside_bob(tmp_path) as (app, pilot, bob):
 
         def seen_by_bob() -> list[str]:
             return [typist.nick for typist in bob.snapshot().channels[0].typists]
@@ -190,12 +194,7 @@ async def test_joining_and_switching_channels(tmp_path: Path) -> None:
 
 
 async def test_an_active_channel_is_named_and_jumped_to(tmp_path: Path) -> None:
-    async with (
-        opened(tmp_path, "alice") as alice,
-        running(tmp_path, "bob") as bob,
-        screen(alice) as (app, pilot),
-    ):
-        await get_together(pilot, app, bob, alice)
+    async with beside_bob(tmp_path) as (app, pilot, bob):
         await type_in(pilot, "/join #random")
         await until(pilot, lambda: "to #random" in shown(app))
         await bob.write(lobby(bob), "psst")

@@ -12,6 +12,7 @@ from sync.view import PeerState, Trust
 from tests.chats import meet, running, setup_of
 from tests.nodes import until
 from tests.test_client import Heard, lobby
+from tests.test_people import acquainted, friends
 
 pytestmark = pytest.mark.net
 
@@ -20,16 +21,8 @@ async def run(client: Client, text: str) -> Result:
     return await Commands(client).run(text, At(lobby(client)))
 
 
-async def acquainted(one: Client, other: Client) -> None:
-    here, there = Heard(one), Heard(other)
-    await meet(one, other)
-    await here.peer(PeerState.UP)
-    await there.peer(PeerState.UP)
-
-
 async def test_msg_opens_and_writes(tmp_path: Path) -> None:
-    async with running(tmp_path, "alice") as alice, running(tmp_path, "bob") as bob:
-        await acquainted(alice, bob)
+    async with friends(tmp_path) as (alice, bob):
         from_bob = Heard(bob)
 
         result = await run(alice, "/msg @Bob how are you?")
@@ -55,8 +48,7 @@ async def test_msg_to_somebody_away_says_that_it_waits(tmp_path: Path) -> None:
 
 
 async def test_verify_shows_words_and_takes_the_answer(tmp_path: Path) -> None:
-    async with running(tmp_path, "alice") as alice, running(tmp_path, "bob") as bob:
-        await acquainted(alice, bob)
+    async with friends(tmp_path) as (alice, bob):
         me, them = alice.identity.peer_id, bob.identity.peer_id
 
         words = await run(alice, "/verify bob")
@@ -101,9 +93,7 @@ async def test_two_of_one_name_are_told_apart_by_their_keys(tmp_path: Path) -> N
 
 
 async def test_block_says_what_it_does_and_is_undone(tmp_path: Path) -> None:
-    async with running(tmp_path, "alice") as alice, running(tmp_path, "bob") as bob:
-        await acquainted(alice, bob)
-
+    async with friends(tmp_path) as (alice, _):
         blocked = await run(alice, "/block bob")
         trusts = [one.trust for one in alice.snapshot().peers]
         undone = await run(alice, "/unblock bob")
@@ -130,9 +120,7 @@ async def test_names_with_spaces_are_found(tmp_path: Path) -> None:
 
 
 async def test_sync_with_one_of_them(tmp_path: Path) -> None:
-    async with running(tmp_path, "alice") as alice, running(tmp_path, "bob") as bob:
-        await acquainted(alice, bob)
-
+    async with friends(tmp_path) as (alice, _):
         result = await run(alice, "/sync bob")
 
         assert result.text == "Comparing #lobby with bob."
@@ -167,8 +155,7 @@ async def test_a_code_for_a_name_that_we_have_says_so(tmp_path: Path) -> None:
 
 
 async def test_an_invite_has_a_code_to_scan_when_asked(tmp_path: Path) -> None:
-    async with running(tmp_path, "alice") as alice, running(tmp_path, "bob") as bob:
-        await acquainted(alice, bob)
+    async with friends(tmp_path) as (alice, bob):
         plans = await alice.create("plans")
         direct = await alice.open_direct(bob.identity.peer_id)
 
@@ -183,9 +170,7 @@ async def test_an_invite_has_a_code_to_scan_when_asked(tmp_path: Path) -> None:
 
 
 async def test_away_and_back(tmp_path: Path) -> None:
-    async with running(tmp_path, "alice") as alice, running(tmp_path, "bob") as bob:
-        await acquainted(alice, bob)
-
+    async with friends(tmp_path) as (alice, bob):
         gone = await run(alice, "/away lunch\x1b[2J")
         await until(lambda: bob.snapshot().peers[0].away, "bob sees it")
         seen = await run(bob, "/who")

@@ -14,7 +14,7 @@ from sync.machine import SECOND, PeerId
 from sync.view import PeerState, Trust
 from tests import scenes
 from tests.chats import meet, opened, running, setup_of
-from tests.test_app import get_together, lobby, screen, shown, type_in, until
+from tests.test_app import beside_bob, lobby, screen, shown, type_in, until
 from tests.test_client import Heard
 
 
@@ -151,13 +151,9 @@ async def test_verify_by_command_opens_the_comparison() -> None:
 
 @pytest.mark.net
 async def test_a_direct_message_shows_as_a_channel_with_its_count(tmp_path: Path) -> None:
-    async with (
-        opened(tmp_path, "alice") as alice,
-        running(tmp_path, "bob") as bob,
-        screen(alice, (140, 40)) as (app, pilot),
-    ):
-        await get_together(pilot, app, bob, alice)
-        direct = await bob.open_direct(alice.identity.peer_id)
+    async with beside_bob(tmp_path, (140, 40)) as (app, pilot, bob):
+        [alice] = bob.snapshot().peers
+        direct = await bob.open_direct(alice.peer)
         await bob.write(direct, "alice, psst")
         await bob.write(direct, "are you there?")
 
@@ -172,12 +168,7 @@ async def test_a_direct_message_shows_as_a_channel_with_its_count(tmp_path: Path
 
 @pytest.mark.net
 async def test_m_opens_the_channel_of_two_and_leave_closes_it(tmp_path: Path) -> None:
-    async with (
-        opened(tmp_path, "alice") as alice,
-        running(tmp_path, "bob") as bob,
-        screen(alice) as (app, pilot),
-    ):
-        await get_together(pilot, app, bob, alice)
+    async with beside_bob(tmp_path) as (app, pilot, _):
         await pilot.press("f3", "m")
         await until(pilot, lambda: "to @bob" in shown(app))
         await type_in(pilot, "/leave")
@@ -188,12 +179,7 @@ async def test_m_opens_the_channel_of_two_and_leave_closes_it(tmp_path: Path) ->
 
 @pytest.mark.net
 async def test_b_blocks_and_b_again_unblocks(tmp_path: Path) -> None:
-    async with (
-        opened(tmp_path, "alice") as alice,
-        running(tmp_path, "bob") as bob,
-        screen(alice) as (app, pilot),
-    ):
-        await get_together(pilot, app, bob, alice)
+    async with beside_bob(tmp_path) as (app, pilot, bob):
         await bob.write(lobby(bob), "hello alice")
         await until(pilot, lambda: "bob  hello alice" in shown(app))
         await pilot.press("f3", "b")

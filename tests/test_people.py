@@ -2,6 +2,8 @@
 
 import asyncio
 import base64
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,9 +36,16 @@ async def acquainted(one: Client, other: Client) -> None:
     await there.peer(PeerState.UP)
 
 
-async def test_a_direct_message_needs_no_code_and_no_answer(tmp_path: Path) -> None:
-    async with running(tmp_path, "alice") as alice, running(tmp_path, "bob") as bob:
+@asynccontextmanager
+async def friends(data_dir: Path) -> AsyncIterator[tuple[Client, Client]]:
+    """The chats of alice and bob, who know each other's name."""
+    async with running(data_dir, "alice") as alice, running(data_dir, "bob") as bob:
         await acquainted(alice, bob)
+        yield alice, bob
+
+
+async def test_a_direct_message_needs_no_code_and_no_answer(tmp_path: Path) -> None:
+    async with friends(tmp_path) as (alice, bob):
         from_bob = Heard(bob)
 
         direct = await alice.open_direct(bob.identity.peer_id)
@@ -55,8 +64,7 @@ async def test_a_direct_message_needs_no_code_and_no_answer(tmp_path: Path) -> N
 
 
 async def test_whoever_answered_the_dial_can_write_first_too(tmp_path: Path) -> None:
-    async with running(tmp_path, "alice") as alice, running(tmp_path, "bob") as bob:
-        await acquainted(alice, bob)
+    async with friends(tmp_path) as (alice, bob):
         from_alice = Heard(alice)
 
         direct = await bob.open_direct(alice.identity.peer_id)
@@ -88,8 +96,7 @@ async def test_a_third_one_sees_nothing_of_it(tmp_path: Path) -> None:
 async def test_what_is_written_while_the_other_is_away_waits_over_restarts(
     tmp_path: Path, dialler: str
 ) -> None:
-    async with running(tmp_path, "alice") as alice, running(tmp_path, "bob") as bob:
-        await acquainted(alice, bob)
+    async with friends(tmp_path) as (alice, bob):
         them = bob.identity.peer_id
 
     async with running(tmp_path, "alice") as alice:  # bob is not there
@@ -106,8 +113,7 @@ async def test_what_is_written_while_the_other_is_away_waits_over_restarts(
 
 
 async def test_it_is_there_again_after_a_restart(tmp_path: Path) -> None:
-    async with running(tmp_path, "alice") as alice, running(tmp_path, "bob") as bob:
-        await acquainted(alice, bob)
+    async with friends(tmp_path) as (alice, bob):
         from_bob = Heard(bob)
         direct = await alice.open_direct(bob.identity.peer_id)
         await alice.write(direct, "one")
@@ -146,8 +152,7 @@ async def test_who_shares_no_channel_cannot_open_one_with_us(tmp_path: Path) -> 
 
 
 async def test_a_closed_one_stays_closed_until_it_is_opened_again(tmp_path: Path) -> None:
-    async with running(tmp_path, "alice") as alice, running(tmp_path, "bob") as bob:
-        await acquainted(alice, bob)
+    async with friends(tmp_path) as (alice, bob):
         from_bob = Heard(bob)
         direct = await alice.open_direct(bob.identity.peer_id)
         await alice.write(direct, "one")
@@ -215,8 +220,7 @@ async def test_nobody_writes_to_a_channel_that_was_left(tmp_path: Path) -> None:
 
 
 async def test_others_see_who_is_away_and_why_also_those_who_come_later(tmp_path: Path) -> None:
-    async with running(tmp_path, "alice") as alice, running(tmp_path, "bob") as bob:
-        await acquainted(alice, bob)
+    async with friends(tmp_path) as (alice, bob):
         await alice.be_away("lunch")
         await until(lambda: known(bob, "alice").away == "lunch", "bob sees it")
         async with running(tmp_path, "carol") as carol:
@@ -231,8 +235,7 @@ async def test_others_see_who_is_away_and_why_also_those_who_come_later(tmp_path
 
 
 async def test_who_was_verified_is_so_after_a_restart(tmp_path: Path) -> None:
-    async with running(tmp_path, "alice") as alice, running(tmp_path, "bob") as bob:
-        await acquainted(alice, bob)
+    async with friends(tmp_path) as (alice, bob):
         before = known(alice, "bob").trust
         heard = Heard(alice)
         await alice.verify(bob.identity.peer_id)
@@ -340,8 +343,7 @@ async def test_who_is_blocked_is_cut_off_and_hidden_and_comes_back(tmp_path: Pat
 
 
 async def test_who_is_blocked_stays_so_after_a_restart(tmp_path: Path) -> None:
-    async with running(tmp_path, "alice") as alice, running(tmp_path, "bob") as bob:
-        await acquainted(alice, bob)
+    async with friends(tmp_path) as (alice, bob):
         await alice.block(bob.identity.peer_id)
     async with running(tmp_path, "alice") as alice, running(tmp_path, "bob") as bob:
         await meet(bob, alice)

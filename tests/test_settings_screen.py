@@ -1,4 +1,4 @@
-"""Settings, palette, keys and alerts on the screen: what a person presses, and sees then."""
+"""Settings on the screen: what a person presses, and sees then."""
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -10,13 +10,11 @@ from textual.pilot import Pilot
 from textual.widgets import Input, OptionList
 
 from chat_tui.app import ChatApp
-from chat_tui.palette import Palette, channel_entries, command_entries, matching
 from chat_tui.settings import schema
 from chat_tui.settings.preferences import Preferences
 from chat_tui.settings_screen import SettingsScreen
-from sync.machine import SECOND, Nanos
 from tests import scenes
-from tests.scenes import ALICE, BOB, Scene, screen_of
+from tests.scenes import Scene, screen_of
 
 SECTIONS = len(schema.Section)
 
@@ -267,99 +265,6 @@ async def test_what_is_wrong_in_the_files_is_said_at_the_start(tmp_path: Path) -
         assert "settings.toml, line 2" in shown(app).replace("\n", "")
 
 
-# --- Keys ---------------------------------------------------------------------------------------
-
-
-async def test_a_key_can_be_given_another_meaning_and_help_shows_it() -> None:
-    scene = scenes.empty()
-    async with opened(scene, (100, 40)) as (app, pilot):
-        await type_in(pilot, "/set keys.help f12")
-        await pilot.press("f1")
-        await pilot.pause()
-        not_by_the_old = "COMMANDS" not in shown(app)
-        await pilot.press("f12")
-        await pilot.pause()
-
-        assert not_by_the_old
-        assert "COMMANDS" in shown(app)
-        assert "F12" in shown(app)
-        await pilot.press("escape")
-        await pilot.pause()
-        assert "F12 Help" in shown(app)
-
-
-async def test_keys_of_the_input_can_be_changed_too() -> None:
-    scene = scenes.morning()
-    async with opened(scene) as (app, pilot):
-        scene.chat.settings.change(schema.KEY_SETTINGS["read_up"], ("f8",))
-        await pilot.press("f8")
-        await pilot.pause()
-
-        assert not app.transcript.follow
-
-
-async def test_ctrl_p_runs_what_is_found_by_a_part_of_its_name() -> None:
-    async with opened(scenes.empty()) as (app, pilot):
-        await pilot.press("ctrl+p")
-        await pilot.pause()
-        everything = shown(app)
-        await pilot.press(*"whoam")
-        await pilot.pause()
-        found = shown(app)
-        await pilot.press("enter")
-        await pilot.pause()
-
-        assert "F1 or Alt+H" in everything
-        assert "/whoami" in found
-        assert "/sync" not in found
-        assert "You are alice" in shown(app)
-
-
-async def test_a_command_that_needs_words_is_begun_and_the_draft_kept() -> None:
-    async with opened(scenes.empty()) as (app, pilot):
-        await pilot.press(*"draft", "ctrl+p", *"/join", "enter")
-        await pilot.pause()
-
-        assert app.composer.text == "/join "
-        await pilot.press("up")
-        assert app.composer.text == "draft"
-
-
-async def test_the_palette_says_when_nothing_fits_and_esc_changes_nothing() -> None:
-    async with opened(scenes.empty()) as (app, pilot):
-        await pilot.press("ctrl+p", *"qqqqqq")
-        await pilot.pause()
-        assert "Nothing has that in its name." in shown(app)
-        await pilot.press("enter", "escape")
-        await pilot.pause()
-
-        assert not isinstance(app.screen, Palette)
-        assert app.composer.text == ""
-
-
-async def test_alt_k_lists_channels_alone_and_opens_one() -> None:
-    async with opened(scenes.empty()) as (app, pilot):
-        await pilot.press("alt+k")
-        await pilot.pause()
-        listed = shown(app)
-        await pilot.press("enter")
-        await pilot.pause()
-
-        assert "#lobby" in listed
-        assert "/join" not in listed
-        assert app._channel == app._chat.snapshot().channels[0].channel
-
-
-def test_a_name_counts_before_what_stands_beside_it() -> None:
-    entries = command_entries(Preferences().keys())
-    entries += channel_entries(scenes.empty().snapshot())
-
-    assert matching(entries, "lobby")[0].title == "#lobby"
-    assert matching(entries, "quit")[0].title in {"Quit", "/quit"}
-    assert matching(entries, " ") == entries
-    assert {entry.title for entry in entries} >= {"Settings", "/set [name] [value]", "#lobby"}
-
-
 # --- The input ----------------------------------------------------------------------------------
 
 
@@ -415,76 +320,6 @@ async def test_a_short_paste_says_nothing_and_the_limit_can_be_set() -> None:
         assert not usual
         assert "3 lines pasted" in str(strict)
         assert not app.composer.border_subtitle
-
-
-# --- Alerts -------------------------------------------------------------------------------------
-
-
-def hear(app: ChatApp) -> list[str]:
-    """What the terminal is told from now on."""
-    told: list[str] = []
-    app._announcer._write = told.append
-    return told
-
-
-async def let_say(scene: Scene, pilot: Pilot[None], text: str, then: Nanos = SECOND) -> None:
-    scene.say(BOB, text, then=then)
-    pilot.app.call_next(pilot.app._tick)  # type: ignore[attr-defined]  # it is a ChatApp
-    await pilot.pause()
-
-
-async def test_nothing_rings_while_the_channel_is_looked_at() -> None:
-    scene = scenes.empty()
-    async with opened(scene) as (app, pilot):
-        told = hear(app)
-        await let_say(scene, pilot, "alice, look")
-
-        assert told == []
-
-
-async def test_in_another_window_a_mention_rings_and_the_title_counts_until_one_looks() -> None:
-    scene = scenes.empty()
-    async with opened(scene) as (app, pilot):
-        told = hear(app)
-        app.post_message(events.AppBlur())
-        await pilot.pause()
-        await let_say(scene, pilot, "anybody there?")
-        await let_say(scene, pilot, "alice, look")
-        away = list(told)
-        app.post_message(events.AppFocus())
-        await pilot.pause()
-        app._tick()
-
-        assert away == ["\x1b]2;(1) chat-tui\x1b\\", "\x07", "\x1b]2;(2) chat-tui\x1b\\"]
-        assert told[len(away) :] == ["\x1b]2;chat-tui\x1b\\"]
-
-
-async def test_own_messages_ring_nothing_in_any_window() -> None:
-    scene = scenes.empty()
-    scene.chat.settings.change(schema.ALERTS, "all")
-    async with opened(scene) as (app, pilot):
-        told = hear(app)
-        app.post_message(events.AppBlur())
-        await pilot.pause()
-        scene.say(ALICE, "alice here", then=SECOND)
-        await pilot.pause()
-
-        assert told == []
-
-
-async def test_a_desktop_notice_goes_the_way_that_was_set() -> None:
-    scene = scenes.empty()
-    settings = scene.chat.settings
-    settings.change(schema.DESKTOP, "osc777")
-    settings.change(schema.TITLE, False)
-    settings.change(schema.BELL, False)
-    async with opened(scene) as (app, pilot):
-        told = hear(app)
-        app.post_message(events.AppBlur())
-        await pilot.pause()
-        await let_say(scene, pilot, "alice; look")
-
-        assert told == ["\x1b]777;notify;chat-tui;bob: alice, look\x1b\\"]
 
 
 async def test_without_colours_the_chosen_row_is_underlined(

@@ -1,6 +1,7 @@
 """A simulated participant behind the interface of a live one."""
 
 from collections.abc import Awaitable, Callable
+from copy import deepcopy
 
 import pytest
 
@@ -223,7 +224,23 @@ async def test_the_morning_scene_has_every_mark_a_gap_and_a_line_held_back() -> 
 
 
 def test_the_same_seed_plays_the_same_scene() -> None:
-    assert scenes.morning().snapshot() == scenes.morning().snapshot()
+    first, second = (scenes.play_morning("good morning", "hello") for _ in range(2))
+
+    assert first.snapshot() == second.snapshot()
+
+
+def test_a_copy_of_a_scene_goes_on_as_the_scene_does() -> None:
+    played = scenes.play_morning("good morning", "hello")
+    copies = [deepcopy(played), deepcopy(played)]
+
+    for scene in (*copies, played):
+        scene.world.crash(scenes.BOB)
+        scene.world.restart(scenes.BOB)
+        scene.say(scenes.BOB, "back again", then=MINUTE)
+
+    assert {scene.world.now for scene in copies} == {played.world.now}
+    assert all(scene.snapshot() == played.snapshot() for scene in copies)
+    assert len({scene.world.rng.random() for scene in (*copies, played)}) == 1
 
 
 async def test_the_world_goes_on_from_the_scene_and_finds_what_was_missing() -> None:

@@ -17,10 +17,10 @@ from chat_tui.about.parts import Part
 from chat_tui.about.raw import raw_lines
 from chat_tui.about.sections import parts
 from chat_tui.chat import Chat
-from chat_tui.debug_pane import OneLine
 from chat_tui.marks import Glyphs
 from chat_tui.pane.lines import DIM, TITLE, PaneLine, in_signs
 from chat_tui.pane.listing import Listing
+from chat_tui.pane.one_line import OneLine
 from chat_tui.reports import short_id
 from chat_tui.screens import REFRESH_S
 from chat_tui.text import wrap

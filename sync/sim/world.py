@@ -277,7 +277,8 @@ class World:
             me=node.identity.peer_id,
             sign=partial(self._sign, node.identity),
             verify=self._verify,
-            draw_log=partial(self.rng.getrandbits, 64),
+            # not of the bound method: a copy of this world draws from the copy's generator
+            draw_log=partial(random.Random.getrandbits, self.rng, 64),
             gate_of=self._gate_of,
         )
         node.runner = Runner(

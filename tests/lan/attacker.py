@@ -8,7 +8,8 @@ import asyncio
 import json
 import socket
 import sys
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
 from dataclasses import asdict
 from typing import Any
 
@@ -37,7 +38,6 @@ from tests.entries import identity
 GROUP = ("224.0.0.251", 5353)
 UNIQUE = _CLASS_IN | _CLASS_UNIQUE
 TTL_S = 120
-BROWSE_S = 1.5
 IDLE_MAX_S = 30.0
 PACKETS_PER_SECOND = 250
 SINK_PORT = 46021
@@ -88,41 +88,56 @@ async def end_of_input() -> None:
     await asyncio.wait_for(asyncio.to_thread(sys.stdin.read), IDLE_MAX_S)
 
 
-async def browsing(address: str, then: Callable[[list[str]], Awaitable[None]]) -> None:
-    """Look at who is announced, and say whom the network then takes for gone."""
-    names: list[str] = []
+@asynccontextmanager
+async def browsing(
+    address: str, came: Callable[[str], None], went: Callable[[str], None]
+) -> AsyncIterator[None]:
+    """Tell who is announced, and whom the network takes for gone, by the names of the instances."""
 
     def changed(
         zeroconf: Zeroconf, service_type: str, name: str, state_change: ServiceStateChange
     ) -> None:
         del zeroconf, service_type
         if state_change is ServiceStateChange.Added:
-            names.append(name.removesuffix(f".{SERVICE}"))
+            came(name.removesuffix(f".{SERVICE}"))
         elif state_change is ServiceStateChange.Removed:
-            say(gone=name.removesuffix(f".{SERVICE}"))
+            went(name.removesuffix(f".{SERVICE}"))
 
     listening = AsyncZeroconf(interfaces=[address], ip_version=IPVersion.V4Only)
     browser = AsyncServiceBrowser(listening.zeroconf, SERVICE, handlers=[changed])
-    await asyncio.sleep(BROWSE_S)
-    await then(names)
-    await asyncio.sleep(BROWSE_S)
-    await browser.async_cancel()
-    await listening.async_close()
+    try:
+        yield
+    finally:
+        await browser.async_cancel()
+        await listening.async_close()
 
 
-async def goodbye(address: str) -> None:
-    """Take back everybody's announcement."""
+async def goodbye(address: str, people: str) -> None:
+    """Once so many people are announced take back what they announced; end when they are gone."""
+    present: set[str] = set()
+    gone: set[str] = set()
+    done = asyncio.Event()
 
-    async def send(names: list[str]) -> None:
-        with multicast(address) as sender:
-            for name in names:
-                sender.sendto(packet(pointer(f"{name}.{SERVICE}", ttl=0)), GROUP)
+    def came(name: str) -> None:
+        present.add(name)
+        if len(present) == int(people):
+            for one in present:
+                sender.sendto(packet(pointer(f"{one}.{SERVICE}", ttl=0)), GROUP)
 
-    await browsing(address, send)
+    def went(name: str) -> None:
+        say(gone=name)
+        gone.add(name)
+        if gone == present:
+            done.set()
+
+    with multicast(address) as sender:
+        async with asyncio.timeout(IDLE_MAX_S), browsing(address, came, went):
+            await done.wait()
 
 
 async def hijack(address: str) -> None:
     """Say that everybody is here, and show who comes here and what they say."""
+    present: list[str] = []
 
     async def meet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -136,35 +151,55 @@ async def hijack(address: str) -> None:
         finally:
             writer.close()
 
-    async def send(names: list[str]) -> None:
-        with multicast(address) as sender:
-            for name in names:
-                sender.sendto(packet(*location(name, address, SINK_PORT)), GROUP)
+    def came(name: str) -> None:
+        """Who has just come listens now: they hear where the others are, too."""
+        present.append(name)
+        for one in present:
+            sender.sendto(packet(*location(one, address, SINK_PORT)), GROUP)
 
-    async with await asyncio.start_server(meet, address, SINK_PORT):
-        await browsing(address, send)
-        say(ready=True)
-        await end_of_input()
+    with multicast(address) as sender:
+        async with (
+            await asyncio.start_server(meet, address, SINK_PORT),
+            browsing(address, came, present.remove),
+        ):
+            await end_of_input()
 
 
 async def flood(address: str, names: str) -> None:
     """Announce so many people who are not there, in every form."""
+    many = int(names)
     with multicast(address) as sender:
-        for number in range(int(names)):
-            instance = f"{number:016x}"
-            packets = (
-                packet(pointer(f"{instance}.{SERVICE}")),
-                packet(*location(instance, f"10.77.0.{100 + number % 100}", 1 + number)),
-                packet(*location(instance, "127.0.0.1", 1 + number)),
-                packet(pointer(f"nobody{number}.")),
-                packet(pointer(f"{number}._other._udp.local.")),
-                packet(pointer(f"{'ü' * 31}\x07.{SERVICE}")),
-            )
-            sender.sendto(packets[number % len(packets)], GROUP)
-            if number == int(names) // 2:
-                say(halfway=True)
-            await asyncio.sleep(1 / PACKETS_PER_SECOND)
-    say(sent=int(names))
+        async with asyncio.timeout(IDLE_MAX_S):
+            async for number in paced(many):
+                sender.sendto(forged(number), GROUP)
+                if number == many // 2:
+                    say(halfway=True)
+    say(sent=many)
+
+
+def forged(number: int) -> bytes:
+    """The announcement of somebody who is not there, each in another form than the one before."""
+    instance = f"{number:016x}"
+    packets = (
+        packet(pointer(f"{instance}.{SERVICE}")),
+        packet(*location(instance, f"10.77.0.{100 + number % 100}", 1 + number)),
+        packet(*location(instance, "127.0.0.1", 1 + number)),
+        packet(pointer(f"nobody{number}.")),
+        packet(pointer(f"{number}._other._udp.local.")),
+        packet(pointer(f"{'ü' * 31}\x07.{SERVICE}")),
+    )
+    return packets[number % len(packets)]
+
+
+async def paced(times: int) -> AsyncIterator[int]:
+    """0, 1, ..., at the beats of a timer: `PACKETS_PER_SECOND` of them a second at the most."""
+    loop = asyncio.get_running_loop()
+    beat = asyncio.Event()
+    for number in range(times):
+        loop.call_later(1 / PACKETS_PER_SECOND, beat.set)
+        yield number
+        await beat.wait()
+        beat.clear()
 
 
 async def crowd(target: str, port: str, connections: str) -> None:

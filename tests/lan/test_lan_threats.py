@@ -97,7 +97,7 @@ async def test_a_forged_goodbye_changes_nothing(lab: Lab, tmp_path: Path) -> Non
         PlainProcess(person(lab, tmp_path, 2)) as bob,
     ):
         await everyone_sees_everyone([alice, bob])
-        async with attack(lab.prefix(ATTACKER), "goodbye", lab.address(ATTACKER)) as deed:
+        async with attack(lab.prefix(ATTACKER), "goodbye", lab.address(ATTACKER), "2") as deed:
             await deed.end()
         await asyncio.gather(
             *(each.never("peer", state="down", for_s=UNDISTURBED_S) for each in (alice, bob))
@@ -118,7 +118,7 @@ async def test_who_is_led_to_a_forged_address_tells_nothing_there_and_finds_the_
     ):
         async with PlainProcess(person(lab, tmp_path, 2, name="boris")) as bob:
             await everyone_sees_everyone([alice, bob])
-            await deed.say_next("ready")
+            await deed.say_next("came")
             await alice.say("the real thing")
             read = await equal_logs([alice, bob])
 

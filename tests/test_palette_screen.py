@@ -1,0 +1,107 @@
+"""Keys with another meaning, and the palette: what a person presses, and sees then."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from chat_tui.palette import Palette, channel_entries, command_entries, matching
+from chat_tui.settings import schema
+from chat_tui.settings.preferences import Preferences
+from tests import scenes
+from tests.test_settings_screen import opened, shown, type_in
+
+
+@pytest.fixture(autouse=True)
+def _in_utc() -> Iterator[None]:
+    with scenes.utc():
+        yield
+
+
+async def test_a_key_can_be_given_another_meaning_and_help_shows_it() -> None:
+    scene = scenes.empty()
+    async with opened(scene, (100, 40)) as (app, pilot):
+        await type_in(pilot, "/set keys.help f12")
+        await pilot.press("f1")
+        await pilot.pause()
+        not_by_the_old = "COMMANDS" not in shown(app)
+        await pilot.press("f12")
+        await pilot.pause()
+
+        assert not_by_the_old
+        assert "COMMANDS" in shown(app)
+        assert "F12" in shown(app)
+        await pilot.press("escape")
+        await pilot.pause()
+        assert "F12 Help" in shown(app)
+
+
+async def test_keys_of_the_input_can_be_changed_too() -> None:
+    scene = scenes.morning()
+    async with opened(scene) as (app, pilot):
+        scene.chat.settings.change(schema.KEY_SETTINGS["read_up"], ("f8",))
+        await pilot.press("f8")
+        await pilot.pause()
+
+        assert not app.transcript.follow
+
+
+async def test_ctrl_p_runs_what_is_found_by_a_part_of_its_name() -> None:
+    async with opened(scenes.empty()) as (app, pilot):
+        await pilot.press("ctrl+p")
+        await pilot.pause()
+        everything = shown(app)
+        await pilot.press(*"whoam")
+        await pilot.pause()
+        found = shown(app)
+        await pilot.press("enter")
+        await pilot.pause()
+
+        assert "F1 or Alt+H" in everything
+        assert "/whoami" in found
+        assert "/sync" not in found
+        assert "You are alice" in shown(app)
+
+
+async def test_a_command_that_needs_words_is_begun_and_the_draft_kept() -> None:
+    async with opened(scenes.empty()) as (app, pilot):
+        await pilot.press(*"draft", "ctrl+p", *"/join", "enter")
+        await pilot.pause()
+
+        assert app.composer.text == "/join "
+        await pilot.press("up")
+        assert app.composer.text == "draft"
+
+
+async def test_the_palette_says_when_nothing_fits_and_esc_changes_nothing() -> None:
+    async with opened(scenes.empty()) as (app, pilot):
+        await pilot.press("ctrl+p", *"qqqqqq")
+        await pilot.pause()
+        assert "Nothing has that in its name." in shown(app)
+        await pilot.press("enter", "escape")
+        await pilot.pause()
+
+        assert not isinstance(app.screen, Palette)
+        assert app.composer.text == ""
+
+
+async def test_alt_k_lists_channels_alone_and_opens_one() -> None:
+    async with opened(scenes.empty()) as (app, pilot):
+        await pilot.press("alt+k")
+        await pilot.pause()
+        listed = shown(app)
+        await pilot.press("enter")
+        await pilot.pause()
+
+        assert "#lobby" in listed
+        assert "/join" not in listed
+        assert app._channel == app._chat.snapshot().channels[0].channel
+
+
+def test_a_name_counts_before_what_stands_beside_it() -> None:
+    entries = command_entries(Preferences().keys())
+    entries += channel_entries(scenes.empty().snapshot())
+
+    assert matching(entries, "lobby")[0].title == "#lobby"
+    assert matching(entries, "quit")[0].title in {"Quit", "/quit"}
+    assert matching(entries, " ") == entries
+    assert {entry.title for entry in entries} >= {"Settings", "/set [name] [value]", "#lobby"}
