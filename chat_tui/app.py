@@ -127,7 +127,15 @@ class ChatApp(PeopleActions):
         return DebugPane(self._chat.history, self._chat.inspection, self._glyphs)
 
     def compose(self) -> ComposeResult:
-        """The chat, or the wish for a larger window."""
+        """The chat, or the wish for a larger window.
+
+        Textual would look at the size only after a first layout: each screen would be laid out and
+        painted twice.
+        """
+        breakpoints = (self.HORIZONTAL_BREAKPOINTS, self.VERTICAL_BREAKPOINTS)
+        for size, classes in zip(self.size, breakpoints, strict=True):
+            fitting = [name for least, name in classes if least <= size]
+            self.screen.add_class(fitting[-1], update=False)
         yield self._around
         yield Static("Please enlarge the window to 60 columns and 16 lines.", id="enlarge")
 

@@ -33,3 +33,10 @@ class Dressed(App[ReturnType], Generic[ReturnType]):
         self.theme = name
         moving = settings[ANIMATIONS] and not settings[LOW_BANDWIDTH]
         self.animation_level = "full" if moving else "none"
+
+    def refresh_css(self, animate: bool = True) -> None:  # noqa: FBT001, FBT002  # as Textual has it
+        """Take up the colours of another theme; before there is a screen, nothing is parsed yet."""
+        if self.screen_stack:
+            super().refresh_css(animate)
+        else:
+            self.stylesheet.set_variables(self.get_css_variables())
