@@ -27,6 +27,7 @@ from chat_tui.feed import Feed, Pace
 from chat_tui.inputs import Inputs
 from chat_tui.marks import ASCII, UNICODE, Glyphs
 from chat_tui.messages import (
+    ChannelChosen,
     DebugClosed,
     FramesWanted,
     GraphWanted,
@@ -37,8 +38,8 @@ from chat_tui.messages import (
     Submitted,
     Told,
 )
+from chat_tui.overlays import Overlays
 from chat_tui.pager import Pager
-from chat_tui.people_actions import PeopleActions
 from chat_tui.reader import Reader
 from chat_tui.reading import Reading
 from chat_tui.settings.schema import PASTE_LINES
@@ -65,7 +66,7 @@ FILTER_DIGITS: Final = 12
 """Of the id that the frames on the wire are filtered by: no two messages share so many."""
 
 
-class ChatApp(PeopleActions):
+class ChatApp(Overlays):
     """The chat on a screen.
 
     Args:
@@ -90,14 +91,12 @@ class ChatApp(PeopleActions):
         channel: ChannelId | None = None,
         glyphs: Glyphs = UNICODE,
     ) -> None:
-        super().__init__(chat.settings)
         snapshot = chat.snapshot()
         if channel is None and snapshot.channels:
             channel = snapshot.channels[0].channel
-        self._chat, self._start = chat, start
-        self._usual_glyphs = glyphs
-        self._glyphs = glyphs = applied.glyphs_of(chat.settings, glyphs)
-        self._channel = channel
+        super().__init__(chat, channel, glyphs)
+        self._start = start
+        glyphs = self._glyphs
         self._feed = Feed(snapshot.me, snapshot.nick)
         self._pace = Pace(self._paint, self.call_next, self.set_timer)
         self._inputs = Inputs(self._command, self._answer)
@@ -342,18 +341,6 @@ class ChatApp(PeopleActions):
         self._around.close_debug()
         self._around.status.be_quiet()
 
-    def action_help(self) -> None:
-        """Show keys, commands and marks."""
-        from chat_tui.screens import full_help
-
-        self._show_text("Help", lambda: full_help(self._glyphs, self._chat.settings.keys()))
-
-    def action_demo(self, number: int = 1) -> None:
-        """Play a scenario of the demo over the chat, which goes on below."""
-        from chat_tui.demo.screen import scenario_screen
-
-        self.push_screen(scenario_screen(number, self._glyphs))
-
     async def action_quit(self) -> None:
         """Leave, after what was submitted before; it has to go through the same queue."""
         self.composer.post_message(Submitted("/quit"))
@@ -366,30 +353,9 @@ class ChatApp(PeopleActions):
         text = "Ctrl+Q quits. Nothing is lost: what nobody has yet goes out next time."
         self._say(Notice(text))
 
-    def action_settings(self) -> None:
-        """Show what can be set, and change it."""
-        from chat_tui.settings_screen import SettingsScreen
-
-        self.push_screen(SettingsScreen(self._chat, self._usual_glyphs))
-
-    def action_palette(self) -> None:
-        """Look for a command, a channel or a key by a part of its name."""
-        from chat_tui.palette import Palette, channel_entries, command_entries
-
-        entries = command_entries(self._chat.settings.keys())
-        entries += channel_entries(self._chat.snapshot())
-        self.push_screen(Palette(entries, "Commands, keys and channels"), self._act)
-
-    def action_switch_channel(self) -> None:
-        """Look for a channel by a part of its name."""
-        from chat_tui.palette import Palette, channel_entries
-
-        entries = channel_entries(self._chat.snapshot())
-        self.push_screen(Palette(entries, "Channels"), self._act)
-
-    async def _act(self, action: str | None) -> None:
-        if action is not None:
-            await self.run_action(action)
+    @on(ChannelChosen)
+    def _open_chosen(self, choice: ChannelChosen) -> None:
+        self._open(choice.channel)
 
     def action_open_channel(self, channel: str) -> None:
         """Open a channel of ours."""
