@@ -6,11 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from chat_tui.client import Setup, default_nick
 from chat_tui.first_run import Answers, FirstRun
 from chat_tui.leaving import leaving_on_signals
 from chat_tui.settings.preferences import Preferences
 from chat_tui.settings.schema import checked_nick
+from chat_tui.setup import Setup, default_nick
 from chat_tui.terminal import Terminal
 from sync.errors import LocalError
 from sync.net import invite

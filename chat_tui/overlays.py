@@ -1,4 +1,4 @@
-"""What opens over the chat and closes with Esc: help, people, the doctor, settings, lists, the demo.
+"""What opens over the chat and closes with Esc: help, people, doctor, settings, lists, the demo.
 
 Each screen is imported when it is opened: a start paints first.
 """

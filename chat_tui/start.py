@@ -13,9 +13,10 @@ from pathlib import Path
 from chat_tui import garbage
 from chat_tui.app import ChatApp
 from chat_tui.applied import usual_glyphs
-from chat_tui.client import Client, Setup
+from chat_tui.client import Client
 from chat_tui.leaving import leaving_on_signals
 from chat_tui.settings.schema import MOUSE
+from chat_tui.setup import Setup
 from chat_tui.terminal import Terminal
 from sync.errors import LocalError
 
