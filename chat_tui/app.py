@@ -42,6 +42,7 @@ from chat_tui.overlays import Overlays
 from chat_tui.pager import Pager
 from chat_tui.reader import Reader
 from chat_tui.reading import Reading
+from chat_tui.seen import Seen
 from chat_tui.settings.schema import PASTE_LINES
 from chat_tui.surroundings import Surroundings
 from chat_tui.taste import taste_of
@@ -52,6 +53,7 @@ from sync.view import Event, Level, Notice
 if TYPE_CHECKING:
     from chat_tui.commands.table import Commands
     from chat_tui.debug_pane import DebugPane
+    from storage.read_marks import ReadMarks
 
 TICK_S: Final = 1.0
 
@@ -74,6 +76,7 @@ class ChatApp(Overlays):
         start: brings the network up; called after the first paint.
         channel: the channel to open; None opens the first one.
         glyphs: the character set, unless a setting says otherwise.
+        read_marks: keeps what was read; None if that is only for this run.
     """
 
     CSS_PATH = "app.tcss"
@@ -90,6 +93,7 @@ class ChatApp(Overlays):
         *,
         channel: ChannelId | None = None,
         glyphs: Glyphs = UNICODE,
+        read_marks: "ReadMarks | None" = None,
     ) -> None:
         snapshot = chat.snapshot()
         if channel is None and snapshot.channels:
@@ -98,6 +102,7 @@ class ChatApp(Overlays):
         self._start = start
         glyphs = self._glyphs
         self._feed = Feed(snapshot.me, snapshot.nick)
+        self._seen = Seen(read_marks, self._feed, chat.history)
         self._pace = Pace(self._paint, self.call_next, self.set_timer)
         self._inputs = Inputs(self._command, self._answer)
         self._unsubscribe: list[Callable[[], None]] = []
@@ -163,10 +168,11 @@ class ChatApp(Overlays):
         """Fill what only now has a place on the screen."""
         self.call_after_refresh(self._tick)
 
-    def on_unmount(self) -> None:
-        """Hear no more of the engine."""
+    async def on_unmount(self) -> None:
+        """Hear no more of the engine, and keep what was read."""
         for unsubscribe in self._unsubscribe:
             unsubscribe()
+        await self._seen.save(self._ours())
 
     # -- events of the engine -----------------------------------------------------------------
 
@@ -193,6 +199,8 @@ class ChatApp(Overlays):
         self._around.status.say(notice)
 
     async def _run_network(self) -> None:
+        self.transcript.apply(await self._seen.resume(self._ours(), self._channel))
+        self._tick()
         try:
             await self._start()
         except LocalError as error:
@@ -268,6 +276,9 @@ class ChatApp(Overlays):
 
     # -- keys ---------------------------------------------------------------------------------
 
+    def _ours(self) -> list[ChannelId]:
+        return [info.channel for info in self._chat.snapshot().channels]
+
     def _open(self, channel: ChannelId) -> None:
         if channel != self._channel:
             self._channel = channel
@@ -276,14 +287,13 @@ class ChatApp(Overlays):
 
     def action_channel(self, step: int) -> None:
         """Open the channel above or below in the list."""
-        ours = [info.channel for info in self._chat.snapshot().channels]
+        ours = self._ours()
         if self._channel in ours:
             self._open(ours[(ours.index(self._channel) + step) % len(ours)])
 
     def action_next_active(self) -> None:
         """Open the next channel with unread messages."""
-        ours = [info.channel for info in self._chat.snapshot().channels]
-        channel = self._feed.next_unread(ours, self._channel)
+        channel = self._feed.next_unread(self._ours(), self._channel)
         if channel is not None:
             self._open(channel)
 
@@ -396,4 +406,7 @@ class ChatApp(Overlays):
     def _tick(self) -> None:
         """Bring everything up to date that is not a message."""
         self._announcer.look()
-        self._around.show(self._chat.snapshot(), self._channel)
+        snapshot = self._chat.snapshot()
+        self._around.show(snapshot, self._channel)
+        if self._seen.is_due(snapshot.now):
+            self.run_worker(self._seen.save(self._ours()), group="seen")

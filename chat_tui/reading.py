@@ -24,7 +24,8 @@ from chat_tui.gaps import Gaps
 from chat_tui.hits import SIGNS_SHOWN, HitWalk
 from chat_tui.message_acts import MessageActs
 from chat_tui.messages import CursorMoved, DetailsWanted, SearchWanted
-from chat_tui.pager import BEGINNING, END, Pager
+from chat_tui.model import BEGINNING
+from chat_tui.pager import END, Pager
 from chat_tui.panels import DIM
 from chat_tui.reader import Reader
 from chat_tui.surroundings import Panel

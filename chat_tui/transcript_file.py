@@ -11,16 +11,15 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from chat_tui.events import message
+from chat_tui.model import BEGINNING
 from chat_tui.new_file import NewFile
 from chat_tui.text import clean_nick, clean_text, day_of, time_of_day
 from sync.errors import LocalError
-from sync.machine import ChannelId, MessageId
-from sync.view import History, Line, Position
+from sync.machine import ChannelId
+from sync.view import History, Line
 
 PAGE: Final = 500
 """Messages read at a time: at most 8 MB of text, usually some 50 kB."""
-
-BEGINNING: Final[Position] = (0, MessageId(""))
 
 DELETED: Final = "(deleted by its author)"
 EDITED: Final = " (edited)"
