@@ -25,7 +25,7 @@ from chat_tui.commands.command import At, Result, is_command
 from chat_tui.composer import Composer
 from chat_tui.feed import Feed, Pace
 from chat_tui.inputs import Inputs
-from chat_tui.marks import ASCII, UNICODE, Glyphs
+from chat_tui.marks import UNICODE, Glyphs
 from chat_tui.messages import (
     ChannelChosen,
     DebugClosed,
@@ -387,7 +387,7 @@ class ChatApp(Overlays):
         self.set_keymap(applied.keymap_of(settings))
         self._pace.every_s = applied.pace_of(settings)
         self._glyphs = applied.glyphs_of(settings, self._usual_glyphs)
-        self.set_class(self._glyphs is ASCII, "-ascii")
+        self.draw_with(self._glyphs)
         self.transcript.change_look(self._glyphs, taste_of(settings))
         self._around.change_glyphs(self._glyphs)
         self._around.change_keys(settings.keys())

@@ -184,6 +184,11 @@ class DemoScreen(Screen[None]):
         self._drawer = Drawer(glyphs)
         self._line = Input(id="line", max_length=acts.TEXT_CHARACTERS_MAX)
 
+    @property
+    def glyphs(self) -> Glyphs:
+        """The character set."""
+        return self._glyphs
+
     def compose(self) -> ComposeResult:
         """The canvas, the drawer over it, and the line to write."""
         yield self._canvas
