@@ -25,8 +25,9 @@ from chat_tui.commands.command import At, Result, is_command
 from chat_tui.composer import Composer
 from chat_tui.feed import Feed, Pace
 from chat_tui.inputs import Inputs
-from chat_tui.marks import ASCII, UNICODE, Glyphs
+from chat_tui.marks import UNICODE, Glyphs
 from chat_tui.messages import (
+    ChannelChosen,
     DebugClosed,
     FramesWanted,
     GraphWanted,
@@ -37,10 +38,11 @@ from chat_tui.messages import (
     Submitted,
     Told,
 )
+from chat_tui.overlays import Overlays
 from chat_tui.pager import Pager
-from chat_tui.people_actions import PeopleActions
 from chat_tui.reader import Reader
 from chat_tui.reading import Reading
+from chat_tui.seen import Seen
 from chat_tui.settings.schema import PASTE_LINES
 from chat_tui.surroundings import Surroundings
 from chat_tui.taste import taste_of
@@ -51,6 +53,7 @@ from sync.view import Event, Level, Notice
 if TYPE_CHECKING:
     from chat_tui.commands.table import Commands
     from chat_tui.debug_pane import DebugPane
+    from storage.read_marks import ReadMarks
 
 TICK_S: Final = 1.0
 
@@ -65,7 +68,7 @@ FILTER_DIGITS: Final = 12
 """Of the id that the frames on the wire are filtered by: no two messages share so many."""
 
 
-class ChatApp(PeopleActions):
+class ChatApp(Overlays):
     """The chat on a screen.
 
     Args:
@@ -73,6 +76,7 @@ class ChatApp(PeopleActions):
         start: brings the network up; called after the first paint.
         channel: the channel to open; None opens the first one.
         glyphs: the character set, unless a setting says otherwise.
+        read_marks: keeps what was read; None if that is only for this run.
     """
 
     CSS_PATH = "app.tcss"
@@ -89,16 +93,16 @@ class ChatApp(PeopleActions):
         *,
         channel: ChannelId | None = None,
         glyphs: Glyphs = UNICODE,
+        read_marks: "ReadMarks | None" = None,
     ) -> None:
-        super().__init__(chat.settings)
         snapshot = chat.snapshot()
         if channel is None and snapshot.channels:
             channel = snapshot.channels[0].channel
-        self._chat, self._start = chat, start
-        self._usual_glyphs = glyphs
-        self._glyphs = glyphs = applied.glyphs_of(chat.settings, glyphs)
-        self._channel = channel
+        super().__init__(chat, channel, glyphs)
+        self._start = start
+        glyphs = self._glyphs
         self._feed = Feed(snapshot.me, snapshot.nick)
+        self._seen = Seen(read_marks, self._feed, chat.history)
         self._pace = Pace(self._paint, self.call_next, self.set_timer)
         self._inputs = Inputs(self._command, self._answer)
         self._unsubscribe: list[Callable[[], None]] = []
@@ -127,7 +131,15 @@ class ChatApp(PeopleActions):
         return DebugPane(self._chat.history, self._chat.inspection, self._glyphs)
 
     def compose(self) -> ComposeResult:
-        """The chat, or the wish for a larger window."""
+        """The chat, or the wish for a larger window.
+
+        Textual would look at the size only after a first layout: each screen would be laid out and
+        painted twice.
+        """
+        breakpoints = (self.HORIZONTAL_BREAKPOINTS, self.VERTICAL_BREAKPOINTS)
+        for size, classes in zip(self.size, breakpoints, strict=True):
+            fitting = [name for least, name in classes if least <= size]
+            self.screen.add_class(fitting[-1], update=False)
         yield self._around
         yield Static("Please enlarge the window to 60 columns and 16 lines.", id="enlarge")
 
@@ -156,10 +168,11 @@ class ChatApp(PeopleActions):
         """Fill what only now has a place on the screen."""
         self.call_after_refresh(self._tick)
 
-    def on_unmount(self) -> None:
-        """Hear no more of the engine."""
+    async def on_unmount(self) -> None:
+        """Hear no more of the engine, and keep what was read."""
         for unsubscribe in self._unsubscribe:
             unsubscribe()
+        await self._seen.save(self._ours())
 
     # -- events of the engine -----------------------------------------------------------------
 
@@ -186,6 +199,8 @@ class ChatApp(PeopleActions):
         self._around.status.say(notice)
 
     async def _run_network(self) -> None:
+        self.transcript.apply(await self._seen.resume(self._ours(), self._channel))
+        self._tick()
         try:
             await self._start()
         except LocalError as error:
@@ -261,6 +276,9 @@ class ChatApp(PeopleActions):
 
     # -- keys ---------------------------------------------------------------------------------
 
+    def _ours(self) -> list[ChannelId]:
+        return [info.channel for info in self._chat.snapshot().channels]
+
     def _open(self, channel: ChannelId) -> None:
         if channel != self._channel:
             self._channel = channel
@@ -269,14 +287,13 @@ class ChatApp(PeopleActions):
 
     def action_channel(self, step: int) -> None:
         """Open the channel above or below in the list."""
-        ours = [info.channel for info in self._chat.snapshot().channels]
+        ours = self._ours()
         if self._channel in ours:
             self._open(ours[(ours.index(self._channel) + step) % len(ours)])
 
     def action_next_active(self) -> None:
         """Open the next channel with unread messages."""
-        ours = [info.channel for info in self._chat.snapshot().channels]
-        channel = self._feed.next_unread(ours, self._channel)
+        channel = self._feed.next_unread(self._ours(), self._channel)
         if channel is not None:
             self._open(channel)
 
@@ -334,18 +351,6 @@ class ChatApp(PeopleActions):
         self._around.close_debug()
         self._around.status.be_quiet()
 
-    def action_help(self) -> None:
-        """Show keys, commands and marks."""
-        from chat_tui.screens import full_help
-
-        self._show_text("Help", lambda: full_help(self._glyphs, self._chat.settings.keys()))
-
-    def action_demo(self, number: int = 1) -> None:
-        """Play a scenario of the demo over the chat, which goes on below."""
-        from chat_tui.demo.screen import scenario_screen
-
-        self.push_screen(scenario_screen(number, self._glyphs))
-
     async def action_quit(self) -> None:
         """Leave, after what was submitted before; it has to go through the same queue."""
         self.composer.post_message(Submitted("/quit"))
@@ -358,30 +363,9 @@ class ChatApp(PeopleActions):
         text = "Ctrl+Q quits. Nothing is lost: what nobody has yet goes out next time."
         self._say(Notice(text))
 
-    def action_settings(self) -> None:
-        """Show what can be set, and change it."""
-        from chat_tui.settings_screen import SettingsScreen
-
-        self.push_screen(SettingsScreen(self._chat, self._usual_glyphs))
-
-    def action_palette(self) -> None:
-        """Look for a command, a channel or a key by a part of its name."""
-        from chat_tui.palette import Palette, channel_entries, command_entries
-
-        entries = command_entries(self._chat.settings.keys())
-        entries += channel_entries(self._chat.snapshot())
-        self.push_screen(Palette(entries, "Commands, keys and channels"), self._act)
-
-    def action_switch_channel(self) -> None:
-        """Look for a channel by a part of its name."""
-        from chat_tui.palette import Palette, channel_entries
-
-        entries = channel_entries(self._chat.snapshot())
-        self.push_screen(Palette(entries, "Channels"), self._act)
-
-    async def _act(self, action: str | None) -> None:
-        if action is not None:
-            await self.run_action(action)
+    @on(ChannelChosen)
+    def _open_chosen(self, choice: ChannelChosen) -> None:
+        self._open(choice.channel)
 
     def action_open_channel(self, channel: str) -> None:
         """Open a channel of ours."""
@@ -403,7 +387,7 @@ class ChatApp(PeopleActions):
         self.set_keymap(applied.keymap_of(settings))
         self._pace.every_s = applied.pace_of(settings)
         self._glyphs = applied.glyphs_of(settings, self._usual_glyphs)
-        self.set_class(self._glyphs is ASCII, "-ascii")
+        self.draw_with(self._glyphs)
         self.transcript.change_look(self._glyphs, taste_of(settings))
         self._around.change_glyphs(self._glyphs)
         self._around.change_keys(settings.keys())
@@ -422,4 +406,7 @@ class ChatApp(PeopleActions):
     def _tick(self) -> None:
         """Bring everything up to date that is not a message."""
         self._announcer.look()
-        self._around.show(self._chat.snapshot(), self._channel)
+        snapshot = self._chat.snapshot()
+        self._around.show(snapshot, self._channel)
+        if self._seen.is_due(snapshot.now):
+            self.run_worker(self._seen.save(self._ours()), group="seen")

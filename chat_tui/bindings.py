@@ -43,6 +43,7 @@ KEYS: Final = (
     Key("debug_full", "shift+f2,alt+o", "debug_full", "Protocol on the whole screen"),
     Key("peers", "f3,alt+n", "peers", "Peers"),
     Key("demo", "f4,alt+d", "demo", "Demo"),
+    Key("reconcile", "f5", "submit('/sync')", "Compare histories now"),
     # F6 marks a line in Textual
     Key("settings", "f6,alt+c", "settings", "Settings", priority=True),
     Key("palette", "ctrl+p", "palette", "Commands", priority=True),
@@ -159,7 +160,7 @@ def parse_keys(text: str) -> tuple[str, ...]:
     keys = [word.strip().casefold().replace("control+", "ctrl+") for word in text.split(",")]
     keys = [FROM_NAMES.get(key, key) for key in keys if key]
     if not keys:
-        raise LocalError("Name a key, as f5 or alt+r; /set with reset brings the usual one back.")
+        raise LocalError("Name a key, as f12 or alt+r; /set with reset brings the usual one back.")
     for key in keys:
         if problem := undeliverable(key):
             raise LocalError(f"{problem} Choose another key.")

@@ -5,32 +5,32 @@ only that needs takes as long to import as all the rest, so the node is made whe
 """
 
 import asyncio
-import getpass
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Self
 
 from chat_tui.changing import edit_of, redaction_of, toggled
+from chat_tui.errors import plain_errors
 from chat_tui.events import snapshot as snapshot_json
 from chat_tui.findings import Finding
 from chat_tui.memberships import Memberships, is_code
 from chat_tui.people import People
 from chat_tui.reports import name_of
-from chat_tui.settings.preferences import Preferences, Wishes
+from chat_tui.settings.preferences import Preferences
 from chat_tui.settings.schema import NAME, TYPING_NOTICES, checked_nick
+from chat_tui.setup import Setup, default_nick
 from storage.database import Database
 from storage.history import SqliteHistory
 from storage.members import Members
 from storage.profile import Profile
-from sync.entry import NICK_MAX, Kind, Text, encode_text
-from sync.errors import ChatError, LocalError
+from sync.entry import Kind, Text, encode_text
+from sync.errors import LocalError
 from sync.identity import Identity
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.net import clock
 from sync.net import invite as invites
-from sync.net.options import NOT_YET, Options
+from sync.net.options import NOT_YET
 from sync.view import (
     ChannelInfo,
     ChannelLeft,
@@ -50,33 +50,6 @@ KNOWN_PEERS_DIALLED: Final = 64
 
 GOODBYE: Final = 2.0
 """Seconds that leaving may take to get the last lines out."""
-
-
-@dataclass(frozen=True, slots=True)
-class Setup:
-    """What the command line, or the first run's questions, decided."""
-
-    data_dir: Path
-    profile: str = "default"
-    nick: str | None = None
-    channel: str | None = None
-    invite: str | None = None
-    trace: Path | None = None
-    network: Options = field(default_factory=Options)
-    wishes: Wishes = field(default_factory=Wishes)
-    """What the start says of settings."""
-    on_slow_line: bool = False
-    """Whether they say that the terminal is far away."""
-
-    @property
-    def directory(self) -> Path:
-        """Where the profile is kept."""
-        return self.data_dir / self.profile
-
-    @property
-    def exists(self) -> bool:
-        """Whether the profile has been used before."""
-        return (self.directory / "identity").exists()
 
 
 class Client:
@@ -451,26 +424,3 @@ class Client:
     def _tell(self, event: Event) -> None:
         for listener in list(self._listeners):
             listener(event)
-
-
-@contextmanager
-def plain_errors() -> Iterator[None]:
-    """Raise the one error of ours out of a group of them."""
-    try:
-        yield
-    except BaseExceptionGroup as group:
-        ours, others = group.split(ChatError)
-        if ours is None or others is not None:
-            raise
-        error: BaseException = ours
-        while isinstance(error, BaseExceptionGroup):
-            error = error.exceptions[0]
-        raise error from None
-
-
-def default_nick() -> str:
-    """Return the name of this computer's user."""
-    try:
-        return getpass.getuser()[:NICK_MAX] or "somebody"
-    except (OSError, KeyError):
-        return "somebody"

@@ -19,9 +19,11 @@ from importlib.util import find_spec
 from typing import Final
 
 from chat_tui import control
-from chat_tui.client import Client, Setup, plain_errors
+from chat_tui.client import Client
+from chat_tui.errors import plain_errors
 from chat_tui.events import Json
 from chat_tui.findings import FAIL, Finding, as_json, as_lines
+from chat_tui.setup import Setup
 from chat_tui.text import count, size
 from storage.database import problems_in
 from storage.profile import ProfileInUseError

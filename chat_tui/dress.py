@@ -1,10 +1,14 @@
 """How our screens dress: the theme a person chose, legible, or the terminal's own colours."""
 
 import os
+from collections.abc import Sequence
 from typing import Generic, TypeVar
 
 from textual.app import App
+from textual.filter import LineFilter
 
+from chat_tui.ascii_signs import AsciiSigns
+from chat_tui.marks import ASCII, Glyphs
 from chat_tui.settings.preferences import Preferences
 from chat_tui.settings.schema import ANIMATIONS, LOW_BANDWIDTH, THEME
 from chat_tui.themes import legible_theme
@@ -23,6 +27,7 @@ class Dressed(App[ReturnType], Generic[ReturnType]):
         self._without_colour = bool(os.environ.get("NO_COLOR"))  # Textual takes it out
         # Only so does Textual leave the colours out, and not make greys of them.
         super().__init__(ansi_color=True if self._without_colour else None)
+        self._signs = AsciiSigns(enabled=False)
         self.dress(settings)
 
     def dress(self, settings: Preferences) -> None:
@@ -33,3 +38,20 @@ class Dressed(App[ReturnType], Generic[ReturnType]):
         self.theme = name
         moving = settings[ANIMATIONS] and not settings[LOW_BANDWIDTH]
         self.animation_level = "full" if moving else "none"
+
+    def draw_with(self, glyphs: Glyphs) -> None:
+        """Draw in one character set: where it is ASCII, everything of ours is."""
+        self._signs.enabled = glyphs is ASCII
+        self.set_class(glyphs is ASCII, "-ascii")
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Return what every line goes through on its way to the terminal."""
+        filters = super().get_line_filters()
+        return [*filters, self._signs] if self._signs.enabled else filters
+
+    def refresh_css(self, animate: bool = True) -> None:  # noqa: FBT001, FBT002  # as Textual has it
+        """Take up the colours of another theme; before there is a screen, nothing is parsed yet."""
+        if self.screen_stack:
+            super().refresh_css(animate)
+        else:
+            self.stylesheet.set_variables(self.get_css_variables())

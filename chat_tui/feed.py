@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from chat_tui.mentions import mentions
-from chat_tui.model import Change, Conversation
+from chat_tui.model import BEGINNING, Change, Conversation
 from chat_tui.text import clean_text
 from sync.machine import ChannelId, PeerId
 from sync.view import (
@@ -18,6 +18,7 @@ from sync.view import (
     LineChanged,
     MessageShown,
     Notice,
+    Position,
     PreviewShown,
     TrustShown,
     WithdrawnShown,
@@ -72,6 +73,23 @@ class Feed:
         if not self.unread(channel):
             self._mentions.pop(channel, None)
         return self._mentions.get(channel, 0)
+
+    def read_to(self, channel: ChannelId) -> Position | None:
+        """Return how far a channel is read; the beginning if all of it is unread, else None."""
+        conversation = self._conversations.get(channel)
+        if conversation is None:
+            return None
+        return conversation.read_to or (BEGINNING if conversation.unread else None)
+
+    def resume(self, channel: ChannelId, read_to: Position, after: Sequence[Line]) -> list[Change]:
+        """Go on where the last run ended: `after` is what stands after the message read last."""
+        unread = [line for line in after if not line.own]
+        conversation = self.conversation(channel)
+        changes = conversation.resume(read_to, [line.position for line in unread])
+        named = sum(mentions(clean_text(line.text), self._nick) for line in unread)
+        if named and self.unread(channel):
+            self._mentions[channel] = named
+        return changes
 
     def next_unread(self, ours: Sequence[ChannelId], after: ChannelId | None) -> ChannelId | None:
         """Return the next channel with unread messages after `after`, going round.

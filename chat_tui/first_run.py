@@ -12,6 +12,7 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widgets import Button, Input, Label
 
 from chat_tui.dress import Dressed
+from chat_tui.marks import UNICODE, Glyphs
 from chat_tui.settings.preferences import Preferences
 from sync.errors import LocalError
 
@@ -33,6 +34,8 @@ class FirstRun(Dressed[Answers | None]):
     Args:
         suggested: what the fields hold at first.
         check: raises `LocalError`, with what to do, for answers that cannot be used.
+        settings: how it looks.
+        glyphs: the character set.
     """
 
     TITLE = "chat-tui"
@@ -64,8 +67,10 @@ class FirstRun(Dressed[Answers | None]):
         suggested: Answers,
         check: Callable[[Answers], None],
         settings: Preferences | None = None,
+        glyphs: Glyphs = UNICODE,
     ) -> None:
         super().__init__(settings or Preferences())
+        self.draw_with(glyphs)
         self._suggested = suggested
         self._check = check
 

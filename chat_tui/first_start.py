@@ -2,15 +2,17 @@
 
 import asyncio
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from chat_tui.client import Setup, default_nick
+from chat_tui.applied import glyphs_of, usual_glyphs
 from chat_tui.first_run import Answers, FirstRun
 from chat_tui.leaving import leaving_on_signals
 from chat_tui.settings.preferences import Preferences
 from chat_tui.settings.schema import checked_nick
+from chat_tui.setup import Setup, default_nick
 from chat_tui.terminal import Terminal
 from sync.errors import LocalError
 from sync.net import invite
@@ -23,12 +25,13 @@ def ask(setup: Setup, config_file: Path) -> Setup | None:
     """Ask the three questions; None if the person left."""
     named = setup.profile if setup.profile != DEFAULT_PROFILE else default_nick()
     settings = Preferences.of_profile(setup.directory, setup.wishes)
+    glyphs = glyphs_of(settings, usual_glyphs(os.environ))
     suggested = Answers(setup.nick or named, setup.channel or "", setup.data_dir)
-    answers = asyncio.run(_ask(FirstRun(suggested, _check, settings)))
+    answers = asyncio.run(_ask(FirstRun(suggested, _check, settings, glyphs)))
     while answers is not None and answers.demo:
         _show_demo()
         suggested = replace(answers, demo=False)
-        answers = asyncio.run(_ask(FirstRun(suggested, _check, settings)))
+        answers = asyncio.run(_ask(FirstRun(suggested, _check, settings, glyphs)))
     if answers is None:
         return None
     if answers.data_dir != setup.data_dir:

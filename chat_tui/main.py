@@ -22,8 +22,8 @@ from chat_tui.simulation_options import simulation_options
 from sync.errors import ChatError, LocalError
 
 if TYPE_CHECKING:
-    from chat_tui.client import Setup
     from chat_tui.events import Json
+    from chat_tui.setup import Setup
 
 PROGRAM: Final = "chat-tui"
 SEND_WAIT: Final = 10.0
@@ -130,9 +130,9 @@ def network_options(command: F) -> F:
 def setup_of(options: dict[str, Any]) -> "Setup":
     """Return what the common options say."""
     from chat_tui.addresses import parse_address
-    from chat_tui.client import Setup
     from chat_tui.settings import schema
     from chat_tui.settings.preferences import Preferences, checked_wishes
+    from chat_tui.setup import Setup
     from sync.machine import DAY
     from sync.net.options import Options
 

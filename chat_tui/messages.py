@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from textual.message import Message
 
 from chat_tui.model import Conversation
-from sync.machine import MessageId
+from sync.machine import ChannelId, MessageId
 
 
 @dataclass
@@ -96,6 +96,13 @@ class DebugClosed(Message):
     """The person is done with the debug pane; `stays` if it stands open meanwhile."""
 
     stays: bool
+
+
+@dataclass
+class ChannelChosen(Message):
+    """The person chose a channel on a screen that stood over the chat."""
+
+    channel: ChannelId
 
 
 @dataclass

@@ -25,6 +25,9 @@ ROWS_KEPT: Final = 2000
 ROWS_SLACK: Final = 400
 """How far the window outgrows `ROWS_KEPT` before it is cut back, so that not every message cuts."""
 
+BEGINNING: Final[Position] = (0, MessageId(""))
+"""Before every message there can be."""
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -136,6 +139,11 @@ class Conversation:
         waiting = [one for one in (self._earlier_from, self._new_from) if one is not None]
         return min(waiting, default=None)
 
+    @property
+    def read_to(self) -> Position | None:
+        """Where the last message stands that somebody saw; None if nobody has seen any."""
+        return self._newest if self._watched else self._read_to
+
     def index_of(self, message_id: MessageId) -> int | None:
         """Return the row of a message, None if it is not in memory."""
         position = self._known.get(message_id)
@@ -210,6 +218,15 @@ class Conversation:
         self._read_to, separator = self._newest, self._new_from
         self._new_from, self._new_count = None, 0
         return self._decorate_at(separator)
+
+    def resume(self, read_to: Position, new: Sequence[Position]) -> list[Change]:
+        """Go on from another run, before anything arrives: what came after `read_to` is `new`."""
+        self._read_to = read_to
+        self._newest = max(self._newest or read_to, read_to, *new[-1:])
+        self._new_from, self._new_count = (new[0] if new else None), len(new)
+        if not self._watched:
+            self.unread = len(new)
+        return self._decorate_at(self._new_from)
 
     # -- paging ------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
-from chat_tui.model import Change, Conversation
+from chat_tui.model import BEGINNING, Change, Conversation
 from sync.errors import LocalError
 from sync.machine import MessageId
 from sync.view import History, Position
@@ -14,9 +14,6 @@ FIRST_PAGE: Final = 50
 
 PAGE: Final = 200
 """Lines paged in at a time: several screens, a few milliseconds of disk."""
-
-BEGINNING: Final[Position] = (0, MessageId(""))
-"""Before every message there can be."""
 
 END: Final[Position] = (2**64 - 1, MessageId("ff" * 33))
 """After every message there can be: an id has 32 bytes."""

@@ -11,7 +11,7 @@ from typing import Final, Protocol
 from chat_tui import garbage
 from chat_tui.actions import as_shown
 from chat_tui.changing import announced, in_words
-from chat_tui.client import Client, Setup
+from chat_tui.client import Client
 from chat_tui.commands.command import At, Result, is_command
 from chat_tui.commands.table import Commands
 from chat_tui.control import namer, serving
@@ -19,6 +19,7 @@ from chat_tui.dossier import warning_lines
 from chat_tui.events import dumps, message, to_json
 from chat_tui.findings import as_lines
 from chat_tui.settings.preferences import Preferences
+from chat_tui.setup import Setup
 from chat_tui.taste import taste_of
 from chat_tui.text import clean_nick, clean_text
 from sync.identity import short_fingerprint

@@ -4,10 +4,7 @@ The column of the conversation, its status and its composer; commands and keys e
 methods here. What takes time runs in a worker: nothing waits for the disk.
 """
 
-import asyncio
-import sys
-from asyncio.subprocess import DEVNULL
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import on
@@ -24,61 +21,29 @@ from chat_tui.commands.command import At, Result
 from chat_tui.composer import Composer
 from chat_tui.found import Acted, Detailed, Found, Goal, Hits, Listed, View
 from chat_tui.gaps import Gaps
-from chat_tui.messages import CursorMoved, DetailsWanted, FramesWanted, GraphWanted, SearchWanted
-from chat_tui.pager import BEGINNING, END, Pager
+from chat_tui.hits import SIGNS_SHOWN, HitWalk
+from chat_tui.message_acts import MessageActs
+from chat_tui.messages import CursorMoved, DetailsWanted, SearchWanted
+from chat_tui.model import BEGINNING
+from chat_tui.pager import END, Pager
 from chat_tui.panels import DIM
 from chat_tui.reader import Reader
 from chat_tui.surroundings import Panel
-from chat_tui.text import clean_text, clip_cells, count
+from chat_tui.text import clip_cells
 from sync.errors import LocalError
-from sync.machine import MessageId
 from sync.view import ChannelInfo, Level, Line, Notice, Snapshot
 
 if TYPE_CHECKING:
     from chat_tui.search_line import SearchLine
 
-COPY_MAX: Final = 74_994
-"""Bytes: in base64 these are the 100,000 that terminals take from OSC 52 at most."""
-
-QUOTED_LINES_MAX: Final = 20
-"""Of a quote: what is longer is better referred to than repeated."""
-
-SIGNS_SHOWN: Final = 24
-"""Cells of a query or message repeated in the line of the keys."""
-
-OPENER: Final = "import sys, webbrowser; sys.exit(not webbrowser.open(sys.argv[1]))"
-"""Runs in a process of its own, without our terminal: what a browser prints, and a browser for
-terminals, would spoil the screen."""
-
-SELECTING: Final = frozenset(
-    [
-        "move",
-        "screens",
-        "edge",
-        "details",
-        "copy",
-        "copy_id",
-        "quote",
-        "open_link",
-        "graph",
-        "hit",
-        "write",
-        "command",
-    ]
-)
+SELECTING: Final = frozenset({
+    "move", "screens", "edge", "details", "copy", "copy_id", "quote", "open_link", "graph", "hit",
+    "write", "command",
+})  # fmt: skip
 """Actions whose keys are letters: only while the transcript has them."""
 
 SEARCHING: Final = "Search for words · Enter searches · Esc closes"
 KEYS: Final = "Enter details · y copy · q quote · o link · Esc back"
-
-
-async def open_in_browser(link: str) -> bool:
-    """Open a link in the system's browser; returns whether one was found."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", OPENER, link,
-        stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL, start_new_session=True,
-    )  # fmt: skip
-    return await process.wait() == 0
 
 
 class Reading(Vertical):
@@ -128,15 +93,13 @@ class Reading(Vertical):
         super().__init__(id="middle")
         self.transcript, self._composer = transcript, composer
         self._chat, self._pager = chat, pager
-        self._tell, self._glyphs = say, transcript.glyphs
-        self.open_link: Callable[[str], Awaitable[bool]] = open_in_browser
-        """Shows a link to the person; says whether it could."""
+        self._tell = say
+        self.acts = MessageActs(self, composer, lambda: transcript.glyphs, say, self.leave)
         self._keys = Panel(id="reading-keys")
         self._line: SearchLine | None = None
         """Where words to search for are written, once somebody has searched."""
         self._gaps = Gaps()
-        self._hits: Hits | None = None
-        self._hit = 0
+        self._hits: HitWalk | None = None
         self._read = transcript.conversation
 
     def lines(self) -> Iterator[Widget]:
@@ -157,7 +120,7 @@ class Reading(Vertical):
         """Show what a command found."""
         match found:
             case Hits():
-                self._hits, self._hit = found, 0
+                self._hits = HitWalk(found)
                 self.transcript.highlight(found.query)
                 self._go_to_hit()
             case Listed():
@@ -167,7 +130,7 @@ class Reading(Vertical):
             case Detailed(line, raw):
                 self._show_details(line, raw=raw)
             case Acted(what, line):
-                self.act_on(what, line)
+                self.acts.act_on(what, line)
             case View("unread"):
                 self.action_unread()
             case View("bare"):
@@ -191,25 +154,9 @@ class Reading(Vertical):
         """Copy what was picked with the mouse; returns whether anything was."""
         text = self.transcript.picked_text()
         if text:
-            self._copy(text, "what you picked")
+            self.acts.copy(text, "what you picked")
             self.transcript.unpick()
         return bool(text)
-
-    def act_on(self, what: str, line: Line) -> None:
-        """Do with a message: `copy`, `copy_id`, `quote`, `open_link`, `wire` or `graph`."""
-        match what:
-            case "copy":
-                self._copy(clean_text(line.text), "the message")
-            case "copy_id":
-                self._copy(line.message_id, "the id")
-            case "quote":
-                self._quote(line)
-            case "open_link":
-                self._ask_which_link(line)
-            case "wire":
-                self.post_message(FramesWanted(line.message_id))
-            case _:
-                self.post_message(GraphWanted(line.message_id))
 
     def act_on_selected(self, what: str) -> None:
         """Do something with the message the cursor is on."""
@@ -217,7 +164,7 @@ class Reading(Vertical):
         if row is None:
             self._say("No message is selected. Ctrl+T selects one; then the arrow keys move.")
         else:
-            self.act_on(what, row.line)
+            self.acts.act_on(what, row.line)
 
     # -- keys ---------------------------------------------------------------------------------
 
@@ -308,7 +255,7 @@ class Reading(Vertical):
         if self._hits is None:
             self._say("Nothing was searched for yet. Ctrl+F searches.")
             return
-        self._hit = (self._hit + step) % len(self._hits.lines)
+        self._hits.step(step)
         self._go_to_hit()
 
     def action_write(self) -> None:
@@ -331,7 +278,7 @@ class Reading(Vertical):
     def _show_keys(self) -> None:
         """Say which keys there are now, and where in the hits we are."""
         transcript = self.transcript
-        said = self._hits_said()
+        said = "" if self._hits is None else self._hits.said()
         if self._asks_for_words:
             said = SEARCHING
         elif transcript.cursor is not None and not transcript.has_focus:
@@ -340,7 +287,7 @@ class Reading(Vertical):
             said = f"Selected: {what} · Ctrl+T goes back to it · Esc lets go"
         elif transcript.cursor is not None and not said:
             said = KEYS
-        self._keys.show(Content.styled(f"{self._glyphs.cursor} {said}", DIM))
+        self._keys.show(Content.styled(f"{self.transcript.glyphs.cursor} {said}", DIM))
         self._keys.display = bool(said)
 
     @on(SearchWanted)
@@ -403,18 +350,9 @@ class Reading(Vertical):
             self.transcript.highlight("")
         self._show_keys()
 
-    def _hits_said(self) -> str:
-        if self._hits is None:
-            return ""
-        hits = self._hits
-        of = f"the newest {len(hits.lines):,}" if hits.more else f"{len(hits.lines):,}"
-        query = clip_cells(" ".join(clean_text(hits.query).split()), SIGNS_SHOWN)
-        return f"{query}: hit {self._hit + 1:,} of {of} · n older · N newer · Esc ends"
-
     def _go_to_hit(self) -> None:
         assert self._hits is not None
-        line = self._hits.lines[-1 - self._hit]
-        self._go(Goal(line.position, line.message_id))
+        self._go(Goal(self._hits.line.position, self._hits.line.message_id))
 
     def _go(self, goal: Goal) -> None:
         self.run_worker(self._go_to(goal), group="going", exclusive=True)
@@ -444,7 +382,7 @@ class Reading(Vertical):
                 line = found.lines[chosen]
                 self._go(Goal(line.position, line.message_id))
 
-        self.app.push_screen(message_list(found, self._glyphs), go)
+        self.app.push_screen(message_list(found, self.transcript.glyphs), go)
 
     def _show_details(self, line: Line, *, raw: bool = False) -> None:
         from chat_tui.about.screen import DetailsScreen
@@ -452,56 +390,12 @@ class Reading(Vertical):
         def now() -> Line:
             return self._as_now(line)
 
-        self.app.push_screen(DetailsScreen(self._chat, now, self.act_on, self._glyphs, raw=raw))
+        self.app.push_screen(
+            DetailsScreen(self._chat, now, self.acts.act_on, self.transcript.glyphs, raw=raw)
+        )
 
     def _as_now(self, line: Line) -> Line:
         """Return a line as it is by now, if it is in memory."""
         held = self.transcript.conversation
         index = held.index_of(line.message_id)
         return line if index is None else held.rows[index].line
-
-    def _copy(self, text: str, what: str) -> None:
-        size = len(text.encode(errors="replace"))
-        if size > COPY_MAX:
-            said = f"{what} has {size:,} bytes, and terminals take {COPY_MAX:,} at most. "
-            self._tell(Notice(said.capitalize() + "F9 shows it as text to select.", Level.ERROR))
-            return
-        self.app.copy_to_clipboard(text)
-        self._say(
-            f"Copied {what}, {count(len(text), 'character')}. Some terminals ignore this: "
-            "then use F9, or Shift and the mouse."
-        )
-
-    def _quote(self, line: Line) -> None:
-        lines = clean_text(line.text).rstrip().split("\n")
-        if len(lines) > QUOTED_LINES_MAX:
-            lines = [*lines[: QUOTED_LINES_MAX - 1], "..."]
-        quoted = "".join(f"> {one}\n" for one in lines)
-        self.leave()
-        self._composer.insert(quoted, (0, 0), maintain_selection_offset=False)
-        self._composer.move_cursor(self._composer.document.end)
-
-    def _ask_which_link(self, line: Line) -> None:
-        from chat_tui.links import links_in
-        from chat_tui.reading_screens import link_question
-
-        links = links_in(clean_text(line.text))
-        if not links:
-            self._say("There is no http or https link in this message.")
-            return
-
-        def opened(chosen: int | None) -> None:
-            if chosen is not None:
-                self.run_worker(self._open(links[chosen]), group="links")
-
-        self.app.push_screen(link_question(links, self._glyphs), opened)
-
-    async def _open(self, link: str) -> None:
-        self._say("Opening the link in your browser.")
-        if not await self.open_link(link):
-            said = "No browser could be started here. y copies the message with the link."
-            self._tell(Notice(said, Level.ERROR))
-
-    def selected_id(self) -> MessageId | None:
-        """Return the message that commands are about."""
-        return self.transcript.cursor

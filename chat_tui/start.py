@@ -13,10 +13,12 @@ from pathlib import Path
 from chat_tui import garbage
 from chat_tui.app import ChatApp
 from chat_tui.applied import usual_glyphs
-from chat_tui.client import Client, Setup
+from chat_tui.client import Client
 from chat_tui.leaving import leaving_on_signals
 from chat_tui.settings.schema import MOUSE
+from chat_tui.setup import Setup
 from chat_tui.terminal import Terminal
+from storage.read_marks import ReadMarks
 from sync.errors import LocalError
 
 
@@ -129,7 +131,13 @@ async def _chat(setup: Setup) -> BaseException | None:
         async with asyncio.TaskGroup() as tasks:
             online = Online(client, tasks)
             glyphs = usual_glyphs(os.environ)
-            app = CrashableApp(client, online.start, channel=client.first_channel, glyphs=glyphs)
+            app = CrashableApp(
+                client,
+                online.start,
+                channel=client.first_channel,
+                glyphs=glyphs,
+                read_marks=ReadMarks(client.profile.directory / "read.json"),
+            )
             app.driver_class = Terminal
             await app.read_history()
             with leaving_on_signals(app):

@@ -182,6 +182,10 @@ class Transcript(ScrollView, can_focus=False):
 
     def on_resize(self, _event: Resize) -> None:
         """Wrap anew for another width; the same line of the same message stays on top."""
+        self._fit()
+
+    def _fit(self) -> None:
+        """Take the room there is."""
         width = self.scrollable_content_region.width
         if self._shape is None or width != self._shape.width:
             self._shape = Shape(width, self._glyphs, self._taste)
@@ -209,7 +213,12 @@ class Transcript(ScrollView, can_focus=False):
             self._settle()
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Render some lines; what all of them stand on is worked out once, for it costs as much."""
+        """Render some lines; what all of them stand on is worked out once, for it costs as much.
+
+        Textual paints before it tells a widget its first size: the first paint would be empty.
+        """
+        if self._shape is None:
+            self._fit()
         self._base = self.rich_style
         return super().render_lines(crop)
 

@@ -123,7 +123,7 @@ class Profile:
             LocalError: they could not be written; the old ones are still there.
         """
         with _explained(self.directory):
-            _write_whole(self.directory / "settings.json", json.dumps(asdict(settings)) + "\n")
+            write_whole(self.directory / "settings.json", json.dumps(asdict(settings)) + "\n")
         self.settings = settings
 
     def close(self) -> None:
@@ -211,7 +211,7 @@ def _keys(directory: Path, draw: Callable[[int], bytes]) -> Keys:
         )
     keys = Keys(draw(SEED_SIZE), draw(SEED_SIZE))
     assert len(keys.signing_seed) == len(keys.noise_seed) == SEED_SIZE
-    _write_whole(path, _identity_text(keys))
+    write_whole(path, _identity_text(keys))
     return keys
 
 
@@ -274,7 +274,7 @@ def _bad_settings(path: Path) -> LocalError:
     )
 
 
-def _write_whole(path: Path, text: str) -> None:
+def write_whole(path: Path, text: str) -> None:
     """Put `text` at `path`, readable by its owner alone: after a power cut, all of it or nothing.
 
     The lock is held, so a file left half-written beside `path` is from a start that was cut off.

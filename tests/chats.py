@@ -4,7 +4,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from chat_tui.client import Client, Setup
+from chat_tui.client import Client
+from chat_tui.setup import Setup
 from sync.net.options import Options
 
 

@@ -18,7 +18,7 @@ from chat_tui.demo.app import DemoApp
 from chat_tui.demo.recording import Recording
 from chat_tui.demo.screen import DemoScreen
 from chat_tui.findings import Finding
-from chat_tui.people_actions import doctor_content
+from chat_tui.overlays import doctor_content
 from chat_tui.screens import TextScreen
 from chat_tui.settings import schema
 from tests import scenes

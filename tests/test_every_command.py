@@ -30,6 +30,9 @@ class Step:
     line: str
     shows: str
 
+    def filled(self, **values: str) -> "Step":
+        return Step(self.line.format(**values), self.shows.format(**values))
+
     @property
     def name(self) -> str:
         return self.line.split()[0]
@@ -63,6 +66,7 @@ TROUBLED = (
     Step("/ticks always", "ticks is always now."),
     Step("/mouse off", "Now the terminal selects and copies text"),
     Step("/keys", "keys.help"),
+    Step("/net loss=20", "This network is real. In the demo (F4), w"),
     Step("/demo 3", '3/7 "A message is lost"'),
 )
 """In a conversation with every kind of trouble, simulated."""
@@ -78,6 +82,7 @@ READ = (
     Step("/quote {linked}", "│ > see https://example.com/plan"),
     Step("/open {linked}", "Enter opens"),
     Step("/bare", "bob: Alice, the projector is in room 2"),
+    Step("/export md {file}", "5 messages of #lobby written to"),
     Step("/me waves", "* alice waves"),
     Step("/edit thank you, and the long cable?", "long cable? (edited)"),
     Step("/react heart", "❤ 1 (you)"),
@@ -131,13 +136,13 @@ async def test_commands_where_there_is_trouble() -> None:
                 await leave_all(app, pilot)
 
 
-async def test_commands_about_what_was_written() -> None:
+async def test_commands_about_what_was_written(tmp_path: Path) -> None:
     scene = short_talk()
     linked = scene.world.nodes[scenes.ALICE].disk.lines()[2][1][:6]
     with scenes.utc():
         async with reading(scene, (120, 40)) as (app, pilot):
             for step in READ:
-                filled = Step(step.line.format(linked=linked), step.shows.format(linked=linked))
+                filled = step.filled(linked=linked, file=str(tmp_path / "talk.md"))
                 await command(pilot, filled.line)
                 await seen(app, pilot, filled)
                 await leave_all(app, pilot)

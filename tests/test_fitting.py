@@ -8,7 +8,7 @@ from chat_tui.bindings import KEYS, parse_keys
 from chat_tui.brevity import fitting
 from chat_tui.demo.screen import DemoScreen
 from chat_tui.findings import Finding
-from chat_tui.people_actions import doctor_content
+from chat_tui.overlays import doctor_content
 from tests import scenes
 from tests.demos import on_screen
 from tests.pictures import SMALL

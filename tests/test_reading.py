@@ -10,8 +10,8 @@ from textual.pilot import Pilot
 from chat_tui.about.screen import DetailsScreen
 from chat_tui.app import ChatApp
 from chat_tui.marks import ASCII
+from chat_tui.message_acts import COPY_MAX
 from chat_tui.messages import GraphWanted
-from chat_tui.reading import COPY_MAX
 from chat_tui.reading_screens import BareScreen, ChoiceScreen
 from sync.machine import SECOND
 from tests.readings import (
@@ -190,7 +190,7 @@ async def test_y_copies_the_text_and_says_what_else_there_is() -> None:
 
 async def test_what_no_terminal_takes_is_not_copied() -> None:
     async with reading(short_talk(), size=(140, 40)) as (app, pilot):
-        app.reading._copy("x" * (COPY_MAX + 1), "the message")
+        app.reading.acts.copy("x" * (COPY_MAX + 1), "the message")
         await until(pilot, lambda: "F9 shows it as text" in shown(app))
 
         assert app.clipboard == ""
@@ -213,7 +213,7 @@ async def test_a_link_is_opened_only_after_its_whole_address_was_seen() -> None:
         return True
 
     async with reading(short_talk()) as (app, pilot):
-        app.reading.open_link = note
+        app.reading.acts.open_link = note
         await pilot.press("ctrl+t", "k", "k", "o")
         await until(pilot, lambda: isinstance(app.screen, ChoiceScreen))
         question = shown(app)

@@ -10,12 +10,13 @@ from click.testing import CliRunner
 
 from chat_tui import main
 from chat_tui.applied import usual_glyphs
-from chat_tui.client import Client, Setup
+from chat_tui.client import Client
 from chat_tui.commands.command import At, Result
 from chat_tui.commands.table import BY_NAME, Commands
 from chat_tui.marks import ASCII, UNICODE
 from chat_tui.settings import schema
 from chat_tui.settings.preferences import checked_wishes
+from chat_tui.setup import Setup
 from storage.profile import Settings
 from sync.errors import LocalError
 from tests.chats import opened, setup_of

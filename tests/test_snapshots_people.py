@@ -9,8 +9,8 @@ from textual.pilot import Pilot
 
 from chat_tui.findings import Finding
 from chat_tui.marks import ASCII, UNICODE, Glyphs
+from chat_tui.overlays import doctor_content
 from chat_tui.peers_screen import code_screen
-from chat_tui.people_actions import doctor_content
 from chat_tui.qr import half_blocks
 from chat_tui.screens import TextScreen
 from tests import scenes

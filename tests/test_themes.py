@@ -4,7 +4,8 @@ import pytest
 from textual.color import Color
 
 from chat_tui.layout import AUTHOR
-from chat_tui.settings.schema import SETTINGS, THEMES
+from chat_tui.pane.listing import SELECTED, Listing
+from chat_tui.settings.schema import SETTINGS, THEME, THEMES
 from chat_tui.themes import (
     AUTHORS,
     COLOURS,
@@ -19,6 +20,7 @@ from chat_tui.themes import (
     legible_theme,
 )
 from sync.machine import PeerId
+from tests import scenes
 
 COMPUTABLE = [theme for theme in THEMES if theme != "ansi"]
 
@@ -96,3 +98,28 @@ def test_a_theme_that_can_be_read_stays_as_its_authors_made_it() -> None:
 def test_names_of_authors_are_no_names_of_pieces() -> None:
     assert AUTHOR.endswith("-")
     assert not any(setting.name.startswith(AUTHOR) for setting in SETTINGS)
+
+
+async def test_the_selected_row_of_the_debug_pane_can_be_read_in_every_theme() -> None:
+    app = scenes.screen_of(scenes.repairing())
+    async with app.run_test(size=(140, 40)) as pilot:
+        await pilot.press("f2", "j")
+        listing = app.query_one(Listing)
+        for theme in THEMES:
+            app._chat.settings.change(THEME, theme)
+            await pilot.pause()
+            [line] = [
+                line
+                for y in range(listing.size.height)
+                if (line := listing.render_line(y)).text.startswith(SELECTED)
+            ]
+            for segment in line:
+                assert segment.style is not None
+                colour, ground = segment.style.color, segment.style.bgcolor
+                assert colour is not None
+                assert ground is not None
+                if theme == "ansi":
+                    assert (colour.number, ground.number) == (0, 6)
+                else:
+                    pair = (Color.from_rich_color(colour), Color.from_rich_color(ground))
+                    assert contrast(*pair) >= TEXT_CONTRAST, theme

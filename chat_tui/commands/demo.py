@@ -23,4 +23,15 @@ async def demo(_chat: Chat, rest: str, _at: At) -> Result:
     return Result(text=AS_LINES.format(number=number), action=f"demo({number})")
 
 
-ROWS: Final = (Command(("/demo",), "[number]", "see how it works, without any network", demo),)
+async def net(_chat: Chat, _rest: str, _at: At) -> Result:
+    """Say where a network can be meddled with."""
+    raise LocalError(
+        "This network is real. In the demo (F4), w and then /net loss=20 delay=40 duplicate=10 "
+        "changes the pretend one; so do its keys L, D and U."
+    )
+
+
+ROWS: Final = (
+    Command(("/demo",), "[number]", "see how it works, without any network", demo),
+    Command(("/net",), "loss=20 ...", "in the demo: lose, delay, double frames", net),
+)

@@ -106,7 +106,7 @@ async def keys(chat: Chat, _rest: str, _at: At) -> Result:
     width = max(len(keys) for keys, _, _ in rows)
     wide = max(len(label) for _, label, _ in rows)
     lines = [f"{keys:<{width}}  {label:<{wide}}  {name}" for keys, label, name in rows]
-    return Result(text="\n".join([*lines, "/set keys.help f5, alt+r gives one other keys."]))
+    return Result(text="\n".join([*lines, "/set keys.help f12, alt+r gives one other keys."]))
 
 
 ROWS: Final = (

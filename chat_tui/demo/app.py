@@ -26,6 +26,7 @@ class DemoApp(Dressed[None]):
     def __init__(self, screen: DemoScreen) -> None:
         super().__init__(Preferences())
         self.demo = screen
+        self.draw_with(screen.glyphs)
 
     def on_mount(self) -> None:
         """Show the screen; leaving it leaves the program."""

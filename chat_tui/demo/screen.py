@@ -4,6 +4,7 @@ Whatever is played is a `Player`; what only the demo can do (meddling) is `Stage
 """
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar, Final, Protocol
 
@@ -14,9 +15,11 @@ from textual.events import Resize
 from textual.screen import Screen
 from textual.widgets import Input, Static
 
+from chat_tui.commands.command import is_command
 from chat_tui.demo import acts
 from chat_tui.demo.drawer import Drawer
 from chat_tui.demo.drawing import Setting, draw
+from chat_tui.demo.net import acts_of
 from chat_tui.demo.recording import DIFFERS, SAME, Recording, save
 from chat_tui.demo.scenario import SEED
 from chat_tui.demo.scenarios import SCENARIOS, scenario
@@ -76,7 +79,7 @@ HELP: Final = (
     ("e", "formulas with their values below each sentence, or plain sentences alone"),
     ("Tab, Shift+Tab", "select a participant: what you do next is done to that one"),
     ("d or F2", "what the selected one's protocol does; PgUp and PgDn read on"),
-    ("w or Enter", "write a line as the selected one"),
+    ("w or Enter", "write a line as the selected one; /net loss=20 delay=40 sets the network"),
     ("l", "the next new message is lost on its way to the selected one"),
     ("x", "cut the link between the selected one and the next, or mend it"),
     ("p", "cut the network in two halves, or mend it"),
@@ -180,6 +183,11 @@ class DemoScreen(Screen[None]):
         self._canvas = Static("", id="canvas", markup=False)
         self._drawer = Drawer(glyphs)
         self._line = Input(id="line", max_length=acts.TEXT_CHARACTERS_MAX)
+
+    @property
+    def glyphs(self) -> Glyphs:
+        """The character set."""
+        return self._glyphs
 
     def compose(self) -> ComposeResult:
         """The canvas, the drawer over it, and the line to write."""
@@ -358,8 +366,16 @@ class DemoScreen(Screen[None]):
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Let the selected one write it."""
         self._end_writing()
-        if event.value.strip():
-            self._act(acts.Write(self._selected, event.value))
+        text = event.value.strip()
+        if not is_command(text):
+            said = text.removeprefix("/") if text.startswith("//") else event.value
+            self._act(*([acts.Write(self._selected, said)] if text else []))
+            return
+        try:
+            self._act(*acts_of(text))
+        except LocalError as error:
+            self._note = str(error)
+            self.paint()
 
     def _end_writing(self) -> None:
         self._line.display = self._line.can_focus = False
@@ -411,7 +427,7 @@ class DemoScreen(Screen[None]):
     def _people(self) -> int:
         return 0 if self.player is None else len(self.player.shot.people)
 
-    def _act(self, act: acts.Act) -> None:
+    def _act(self, *wanted: acts.Act) -> None:
         """Do it in the present; in the past, play the run again as far as that before."""
         stage = self.stage
         if stage is None or self.busy:
@@ -421,19 +437,19 @@ class DemoScreen(Screen[None]):
             self.paint()
         elif stage.in_the_past:
             self.busy, self._note = True, AGAIN
-            self.run_worker(self._act_in_the_past(stage, act), exclusive=True)
+            self.run_worker(self._act_in_the_past(stage, wanted), exclusive=True)
             self.paint()
         else:
-            self._done(stage.act(act))
+            self._done([stage.act(act) for act in wanted])
 
-    async def _act_in_the_past(self, stage: Stage, act: acts.Act) -> None:
+    async def _act_in_the_past(self, stage: Stage, wanted: Sequence[acts.Act]) -> None:
         stage.go_on_from(await asyncio.to_thread(stage.rewound))
         self.busy = False
-        self._done(stage.act(act))
+        self._done([stage.act(act) for act in wanted])
 
-    def _done(self, changed: bool) -> None:  # noqa: FBT001
+    def _done(self, changed: Sequence[bool]) -> None:
         name = "" if self.player is None else self.player.shot.people[self._selected].name
-        self._note = "" if changed else f"{name} is off: o switches the computer on."
+        self._note = "" if all(changed) else f"{name} is off: o switches the computer on."
         self.paint()
 
     # -- drawing ------------------------------------------------------------------------------

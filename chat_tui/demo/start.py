@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from chat_tui.applied import usual_glyphs
 from chat_tui.demo import headless, recording
 from chat_tui.demo.recording import Recording
 from chat_tui.demo.run import Run
@@ -53,7 +54,9 @@ def demo(  # each is an option of the command line
 
     if record is not None:
         recording.save(record, Recording(scenario or 1, seed))
-    screen = DemoScreen(played=Recording(scenario or 1, seed), speed=speed, record=record)
+    played = Recording(scenario or 1, seed)
+    glyphs = usual_glyphs(os.environ)
+    screen = DemoScreen(played=played, speed=speed, record=record, glyphs=glyphs)
     _show(DemoApp(screen))
     return 0
 
@@ -87,7 +90,7 @@ def _replay_trace(
     from chat_tui.demo.app import DemoApp
     from chat_tui.demo.screen import DemoScreen
 
-    _show(DemoApp(DemoScreen(player, speed=speed)))
+    _show(DemoApp(DemoScreen(player, speed=speed, glyphs=usual_glyphs(os.environ))))
     return 0
 
 
@@ -101,7 +104,7 @@ def _replay_demo(played: Recording, speed: float, *, as_lines: bool, formulas: b
     from chat_tui.demo.app import DemoApp
     from chat_tui.demo.screen import DemoScreen
 
-    _show(DemoApp(DemoScreen(speed=speed, played=played)))
+    _show(DemoApp(DemoScreen(speed=speed, played=played, glyphs=usual_glyphs(os.environ))))
     return 0
 
 

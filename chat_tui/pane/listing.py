@@ -35,7 +35,15 @@ class Listing(ScrollView, can_focus=True, inherit_bindings=False):
         scrollbar-background: $background;
         scrollbar-color: $foreground 20%;
     }
-    Listing > .listing--selected { background: $primary 30%; text-style: bold; }
+    Listing > .listing--selected {
+        background: $primary;
+        color: $background;
+        text-style: bold;
+    }
+    Listing:ansi > .listing--selected {
+        background: $block-cursor-background;
+        color: $block-cursor-foreground;
+    }
     """
 
     class Resized(Message):

@@ -272,7 +272,7 @@ class Words:
 class KeyList:
     """One key or more, any of which does the same."""
 
-    expected: str = "names of keys, as f5, alt+r"
+    expected: str = "names of keys, as f12, alt+r"
     choices: tuple[str, ...] = ()
 
     def parse(self, text: str) -> tuple[str, ...]:

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from chat_tui.client import Client, Setup
+from chat_tui.client import Client
+from chat_tui.setup import Setup
 from storage.journal import SqliteJournal
 from sync.machine import MILLISECOND, MINUTE
 from tests.bench.measured_screen import BEGIN, DONE, PROFILE

@@ -33,7 +33,8 @@ class Shares:
 async def show(place: Path, shares: Shares) -> None:
     """Open the profile and show its newest lines, as `chat_tui.start` does."""
     from chat_tui.app import ChatApp
-    from chat_tui.client import Client, Setup
+    from chat_tui.client import Client
+    from chat_tui.setup import Setup
 
     client = await Client.open(Setup(place, PROFILE))
     app = ChatApp(client, lambda: _painted(app, shares), channel=client.first_channel)

@@ -1,14 +1,18 @@
-"""What the screen does about people and channels: a part of `chat_tui.app.ChatApp`."""
+"""What opens over the chat and closes with Esc: help, people, doctor, settings, lists, the demo.
+
+Each screen is imported when it is opened: a start paints first.
+"""
 
 from collections.abc import Callable, Sequence
 
 from textual.content import Content
 
-from chat_tui import reports
+from chat_tui import applied, reports
 from chat_tui.chat import Chat
 from chat_tui.dress import Dressed
 from chat_tui.findings import Finding
 from chat_tui.marks import ASCII, Glyphs
+from chat_tui.messages import ChannelChosen
 from chat_tui.panels import BAD, BUSY, DIM, GOOD
 from chat_tui.text import wrap
 from sync.errors import LocalError
@@ -23,15 +27,20 @@ LEVEL_CELLS = len("FAIL  ")
 STYLES = {"ok": GOOD, "warn": BUSY, "FAIL": f"bold {BAD}"}
 
 
-class PeopleActions(Dressed[None]):
-    """Needs a chat, the character set, and the channel that is open."""
+class Overlays(Dressed[None]):
+    """An application that can open these screens, about a chat and the channel in sight.
 
-    _chat: Chat
-    _glyphs: Glyphs
-    _channel: ChannelId | None
+    Args:
+        chat: whom the screens ask, and what is done on them.
+        channel: the one in sight; None where there is none.
+        glyphs: the character set, unless a setting says otherwise.
+    """
 
-    def _open(self, channel: ChannelId) -> None:
-        raise NotImplementedError
+    def __init__(self, chat: Chat, channel: ChannelId | None, glyphs: Glyphs) -> None:
+        super().__init__(chat.settings)
+        self._chat, self._channel = chat, channel
+        self._usual_glyphs = glyphs
+        self._glyphs = applied.glyphs_of(chat.settings, glyphs)
 
     def _show_text(self, title: str, text: Callable[[], Content]) -> None:
         from chat_tui.screens import TextScreen
@@ -44,7 +53,7 @@ class PeopleActions(Dressed[None]):
 
         def opened(channel: ChannelId | None) -> None:
             if channel is not None:
-                self._open(channel)
+                self.post_message(ChannelChosen(channel))
 
         self.push_screen(PeersScreen(self._chat, self._channel, self._glyphs), opened)
 
@@ -90,6 +99,43 @@ class PeopleActions(Dressed[None]):
 
         self._show_text("Doctor", text)
         self.run_worker(examine(), group="doctor", exclusive=True)
+
+    def action_help(self) -> None:
+        """Show keys, commands and marks."""
+        from chat_tui.screens import full_help
+
+        self._show_text("Help", lambda: full_help(self._glyphs, self._chat.settings.keys()))
+
+    def action_demo(self, number: int = 1) -> None:
+        """Play a scenario of the demo over the chat, which goes on below."""
+        from chat_tui.demo.screen import scenario_screen
+
+        self.push_screen(scenario_screen(number, self._glyphs))
+
+    def action_settings(self) -> None:
+        """Show what can be set, and change it."""
+        from chat_tui.settings_screen import SettingsScreen
+
+        self.push_screen(SettingsScreen(self._chat, self._usual_glyphs))
+
+    def action_palette(self) -> None:
+        """Look for a command, a channel or a key by a part of its name."""
+        from chat_tui.palette import Palette, channel_entries, command_entries
+
+        entries = command_entries(self._chat.settings.keys())
+        entries += channel_entries(self._chat.snapshot())
+        self.push_screen(Palette(entries, "Commands, keys and channels"), self._act)
+
+    def action_switch_channel(self) -> None:
+        """Look for a channel by a part of its name."""
+        from chat_tui.palette import Palette, channel_entries
+
+        entries = channel_entries(self._chat.snapshot())
+        self.push_screen(Palette(entries, "Channels"), self._act)
+
+    async def _act(self, action: str | None) -> None:
+        if action is not None:
+            await self.run_action(action)
 
 
 def doctor_content(findings: Sequence[Finding], state: str, columns: int) -> Content:

@@ -1,0 +1,36 @@
+"""The command that writes a channel to a file."""
+
+from typing import Final
+
+from chat_tui import reports, transcript_file
+from chat_tui.chat import Chat
+from chat_tui.commands.command import At, Command, Result, channel_info
+from chat_tui.pane.said import file_named
+from chat_tui.text import count
+from sync.errors import LocalError
+
+KINDS: Final = ("txt", "md", "jsonl")
+
+USAGE: Final = (
+    "Write /export txt, md or jsonl and the name of a new file, as in /export md plans.md"
+)
+
+
+async def export(chat: Chat, rest: str, at: At) -> Result:
+    """Write the open channel to a new file."""
+    info = channel_info(chat, at.channel)
+    kind, _, name = rest.partition(" ")
+    if kind.casefold() not in KINDS:
+        kind, name = rest.rpartition(".")[2], rest
+    if kind.casefold() not in KINDS or not name.strip():
+        raise LocalError(f"{USAGE}.")
+    path = file_named(name.strip())
+    title = reports.channel_title(info)
+    written = await transcript_file.write(chat.history, info.channel, title, kind.casefold(), path)
+    said = f"{count(written, 'message')} of {title} written to {path}."
+    return Result(text=f"{said} It has what everybody wrote, in the clear.")
+
+
+ROWS: Final = (
+    Command(("/export",), "kind file", "write this channel to a txt, md or jsonl file", export),
+)

@@ -1,0 +1,21 @@
+"""The one error of ours, out of the groups in which tasks hand errors on."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sync.errors import ChatError
+
+
+@contextmanager
+def plain_errors() -> Iterator[None]:
+    """Raise the one error of ours out of a group of them."""
+    try:
+        yield
+    except BaseExceptionGroup as group:
+        ours, others = group.split(ChatError)
+        if ours is None or others is not None:
+            raise
+        error: BaseException = ours
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        raise error from None

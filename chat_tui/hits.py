@@ -1,0 +1,34 @@
+"""Going through what a search found, the newest first, and round again."""
+
+from typing import Final
+
+from chat_tui.found import Hits
+from chat_tui.text import clean_text, clip_cells
+from sync.view import Line
+
+SIGNS_SHOWN: Final = 24
+"""Cells of a query or message repeated in the line of the keys."""
+
+
+class HitWalk:
+    """Where in the hits of a search somebody is."""
+
+    def __init__(self, hits: Hits) -> None:
+        self._hits = hits
+        self._at = 0
+
+    @property
+    def line(self) -> Line:
+        """The hit of now."""
+        return self._hits.lines[-1 - self._at]
+
+    def step(self, steps: int) -> None:
+        """Go to an older hit, or back, if negative."""
+        self._at = (self._at + steps) % len(self._hits.lines)
+
+    def said(self) -> str:
+        """Return what was searched for, which hit of how many this is, and the keys."""
+        lines = self._hits.lines
+        of = f"the newest {len(lines):,}" if self._hits.more else f"{len(lines):,}"
+        query = clip_cells(" ".join(clean_text(self._hits.query).split()), SIGNS_SHOWN)
+        return f"{query}: hit {self._at + 1:,} of {of} · n older · N newer · Esc ends"

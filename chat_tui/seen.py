@@ -1,0 +1,89 @@
+"""What was read stays read over restarts, and what was not stays unread.
+
+A mark is where a channel was read to. Marks are written some seconds after they moved, and at the
+end; whoever is cut off finds a few messages new that were not.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+from chat_tui.feed import Feed
+from chat_tui.model import BEGINNING, Change
+from sync.errors import LocalError
+from sync.machine import SECOND, ChannelId, Nanos
+from sync.view import History, Line, Position
+
+if TYPE_CHECKING:
+    from storage.read_marks import ReadMarks
+
+SAVE_EVERY: Final[Nanos] = 5 * SECOND
+"""From one writing to the next at least: it waits for the disk."""
+
+UNREAD_MAX: Final = 1_000
+"""Unread messages of a channel that are counted at a start: some 20 ms of disk."""
+
+PAGE: Final = 200
+
+
+class Seen:
+    """Follows how far the channels of `feed` are read; without `marks` nothing is kept."""
+
+    def __init__(self, marks: "ReadMarks | None", feed: Feed, history: History) -> None:
+        self._marks, self._feed, self._history = marks, feed, history
+        self._saved: dict[ChannelId, Position] = {}
+        self._next: Nanos = 0
+        self._resumed = False
+        self._writing = asyncio.Lock()
+
+    async def resume(self, channels: Sequence[ChannelId], shown: ChannelId | None) -> list[Change]:
+        """Count what was unread at the end of the last run; call it before anything can arrive.
+
+        Returns what changed in the conversation that is `shown`.
+        """
+        changes: list[Change] = []
+        if self._marks is None:
+            return changes
+        self._saved = await asyncio.to_thread(self._marks.load)
+        for channel in channels:
+            with suppress(LocalError):  # the disk says so itself where it is read
+                mark = self._saved.get(channel)
+                if mark is None:
+                    newest = await self._history.page(channel, before=None, limit=1)
+                    mark, after = newest[-1].position if newest else BEGINNING, []
+                else:
+                    after = await self._unread(channel, mark)
+                new = self._feed.resume(channel, mark, after)
+                changes += new if channel == shown else []
+        self._resumed = True
+        return changes
+
+    async def _unread(self, channel: ChannelId, mark: Position) -> list[Line]:
+        """Return the first messages after a mark."""
+        lines: list[Line] = []
+        while len(lines) < UNREAD_MAX:
+            page = await self._history.page_after(channel, after=mark, limit=PAGE)
+            lines += page
+            if len(page) < PAGE:
+                break
+            mark = page[-1].position
+        return lines
+
+    def is_due(self, now: Nanos) -> bool:
+        """Whether the marks should be written again, if they moved."""
+        if now < self._next or not self._resumed:
+            return False
+        self._next = now + SAVE_EVERY
+        return True
+
+    async def save(self, channels: Sequence[ChannelId]) -> None:
+        """Write the marks if they moved; those of the last run have to be read before."""
+        if self._marks is None or not self._resumed:
+            return
+        marks = {one: mark for one in channels if (mark := self._feed.read_to(one)) is not None}
+        async with self._writing:
+            if marks != self._saved:
+                with suppress(OSError):  # a full disk is told where a message is lost by it
+                    await asyncio.to_thread(self._marks.save, marks)
+                    self._saved = marks

@@ -1,0 +1,45 @@
+"""What a start decided before the chat opens: whose profile, which channel, how to be reached."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from chat_tui.settings.preferences import Wishes
+from sync.entry import NICK_MAX
+from sync.net.options import Options
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What the command line, or the first run's questions, decided."""
+
+    data_dir: Path
+    profile: str = "default"
+    nick: str | None = None
+    channel: str | None = None
+    invite: str | None = None
+    trace: Path | None = None
+    network: Options = field(default_factory=Options)
+    wishes: Wishes = field(default_factory=Wishes)
+    """What the start says of settings."""
+    on_slow_line: bool = False
+    """Whether they say that the terminal is far away."""
+
+    @property
+    def directory(self) -> Path:
+        """Where the profile is kept."""
+        return self.data_dir / self.profile
+
+    @property
+    def exists(self) -> bool:
+        """Whether the profile has been used before."""
+        return (self.directory / "identity").exists()
+
+
+def default_nick() -> str:
+    """Return the name of this computer's user."""
+    import getpass  # who has a name does not wait for it
+
+    try:
+        return getpass.getuser()[:NICK_MAX] or "somebody"
+    except (OSError, KeyError):
+        return "somebody"
