@@ -36,6 +36,7 @@ class Outgoing:
 
     def __init__(self, parameters: Parameters) -> None:
         self.parameters = parameters
+        self._waits = [parameters.resend_after << n for n in range(parameters.resend_max + 1)]
         self.pending: dict[MessageId, Pending] = {}
         self.online = False
         self._probes = Probes(parameters.bloom)
@@ -167,7 +168,8 @@ class Outgoing:
         if not self.online or entry.delivery is Delivery.FAILED:
             entry.resend_at = None
             return
-        wait = self.parameters.resend_after << min(entry.attempts, self.parameters.resend_max)
+        waits = self._waits
+        wait = waits[entry.attempts] if entry.attempts < len(waits) else waits[-1]
         if entry.delivery is Delivery.POSSIBLY_ACKNOWLEDGED:
             wait *= self.parameters.possibly_factor
         entry.resend_at = now + wait

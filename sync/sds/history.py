@@ -88,9 +88,11 @@ class Log:
 
     def content_history(self, size: int) -> tuple[HistoryEntry, ...]:
         """Return the newest tips, then the newest messages, up to `size`, oldest first."""
-        tips = self.tips.values()
-        chosen = nlargest(size, tips) if len(tips) > size else list(tips)
-        for place in reversed(self._newest):
+        newest, tips = self._newest, self.tips
+        if len(tips) == 1 and newest[-1][1].message_id in tips:  # somebody wrote after everybody
+            return tuple([entry for _, entry in newest[-size:]])
+        chosen = nlargest(size, tips.values()) if len(tips) > size else list(tips.values())
+        for place in reversed(newest):
             if len(chosen) >= size:
                 break
             if place not in chosen:
