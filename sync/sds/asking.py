@@ -71,13 +71,11 @@ class Asking:
             return
         if message_id in self._in_line:
             return
-        if (
-            len(self.requests) >= REQUESTS_MAX
-            or self._by_namer.get(namer, 0) >= REQUESTS_PER_NAMER_MAX
-        ):
+        of_namer = self._by_namer.get(namer, 0)
+        if len(self.requests) >= REQUESTS_MAX or of_namer >= REQUESTS_PER_NAMER_MAX:
             self._in_line[message_id] = (entry, namer)
             return
-        self._by_namer[namer] = self._by_namer.get(namer, 0) + 1
+        self._by_namer[namer] = of_namer + 1
         t_req = now + window.request_delay(self._me, message_id)
         request = self.requests[message_id] = Request(entry, namer, t_req)
         self._push(request)
@@ -97,11 +95,12 @@ class Asking:
         request = self.requests.pop(message_id, None)
         if request is None:
             return
-        left = self._by_namer[request.namer] - 1
+        namer, by_namer = request.namer, self._by_namer
+        left = by_namer[namer] - 1
         if left:
-            self._by_namer[request.namer] = left
+            by_namer[namer] = left
         else:
-            del self._by_namer[request.namer]
+            del by_namer[namer]
         if self._in_line:
             self._call_next(window, now)
 
@@ -143,8 +142,8 @@ class Asking:
         retrieval hint in `coming` is not asked for, as if somebody else had done so.
         """
         asked: list[Request] = []
-        while len(asked) < most and (t_req := self.deadline()) is not None and t_req <= now:
-            request = self.requests[heapq.heappop(self._heap)[1]]
+        while len(asked) < most and (request := self._first()) is not None and request.t_req <= now:
+            heapq.heappop(self._heap)
             self._back_off(request, window, now)
             if request.entry.retrieval_hint not in coming:
                 asked.append(request)
@@ -152,12 +151,18 @@ class Asking:
 
     def deadline(self) -> Nanos | None:
         """The lowest T_req."""
-        while self._heap:
-            t_req, message_id = self._heap[0]
-            request = self.requests.get(message_id)
+        request = self._first()
+        return None if request is None else request.t_req
+
+    def _first(self) -> Request | None:
+        """Return the request with the lowest T_req."""
+        heap, requests = self._heap, self.requests
+        while heap:
+            t_req, message_id = heap[0]
+            request = requests.get(message_id)
             if request is not None and request.t_req == t_req:
-                return t_req
-            heapq.heappop(self._heap)
+                return request
+            heapq.heappop(heap)
         return None
 
     def _back_off(self, request: Request, window: Window, now: Nanos) -> None:
