@@ -171,7 +171,8 @@ class Channel:
 
     def _next_lamport(self, now: Nanos) -> int:
         """Epoch milliseconds of the reference clock, and always above what we have seen."""
-        return max((now + self._offset) // MILLISECOND, self._causal.lamport + 1)
+        clock, above = (now + self._offset) // MILLISECOND, self._causal.lamport + 1
+        return clock if clock > above else above  # a call of `max` costs more
 
     def _message(
         self, lamport: int | None, history: History, content: bytes, request: History = ()
@@ -368,7 +369,7 @@ class Channel:
             self._timer.settled()
 
     def _restart_idle(self, now: Nanos) -> None:
-        if self.incoming.missing or self.outgoing.awaiting:
+        if self.outgoing.awaiting or self.incoming.missing:
             self._timer.wake(now)
         else:
             self._timer.restart(now)

@@ -125,7 +125,8 @@ class Incoming:
             if sought is None or sought.again:
                 continue
             sought.waiters[message_id] = None
-            sought.give_up_at = max(sought.give_up_at, until)
+            if sought.give_up_at < until:  # noqa: PLR1730  # hardly ever; a call of `max` costs more
+                sought.give_up_at = until
             unmet.add(dependency)
         if not unmet:
             return content
