@@ -324,7 +324,7 @@ def test_everybody_in_line_is_called_in_the_end() -> None:
         for one in list(asking.requests)[:50]:
             asking.drop(one, WINDOW, NOW)
         room = len(asking.requests) < REQUESTS_MAX
-        left_out = {namer for _, namer in asking._in_line.values()}
+        left_out = {namer for _, namer in asking.in_line.values()}
         assert not room or all(asking._by_namer[one] == REQUESTS_PER_NAMER_MAX for one in left_out)
 
     assert everybody == 1800

@@ -177,7 +177,7 @@ def test_what_came_long_ago_is_found_as_well_as_what_came_last() -> None:
         log.insert(number, digest(number))
 
     assert all(digest(number) in log for number in range(1000 + 3 * RECENT_MAX))
-    assert len(log._recent) + len(log._less_recent) <= 2 * RECENT_MAX
+    assert len(log.recent) + len(log._less_recent) <= 2 * RECENT_MAX
 
 
 def test_a_log_is_restored_only_once() -> None:

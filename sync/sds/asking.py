@@ -51,12 +51,13 @@ class Asking:
     def __init__(self, me: PeerId) -> None:
         self.requests: dict[MessageId, Request] = {}
         self._me = me
-        self._in_line: dict[MessageId, tuple[HistoryEntry, PeerId]] = {}
+        self.in_line: dict[MessageId, tuple[HistoryEntry, PeerId]] = {}
+        """What is asked for once there is room for it."""
         self._by_namer: dict[PeerId, int] = {}
         self._heap: list[tuple[Nanos, MessageId]] = []
 
     def __len__(self) -> int:
-        return len(self.requests) + len(self._in_line)
+        return len(self.requests) + len(self.in_line)
 
     def want(self, entry: HistoryEntry, namer: PeerId, window: Window, now: Nanos) -> None:
         """Ask for a message in its time, unless we do already; `namer` wrote that it exists.
@@ -69,15 +70,13 @@ class Asking:
             if None in request.entry:
                 request.entry = _completed(request.entry, entry)
             return
-        if message_id in self._in_line:
+        if message_id in self.in_line:
             return
-        if (
-            len(self.requests) >= REQUESTS_MAX
-            or self._by_namer.get(namer, 0) >= REQUESTS_PER_NAMER_MAX
-        ):
-            self._in_line[message_id] = (entry, namer)
+        of_namer = self._by_namer.get(namer, 0)
+        if len(self.requests) >= REQUESTS_MAX or of_namer >= REQUESTS_PER_NAMER_MAX:
+            self.in_line[message_id] = (entry, namer)
             return
-        self._by_namer[namer] = self._by_namer.get(namer, 0) + 1
+        self._by_namer[namer] = of_namer + 1
         t_req = now + window.request_delay(self._me, message_id)
         request = self.requests[message_id] = Request(entry, namer, t_req)
         self._push(request)
@@ -87,22 +86,23 @@ class Asking:
         request = self.requests.get(message_id)
         if request is not None:
             return request.entry
-        waiting = self._in_line.get(message_id)
+        waiting = self.in_line.get(message_id)
         return waiting[0] if waiting is not None else HistoryEntry(message_id)
 
     def drop(self, message_id: MessageId, window: Window, now: Nanos) -> None:
         """The message came, or is given up."""
-        if self._in_line:
-            self._in_line.pop(message_id, None)
+        if self.in_line:
+            self.in_line.pop(message_id, None)
         request = self.requests.pop(message_id, None)
         if request is None:
             return
-        left = self._by_namer[request.namer] - 1
+        namer, by_namer = request.namer, self._by_namer
+        left = by_namer[namer] - 1
         if left:
-            self._by_namer[request.namer] = left
+            by_namer[namer] = left
         else:
-            del self._by_namer[request.namer]
-        if self._in_line:
+            del by_namer[namer]
+        if self.in_line:
             self._call_next(window, now)
 
     def heard(self, message_id: MessageId, window: Window, now: Nanos) -> None:
@@ -143,8 +143,8 @@ class Asking:
         retrieval hint in `coming` is not asked for, as if somebody else had done so.
         """
         asked: list[Request] = []
-        while len(asked) < most and (t_req := self.deadline()) is not None and t_req <= now:
-            request = self.requests[heapq.heappop(self._heap)[1]]
+        while len(asked) < most and (request := self._first()) is not None and request.t_req <= now:
+            heapq.heappop(self._heap)
             self._back_off(request, window, now)
             if request.entry.retrieval_hint not in coming:
                 asked.append(request)
@@ -152,12 +152,18 @@ class Asking:
 
     def deadline(self) -> Nanos | None:
         """The lowest T_req."""
-        while self._heap:
-            t_req, message_id = self._heap[0]
-            request = self.requests.get(message_id)
+        request = self._first()
+        return None if request is None else request.t_req
+
+    def _first(self) -> Request | None:
+        """Return the request with the lowest T_req."""
+        heap, requests = self._heap, self.requests
+        while heap:
+            t_req, message_id = heap[0]
+            request = requests.get(message_id)
             if request is not None and request.t_req == t_req:
-                return t_req
-            heapq.heappop(self._heap)
+                return request
+            heapq.heappop(heap)
         return None
 
     def _back_off(self, request: Request, window: Window, now: Nanos) -> None:
@@ -180,9 +186,9 @@ class Asking:
 
     def _call_next(self, window: Window, now: Nanos) -> None:
         """Give the place that became free to whoever stands in line first and may have it."""
-        for message_id, (entry, namer) in self._in_line.items():
+        for message_id, (entry, namer) in self.in_line.items():
             if self._by_namer.get(namer, 0) < REQUESTS_PER_NAMER_MAX:
-                del self._in_line[message_id]
+                del self.in_line[message_id]
                 self.want(entry, namer, window, now)
                 return
 

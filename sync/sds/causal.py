@@ -14,6 +14,7 @@ from sync.sds.history import Log
 from sync.sds.incoming import Content, Incoming
 from sync.sds.message import HistoryEntry
 from sync.sds.parameters import Parameters
+from sync.sds.repair import Window
 from sync.sds.repairs import Repairs
 
 FORGONE_MAX = 10_000
@@ -52,19 +53,22 @@ class Causal:
 
     def admit(self, content: Content, now: Nanos) -> list[Effect]:
         """Deliver a new message, or hold it back ("Receive Message", last paragraph)."""
-        self.filter.insert(content.message_id)
-        self.repairs.came(content.message_id, now)
-        unknown = self._unknown(content.causal_history, content.message_id)
+        message_id = content.message_id
+        self.filter.insert(message_id)
+        self.repairs.came(message_id, now)
+        unknown = self._unknown(content.causal_history, message_id)
         effects: list[Effect] = []
         if not unknown:
             freed = self._put(content, effects, after_gap=False)
             return effects + self._deliver(freed) if freed else effects
-        missing = self._look_for(unknown, content.message_id, content.sender_id, now)
-        until = now + self.repairs.window(now).gap_after
-        instead = self.incoming.hold(content, unknown, until)
+        window = self.repairs.window(now)
+        missing = self._look_for(unknown, message_id, content.sender_id, window, now)
+        instead = self.incoming.hold(content, unknown, now + window.gap_after)
         if instead is content:  # so much is missing that we look for no more
             return missing + self._deliver([content])
-        effects += (Held(content.message_id), *missing)
+        effects.append(Held(message_id))
+        if missing:
+            effects += missing
         if instead is not None:
             effects += self._deliver([instead])
         return effects
@@ -93,10 +97,17 @@ class Causal:
         nobody is asked for it.
         """
         unknown = self._unknown(history, named_by)
-        return self._look_for(unknown, named_by, namer, now) if unknown else []
+        if not unknown:
+            return []
+        return self._look_for(unknown, named_by, namer, self.repairs.window(now), now)
 
     def _look_for(
-        self, unknown: dict[MessageId, HistoryEntry], named_by: str, namer: PeerId, now: Nanos
+        self,
+        unknown: dict[MessageId, HistoryEntry],
+        named_by: str,
+        namer: PeerId,
+        window: Window,
+        now: Nanos,
     ) -> list[Effect]:
         if self.aside or self.coming:
             unknown = {
@@ -106,12 +117,14 @@ class Causal:
             }
         if not unknown:
             return []
-        window = self.repairs.window(now)
-        fresh = self.incoming.seek(unknown, named_by, namer, now + window.lost_after)
-        waiting, missing, lost = self.incoming.waiting, self.incoming.missing, self.incoming.lost
+        incoming = self.incoming
+        fresh = incoming.seek(unknown, named_by, namer, now + window.lost_after)
+        waiting, missing, lost = incoming.waiting, incoming.missing, incoming.lost
         for message_id, entry in unknown.items():
             if message_id not in waiting and message_id in missing:
                 self.repairs.asking.want(entry, namer, window, now)
+        if not fresh:
+            return []
         return [Missing(id_, named_by) for id_ in fresh if id_ not in waiting and id_ not in lost]
 
     def _deliver(self, ready: list[Content]) -> list[Effect]:
@@ -123,10 +136,17 @@ class Causal:
         effects: list[Effect] = []
         queue = list(ready)
         for content in queue:
-            unmet = self._unknown(content.causal_history, content.message_id)
-            queue += self._put(content, effects, after_gap=bool(unmet))
+            queue += self._put(content, effects, after_gap=self._follows_gap(content))
             self.log.named(content.causal_history, content.sender_id)
         return effects
+
+    def _follows_gap(self, content: Content) -> bool:
+        """Whether it is about to be delivered without something that it names."""
+        recent = self.log.order.recent  # what it waited for has just come
+        for entry in content.causal_history:
+            if entry.message_id not in recent:
+                return bool(self._unknown(content.causal_history, content.message_id))
+        return False
 
     def _put(self, content: Content, effects: list[Effect], *, after_gap: bool) -> list[Content]:
         """Put one message into the log; returns what waited only for it."""
@@ -134,7 +154,7 @@ class Causal:
         self.lamport = max(self.lamport, content.lamport)
         entry = HistoryEntry(message_id, content.retrieval_hint, sender)
         sought = incoming.missing.get(message_id)
-        is_tip = sought is None or not sought.by_message
+        is_tip = sought is None or sought.named_by == sought.namer  # sync messages count not
         self.log.insert(content.lamport, entry, content.causal_history, is_tip=is_tip)
         if content.direct and sender != self._me:
             self.log.owe(entry)

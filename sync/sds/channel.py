@@ -87,8 +87,8 @@ class Channel:
         match event:
             case Received():
                 return self._on_received(event, now)
-            case Send(body, names):
-                return self._on_send(body, names, now)
+            case Send():
+                return self._on_send(event, now)
             case Tick():
                 return self._on_tick(now)
             case HeardCopy(message_id, sender):
@@ -152,36 +152,27 @@ class Channel:
 
     # --- Send Message --------------------------------------------------------------------------
 
-    def _on_send(self, body: object, names: History, now: Nanos) -> list[Effect]:
-        lamport = self._next_lamport(now)
-        history = self.log.history_with(names, self.parameters.history_size)
-        sealed = self._seal(lamport, history, body)
+    def _on_send(self, event: Send, now: Nanos) -> list[Effect]:
+        me, lamport = self.me, self._next_lamport(now)
+        history = self.log.history_with(event.names, self.parameters.history_size)
+        sealed = self._seal(lamport, history, event.body)
         self._causal.lamport = lamport
         request = self.repairs.ask(now)
+        message_id, bloom_filter = sealed.message_id, self.filter.to_bytes()
         message = Message(
-            self.me,
-            sealed.message_id,
-            self.channel_id,
-            lamport,
-            history,
-            self.filter.to_bytes(),
-            request,
-            sealed.content,
+            me, message_id, self.channel_id, lamport, history, bloom_filter, request, sealed.content
         )
-        entry = HistoryEntry(sealed.message_id, sealed.retrieval_hint, self.me)
-        self.log.insert(lamport, entry, history)
-        self.filter.insert(sealed.message_id)
-        self.outgoing.add(sealed.message_id, now)
-        self._spoke(sealed.message_id, history, now)
-        return [
-            Delivered(sealed.message_id, after_gap=False),
-            Broadcast(message),
-            *self.repairs.retrieve(request, now),
-        ]
+        self.log.insert(lamport, HistoryEntry(message_id, sealed.retrieval_hint, me), history)
+        self.filter.insert(message_id)
+        self.outgoing.add(message_id, now)
+        self._spoke(message_id, history, now)
+        effects: list[Effect] = [Delivered(message_id, after_gap=False), Broadcast(message)]
+        return effects + self.repairs.retrieve(request, now) if request else effects
 
     def _next_lamport(self, now: Nanos) -> int:
         """Epoch milliseconds of the reference clock, and always above what we have seen."""
-        return max((now + self._offset) // MILLISECOND, self.lamport + 1)
+        clock, above = (now + self._offset) // MILLISECOND, self._causal.lamport + 1
+        return clock if clock > above else above  # a call of `max` costs more
 
     def _message(
         self, lamport: int | None, history: History, content: bytes, request: History = ()
@@ -378,7 +369,7 @@ class Channel:
             self._timer.settled()
 
     def _restart_idle(self, now: Nanos) -> None:
-        if self.incoming.missing or self.outgoing.awaiting:
+        if self.outgoing.awaiting or self.incoming.missing:
             self._timer.wake(now)
         else:
             self._timer.restart(now)

@@ -88,9 +88,11 @@ class Log:
 
     def content_history(self, size: int) -> tuple[HistoryEntry, ...]:
         """Return the newest tips, then the newest messages, up to `size`, oldest first."""
-        tips = self.tips.values()
-        chosen = nlargest(size, tips) if len(tips) > size else list(tips)
-        for place in reversed(self._newest):
+        newest, tips = self._newest, self.tips
+        if len(tips) == 1 and newest[-1][1].message_id in tips:  # somebody wrote after everybody
+            return tuple([entry for _, entry in newest[-size:]])
+        chosen = nlargest(size, tips.values()) if len(tips) > size else list(tips.values())
+        for place in reversed(newest):
             if len(chosen) >= size:
                 break
             if place not in chosen:
@@ -111,13 +113,15 @@ class Log:
         return tuple({entry.message_id: entry for entry in (*entries, *regular)}.values())
 
     def _once_more(self, regular: tuple[HistoryEntry, ...], room: int) -> list[HistoryEntry]:
-        tips = [entry for _, entry in sorted(self.tips.values()) if entry not in regular]
+        named = {entry.message_id for entry in regular}
+        tips = [entry for _, entry in sorted(self.tips.values()) if entry.message_id not in named]
         if len(tips) > room:
             turn = self._turn % len(tips)
             self._turn = turn + room
             return [*tips[turn:], *tips[:turn]][:room]
-        others = [entry for _, entry in reversed(self._newest) if entry not in (*tips, *regular)]
-        return [*reversed(others[: room - len(tips)]), *tips]
+        named.update([entry.message_id for entry in tips])
+        others = [entry for _, entry in self._newest if entry.message_id not in named]
+        return [*others[max(0, len(others) - room + len(tips)) :], *tips]
 
     def is_told_by(self, history: Iterable[HistoryEntry]) -> bool:
         """Whether our next sync message is superfluous beside one that names `history`.

@@ -59,6 +59,7 @@ class Waiting:
 class Sought:
     """A missing message: who named it, who waits for it, and when we stop looking.
 
+    `named_by` is `namer` where a sync message named it.
     `again`: it was lost already, and somebody named it anew. It is looked for, and no news; nobody
     waits for it.
     """
@@ -67,12 +68,7 @@ class Sought:
     namer: PeerId
     give_up_at: Nanos
     again: bool
-    waiters: dict[MessageId, None] = field(default_factory=dict)
-
-    @property
-    def by_message(self) -> bool:
-        """Whether a message names it; a sync message does not count."""
-        return self.named_by != self.namer
+    waiters: dict[MessageId, None]
 
 
 @dataclass(slots=True)
@@ -100,15 +96,15 @@ class Incoming:
             namer: who wrote that.
             until: when we stop looking.
         """
-        missing, waiting, of_namer = self.missing, self.waiting, self._by_namer.get(namer, 0)
-        fresh = []
+        missing, waiting, lost = self.missing, self.waiting, self.lost
+        of_namer, fresh = self._by_namer.get(namer, 0), []
         for message_id in message_ids:
             if message_id in missing:
                 continue
             if len(missing) >= MISSING_MAX or of_namer >= MISSING_PER_NAMER_MAX:
                 break
             of_namer += 1
-            missing[message_id] = Sought(named_by, namer, until, message_id in self.lost)
+            missing[message_id] = Sought(named_by, namer, until, message_id in lost, {})
             if message_id not in waiting:  # what waits here is not given up before its own time
                 self._push(until, message_id)
             fresh.append(message_id)
@@ -123,13 +119,14 @@ class Incoming:
             What to deliver after a gap instead: itself, where that is none of them; the oldest,
             where its sender or all have too many.
         """
-        message_id, unmet = content.message_id, set()
+        message_id, missing, unmet = content.message_id, self.missing, set()
         for dependency in unknown:
-            sought = self.missing.get(dependency)
+            sought = missing.get(dependency)
             if sought is None or sought.again:
                 continue
             sought.waiters[message_id] = None
-            sought.give_up_at = max(sought.give_up_at, until)
+            if sought.give_up_at < until:  # noqa: PLR1730  # hardly ever; a call of `max` costs more
+                sought.give_up_at = until
             unmet.add(dependency)
         if not unmet:
             return content
@@ -205,27 +202,30 @@ class Incoming:
         """Take an id out of the table of what is missing."""
         sought = self.missing.pop(message_id, None)
         if sought is not None:
-            left = self._by_namer[sought.namer] - 1
+            namer, by_namer = sought.namer, self._by_namer
+            left = by_namer[namer] - 1
             if left:
-                self._by_namer[sought.namer] = left
+                by_namer[namer] = left
             else:
-                del self._by_namer[sought.namer]
+                del by_namer[namer]
         return sought
 
     def _release(self, message_id: MessageId) -> Content:
         """Take a message out of the buffer."""
         held = self.waiting.pop(message_id)
+        content = held.content
         for unmet in held.unmet:
             self.missing[unmet].waiters.pop(message_id, None)
-        of_sender = self._by_sender[held.content.sender_id]
+        of_sender = self._by_sender[content.sender_id]
         del of_sender[message_id]
         if not of_sender:
-            del self._by_sender[held.content.sender_id]
-        return held.content
+            del self._by_sender[content.sender_id]
+        return content
 
     def _push(self, at: Nanos, message_id: MessageId) -> None:
-        heapq.heappush(self._heap, (at, message_id))
-        if len(self._heap) > 2 * (len(self.waiting) + len(self.missing)) + STALE_MAX:
+        heap = self._heap
+        heapq.heappush(heap, (at, message_id))
+        if len(heap) > 2 * (len(self.waiting) + len(self.missing)) + STALE_MAX:
             self._rebuild()
 
     def _rebuild(self) -> None:

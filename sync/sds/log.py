@@ -168,7 +168,8 @@ class OrderedLog:
 
     def __init__(self) -> None:
         self._table = IdTable()
-        self._recent: set[str] = set()
+        self.recent: set[str] = set()
+        """The newest ids: whoever looks for one of them often need not ask."""
         self._less_recent: set[str] = set()
         self._lamports = array("Q")
         self._chunks: list[array[int]] = []
@@ -181,7 +182,7 @@ class OrderedLog:
 
     def __contains__(self, message_id: str) -> bool:
         return (
-            message_id in self._recent
+            message_id in self.recent
             or message_id in self._less_recent
             or self._table.find(message_id) is not None
         )
@@ -220,9 +221,9 @@ class OrderedLog:
         """Add an id that is not here, at its place: O(log n)."""
         number = self._table.add(message_id)
         self._lamports.append(lamport)
-        if len(self._recent) == RECENT_MAX:
-            self._less_recent, self._recent = self._recent, set()
-        self._recent.add(message_id)
+        if len(self.recent) == RECENT_MAX:
+            self._less_recent, self.recent = self.recent, set()
+        self.recent.add(message_id)
         place = (lamport, message_id)
         if place < self._last:
             self._insert(place, number)

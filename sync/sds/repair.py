@@ -69,7 +69,7 @@ class Window:
 
     def request_delay(self, participant: PeerId, message_id: MessageId) -> Nanos:
         """Return T_req - now, from T_min up to T_max (SDS-R guide, "Calculate T_req")."""
-        spread = max(1, (self.t_max - self.t_min) // MILLISECOND)
+        spread = (self.t_max - self.t_min) // MILLISECOND or 1
         return self.t_min + digest(participant + message_id) % spread * MILLISECOND
 
     def response_delay(self, participant: PeerId, sender: PeerId, message_id: MessageId) -> Nanos:

@@ -57,8 +57,9 @@ class Repairs:
         """A message is here, or is given up: nobody is asked for it any more."""
         if self.answering.answers:
             self.answering.heard(message_id)
-        if self.asking.requests:
-            self.asking.drop(message_id, self.window(now), now)
+        asking = self.asking
+        if message_id in asking.requests or asking.in_line:
+            asking.drop(message_id, self.window(now), now)
 
     def ask(self, now: Nanos) -> tuple[HistoryEntry, ...]:
         """Return what the message that goes out now asks for ("When SENDING a Message")."""

@@ -28,11 +28,16 @@ def encode(message: Message) -> bytes:
         content=message.content or None,
     )
     # Made in place: an entry that was made before would be copied.
-    for message_id, hint, sender_id in message.causal_history:
-        encoded.causal_history.add(message_id=message_id, retrieval_hint=hint, sender_id=sender_id)
-    for message_id, hint, sender_id in message.repair_request:
-        encoded.repair_request.add(message_id=message_id, retrieval_hint=hint, sender_id=sender_id)
-    return encoded.SerializeToString(deterministic=True)
+    if message.causal_history:
+        name = encoded.causal_history.add
+        for message_id, hint, sender_id in message.causal_history:
+            name(message_id=message_id, retrieval_hint=hint, sender_id=sender_id)
+    if message.repair_request:
+        ask = encoded.repair_request.add
+        for message_id, hint, sender_id in message.repair_request:
+            ask(message_id=message_id, retrieval_hint=hint, sender_id=sender_id)
+    # To be "deterministic" orders maps, of which there are none, and costs 0.2 us.
+    return encoded.SerializeToString()
 
 
 def encode_canonical(message: Message) -> bytes:
