@@ -73,9 +73,9 @@ class _Session:
 class Logbook:
     """See the module docstring. `room` is how many rows may wait to be taken."""
 
-    def __init__(self, room: int = WAITING_MAX) -> None:
+    def __init__(self, room: int = WAITING_MAX, *, on: bool = True) -> None:
         self._room = room
-        self._on = True
+        self._on = on
         self._seq = 0
         self._notes: list[Note] = []
         self._lacking: deque[tuple[int, int]] = deque()
@@ -96,7 +96,7 @@ class Logbook:
     def on(self, on: bool) -> None:
         if on != self._on:
             self._on = on
-            self._seq += on
+            self._seq += on and self._seq > 0
 
     # --- What happens --------------------------------------------------------------------------
 
