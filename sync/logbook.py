@@ -151,6 +151,11 @@ class Logbook:
 
     def drop(self) -> None:
         """What was noted did not happen: its commit failed."""
+        for note in self._notes:
+            if note.message_id is not None and note.kind is LogKind.MISSING:
+                self._missing.pop(note.message_id, None)
+            elif note.message_id is not None and note.kind is LogKind.REPAIRED:
+                self._miss(note.message_id)
         self._notes.clear()
         self._lacking.clear()
 

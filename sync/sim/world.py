@@ -366,6 +366,8 @@ class World:
         if not batch.records:
             if batch.releases:
                 self._release(node, batch)
+            elif node.logbook is not None:
+                node.logbook.let_out(self.time.now)
             self._rest(node)
             return
         node.committing = batch
