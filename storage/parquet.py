@@ -25,6 +25,9 @@ COMPRESSION: Final = "zstd"
 GROUP_BYTES_MAX: Final = 32 * 1024 * 1024
 """Bytes of headers and bodies after which a row group ends early: long texts fill memory sooner."""
 
+BATCH: Final = 4096
+"""Rows that wait as Python values, ten times as large, before they become columns."""
+
 ROW_BYTES: Final = 64
 """What a row takes beside its byte strings, about."""
 
@@ -42,8 +45,9 @@ class TableFile:
         self._path = path
         self._fresh = path.with_name(f".{path.name}.new")
         self._schema = schema
-        self._group: list[Row] = []
-        self._group_bytes = 0
+        self._rows: list[Row] = []
+        self._group: list[pa.RecordBatch] = []
+        self._group_rows = self._group_bytes = 0
         self._writer: pq.ParquetWriter | None = None
 
     def __enter__(self) -> Self:
@@ -66,6 +70,7 @@ class TableFile:
                 self._write_group()
             self._writer.close()
             if kind is None and self.rows:
+                _flush(self._fresh)
                 self._fresh.replace(self._path)
         finally:
             with suppress(FileNotFoundError):
@@ -73,28 +78,39 @@ class TableFile:
 
     def add(self, row: Row) -> None:
         """Append a row."""
-        self._group.append(row)
+        self._rows.append(row)
+        self._group_rows += 1
         self._group_bytes += ROW_BYTES + sum([len(one) for one in row if type(one) is bytes])
-        if len(self._group) == ROW_GROUP or self._group_bytes >= GROUP_BYTES_MAX:
+        if self._group_rows == ROW_GROUP or self._group_bytes >= GROUP_BYTES_MAX:
             self._write_group()
+        elif len(self._rows) == BATCH:
+            self._batch()
 
     def add_all(self, rows: Iterable[Row]) -> None:
         """Append rows."""
         for row in rows:
             self.add(row)
 
+    def _batch(self) -> None:
+        """Make columns of the rows that wait."""
+        if self._rows:
+            arrays = [
+                pa.array(column, field.type)
+                for column, field in zip(zip(*self._rows, strict=True), self._schema, strict=True)
+            ]
+            self._group.append(pa.RecordBatch.from_arrays(arrays, schema=self._schema))
+            self._rows = []
+
     def _write_group(self) -> None:
+        self._batch()
         if not self._group:
             return
         assert self._writer is not None
-        arrays = [
-            pa.array(column, field.type)
-            for column, field in zip(zip(*self._group, strict=True), self._schema, strict=True)
-        ]
-        table = pa.Table.from_arrays(arrays, schema=self._schema)
+        table = pa.Table.from_batches(self._group, self._schema)
         self._writer.write_table(table, row_group_size=len(table))
-        self.rows += len(self._group)
-        self._group, self._group_bytes = [], 0
+        self.rows += len(table)
+        self._group = []
+        self._group_rows = self._group_bytes = 0
 
 
 def history_row(node: PeerId, entry: Entry, waku_hash: bytes, *, delivered: bool) -> Row:
@@ -136,6 +152,12 @@ def log_row(row: LogRow) -> Row:
         row.session,
         row.round,
     )
+
+
+def _flush(path: Path) -> None:
+    """Have a file on the disk before it gets its name: after a power cut it is whole."""
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
 
 
 def make_directory(directory: Path) -> None:

@@ -91,6 +91,9 @@ class Note:
     hosts: Mapping[str, str]
     """Which clock each node goes by: nodes of one host have one clock."""
     more: Mapping[str, object]
+    """Among it, of our exporters, `boots`: every start of a node, with the `first` and the `last`
+    seq of its log that were kept, and whether it was `cut_short` by a power cut, which takes up to
+    a second of rows after `last`. `first` is above 1 where older rows were rotated away."""
 
     def write(self, directory: Path) -> None:
         """Write it, all or nothing."""

@@ -4,11 +4,13 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner, Result
 
 from chat_tui import main
+from storage.pipeline.inputs import Inputs
 from storage.simulated import SimulatedExport
 from storage.tables import HISTORY_DIR, LOG_DIR, NOTE, sync_hash, sync_words
 from sync.errors import LocalError
@@ -32,6 +34,10 @@ BAD = Scenario(
     ),
     reconcile=True,
 )
+
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 @pytest.fixture(scope="module")
@@ -150,3 +156,18 @@ def test_only_a_new_or_empty_directory_is_written_to(tmp_path: Path) -> None:
     assert "name a new directory" in result.output
     with pytest.raises(LocalError, match="cannot be written"):
         SimulatedExport(tmp_path / "letter.txt" / "out", 1)
+
+
+@pytest.mark.spark
+def test_the_pipeline_reads_it(exported: tuple[Path, list[Node]], spark: "SparkSession") -> None:
+    out, nodes = exported
+
+    inputs = Inputs.find([out])
+
+    assert inputs.history(spark).count() == len(read(out, HISTORY_DIR))
+    counts = {
+        row["kind"]: row["count"] for row in inputs.log(spark).groupBy("kind").count().collect()
+    }
+    assert sum(counts.values()) == len(read(out, LOG_DIR))
+    assert counts.keys() <= set(LogKind)
+    assert len(inputs.notes[0].nodes) == len(nodes)
