@@ -91,10 +91,18 @@ def explained() -> Iterator[None]:
 
 
 def _told(summary: "Summary", out: Path, seconds: float) -> str:
+    """Return the one line at the end; each channel's day of each table is a file."""
+    same = f"{_counted(summary.unchanged, 'file')} unchanged"
     if not summary.days:
-        return f"{out} has everything already: nothing new in {summary.unchanged} days."
-    rows = f"{summary.messages:,} messages and {summary.log_rows:,} rows of the protocol log"
-    days = f"{summary.days:,} days"
-    if summary.unchanged:
-        days += f" ({summary.unchanged:,} others have not changed)"
-    return f"Exported {rows} of {days} to {out} in {seconds:.1f} s."
+        return f"{out} has everything already: {same}."
+    messages = _counted(summary.messages, "message")
+    rows = _counted(summary.log_rows, "row")
+    written = _counted(summary.days, "file")
+    return (
+        f"Exported {messages} and {rows} of the protocol log to {out} in {seconds:.1f} s: "
+        f"{written} written, {same}."
+    )
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"

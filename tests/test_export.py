@@ -402,8 +402,9 @@ async def test_the_command_says_what_it_did(tmp_path: Path) -> None:
     first, again = exported(tmp_path, out), exported(tmp_path, out)
 
     assert first[0] == again[0] == 0
-    assert "Exported 5 messages and 5 rows of the protocol log of 3 days" in first[1]
-    assert "has everything already: nothing new in 3 days" in again[1]
+    assert "Exported 5 messages and 5 rows of the protocol log to" in first[1]
+    assert "3 files written, 0 files unchanged" in first[1]
+    assert "has everything already: 3 files unchanged" in again[1]
 
 
 def test_the_command_says_in_one_sentence_what_is_wrong(tmp_path: Path) -> None:
