@@ -1,8 +1,10 @@
 """`chat-tui export`: what is in it, and that it only ever adds what is new."""
 
 import hashlib
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
@@ -373,6 +375,39 @@ async def test_a_directory_with_other_files_is_left_alone(tmp_path: Path) -> Non
         owner.export(out)
 
     assert [path.name for path in out.iterdir()] == ["letter.txt"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "cannot be read"),
+        ('{"format": 1}', "cannot be read"),
+        ('{"format": 99, "nodes": [], "more": {}}', "another version"),
+    ],
+)
+async def test_a_note_that_is_not_ours_to_go_on_from_is_said(
+    tmp_path: Path, text: str, said: str
+) -> None:
+    owner, out = Owner(tmp_path), tmp_path / "out"
+    await owner.hold(delivered(*history(1)))
+    out.mkdir()
+    (out / NOTE).write_text(text)
+
+    with pytest.raises(LocalError, match=said):
+        owner.export(out)
+
+
+async def test_what_a_newer_program_wrote_is_not_guessed_at(tmp_path: Path) -> None:
+    owner, out = Owner(tmp_path), tmp_path / "out"
+    await owner.hold(delivered(*history(1)))
+    owner.note(*log_of(0))
+    for name, said in (("protocol.db", "another version"), ("chat.db", "newer chat-tui")):
+        with closing(sqlite3.connect(owner.directory / name)) as db:
+            db.execute("PRAGMA user_version = 99")
+        with pytest.raises(LocalError, match=said):
+            owner.export(out)
+
+    assert not (out / NOTE).exists()
 
 
 async def test_two_exports_at_once_are_refused(tmp_path: Path) -> None:

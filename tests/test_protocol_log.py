@@ -125,6 +125,17 @@ def test_names_that_no_row_has_any_more_are_forgotten(tmp_path: Path) -> None:
     assert names == {HERE, PEER}
 
 
+def test_nobody_else_can_read_it(tmp_path: Path) -> None:
+    path = tmp_path / "protocol.db"
+    file = filled(path, [(5, 1, [received()])])
+
+    rights = {one.name: one.stat().st_mode & 0o777 for one in tmp_path.iterdir()}
+    file.close()
+
+    assert rights.keys() >= {"protocol.db", "protocol.db-wal"}
+    assert set(rights.values()) == {0o600}
+
+
 def test_a_file_that_cannot_be_written_is_said_with_the_fix(tmp_path: Path) -> None:
     path = tmp_path / "protocol.db"
     path.mkdir()
