@@ -42,6 +42,7 @@ from sync.view import (
 )
 
 if TYPE_CHECKING:
+    from chat_tui.log_keeper import LogKeeper
     from sync.net.node import Node
 
 LOBBY: Final = "lobby"
@@ -73,6 +74,7 @@ class Client:
         self.nick = setup.nick or known or default_nick()
         self._clock = clock.Clock()
         self._made: Node | None = None
+        self._keeper: LogKeeper | None = None
         self._memberships = Memberships(self._members, self._clock.wall)
         self.people = People(
             self.identity,
@@ -133,7 +135,8 @@ class Client:
             LocalError: the trace cannot be written.
         """
         if self._made is None:
-            from chat_tui.online import node_of  # a first paint needs none of it
+            from chat_tui.log_keeper import LogKeeper  # a first paint needs none of it
+            from chat_tui.online import node_of
 
             options = replace(
                 self._setup.network, port=self._setup.network.port or self.profile.settings.port
@@ -148,6 +151,8 @@ class Client:
             )
             node.nick = node.mesh.nick = self.nick
             self.people.hear(node)
+            self._keeper = LogKeeper(self.profile.directory, self.settings, clock.draw, self._tell)
+            self._keeper.keep(node.logbook)
             self._made = node
         return self._made
 
@@ -173,6 +178,8 @@ class Client:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self.people.save_forever())
                 tasks.create_task(self._remember_port(ready))
+                if self._keeper is not None:
+                    tasks.create_task(self._keeper.write_forever())
                 await self._node.run(ready)
 
     @asynccontextmanager
@@ -216,6 +223,8 @@ class Client:
 
     async def close(self) -> None:
         """Close the disk; call it after `run` has ended."""
+        if self._keeper is not None:
+            await self._keeper.close()
         await self._database.close()
         self.profile.close()
 

@@ -22,6 +22,8 @@ from chat_tui.simulation_options import simulation_options
 from sync.errors import ChatError, LocalError
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from chat_tui.events import Json
     from chat_tui.setup import Setup
 
@@ -329,6 +331,29 @@ def sim(*, json_lines: bool, **options: Any) -> None:
     from chat_tui.simulate import Request, simulate
 
     sys.exit(simulate(Request(**options), click.echo, json_lines=json_lines))
+
+
+@cli.command()
+@click.argument("out", type=click.Path(file_okay=False, path_type=Path))
+@click.option(
+    "--since",
+    type=click.DateTime(["%Y-%m-%d"]),
+    metavar="DAY",
+    help="Only what is of this day (UTC) or later, as 2026-01-31.",
+)
+@click.option("--no-log", is_flag=True, help="Leave the protocol log out.")
+@profile_options
+def export(*, out: Path, since: "datetime | None", no_log: bool, **options: Any) -> None:
+    """Write the history and the protocol log of a profile to the directory OUT, as Parquet.
+
+    Into an earlier export of the profile only the days go that have changed. The chat may be
+    running. What people wrote is readable there for everybody who can read the files.
+    """
+    from chat_tui import exporting
+
+    data_dir = options["data_dir"] or default_data_dir()
+    wanted = {"channel": options["channel"], "since": since, "log": not no_log}
+    exporting.export(data_dir / options["profile"], out, click.echo, **wanted)
 
 
 @cli.command()

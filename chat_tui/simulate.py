@@ -6,16 +6,18 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Final
 
 from rich.console import Console
 from rich.progress import Progress, TaskID
 
+from chat_tui.exporting import simulated_export
 from chat_tui.outcome import as_json, as_text
 from sync.machine import MILLISECOND, SECOND, Nanos
 from sync.sds.parameters import PROFILES
 from sync.sim.network import Link
-from sync.sim.scenario import Crash, Outcome, Partition, Scenario, Trouble, run
+from sync.sim.scenario import Crash, Outcome, Partition, Recorded, Scenario, Trouble, run
 
 CRASH_LASTS: Final[Nanos] = 3 * SECOND
 """From a crash to the start after it."""
@@ -48,6 +50,8 @@ class Request:
     profile: str
     reconcile: bool
     mesh: bool | None
+    export: Path | None = None
+    """Where histories and protocol logs are written; of several seeds, each below it."""
 
     def scenario(self, seed: int) -> Scenario:
         """Return the run of `seed`."""
@@ -82,9 +86,20 @@ class Request:
                 words.append("--reconcile" if value else "--no-reconcile")
             elif field.name == "mesh":
                 words += [] if value is None else ["--mesh" if value else "--broadcast"]
-            elif field.name not in {"seed", "seeds"}:
+            elif field.name not in {"seed", "seeds", "export"}:
                 words.append(f"--{field.name} {value}")
         return " ".join([*words, f"--seed {seed}", "--seeds 1"])
+
+    def recorded(self, seed: int) -> Recorded | None:
+        """Return what the run of `seed` leaves behind, if anything.
+
+        Raises:
+            ExportError: pyarrow is missing, or the directory is not empty or cannot be written.
+        """
+        if self.export is None:
+            return None
+        where = self.export if self.seeds == 1 else self.export / f"seed-{seed}"
+        return simulated_export(where, seed).recorded
 
     def _troubles(self, seed: int) -> tuple[Trouble, ...]:
         """A cut through the middle, and power cuts of drawn peers, while lines are written."""
@@ -131,11 +146,12 @@ class _Result:
 
 
 def _result(request: Request, seed: int, tell: Callable[[float], None]) -> _Result:
+    recorded = request.recorded(seed)
     began = time.process_time()
     outcome: Outcome | None = None
     broken = ""
     try:
-        outcome = run(request.scenario(seed), tell)
+        outcome = run(request.scenario(seed), tell, recorded)
     except AssertionError as error:
         broken = str(error.__cause__ or error)
     cpu_s = time.process_time() - began

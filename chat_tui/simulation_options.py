@@ -1,6 +1,7 @@
 """The options of `chat-tui sim`: what each is called, counted in, and may be."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
@@ -69,6 +70,11 @@ def simulation_options(command: F) -> F:
     command = click.option("--json", "json_lines", is_flag=True, help="One JSON object a run.")(
         command
     )
+    command = click.option(
+        "--export",
+        type=click.Path(file_okay=False, path_type=Path),
+        help="Write everybody's history and protocol log to this new directory, as Parquet.",
+    )(command)
     command = click.option(
         "--mesh/--broadcast",
         default=None,

@@ -133,6 +133,29 @@ class Profile:
             self._lock = -1
 
 
+def read_keys(directory: Path) -> Keys:
+    """Read the keys of a profile that another process may have open.
+
+    Raises:
+        LocalError: they are not there, or cannot be used; says what to do.
+    """
+    with _explained(directory):
+        return _read_identity(directory / "identity")
+
+
+def in_use(directory: Path) -> bool:
+    """Whether a process has the profile in `directory` open."""
+    path = directory / "lock"
+    if not path.exists():
+        return False  # a copy of a profile, which nobody has opened yet
+    with _explained(directory), path.open("rb") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        return False
+
+
 def socket_path(directory: Path) -> Path:
     """Return where the control socket of the profile in `directory` is.
 

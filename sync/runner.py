@@ -18,6 +18,7 @@ from sync.errors import LocalError, RemoteError
 from sync.group import values
 from sync.group.group import Group
 from sync.group.writer import Author
+from sync.logbook import Logbook
 from sync.machine import ChannelId, MessageId, Nanos, PeerId, Tick
 from sync.membership import Membership
 from sync.sds.parameters import PROFILES, Parameters
@@ -146,6 +147,8 @@ class Runner:
         self._author = author
         self._rng = rng
         self._trace = trace
+        self.logbook: Logbook | None = None
+        """Notes what comes of inputs; drivers tell it what is let out."""
         self._queue: deque[Addressed] = deque()
         self._put_off: deque[Addressed] = deque()
         """Frames of peers that sent more than their share, in order."""
@@ -269,6 +272,8 @@ class Runner:
 
         The driver must have cut all session streams: the machines no longer know of them.
         """
+        if self.logbook is not None:
+            self.logbook.drop()
         waiting = [
             addressed
             for addressed in (*self._queue, *self._put_off)
@@ -335,6 +340,8 @@ class Runner:
             return
         if self._trace is not None:
             self._trace(now, channel, event, effects)
+        if self.logbook is not None:
+            self.logbook.handled(channel, group, event, effects)
         managed = []
         for effect in effects:
             kind = type(effect)

@@ -114,8 +114,8 @@ def _without_speed(output: str) -> str:
 def test_a_broken_invariant_is_printed_with_its_seed_and_fails(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def broken(asked: Scenario, tell: scenario.Tell) -> Outcome:
-        del tell
+    def broken(asked: Scenario, tell: scenario.Tell, recorded: None) -> Outcome:
+        del tell, recorded
         if asked.seed == 8:
             raise AssertionError("I2: logs of [3, 4]")
         return scenario.run(asked)
@@ -132,10 +132,10 @@ def test_a_broken_invariant_is_printed_with_its_seed_and_fails(
 
 
 def test_an_interrupted_simulation_says_how_far_it_came(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(asked: Scenario, tell: scenario.Tell) -> Outcome:
+    def interrupted(asked: Scenario, tell: scenario.Tell, recorded: None) -> Outcome:
         if asked.seed == 9:
             raise KeyboardInterrupt
-        return scenario.run(asked, tell)
+        return scenario.run(asked, tell, recorded)
 
     monkeypatch.setattr(simulate, "run", interrupted)
     result = sim(*FEW, "--seeds", "5", "--seed", "7")

@@ -194,6 +194,11 @@ HISTORY_DAYS = Setting(
     "history_days", Section.PRIVACY, OrNone(Whole(1, 36_500), "everything"), None,
     "Get from others only what is at most so many days old. What is here stays here.", When.START,
 )  # fmt: skip
+PROTOCOL_LOG = Setting(
+    "protocol_log", Section.PRIVACY, Switch(), True,
+    "Whether a log of which message came and went when, without its text, is kept here for "
+    "`chat-tui export`. It ends at 64 MB.",
+)  # fmt: skip
 
 KEY_SETTINGS: Final = {
     key.id: Setting(
@@ -210,7 +215,7 @@ SETTINGS: Final[tuple[Setting[Any], ...]] = (
     ALERTS, BELL, DESKTOP, TITLE, QUIET_HOURS,
     *KEY_SETTINGS.values(),
     INTERFACE, PORT, DISCOVERY, CONNECT,
-    TYPING_NOTICES, HISTORY_DAYS,
+    TYPING_NOTICES, HISTORY_DAYS, PROTOCOL_LOG,
 )  # fmt: skip
 
 BY_NAME: Final = {setting.name: setting for setting in SETTINGS}

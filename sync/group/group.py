@@ -73,6 +73,10 @@ class Group:
         self.parked = Parked()
         self.typists = Typists()
         self._offset: Nanos = 0
+        self.copy: Message | None = None
+        """The message that the last input brought though it is here already."""
+        self.asked: tuple[HistoryEntry, ...] = ()
+        """What the frames ask for that the last input had us send."""
         self._now: Nanos = 0
         self._lacked = False
         self._lacking_at: Nanos = 0
@@ -82,7 +86,7 @@ class Group:
 
     def handle(self, event: values.Input, now: Nanos) -> Sequence[values.Effect]:
         """See `sync.machine`."""
-        self._now = now
+        self._now, self.copy, self.asked = now, None, ()
         match event:
             case values.Arrived(peer, payload):
                 effects = self._on_arrived(peer, payload)
@@ -177,8 +181,10 @@ class Group:
             return self._on_unkept(message)
         if self._holds(message.message_id):
             if message.message_id in self.parked or message.message_id in self.loading.ids:
+                self.copy = message
                 return []  # SDS does not know it yet
             self._gate.check_copy(message)
+            self.copy = message
             if not from_author:
                 return self._sds(sds.HeardCopy(message.message_id, peer))
             return self._sds(sds.Received(message, None, from_author=True))
@@ -248,6 +254,7 @@ class Group:
         except RemoteError as error:
             return [values.Refused(accepted.peer, str(error))]
         if self._holds(message.message_id):
+            self.copy = message
             return []
         return self._accept(message, stored, from_author=message.sender_id == accepted.peer)
 
@@ -425,7 +432,9 @@ class Group:
         effects: list[values.Effect] = []
         for result in results:
             effects += mapped(self.channel, result, fresh, delivery)
-            if isinstance(result, sds.Retrieve):
+            if isinstance(result, sds.Broadcast):
+                self.asked += result.message.repair_request
+            elif isinstance(result, sds.Retrieve):
                 lacked = len(self.sds.incoming.missing)
                 effects.append(values.Lacking(lacked, tuple(sorted(self.peers))))
         return effects

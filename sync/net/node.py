@@ -21,6 +21,7 @@ from sync.happenings import Happenings
 from sync.identity import Identity, verify
 from sync.inspector import Inspector
 from sync.journal import Journal, Loaded, Retriever
+from sync.logbook import Logbook
 from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.membership import Membership
 from sync.net import clock as system
@@ -93,6 +94,8 @@ class Node:
             retention=options.retention,
         )
         self._runner = Runner(author, rng, trace)
+        self.logbook = self._runner.logbook = Logbook(on=False)
+        """What is noted for the protocol log, while somebody writes it down."""
         self._tap = Tap()
         self._happenings = Happenings(lambda: self._runner.groups, self.clock.now())
         self.inspection = Inspector(lambda: self._runner.groups, self._tap, self._happenings, trace)
@@ -342,10 +345,14 @@ class Node:
             case values.Broadcast(payload):
                 self._broadcast(channel, payload)
             case values.BroadcastStored(message_id, None):
-                self._broadcast(channel, loaded[message_id].payload)
+                self._broadcast_again(channel, loaded[message_id], loaded[message_id].payload)
             case values.BroadcastStored(message_id, bloom_filter):
                 message = decode(loaded[message_id].payload)
-                self._broadcast(channel, encode(message._replace(bloom_filter=bloom_filter)))
+                frame = encode(message._replace(bloom_filter=bloom_filter))
+                self._broadcast_again(channel, loaded[message_id], frame)
+            case values.Deliver(message_id, None):
+                self.logbook.loaded(loaded[message_id].entry.header.lamport, 0)
+                self._show(channel, effect, loaded)
             case values.Retrieve(wanted):
                 if self.retriever is not None:
                     self.retriever.retrieve(channel, wanted)
@@ -370,6 +377,10 @@ class Node:
     def _broadcast(self, channel: ChannelId, payload: bytes) -> None:
         self._tapped(channel, None, FrameKind.SDS, payload)
         self.mesh.broadcast(channel, payload)
+
+    def _broadcast_again(self, channel: ChannelId, stored: Loaded, frame: bytes) -> None:
+        self.logbook.loaded(stored.entry.header.lamport, len(frame))
+        self._broadcast(channel, frame)
 
     def _tapped(
         self,
@@ -408,8 +419,9 @@ class Node:
         self._listener(notice)
 
     def flush(self) -> None:
-        """Send what the effects of one turn queued."""
+        """Send what the effects of one turn queued; they are out, so they are in the log."""
         self.mesh.flush()
+        self.logbook.let_out(self.clock.now())
 
     def begin_anew(self) -> None:
         """The machines were made anew: their sessions are gone."""

@@ -54,6 +54,8 @@ class Answering:
 
     def __init__(self, me: PeerId) -> None:
         self.answers: dict[MessageId, Answer] = {}
+        self.asked_by: dict[MessageId, PeerId] = {}
+        """Who asked for what was answered last."""
         self.declined = 0
         """Requests beyond what one requester may cause."""
         self._me = me
@@ -96,9 +98,10 @@ class Answering:
     def due(self, now: Nanos) -> list[MessageId]:
         """Return what to answer now ("Incoming Repair Request Buffer Sweep")."""
         due: list[MessageId] = []
+        self.asked_by.clear()
         while (t_resp := self.deadline()) is not None and t_resp <= now:
             message_id = heapq.heappop(self._heap)[1]
-            del self.answers[message_id]
+            self.asked_by[message_id] = self.answers.pop(message_id).requester
             self._note_answered(message_id)
             due.append(message_id)
         return due

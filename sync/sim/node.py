@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 
 from sync.group.values import SessionId
 from sync.identity import Identity
-from sync.machine import ChannelId, Nanos, PeerId
+from sync.logbook import Logbook
+from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.runner import Batch, Runner
 from sync.sim.disk import Disk
 from sync.tap import Tap
@@ -51,8 +52,15 @@ class Node:
     """How often it was started anew: what was on its way to an earlier one is lost."""
     doomed: bool = False
     """Whether it will crash in the midst of its next commit."""
+    logbook: Logbook | None = None
+    """What it notes of its protocol, where that is recorded."""
     tap: Tap | None = None
     """Its frames, while somebody looks at them."""
+
+    def loaded(self, message_id: MessageId, size: int) -> None:
+        """Note that a stored message is let out, in a frame of `size` bytes or none."""
+        if self.logbook is not None:
+            self.logbook.loaded(self.disk.rows[message_id].message.entry.header.lamport, size)
 
     def tapped(
         self,

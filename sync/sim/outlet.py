@@ -48,10 +48,8 @@ class Outlet:
     def carry_out(self, node: Node, effect: values.Effect) -> None:
         """Do what `effect` of a node asks for."""
         match effect:
-            case values.Deliver(message_id):
-                row = node.disk.rows[message_id]
-                self.witness.delivered(node.number, row, node.disk)
-                self.meter.delivered(node.number, message_id, self.timeline.now)
+            case values.Deliver():
+                self._deliver(node, effect)
             case values.Broadcast(payload):
                 self.meter.broadcast(self.gate.read(payload), payload)
                 self._broadcast(node, payload, Cause.NEW)
@@ -101,6 +99,13 @@ class Outlet:
             case _:
                 assert_never(effect)
 
+    def _deliver(self, node: Node, deliver: values.Deliver) -> None:
+        message_id = deliver.message_id
+        if deliver.entry is None:
+            node.loaded(message_id, 0)
+        self.witness.delivered(node.number, node.disk.rows[message_id], node.disk)
+        self.meter.delivered(node.number, message_id, self.timeline.now)
+
     def _carry_out_session(
         self, node: Node, effect: values.OpenSession | values.SendPayload | values.CloseSession
     ) -> None:
@@ -127,6 +132,7 @@ class Outlet:
             stored = self.gate.read(payload)
             payload = encode(stored._replace(bloom_filter=bloom_filter))
             self.meter.resent(payload)
+        node.loaded(message_id, len(payload))
         self._broadcast(node, payload, cause)
 
     def _hinted_right(self, node: Node, message_id: MessageId) -> bool:

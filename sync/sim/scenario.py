@@ -6,7 +6,7 @@ parameters all run through here.
 
 import gc
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -18,6 +18,8 @@ from sync.sds.message import Delivery
 from sync.sds.parameters import LAN, Parameters
 from sync.sim.measure import Repairs, Sent, Sort, Spread
 from sync.sim.network import PERFECT, Link
+from sync.sim.node import Node
+from sync.sim.recording import Recording
 from sync.sim.world import Terms, World
 
 STEP: Nanos = 250 * MILLISECOND
@@ -153,7 +155,17 @@ class Outcome:
     """SHA-256 over when every node let out how much, what it sent, and over all logs."""
 
 
-def run(scenario: Scenario, tell: Tell = lambda _: None) -> Outcome:
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What a run is to leave behind: its protocol logs, and at its end, well or ill, its nodes."""
+
+    recording: Recording
+    ended: Callable[[Sequence[Node]], None]
+
+
+def run(
+    scenario: Scenario, tell: Tell = lambda _: None, recorded: Recorded | None = None
+) -> Outcome:
     """Play `scenario` to its end; `tell` hears how far it is, and 1 when it is over.
 
     Raises:
@@ -161,7 +173,7 @@ def run(scenario: Scenario, tell: Tell = lambda _: None) -> Outcome:
     """
     try:
         with _collecting_garbage_afterwards():
-            return _play(scenario, tell)
+            return _play(scenario, tell, recorded)
     except AssertionError as error:
         raise AssertionError(f"seed {scenario.seed}: {error} in {scenario}") from error
     finally:
@@ -185,9 +197,27 @@ def _collecting_garbage_afterwards() -> Iterator[None]:
         gc.unfreeze()
 
 
-def _play(scenario: Scenario, tell: Tell) -> Outcome:
+def _play(scenario: Scenario, tell: Tell, recorded: Recorded | None) -> Outcome:
     terms = Terms(scenario.parameters, scenario.is_mesh, scenario.reconcile)
-    world = World(scenario.peers, scenario.seed, scenario.link, terms, scenario.clocks)
+    world = World(
+        scenario.peers,
+        scenario.seed,
+        scenario.link,
+        terms,
+        scenario.clocks,
+    )
+    if recorded is not None:
+        world.record(recorded.recording)
+    try:
+        return _outcome(world, _live(scenario, world, tell))
+    finally:
+        if recorded is not None:
+            recorded.recording.write()
+            recorded.ended(world.nodes)
+
+
+def _live(scenario: Scenario, world: World, tell: Tell) -> Nanos:
+    """Let a world live through a scenario; returns when its last line and trouble was."""
     if scenario.is_mesh:
         world.run(JOINING)
     began = world.now
@@ -204,7 +234,7 @@ def _play(scenario: Scenario, tell: Tell) -> Outcome:
         tell(WRITING)
     if world.converged():
         world.check()
-    return _outcome(world, ended)
+    return ended
 
 
 def _over(scenario: Scenario, world: World) -> bool:

@@ -29,6 +29,7 @@ from sync.sim.measure import Meter
 from sync.sim.network import PERFECT, Link, Network
 from sync.sim.node import Node, identity_of
 from sync.sim.outlet import Frame, Outlet
+from sync.sim.recording import EVERY, Recording
 from sync.sim.streams import Streams
 from sync.sim.timeline import Timeline
 from sync.sim.watch import Watch
@@ -80,6 +81,7 @@ class World:
     ) -> None:
         self.seed = seed
         self.watch = watch
+        self._recording: Recording | None = None
         self.began = EPOCH
         self.terms = terms
         self.rng = random.Random(seed)  # noqa: S311  # a seeded run, not a secret
@@ -125,6 +127,14 @@ class World:
     def gate(self) -> Gate:
         """Reads and checks what any of the nodes sends."""
         return self._gate
+
+    def record(self, recording: Recording) -> None:
+        """Have the nodes keep protocol logs from now on."""
+        self._recording = recording
+        for node in self.nodes:
+            if node.runner is not None:
+                node.runner.logbook = node.logbook = recording.started(node)
+        self.time.call(self.now + EVERY, self._write_down)
 
     # --- What a test does ----------------------------------------------------------------------
 
@@ -208,6 +218,8 @@ class World:
         node.committing = None
         node.incarnation += 1
         node.streams.clear()
+        if self._recording is not None:
+            self._recording.crashed(number)
         self.witness.crashes += 1
         self.links.stopped(node)
 
@@ -265,6 +277,11 @@ class World:
         self.check_bounds()
         self.time.call(self.now + LOOKED_OVER, self._look_over)
 
+    def _write_down(self) -> None:
+        assert self._recording is not None
+        self._recording.write()
+        self.time.call(self.now + EVERY, self._write_down)
+
     # --- Nodes ---------------------------------------------------------------------------------
 
     def _new_node(self, number: int) -> Node:
@@ -281,6 +298,8 @@ class World:
             draw_log=partial(random.Random.getrandbits, self.rng, 64),
             gate_of=self._gate_of,
         )
+        if self._recording is not None:
+            node.logbook = self._recording.started(node)
         node.runner = Runner(
             author,
             random.Random(self.rng.getrandbits(64)),  # noqa: S311
@@ -288,6 +307,7 @@ class World:
             profiles={self.terms.parameters.name: self.terms.parameters},
             protocols=PROTOCOLS if self.terms.reconcile else (),
         )
+        node.runner.logbook = node.logbook
         node.runner.add_channel(self.membership, node.disk.restore())
         node.machine_offset = node.clock_offset
         node.reference_offset = 0
@@ -347,6 +367,8 @@ class World:
         if not batch.records:
             if batch.releases:
                 self._release(node, batch)
+            elif node.logbook is not None:
+                node.logbook.let_out(self.time.now)
             self._rest(node)
             return
         node.committing = batch
@@ -397,6 +419,8 @@ class World:
             if self.listeners:
                 for listener in self.listeners:
                     listener(node.number, release)
+        if node.logbook is not None:
+            node.logbook.let_out(self.time.now)
 
     def _arrive(self, node: Node, frame: Frame) -> None:
         sender, event = frame

@@ -15,6 +15,7 @@ from typing import Final, TypeAlias
 from chat_tui import garbage
 from tests.bench import (
     bench_chat,
+    bench_export,
     bench_reconcile,
     bench_sds,
     bench_sim,
@@ -38,6 +39,7 @@ BENCHMARKS: Final[dict[str, Benchmark]] = {
         *bench_reconcile.BENCHMARKS,
         *bench_sync.BENCHMARKS,
         bench_sim.simulator,
+        *bench_export.BENCHMARKS,
     )
 }
 

@@ -1,0 +1,108 @@
+"""`chat-tui export` and `sim --export`: what the command line does around them."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+from rich.console import Console
+from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
+
+from sync.errors import ChatError
+
+if TYPE_CHECKING:
+    from storage.export import Summary
+    from storage.simulated import SimulatedExport
+
+NOT_INSTALLED: Final = (
+    "Exports need pyarrow, which is not installed: pip install 'chat-tui[export]'"
+)
+
+
+class ExportError(click.ClickException):
+    """The export cannot be made as asked; exit status 2."""
+
+    exit_code = 2
+
+
+def export(
+    directory: Path,
+    out: Path,
+    echo: Callable[[str], object],
+    *,
+    channel: str | None,
+    since: datetime | None,
+    log: bool,
+) -> None:
+    """Export the profile in `directory` to `out`, and say what came of it.
+
+    Raises:
+        ExportError: it cannot be done; says what to do.
+    """
+    began = time.perf_counter()
+    with (
+        explained(),
+        Progress(
+            *Progress.get_default_columns()[:-1],
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+            redirect_stdout=False,
+        ) as progress,
+    ):
+        from storage.export import Exporter, Wanted, day_begins  # noqa: PLC0415  # needs pyarrow
+
+        wanted = Wanted(channel, None if since is None else day_begins(since), log)
+        exporter = Exporter(directory, out, wanted)
+        task = progress.add_task("Exporting rows", total=None)
+        summary = exporter.run(
+            lambda done, total: progress.update(task, completed=done, total=total)
+        )
+    echo(_told(summary, out, time.perf_counter() - began))
+
+
+def simulated_export(directory: Path, seed: int) -> "SimulatedExport":
+    """Return what writes the export of a simulated group.
+
+    Raises:
+        ExportError: pyarrow is missing, or the directory will not do.
+    """
+    with explained():
+        from storage.simulated import SimulatedExport  # noqa: PLC0415  # most runs export nothing
+
+        return SimulatedExport(directory, seed)
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Turn what is wrong into the one sentence and exit status of an export."""
+    try:
+        yield
+    except ChatError as error:
+        raise ExportError(str(error)) from error
+    except ImportError as error:
+        if not (error.name or "").startswith("pyarrow"):
+            raise
+        raise ExportError(NOT_INSTALLED) from error
+
+
+def _told(summary: "Summary", out: Path, seconds: float) -> str:
+    """Return the one line at the end; each channel's day of each table is a file."""
+    same = f"{_counted(summary.unchanged, 'file')} unchanged"
+    if not summary.days:
+        return f"{out} has everything already: {same}."
+    messages = _counted(summary.messages, "message")
+    rows = _counted(summary.log_rows, "row")
+    written = _counted(summary.days, "file")
+    return (
+        f"Exported {messages} and {rows} of the protocol log to {out} in {seconds:.1f} s: "
+        f"{written} written, {same}."
+    )
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"

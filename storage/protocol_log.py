@@ -1,0 +1,307 @@
+"""The protocol log of a profile, in a SQLite file of its own: the history's commits do not wait.
+
+Rules:
+1. Rows come in batches, a transaction each. A power cut may take the last of them: a log is no
+   history (WAL, synchronous=NORMAL).
+2. The file has an end (`BYTES_MAX`): then the oldest rows go.
+3. Nothing here is needed for chatting: whoever writes goes on without it.
+"""
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Final, Self
+
+from sync.errors import StorageError
+from sync.logbook import Chunk
+from sync.machine import DAY, ChannelId, MessageId, Nanos, PeerId
+from sync.protocol_log import LogKind, LogRow
+
+FILE_NAME: Final = "protocol.db"
+"""In a profile's directory."""
+
+VERSION: Final = 1
+
+BYTES_MAX: Final = 64 * 1024 * 1024
+"""Of the file: some 800,000 rows, weeks of a lively chat."""
+
+GOES: Final = 8
+"""When the file is full the oldest of so many parts of its rows goes."""
+
+BIGINT_MAX: Final = 2**63 - 1
+"""SQLite's integers are signed; a Lamport time above this is cut to it, as in exports."""
+
+BUSY_TIMEOUT_MS: Final = 1_000
+"""An export only reads, and keeps nobody out."""
+
+KINDS: Final = tuple(LogKind)
+NUMBER_OF: Final = {kind: number for number, kind in enumerate(KINDS)}
+"""How a kind is stored. `LogKind` only ever grows at its end."""
+
+SCHEMA: Final = f"""
+CREATE TABLE log (run TEXT NOT NULL) STRICT;
+CREATE TABLE boots (
+    boot   INTEGER PRIMARY KEY,
+    closed INTEGER NOT NULL                     -- 0: it runs, or a power cut ended it
+) STRICT;
+CREATE TABLE names (
+    number INTEGER PRIMARY KEY,
+    name   TEXT NOT NULL UNIQUE                 -- a channel or a participant
+) STRICT;
+CREATE TABLE rows (
+    number     INTEGER PRIMARY KEY,             -- in the order they came
+    boot       INTEGER NOT NULL,
+    seq        INTEGER NOT NULL,
+    ts_ns      INTEGER NOT NULL,
+    channel    INTEGER NOT NULL REFERENCES names,
+    kind       INTEGER NOT NULL,
+    peer       INTEGER REFERENCES names,
+    message_id BLOB,
+    lamport    INTEGER,
+    bytes      INTEGER,
+    session    INTEGER,
+    round      INTEGER
+) STRICT;
+PRAGMA user_version = {VERSION};
+"""
+
+INSERT: Final = """
+    INSERT INTO rows (boot, seq, ts_ns, channel, kind, peer, message_id, lamport, bytes, session,
+        round)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+FULL: Final = """
+    SELECT (page_count - freelist_count) * page_size > ?
+    FROM pragma_page_count, pragma_freelist_count, pragma_page_size
+"""
+FORGET: Final = """
+    DELETE FROM rows
+    WHERE number <= (SELECT min(number) + (max(number) - min(number)) / ? FROM rows)
+"""
+FORGET_NAMES: Final = """
+    DELETE FROM names WHERE number NOT IN (SELECT channel FROM rows)
+        AND number NOT IN (SELECT peer FROM rows WHERE peer IS NOT NULL)
+"""
+
+READ: Final = """
+    SELECT boot, seq, ts_ns, by.name, kind, message_id, lamport, bytes, session, round
+    FROM rows JOIN names AS of ON of.number = channel LEFT JOIN names AS by ON by.number = peer
+    WHERE of.name = ? AND ts_ns >= ? AND ts_ns < ? AND rows.number > ? AND rows.number <= ?
+    ORDER BY ts_ns, boot, seq
+"""
+DAYS: Final = """
+    SELECT name, ts_ns / ? AS day, min(rows.number), max(rows.number), count(*)
+    FROM rows JOIN names ON names.number = channel GROUP BY name, day ORDER BY name, day
+"""
+BOOTS: Final = """
+    SELECT boot, min(seq), max(seq), closed FROM rows JOIN boots USING (boot)
+    GROUP BY boot ORDER BY boot
+"""
+
+
+class LogFile:
+    """Writes a protocol log; `draw` gives that many random bytes, for the name of a new one.
+
+    The file is made or opened with the first rows, which begin a boot. Any thread may call, one at
+    a time.
+    """
+
+    def __init__(
+        self, path: Path, draw: Callable[[int], bytes], bytes_max: int = BYTES_MAX
+    ) -> None:
+        self._path = path
+        self._draw = draw
+        self._bytes_max = bytes_max
+        self._lock = Lock()
+        self._db: sqlite3.Connection | None = None
+        self._boot = 0
+        self._names: dict[str, int] = {}
+
+    def append(self, chunks: Sequence[Chunk]) -> None:
+        """Write rows down.
+
+        Raises:
+            StorageError: they could not be written, and are lost; says what to do.
+        """
+        with self._lock:
+            try:
+                db = self._db or self._open()
+                with db:
+                    db.execute("BEGIN IMMEDIATE")
+                    db.executemany(INSERT, self._stored(db, chunks))
+                    self._forget(db)
+            except (sqlite3.Error, OSError) as error:
+                self._names.clear()  # those of the transaction are gone again
+                raise _explained(error, self._path) from error
+
+    def close(self) -> None:
+        """Note that this boot ended well, and close the file. Closing twice does nothing."""
+        with self._lock:
+            db, self._db = self._db, None
+            if db is not None:
+                with suppress(sqlite3.Error), closing(db), db:
+                    db.execute("UPDATE boots SET closed = 1 WHERE boot = ?", (self._boot,))
+
+    def _open(self) -> sqlite3.Connection:
+        os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
+        db = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
+        try:
+            db.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute("PRAGMA synchronous = NORMAL")
+            if _version(db) == 0:
+                db.executescript(f"BEGIN IMMEDIATE; {SCHEMA} COMMIT")
+            with db:
+                db.execute("BEGIN IMMEDIATE")
+                if db.execute("SELECT count(*) FROM log").fetchone() == (0,):
+                    db.execute("INSERT INTO log VALUES (?)", (self._draw(8).hex(),))
+                if not self._boot:
+                    (last,) = db.execute("SELECT coalesce(max(boot), 0) FROM boots").fetchone()
+                    db.execute("INSERT INTO boots VALUES (?, 0)", (last + 1,))
+                    self._boot = last + 1
+        except BaseException:
+            db.close()
+            raise
+        self._db = db
+        return db
+
+    def _stored(
+        self, db: sqlite3.Connection, chunks: Sequence[Chunk]
+    ) -> Iterator[tuple[object, ...]]:
+        """Yield rows as they are stored."""
+        for at, first, notes in chunks:
+            for seq, note in enumerate(notes, first):
+                yield (
+                    self._boot,
+                    seq,
+                    at,
+                    self._number(db, note.channel),
+                    NUMBER_OF[note.kind],
+                    None if note.peer is None else self._number(db, note.peer),
+                    None if note.message_id is None else bytes.fromhex(note.message_id),
+                    None if note.lamport is None else min(note.lamport, BIGINT_MAX),
+                    note.size,
+                    note.session,
+                    note.round,
+                )
+
+    def _number(self, db: sqlite3.Connection, name: str) -> int:
+        """Return the number that stands for a channel or a participant."""
+        number = self._names.get(name)
+        if number is None:
+            db.execute("INSERT OR IGNORE INTO names (name) VALUES (?)", (name,))
+            found = db.execute("SELECT number FROM names WHERE name = ?", (name,))
+            number = self._names[name] = int(found.fetchone()[0])
+        return number
+
+    def _forget(self, db: sqlite3.Connection) -> None:
+        """Where the file is full, forget the oldest rows; their room is used again."""
+        if db.execute(FULL, (self._bytes_max,)).fetchone()[0]:
+            db.execute(FORGET, (GOES,))
+            db.execute("DELETE FROM boots WHERE boot < (SELECT min(boot) FROM rows)")
+            db.execute(FORGET_NAMES)
+            self._names.clear()
+
+
+@dataclass(frozen=True, slots=True)
+class LogDay:
+    """The rows of a channel and a day: the numbers of the first and the last, and how many."""
+
+    channel: ChannelId
+    begins: Nanos
+    first: int
+    last: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class LogBoot:
+    """The rows of one start: the `seq` of the first and the last, and whether it ended well."""
+
+    boot: int
+    first: int
+    last: int
+    closed: bool
+
+
+class LogReader:
+    """Reads the protocol log of a profile whose chat may be running; a context manager.
+
+    Raises:
+        StorageError: the file cannot be read, or is of a newer version.
+    """
+
+    def __init__(self, path: Path, node: PeerId) -> None:
+        self._path = path
+        self._node = node
+        with self._explaining():
+            self._db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+            if _version(self._db) != VERSION:
+                raise StorageError(
+                    f"{path} was written by another version of chat-tui: export with that one, or "
+                    "move the file away."
+                )
+            (self.run,) = self._db.execute("SELECT run FROM log").fetchone()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._db.close()
+
+    def days(self) -> list[LogDay]:
+        """Return what there is, by channel and day."""
+        with self._explaining():
+            rows = self._db.execute(DAYS, (DAY,)).fetchall()
+        return [LogDay(ChannelId(channel), day * DAY, *rest) for channel, day, *rest in rows]
+
+    def boots(self) -> list[LogBoot]:
+        """Return every start of which there are rows."""
+        with self._explaining():
+            rows = self._db.execute(BOOTS).fetchall()
+        return [LogBoot(boot, first, last, bool(closed)) for boot, first, last, closed in rows]
+
+    def rows(self, day: LogDay, after: int) -> Iterator[LogRow]:
+        """Yield the rows of a day whose numbers are above `after`, by (ts_ns, boot, seq)."""
+        wanted = (day.channel, day.begins, day.begins + DAY, after, day.last)
+        with self._explaining():
+            for row in self._db.execute(READ, wanted):
+                boot, seq, ts_ns, peer, kind, message_id, lamport, size, session, round_ = row
+                yield LogRow(
+                    run=self.run,
+                    boot=boot,
+                    seq=seq,
+                    ts_ns=ts_ns,
+                    node=self._node,
+                    peer=peer,
+                    channel=day.channel,
+                    kind=KINDS[kind],
+                    message_id=None if message_id is None else MessageId(message_id.hex()),
+                    lamport=lamport,
+                    size=size,
+                    session=session,
+                    round=round_,
+                )
+
+    @contextmanager
+    def _explaining(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise _explained(error, self._path) from error
+
+
+def _version(db: sqlite3.Connection) -> int:
+    (version,) = db.execute("PRAGMA user_version").fetchone()
+    return int(version)
+
+
+def _explained(error: sqlite3.Error | OSError, path: Path) -> StorageError:
+    return StorageError(
+        f"The protocol log {path} cannot be used ({error}); the chat goes on without it. Make room "
+        "or put its rights right, or move the file away, or switch it off: /set protocol_log off."
+    )

@@ -1,0 +1,129 @@
+"""The history of a profile, a channel and a day at a time, read while its chat may be running."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Self
+
+from storage.columns import U64_MAX, from_u64, to_u64
+from storage.migrations import MIGRATIONS
+from storage.payloads import entry_of
+from storage.statuses import STATUS
+from sync.entry import Entry
+from sync.errors import StorageError
+from sync.group.records import Status
+from sync.machine import DAY, ChannelId, Nanos, PeerId
+
+LAST_DAY: Final = (2**63 - 1) // DAY
+"""Times beyond this day are cut to its end, in exports."""
+
+CHANNELS: Final = "SELECT channel, name FROM channels ORDER BY channel"
+
+# Both are answered from the index `messages_by_time` alone.
+NEXT: Final = "SELECT min(created_ns) FROM unparked WHERE channel = ? AND created_ns >= ?"
+MARK: Final = """
+    SELECT count(*), sum(number), sum(status = 0), sum(number * (status = 0)) FROM unparked
+    WHERE channel = ? AND created_ns BETWEEN ? AND ?
+"""
+
+ENTRIES: Final = """
+    SELECT payload, waku_hash, status FROM unparked
+    WHERE channel = ? AND created_ns BETWEEN ? AND ? ORDER BY created_ns, waku_hash
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDay:
+    """What a channel holds of one day.
+
+    `mark` is another one whenever that is something else: how many messages and the sum of their
+    numbers, of all and of the delivered ones. What is stored never changes but for its status.
+    """
+
+    channel: ChannelId
+    begins: Nanos
+    mark: tuple[int, int, int, int]
+
+    @property
+    def count(self) -> int:
+        """How many messages it holds."""
+        return self.mark[0]
+
+
+class HistoryReader:
+    """Reads the history of `me`; a context manager.
+
+    Raises:
+        StorageError: it cannot be read, or is of a newer version.
+    """
+
+    def __init__(self, path: Path, me: PeerId) -> None:
+        self.me = me
+        self._path = path
+        with self._explaining():
+            self._db = sqlite3.connect(
+                f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None
+            )
+            (version,) = self._db.execute("PRAGMA user_version").fetchone()
+            if not 0 < version <= len(MIGRATIONS):
+                raise StorageError(
+                    f"{path} was written by a newer chat-tui: update this program, then export."
+                )
+            rows = self._db.execute(CHANNELS).fetchall()
+        self.channels = {ChannelId(channel.hex()): str(name) for channel, name in rows}
+        """Names by id, also of those that were left."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._db.close()
+
+    def days(self, channel: ChannelId, since: Nanos | None) -> list[StoredDay]:
+        """Return the days of a channel of which anything is held, from the day of `since` on."""
+        days: list[StoredDay] = []
+        ours = bytes.fromhex(channel)
+        begins = 0 if since is None else since // DAY * DAY
+        with self._explaining():
+            while True:
+                (stored,) = self._db.execute(NEXT, (ours, from_u64(begins))).fetchone()
+                if stored is None:
+                    return days
+                begins = min(to_u64(stored) // DAY, LAST_DAY) * DAY
+                first, last = _bounds(begins)
+                mark = self._db.execute(MARK, (ours, first, last)).fetchone()
+                days.append(StoredDay(channel, begins, mark))
+                if to_u64(last) == U64_MAX:
+                    return days
+                begins += DAY
+
+    def entries(self, day: StoredDay) -> Iterator[tuple[Entry, bytes, bool]]:
+        """Yield what is held of a day, with its Waku hash and whether it is delivered.
+
+        By (created_ns, Waku hash). What came since the day was marked is among it.
+
+        Raises:
+            StorageError: a message is damaged.
+        """
+        wanted = (bytes.fromhex(day.channel), *_bounds(day.begins))
+        with self._explaining():
+            for payload, waku_hash, status in self._db.execute(ENTRIES, wanted):
+                yield entry_of(payload), waku_hash, status == STATUS[Status.DELIVERED]
+
+    @contextmanager
+    def _explaining(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise StorageError(
+                f"The history in {self._path} cannot be read ({error}): start the chat once with "
+                "this profile, which says what is wrong with it."
+            ) from error
+
+
+def _bounds(begins: Nanos) -> tuple[int, int]:
+    """Return the first and the last time of a day, as stored."""
+    last = U64_MAX if begins // DAY == LAST_DAY else begins + DAY - 1
+    return from_u64(begins), from_u64(last)

@@ -1,0 +1,92 @@
+"""Profiles with a history and a protocol log to export, and what an export holds, read back."""
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from storage.database import Database
+from storage.export import Exporter, Summary, Wanted
+from storage.journal import SqliteJournal
+from storage.members import Members
+from storage.profile import Profile
+from storage.protocol_log import FILE_NAME, LogFile
+from storage.tables import HISTORY, HISTORY_DIR, LOG, LOG_DIR, NOTE
+from sync.group.values import Record
+from sync.identity import Identity
+from sync.logbook import Chunk
+from sync.machine import PeerId
+from sync.membership import Membership
+from tests.stores import OWN_LOG, membership
+
+SCHEMAS = {HISTORY_DIR: HISTORY, LOG_DIR: LOG}
+
+
+class Owner:
+    """Somebody with a profile called `name`, who is not in the chat now."""
+
+    def __init__(self, data_dir: Path, name: str = "me") -> None:
+        self.name = name
+        self.data_dir = data_dir
+        self.directory = data_dir / name
+        profile = Profile.open(data_dir, name, lambda size: name.encode().ljust(size, b"0"))
+        keys = profile.keys
+        self.peer_id: PeerId = Identity.from_seed(keys.signing_seed, keys.noise_seed).peer_id
+        profile.close()
+
+    async def hold(
+        self, records: Sequence[Record], rooms: Iterable[Membership] = (membership(),)
+    ) -> None:
+        """Put this on the disk, in channels that are joined where they are new."""
+        database = await Database.open(self.directory / "chat.db")
+        try:
+            members = Members(database)
+            known = {one.channel for one in await members.channels()}
+            for room in rooms:
+                if room.channel not in known:
+                    await members.add_channel(room, OWN_LOG)
+            await SqliteJournal(database, self.peer_id).commit(records)
+        finally:
+            await database.close()
+
+    def note(self, *chunks: Chunk, bytes_max: int = 1 << 26) -> None:
+        """Write this to the protocol log, in a start of its own."""
+        path = self.directory / FILE_NAME
+        log = LogFile(path, lambda size: bytes(range(size)), bytes_max=bytes_max)
+        for chunk in chunks:
+            log.append([chunk])
+        log.close()
+
+    def export(self, out: Path, wanted: Wanted | None = None) -> Summary:
+        """Export this profile, or a part of it."""
+        return Exporter(self.directory, out, wanted or Wanted()).run()
+
+
+def files(out: Path, table: str) -> list[Path]:
+    """The files of a table, by channel and day."""
+    return sorted((out / table).rglob("*.parquet"))
+
+
+def read(out: Path, table: str) -> list[dict[str, Any]]:
+    """The rows of a table, each file's in its order."""
+    tables = [pq.ParquetFile(path).read() for path in files(out, table)]
+    assert all(one.schema.equals(SCHEMAS[table]) for one in tables)
+    rows: list[dict[str, Any]] = pa.concat_tables(tables).to_pylist() if tables else []
+    return rows
+
+
+def note_of(out: Path) -> dict[str, Any]:
+    """What the export says of itself."""
+    note: dict[str, Any] = json.loads((out / NOTE).read_text())
+    return note
+
+
+def written(out: Path) -> dict[str, int]:
+    """The number of each file, which is another one when it is written again."""
+    return {
+        str(path.relative_to(out)): path.stat().st_ino
+        for path in [*files(out, HISTORY_DIR), *files(out, LOG_DIR)]
+    }
