@@ -12,6 +12,7 @@ import click
 from storage.pipeline.inputs import Inputs
 from storage.pipeline.runs import Results
 from storage.pipeline.session import LOCAL, Cluster, session
+from storage.pipeline.synthetic.command import synthesize
 from storage.pipeline.work import Work
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -71,3 +72,6 @@ def run_jobs(
         for job, found in figures.items():
             click.echo(f"{job}: {found}")
     return 1 if any(found.get("findings") for found in figures.values()) else 0
+
+
+cli.add_command(synthesize)
