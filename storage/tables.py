@@ -33,7 +33,8 @@ ROW_GROUP: Final = 64 * 1024
 
 BIGINT_MAX: Final = 2**63 - 1
 """Unsigned times and clocks above this are cut to it: Parquet readers have signed longs only. The
-header has the true one, and what is checked against it is cut the same way."""
+header has the true one, and what is checked against it is cut the same way. Log numbers are not
+cut, but `signed`."""
 
 SYNC_HASH: Final = ("sync_0", "sync_1", "sync_2", "sync_3")
 """The Waku hash as four signed big-endian longs: XOR works on these, not on bytes."""
@@ -118,6 +119,14 @@ def partition(table: str, channel: str, day: str) -> Path:
 def day_of(when: Nanos) -> str:
     """Return the day, in UTC, of a time as it is stored."""
     return datetime.fromtimestamp(min(when, BIGINT_MAX) // SECOND, UTC).date().isoformat()
+
+
+def signed(number: int) -> int:
+    """Return the signed long with the bits of an unsigned one.
+
+    So log numbers are stored, which are 64 random bits: cut, half of them would be one log.
+    """
+    return number - (number >> 63 << 64)
 
 
 def sync_words(waku_hash: bytes) -> tuple[int, ...]:

@@ -142,7 +142,7 @@ class _Made:
         entries = [message.entry for message in traffic.messages]
         for one, _ in traffic.forks:
             header = entries[one].header
-            self.truth.equivocations.append([header.author, header.log, header.seq])
+            self.truth.equivocations.append([header.author, tables.signed(header.log), header.seq])
         for at, ghost in traffic.ghosts.items():
             self.truth.unknown_dependencies.append([entries[at].message_id, ghost.hex()])
         for at, parent in traffic.backward:

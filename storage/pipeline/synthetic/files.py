@@ -99,7 +99,7 @@ class HistoryTable:
         self.numbers = {
             "created_ns": np.array([min(header.created_ns, BIGINT_MAX) for header in headers]),
             "lamport": np.array([min(header.lamport, BIGINT_MAX) for header in headers]),
-            "log": np.array([header.log for header in headers]),
+            "log": np.array([tables.signed(header.log) for header in headers]),
             "seq": np.array([header.seq for header in headers]),
         }
         words = [tables.sync_words(message.waku_hash) for message in messages]

@@ -107,7 +107,7 @@ class Writing:
         self.members = members
         self.dice = dice
         self.gate = Gate.of(traffic.plan.channel, verify)
-        self.logs = [AuthorLog(int(dice.integers(2**63))) for _ in members]
+        self.logs = [AuthorLog(int(dice.integers(2**64, dtype=np.uint64))) for _ in members]
         self.last: dict[int, int] = {}
         self.forked: set[int] = set()
 
