@@ -142,7 +142,7 @@ def relations(history: "DataFrame") -> "DataFrame":
     """
     return history.where(F.size("parents") > 0).select(
         F.xxhash64("message_id").alias("number"),
-        F.transform("parents", F.xxhash64).alias("parents"),
+        F.transform("parents", _hashed).alias("parents"),
     )
 
 
@@ -241,6 +241,10 @@ def _with_parents(own: "Column", child: "Callable[[Column], Column]") -> "Column
     """Return an array: what stands for a row's message, and then for each of its parents."""
     parents = F.coalesce("parents", F.array().cast("array<bigint>"))
     return F.concat(F.array(own), F.transform(parents, child))
+
+
+def _hashed(message_id: "Column") -> "Column":
+    return F.xxhash64(message_id)
 
 
 def _as_child(parent: "Column") -> "Column":
