@@ -26,6 +26,9 @@ REASONS = {
     "not as signed: lamport": "false column",
 }
 
+WIDE = 60
+"""Messages of the widest channel."""
+
 COLUMNS = {
     "equivocations": ("author", "log", "seq"),
     "unknown_dependencies": ("message_id", "parent"),
@@ -81,7 +84,10 @@ def looked(spark: "SparkSession", named: list[Path], out: Path) -> Looked:
 
 
 class Planted(NamedTuple):
-    """What was found in the data sets of three seeds, one of them exported twice."""
+    """What was found in the data sets of three seeds, one of them exported twice, and a wide one.
+
+    The wide one has more members in a channel than a long has bits.
+    """
 
     truth: dict[str, list[list[Any]]]
     found: Looked
@@ -94,8 +100,11 @@ def planted(tmp_path_factory: pytest.TempPathFactory, spark: "SparkSession") -> 
     faults = Faults(late_joiners=3, unknown_dependencies=10, causal_violations=5)
     truths = [made(place / f"{seed}", plan(seed, faults, never=0.05)) for seed in range(3)]
     made(place / "again", plan(0, faults, never=0.05))
+    few = replace(NO_FAULTS, equivocations=2, early_deliveries=2, false_ids=1, bad_signatures=1)
+    wide = plan(9, few, never=0.05, nodes=70, members=70, channels=1, messages=WIDE)
+    truths.append(made(place / "wide", wide))
     truth = {name: sorted(row for one in truths for row in one[name]) for name in truths[0]}
-    named = [place / name for name in ("0", "1", "2", "again")]
+    named = [place / name for name in ("0", "1", "2", "again", "wide")]
     return Planted(truth, looked(spark, named, place / "out"))
 
 
@@ -122,7 +131,7 @@ def test_the_one_history_is_in_the_order_of_the_chat(
         rows = spark.read.parquet(str(channel)).select("lamport", "message_id").collect()
         assert rows == sorted(rows)
         ids |= {bytes(row.message_id) for row in rows}
-    assert len(ids) == planted.found.published("consolidate").figures["entries"] == 3 * 240
+    assert len(ids) == planted.found.published("consolidate").figures["entries"] == 3 * 240 + WIDE
 
 
 def test_what_a_false_row_says_is_right_in_the_history(planted: Planted) -> None:

@@ -8,6 +8,7 @@ Tables, one row a finding: `equivocations`, `unknown_dependencies`, `causal_viol
 import shutil
 from typing import TYPE_CHECKING, Final
 
+from pyarrow.dataset import dataset
 from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
 
 from storage.pipeline import findings, traces
@@ -86,8 +87,10 @@ class Audit:
         return self.work.spark.read.schema(schema).parquet(path)
 
     def _found(self, name: str, found: "DataFrame") -> None:
-        """Write the findings of one kind, and count them."""
-        self.work.run.figures[name] = self._kept(name, found).count()
+        """Write the findings of one kind, and count them by what the files say of themselves."""
+        self._kept(name, found)
+        written = dataset(self.work.run.table(name), format="parquet")
+        self.work.run.figures[name] = written.count_rows()
 
     def _kept(self, name: str, frame: "DataFrame") -> "DataFrame":
         path = self.work.run.table(name)
