@@ -1,7 +1,9 @@
 """The Spark session of a job: which settings, and why."""
 
+import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -35,6 +37,8 @@ def session(cluster: Cluster, scratch: Path) -> Iterator[SparkSession]:
         PipelineError: there is no Java, or too old a one, or no such master.
     """
     check_java()
+    # what checks signatures needs our packages: not whichever Python is first in the path
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     settings = {
         # times are nanoseconds in UTC; nothing depends on where the job runs
         "spark.sql.session.timeZone": "UTC",

@@ -16,6 +16,7 @@ from chat_tui import garbage
 from tests.bench import (
     bench_chat,
     bench_export,
+    bench_pipeline,
     bench_reconcile,
     bench_sds,
     bench_sim,
@@ -40,8 +41,12 @@ BENCHMARKS: Final[dict[str, Benchmark]] = {
         *bench_sync.BENCHMARKS,
         bench_sim.simulator,
         *bench_export.BENCHMARKS,
+        *bench_pipeline.BENCHMARKS,
     )
 }
+
+NAMED_ONLY: Final = {each.__name__ for each in bench_pipeline.BENCHMARKS}
+"""They make data of up to 50 M rows and run for minutes, so they run when they are named."""
 
 CALM: Final = 0.05
 """What others may take of the machine without spoiling a run."""
@@ -56,7 +61,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="tests.bench", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
     parser.add_argument("--json", action="store_true", help="one JSON object a line (always so)")
-    names = parser.parse_args().names or list(BENCHMARKS)
+    names = parser.parse_args().names or [name for name in BENCHMARKS if name not in NAMED_ONLY]
     if unknown := [name for name in names if name not in BENCHMARKS]:
         parser.error(f"no such benchmark: {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}")
     garbage.settle()

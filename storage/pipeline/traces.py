@@ -1,0 +1,259 @@
+"""What is wrong with the nodes' protocol logs: rows that are gone, times and orders that cannot be.
+
+A log has a row for nearly each bit of a history, and sorting or joining that many costs more than
+all the rest. So each rule first reduces them, by groups of small numbers, to the few rows that can
+break it, and looks closely at these alone.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from pyspark.sql import Window
+from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
+
+from sync.protocol_log import LogKind
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+LOG_ID: Final = ["run", "boot", "node"]
+"""What has numbers of its own."""
+
+WORD_BITS: Final = 6
+"""A long has 2**6 bits: one for each `seq` of a stretch."""
+
+LAST_BIT: Final = 2**WORD_BITS - 1
+
+FULL: Final = -1
+"""A long of which all bits are set."""
+
+
+def trace_holes(log: "DataFrame") -> "DataFrame":
+    """Find rows that are gone from the middle of a log.
+
+    What is gone from its beginning was rotated away, and of its end nobody can know. The rows
+    become bits, 64 to a long: rows that were exported twice change nothing.
+
+    Args:
+        log: run string, boot long, node string, seq long, and more
+
+    Returns:
+        run string, boot long, node string, first long, last long: what is gone, both inclusive
+    """
+    words = (
+        log.where("seq > 0")
+        .groupBy(*LOG_ID, F.shiftright("seq", WORD_BITS).alias("word"))
+        .agg(F.expr("bit_or(shiftleft(1L, cast(seq & 63 as int)))").alias("bits"))
+    )
+    begin = F.shiftleft("word", WORD_BITS)
+    whole = F.struct(begin.alias("begin"), (begin + LAST_BIT).alias("end"))
+    single = F.expr(
+        "transform(filter(sequence(0, 63), bit -> (shiftright(bits, bit) & 1L) = 1L),"
+        f" bit -> struct(shiftleft(word, {WORD_BITS}) + bit as begin,"
+        f" shiftleft(word, {WORD_BITS}) + bit as end))"
+    )
+    stretch = F.when(F.col("bits") == FULL, F.array(whole)).otherwise(single)
+    stretches = words.select(*LOG_ID, F.inline(stretch))
+    order = Window.partitionBy(*LOG_ID).orderBy("begin")
+    return (
+        stretches.withColumn("before", F.lag("end").over(order))
+        .where("begin - 1 > before")
+        .select(*LOG_ID, (F.col("before") + 1).alias("first"), (F.col("begin") - 1).alias("last"))
+    )
+
+
+def disputed_lamports(log: "DataFrame", history: "DataFrame") -> "DataFrame":
+    """Find Lamport times that logs tell of a message and that are not the signed one.
+
+    Of a message that nobody holds any more, there is no signed one: several times are disputed.
+
+    Args:
+        log: channel string, message_id binary, lamport long, and more
+        history: channel string, message_id binary, lamport long, and more
+
+    Returns:
+        channel string, message_id binary, lamport long, signed_lamport long
+    """
+    name = ["channel", "message_id"]
+    told = (
+        log.where("message_id is not null and lamport is not null")
+        .groupBy(*name, "lamport")
+        .agg(F.lit(1).alias("one"))
+        .drop("one")
+    )
+    signed = history.select(*name, F.col("lamport").alias("signed_lamport"))
+    several = F.count("*").over(Window.partitionBy(*name))
+    return (
+        told.join(signed, name, "left")
+        .where("signed_lamport is null or signed_lamport != lamport")
+        .withColumn("several", several)
+        .where("signed_lamport is not null or several > 1")
+        .drop("several")
+    )
+
+
+def order_divergence(log: "DataFrame", disputed: "DataFrame") -> "DataFrame":
+    """Find who tells a disputed Lamport time: the chat is in another order there.
+
+    Nothing else can put it in another order: all nodes sort by what is signed. In which order
+    messages arrive differs everywhere, and is not looked at.
+
+    Args:
+        log: the columns of `LOG`
+        disputed: as of `disputed_lamports`; few rows
+
+    Returns:
+        node string, channel string, message_id binary, lamport long, signed_lamport long,
+        run string, boot long, seq long: the first row that tells it
+    """
+    told = log.join(F.broadcast(disputed), ["channel", "message_id", "lamport"])
+    row = F.struct("run", "boot", "seq")
+    return (
+        told.groupBy("node", "channel", "message_id", "lamport", "signed_lamport")
+        .agg(F.min(row).alias("row"))
+        .select("node", "channel", "message_id", "lamport", "signed_lamport", "row.*")
+    )
+
+
+def delivered_or_lost(log: "DataFrame") -> "DataFrame":
+    """Return the rows of a log that say when a node had done with a message.
+
+    Args:
+        log: the columns of `LOG`
+
+    Returns:
+        run string, boot long, node string, seq long, channel string, message_id binary,
+        lost boolean: it was given up, and not delivered
+    """
+    kinds = [str(LogKind.DELIVERED), str(LogKind.LOST)]
+    return log.where(F.col("kind").isin(kinds) & F.col("message_id").isNotNull()).select(
+        *LOG_ID, "seq", "channel", "message_id", (F.col("kind") == kinds[1]).alias("lost")
+    )
+
+
+def relations(history: "DataFrame") -> "DataFrame":
+    """Return messages and their parents as numbers that nearly never coincide.
+
+    Args:
+        history: message_id binary, parents array<binary>, and more
+
+    Returns:
+        number long, parents array<long>
+    """
+    return history.where(F.size("parents") > 0).select(
+        F.xxhash64("message_id").alias("number"),
+        F.transform("parents", _hashed).alias("parents"),
+    )
+
+
+def suspects(rows: "DataFrame", related: "DataFrame") -> "DataFrame":
+    """Find (log, message) of which a child was delivered before.
+
+    It goes by 64-bit hashes: where two coincide, somebody may be suspected who did no wrong, and
+    is cleared by `early_deliveries`; nobody is overlooked.
+
+    Args:
+        rows: as of `delivered_or_lost`
+        related: as of `relations`
+
+    Returns:
+        key long: a hash of log and message
+    """
+    own = F.struct("number", F.col("seq").alias("own"), _none().alias("child"))
+    mine = rows.where("not lost").withColumn("number", F.xxhash64("message_id"))
+    named = mine.join(related, "number", "left").select(
+        F.xxhash64(*LOG_ID).alias("log"), "seq", F.inline(_with_parents(own, _as_child))
+    )
+    return (
+        named.groupBy(_key())
+        .agg(F.min("own").alias("own"), F.min("child").alias("child"))
+        .where("child < own")
+        .select("key")
+    )
+
+
+def evidence(rows: "DataFrame", related: "DataFrame", suspected: "DataFrame") -> "DataFrame":
+    """Return all rows that speak of a suspected (log, message), or of a child of it.
+
+    Args:
+        rows: as of `delivered_or_lost`
+        related: as of `relations`
+        suspected: as of `suspects`
+
+    Returns:
+        as of `delivered_or_lost`, each row once
+    """
+    named = rows.withColumn("number", F.xxhash64("message_id")).join(related, "number", "left")
+    # of what is lost, only the loss is of interest
+    named = named.withColumn("parents", F.expr("if(lost, null, parents)"))
+    spoken = named.select(
+        *rows.columns,
+        F.xxhash64(*LOG_ID).alias("log"),
+        F.inline(
+            _with_parents(F.struct("number"), lambda parent: F.struct(parent.alias("number")))
+        ),
+    )
+    keyed = spoken.withColumn("key", _key())
+    return keyed.join(suspected, "key").select(*rows.columns).distinct()
+
+
+def early_deliveries(rows: "DataFrame", history: "DataFrame") -> "DataFrame":
+    """Find messages that a node delivered before a parent that it delivered later.
+
+    A parent that was given up before is not waited for; it may come all the same.
+
+    Args:
+        rows: as of `evidence`
+        history: channel string, message_id binary, parents array<binary>, and more
+
+    Returns:
+        run string, boot long, node string, channel string, message_id binary, seq long,
+        parent binary, parent_seq long
+    """
+    done = (
+        rows.where("not lost")
+        .groupBy(*LOG_ID, "channel", "message_id")
+        .agg(F.min("seq").alias("seq"))
+    )
+    edges = history.select("channel", "message_id", F.explode("parents").alias("parent"))
+    parents = done.withColumnsRenamed({"message_id": "parent", "seq": "parent_seq"})
+    early = (
+        done.join(edges, ["channel", "message_id"])
+        .join(parents, [*LOG_ID, "channel", "parent"])
+        .where("seq < parent_seq")
+        .distinct()
+    )
+    given_up = rows.where("lost").alias("gone")
+    told = (
+        (F.col("gone.run") == F.col("early.run"))
+        & (F.col("gone.node") == F.col("early.node"))
+        & (F.col("gone.message_id") == F.col("early.parent"))
+        & (F.struct("gone.boot", "gone.seq") < F.struct("early.boot", "early.seq"))
+    )
+    return (
+        early.alias("early")
+        .join(given_up, told, "left_anti")
+        .select(*LOG_ID, "channel", "message_id", "seq", "parent", "parent_seq")
+    )
+
+
+def _with_parents(own: "Column", child: "Callable[[Column], Column]") -> "Column":
+    """Return an array: what stands for a row's message, and then for each of its parents."""
+    parents = F.coalesce("parents", F.array().cast("array<bigint>"))
+    return F.concat(F.array(own), F.transform(parents, child))
+
+
+def _hashed(message_id: "Column") -> "Column":
+    return F.xxhash64(message_id)
+
+
+def _as_child(parent: "Column") -> "Column":
+    return F.struct(parent.alias("number"), _none().alias("own"), F.col("seq").alias("child"))
+
+
+def _key() -> "Column":
+    return F.xxhash64("log", "number").alias("key")
+
+
+def _none() -> "Column":
+    return F.lit(None).cast("bigint")

@@ -1,0 +1,186 @@
+"""What was planted is found, exactly; what is merely unlucky is not."""
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+from storage.pipeline.inputs import Inputs
+from storage.pipeline.jobs import audit, consolidate
+from storage.pipeline.problems import PipelineError
+from storage.pipeline.runs import Published, Results
+from storage.pipeline.synthetic.plan import Faults
+from storage.pipeline.work import Work
+from tests.synthetic import NO_FAULTS, made, plan
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+REASONS = {
+    "the id is not the SHA-256 of the header": "false id",
+    "the signature is not its author's": "bad signature",
+    "not as signed: lamport": "false column",
+}
+
+WIDE = 60
+"""Messages of the widest channel."""
+
+COLUMNS = {
+    "equivocations": ("author", "log", "seq"),
+    "unknown_dependencies": ("message_id", "parent"),
+    "causal_violations": ("message_id", "parent"),
+    "early_deliveries": ("node", "message_id", "parent"),
+    "order_divergence": ("node", "message_id", "lamport"),
+    "missing": ("node", "message_id"),
+    "trace_holes": ("node", "boot", "first", "last"),
+}
+"""What the truth says of each finding."""
+
+
+class Looked:
+    """The results of consolidate and audit."""
+
+    def __init__(self, spark: "SparkSession", out: Path) -> None:
+        self.spark = spark
+        self.results = Results(out)
+
+    def published(self, job: str) -> Published:
+        found = self.results.published(job)
+        assert found is not None
+        return found
+
+    def rows(self, job: str, table: str, *columns: str) -> list[list[Any]]:
+        """Some columns of a table, sorted; bytes in hex."""
+        path = str(self.published(job).directory / table)
+        found = self.spark.read.parquet(path).select(*columns).collect()
+        return sorted([_plain(value) for value in row] for row in found)
+
+    def findings(self, name: str) -> list[list[Any]]:
+        """All findings of a kind as the truth has them."""
+        if name in COLUMNS:
+            return self.rows("audit", name, *COLUMNS[name])
+        columns = ("node", "message_id", "reason")
+        return [
+            [node, message_id, REASONS[reason]]
+            for node, message_id, reason in self.rows("consolidate", "quarantine", *columns)
+        ]
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401  # any cell of a row
+    return bytes(value).hex() if isinstance(value, bytearray | bytes) else value
+
+
+def looked(spark: "SparkSession", named: list[Path], out: Path) -> Looked:
+    """Consolidate and audit exports."""
+    inputs, results = Inputs.find(named), Results(out)
+    for name, job in (("consolidate", consolidate), ("audit", audit)):
+        with results.run(name) as run:
+            job.run(Work(spark, inputs, results, run, out))
+    return Looked(spark, out)
+
+
+class Planted(NamedTuple):
+    """What was found in the data sets of three seeds, one of them exported twice, and a wide one.
+
+    The wide one has more members in a channel than a long has bits.
+    """
+
+    truth: dict[str, list[list[Any]]]
+    found: Looked
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory: pytest.TempPathFactory, spark: "SparkSession") -> Planted:
+    """All faults at once; a run of both jobs takes longer than all that is asked of it."""
+    place = tmp_path_factory.mktemp("planted")
+    faults = Faults(late_joiners=3, unknown_dependencies=10, causal_violations=5)
+    truths = [made(place / f"{seed}", plan(seed, faults, never=0.05)) for seed in range(3)]
+    made(place / "again", plan(0, faults, never=0.05))
+    few = replace(NO_FAULTS, equivocations=2, early_deliveries=2, false_ids=1, bad_signatures=1)
+    wide = plan(9, few, never=0.05, nodes=70, members=70, channels=1, messages=WIDE)
+    truths.append(made(place / "wide", wide))
+    truth = {name: sorted(row for one in truths for row in one[name]) for name in truths[0]}
+    named = [place / name for name in ("0", "1", "2", "again", "wide")]
+    return Planted(truth, looked(spark, named, place / "out"))
+
+
+@pytest.mark.parametrize("name", [*COLUMNS, "quarantine"])
+def test_all_that_is_planted_is_found_and_nothing_else(name: str, planted: Planted) -> None:
+    assert planted.truth[name]
+    assert planted.found.findings(name) == planted.truth[name]
+
+
+def test_findings_are_counted(planted: Planted) -> None:
+    audited, consolidated = (
+        planted.found.published(job).figures for job in ("audit", "consolidate")
+    )
+    assert audited["findings"] == sum(len(planted.truth[name]) for name in COLUMNS)
+    assert consolidated["findings"] == len(planted.truth["quarantine"])
+
+
+def test_the_one_history_is_in_the_order_of_the_chat(
+    planted: Planted, spark: "SparkSession"
+) -> None:
+    directory = planted.found.published("consolidate").directory / "history"
+    ids = set()
+    for channel in sorted(directory.glob("channel=*")):
+        rows = spark.read.parquet(str(channel)).select("lamport", "message_id").collect()
+        assert rows == sorted(rows)
+        ids |= {bytes(row.message_id) for row in rows}
+    assert len(ids) == planted.found.published("consolidate").figures["entries"] == 3 * 240 + WIDE
+
+
+def test_what_a_false_row_says_is_right_in_the_history(planted: Planted) -> None:
+    """Somebody else's row of the same entry is right, and that one counts."""
+    signed = dict(planted.found.rows("consolidate", "history", "message_id", "lamport"))
+
+    false = {
+        message_id: lamport
+        for message_id, reason, lamport in planted.found.rows(
+            "consolidate", "quarantine", "message_id", "reason", "lamport"
+        )
+        if REASONS[reason] == "false column"
+    }
+
+    assert {message_id: signed[message_id] + 1 for message_id in false} == false
+
+
+def test_who_holds_what_is_told_once(planted: Planted) -> None:
+    holders = planted.found.rows("consolidate", "holders", "message_id", "node")
+
+    assert len(holders) == planted.found.published("consolidate").figures["holders"]
+    assert len({tuple(row) for row in holders}) == len(holders)
+    held = {tuple(row) for row in holders}
+    assert not held & {(message_id, node) for node, message_id in planted.truth["missing"]}
+
+
+def test_a_clean_data_set_has_no_findings(tmp_path: Path, spark: "SparkSession") -> None:
+    """Loss, repair, restarts, late joiners and what comes after it was given up are no faults."""
+    made(tmp_path / "clean", plan(7, replace(NO_FAULTS, late_joiners=3), messages=600))
+
+    found = looked(spark, [tmp_path / "clean"], tmp_path / "out")
+
+    kinds = Counter(
+        row.kind for row in Inputs.find([tmp_path / "clean"]).log(spark).select("kind").collect()
+    )
+    assert kinds["lost"] > 0
+    assert kinds["buffered"] > 0
+    assert set(found.published("audit").figures.values()) == {0}
+    assert found.published("consolidate").figures["findings"] == 0
+
+
+def test_audit_wants_consolidate_first(tmp_path: Path, spark: "SparkSession") -> None:
+    made(tmp_path / "made", plan(messages=40))
+    results = Results(tmp_path / "out")
+
+    with (
+        pytest.raises(PipelineError, match="run `chat-tui pipeline consolidate`"),
+        results.run("audit") as run,
+    ):
+        audit.run(Work(spark, Inputs.find([tmp_path / "made"]), results, run, tmp_path))
+
+    assert results.published("audit") is None
