@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from storage.pipeline.figures import tables
 from storage.pipeline.problems import PipelineError
-from storage.pipeline.running import check_needs, table
+from storage.pipeline.running import check_needs
 from storage.pipeline.runs import Results
 
 
@@ -25,13 +26,24 @@ def test_what_a_job_needs_may_be_made_before_it_or_lie_there(tmp_path: Path) -> 
     check_needs(["audit"], results)
 
 
-def test_figures_are_shown_one_a_line() -> None:
+def test_figures_are_shown_one_a_line_and_records_as_tables() -> None:
     console = Console(width=80, no_color=True)
-    figures = {"audit": {"findings": 1234, "missing": {"pairs": 2}, "channels": ["a", "b", "c"]}}
+    figures = {
+        "audit": {"findings": 1234, "missing": {"pairs": 2}, "channels": ["a", "b", "c"]},
+        "sweep": {"runs": 1, "effects": [{"t_min": 1.5, "good": True, "late": None}]},
+    }
 
     with console.capture() as capture:
-        console.print(table(figures))
+        console.print(*tables(figures))
 
     lines = [line.strip("│ ").split("│") for line in capture.get().splitlines() if "│" in line]
-    shown = [[cell.strip() for cell in line] for line in lines]
-    assert shown == [["audit", "findings", "1,234"], ["missing: pairs", "2"], ["channels", "3"]]
+    assert [[cell.strip() for cell in line] for line in lines] == [
+        ["audit", "findings", "1,234"],
+        ["missing: pairs", "2"],
+        ["channels", "3"],
+        ["sweep", "runs", "1"],
+    ]
+    title, names, _, record = [line for line in capture.get().splitlines()[-6:] if line.strip()]
+    assert title.strip() == "sweep: effects"
+    assert names.split() == ["t", "min", "good", "late"]
+    assert record.split() == ["1.5", "yes", "-"]

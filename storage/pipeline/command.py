@@ -8,6 +8,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from storage.pipeline.grid import Grid
 from storage.pipeline.running import JOBS, run_jobs
 from storage.pipeline.session import LOCAL, Cluster
 
@@ -47,6 +48,33 @@ def exports_argument(command: F) -> F:
     )
 
 
+class Numbers(click.ParamType):  # type: ignore[type-arg]  # older ones are not generic
+    """Numbers with commas between, each within its limits."""
+
+    name = "numbers"
+
+    def __init__(self, kind: type[int] | type[float], low: float, high: float) -> None:
+        self._kind, self._low, self._high = kind, low, high
+
+    def convert(
+        self, value: str, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[float, ...]:
+        """See click; each number once."""
+        try:
+            numbers = tuple(dict.fromkeys(self._kind(one) for one in value.split(",")))
+        except ValueError:
+            numbers = ()
+        if not numbers or not all(self._low <= number <= self._high for number in numbers):
+            words = "whole numbers" if self._kind is int else "numbers"
+            self.fail(
+                f"{value} is not a list of {words} from {self._low:g} to {self._high:g}, with "
+                "commas between.",
+                param,
+                ctx,
+            )
+        return numbers
+
+
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def cli() -> None:
     """Make one history and one audit out of many nodes' exports.
@@ -57,8 +85,9 @@ def cli() -> None:
 
 def run_and_exit(jobs: Sequence[str], named: Sequence[Path], **options: Any) -> None:
     """Run jobs with what `cluster_options` says, and end with their exit status."""
-    cluster = Cluster(options["master"], options["memory"])
-    sys.exit(run_jobs(jobs, named, options["out"], cluster, as_json=options["as_json"]))
+    cluster = Cluster(options.pop("master"), options.pop("memory"))
+    out, as_json = options.pop("out"), options.pop("as_json")
+    sys.exit(run_jobs(jobs, named, out, cluster, as_json=as_json, options=options))
 
 
 @cli.command()
@@ -91,6 +120,33 @@ def fingerprints(**options: Any) -> None:
 def delivery(**options: Any) -> None:
     """Measure latency, convergence, repairs and redundancy, from the protocol logs."""
     run_and_exit(["delivery"], **options)
+
+
+@cli.command()
+@click.option("--peers", type=Numbers(int, 2, 5000), help="Sizes of the group.")
+@click.option("--loss", type=Numbers(float, 0, 90), help="% of frames, for each receiver.")
+@click.option("--t-min", type=Numbers(float, 0.001, 3600), help="Seconds, of SDS-R.")
+@click.option("--t-max", type=Numbers(float, 0.001, 3600), help="Seconds, of SDS-R.")
+@click.option(
+    "--filter", "filter_size", type=Numbers(int, 1, 1_000_000), help="Ids a Bloom filter is for."
+)
+@click.option("--resend", type=Numbers(float, 0.1, 3600), help="Seconds to the first resending.")
+@click.option("--messages", type=click.IntRange(1, 100_000), help="Lines, of all together.")
+@click.option("--seeds", type=click.IntRange(1, 10_000), help="Runs of each point.")
+@click.option(
+    "--cross", is_flag=True, default=None, help="Run every combination, not each value alone."
+)
+@cluster_options
+def sweep(  # its options are the grid's fields
+    *, master: str, memory: str, out: Path, as_json: bool, **chosen: Any
+) -> None:
+    """Simulate groups with each of these parameters, and show what the parameters move.
+
+    Lists are numbers with commas between; the first is what the others are compared with. What
+    was simulated into the same --out before is not simulated again.
+    """
+    grid = Grid(**{name: value for name, value in chosen.items() if value is not None})
+    run_and_exit(["sweep"], [], master=master, memory=memory, out=out, as_json=as_json, grid=grid)
 
 
 @cli.command(name="all")
