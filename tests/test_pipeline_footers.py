@@ -77,7 +77,7 @@ def test_columns_of_another_version_are_named(tmp_path: Path) -> None:
         check_files(found)
 
 
-def test_what_spark_wrote_is_as_good_as_what_we_write(tmp_path: Path) -> None:
+def test_how_a_file_is_written_is_up_to_who_writes_it(tmp_path: Path) -> None:
     found = inputs(tmp_path / "one")
     nullable = pa.schema([field.with_nullable(True) for field in LOG])
     file_of(found, pa.Table.from_pylist([ROW], nullable))

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from storage.pipeline.figures import tables
 from storage.pipeline.problems import PipelineError
 from storage.pipeline.running import check_needs
 from storage.pipeline.runs import Results
+from storage.pipeline.summary import tables
 
 
 def test_a_job_whose_results_are_missing_says_which_to_run_first(tmp_path: Path) -> None:

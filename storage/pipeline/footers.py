@@ -60,11 +60,20 @@ def _checked_rows(path: Path, schema: pa.Schema) -> int:
         raise PipelineError(
             f"{path} is damaged or no Parquet ({reason}); remove it and export it again."
         ) from error
-    # Spark writes every column as one that may be null; that is checked where it matters
-    if [(field.name, field.type) for field in there] != [(f.name, f.type) for f in schema]:
-        other = {f"{f.name} {f.type}" for f in there} ^ {f"{f.name} {f.type}" for f in schema}
+    found, wanted = _columns(there), _columns(schema)
+    if found != wanted:
+        other = sorted(set(found) ^ set(wanted)) or ["the order of columns"]
         raise PipelineError(
-            f"{path} is of another version of chat-tui (it differs in "
-            f"{', '.join(sorted(other)) or 'the order of columns'}); export it again."
+            f"{path} is of another version of chat-tui (it differs in {', '.join(other)}); export "
+            "it again."
         )
     return int(metadata.num_rows)
+
+
+def _columns(schema: pa.Schema) -> list[str]:
+    """Return names and types. Who wrote a file decides what may be null and what is a code."""
+    kinds = (
+        (field.name, field.type.value_type if pa.types.is_dictionary(field.type) else field.type)
+        for field in schema
+    )
+    return [f"{name} {kind}" for name, kind in kinds]

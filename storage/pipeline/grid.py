@@ -1,16 +1,12 @@
 """Which runs a sweep simulates: parameters and seeds, one point a run."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from typing import Final, TypeAlias
 
 from storage.pipeline.problems import PipelineError
-from sync.bloom_parameters import BloomParameters
-from sync.machine import MILLISECOND, SECOND
-from sync.sds.parameters import LAN, Parameters
-from sync.sim.network import Link
-from sync.sim.scenario import Scenario
+from storage.pipeline.simulation import Point
 
 POINTS_MAX: Final = 100_000
 
@@ -18,50 +14,6 @@ Value: TypeAlias = int | float
 
 VARIED: Final = ("t_min", "t_max", "filter_size", "resend")
 """What is varied for each group and loss; the others are the surroundings."""
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """One run. `t_min`, `t_max` and `resend` are seconds, `loss` percent, `filter_size` ids."""
-
-    peers: int
-    loss: float
-    t_min: float
-    t_max: float
-    filter_size: int
-    resend: float
-    messages: int
-    seed: int
-
-    @property
-    def scenario(self) -> Scenario:
-        """Return the run: one broadcast reaches all, whatever the size, so that sizes compare."""
-        return Scenario(
-            peers=self.peers,
-            messages=self.messages,
-            link=Link(
-                loss=self.loss / 100,
-                delay=(5 * MILLISECOND, 45 * MILLISECOND),
-                duplicate=0.05,
-                reorder=0.05,
-            ),
-            seed=self.seed,
-            parameters=self._parameters,
-            mesh=False,
-        )
-
-    @property
-    def _parameters(self) -> Parameters:
-        t_max = int(self.t_max * SECOND)
-        return replace(
-            LAN,
-            bloom=BloomParameters(self.filter_size, LAN.bloom.error_rate),
-            t_min=int(self.t_min * SECOND),
-            t_max=t_max,
-            # what a large group adds keeps its proportion, or there T_max would not matter
-            t_max_per_responder=LAN.t_max_per_responder * t_max // LAN.t_max,
-            resend_after=int(self.resend * SECOND),
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +78,3 @@ class Grid:
         for name, of_it in values.items():
             for value in of_it[1:]:
                 yield base | {name: value}
-
-
-def as_record(point: Point) -> dict[str, Value]:
-    """Return a point as a record that goes to an executor and to JSON."""
-    return asdict(point)

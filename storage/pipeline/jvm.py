@@ -1,7 +1,10 @@
 """The JVM of a session: started with its noise in a file, and ended before we go on."""
 
+import logging
 import os
+import signal
 import subprocess
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -49,23 +52,40 @@ def spark_context(
         PySparkRuntimeError: the JVM does not start.
         Py4JError: Spark does not start in it.
     """
-    # Spark's Python side logs a whole page for each error, which we say in one sentence
-    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
-        PySparkLogger.getLogger(name).disabled = True
     conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
     gateway: Any = None
     try:
-        with _environment(environment):
+        with _environment(environment), _own_interrupts():
             with log.open("ab") as noise:
                 gateway = launch_gateway(conf, {"stdout": noise, "stderr": noise})  # type: ignore[no-untyped-call]
             context = SparkContext(conf=conf, gateway=gateway)
         try:
             yield context
-        finally:
-            with suppress(Py4JError, OSError):  # it may have died
-                context.stop()
+        except Exception:
+            _stop(context)
+            raise
+        _stop(context)
     finally:
         _forget(gateway)
+
+
+def _stop(context: SparkContext) -> None:
+    """End Spark in good order; not after Ctrl+C, when its answer to another call is yet to come."""
+    with suppress(Py4JError, OSError):  # it may have died
+        context.stop()
+
+
+@contextmanager
+def _own_interrupts() -> Iterator[None]:
+    """Keep Ctrl+C ours: Spark's way to handle it talks to the JVM in the midst of another call."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _forget(gateway: Any) -> None:  # noqa: ANN401  # py4j tells no types
@@ -74,14 +94,31 @@ def _forget(gateway: Any) -> None:  # noqa: ANN401  # py4j tells no types
     context._gateway = context._jvm = context._active_spark_context = None  # noqa: SLF001
     if gateway is None:
         return
-    with suppress(Py4JError, OSError):
-        gateway.shutdown()
-    gateway.proc.stdin.close()  # it ends when nobody can tell it anything any more
+    gateway.proc.terminate()  # Spark's shutdown hooks run, and free what it keeps
+    gateway.proc.stdin.close()
     try:
         gateway.proc.wait(END_WITHIN_S)
     except subprocess.TimeoutExpired:
         gateway.proc.kill()
         gateway.proc.wait()
+    with suppress(Py4JError, OSError):
+        gateway.close()
+
+
+@contextmanager
+def logged(log: Path) -> Iterator[None]:
+    """Add to `log` what py4j and Spark's Python side log, instead of showing it."""
+    handler = logging.FileHandler(log)
+    root = logging.getLogger()
+    root.addHandler(handler)
+    # a whole page for each error, which we say in one sentence
+    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        PySparkLogger.getLogger(name).disabled = True
+    try:
+        yield
+    finally:
+        root.removeHandler(handler)
+        handler.close()
 
 
 @contextmanager

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from rich.console import Console
 
-from storage.pipeline.figures import tables
 from storage.pipeline.footers import check_files
 from storage.pipeline.inputs import Inputs
 from storage.pipeline.problems import PipelineError
 from storage.pipeline.progress import shown
 from storage.pipeline.runs import LOG, Figures, Results
 from storage.pipeline.session import Cluster, session
+from storage.pipeline.summary import tables
 from storage.pipeline.work import Work
 
 if TYPE_CHECKING:

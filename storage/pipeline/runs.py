@@ -83,11 +83,11 @@ class Results:
                 raise PipelineError(
                     f"Another run writes to {self.out}: wait for it, or name another --out."
                 ) from error
-            kept = {self.out / run["directory"] for run in self._manifest().values()}
-            for path in runs.iterdir():
-                if path.is_dir() and path not in kept:
-                    shutil.rmtree(path, ignore_errors=True)
-            yield
+            self._tidy()
+            try:
+                yield
+            finally:
+                self._tidy()  # what an interrupted run still wrote while it was removed
 
     @contextmanager
     def run(self, job: str) -> Iterator["Run"]:
@@ -107,6 +107,12 @@ class Results:
         for old in self._runs(job):
             if old != run.directory:
                 shutil.rmtree(old, ignore_errors=True)
+
+    def _tidy(self) -> None:
+        kept = {self.out / run["directory"] for run in self._manifest().values()}
+        for path in (self.out / RUNS).iterdir():
+            if path.is_dir() and path not in kept:
+                shutil.rmtree(path, ignore_errors=True)
 
     def _runs(self, job: str) -> list[Path]:
         found = (self.out / RUNS).glob(f"{job}-*")

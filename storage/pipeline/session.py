@@ -20,7 +20,7 @@ from storage.pipeline.cluster import (
 )
 from storage.pipeline.failures import said_plainly
 from storage.pipeline.java import check_java
-from storage.pipeline.jvm import log_option, spark_context
+from storage.pipeline.jvm import log_option, logged, spark_context
 from storage.pipeline.runs import LOG
 from storage.pipeline.shipping import check_executors, packed
 
@@ -82,7 +82,12 @@ def session(
         # the Python that runs us has what we need; on a cluster, its administrator says which has
         environment["PYSPARK_PYTHON"] = sys.executable
     plainly = partial(said_plainly, cluster.memory, noise)
-    with plainly(), spark_context(settings, environment, noise) as context, plainly():
+    with (
+        logged(noise),
+        plainly(),
+        spark_context(settings, environment, noise) as context,
+        plainly(),
+    ):
         spark = SparkSession(context)
         # not more than there is work for: each costs a task, and in a small job that is the time
         spark.conf.set("spark.sql.shuffle.partitions", str(partitions(context, input_bytes)))

@@ -19,7 +19,7 @@ from pyspark.sql.types import (
 )
 
 from storage.pipeline.grid import VARIED, Grid
-from storage.pipeline.simulated import Simulation, code_digest
+from storage.pipeline.simulation import Simulation, code_digest
 from storage.pipeline.work import Work
 
 if TYPE_CHECKING:

@@ -5,17 +5,64 @@ An executor imports this and the simulator; it needs neither Spark's tables nor 
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
-from storage.pipeline.grid import Point, as_record
 from storage.tables import replace_text
+from sync.bloom_parameters import BloomParameters
+from sync.machine import MILLISECOND, SECOND
+from sync.sds.parameters import LAN, Parameters
 from sync.sim.measure import Sort
-from sync.sim.scenario import Outcome, run
+from sync.sim.network import Link
+from sync.sim.scenario import Outcome, Scenario, run
 
 KEY_DIGITS: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One run. `t_min`, `t_max` and `resend` are seconds, `loss` percent, `filter_size` ids."""
+
+    peers: int
+    loss: float
+    t_min: float
+    t_max: float
+    filter_size: int
+    resend: float
+    messages: int
+    seed: int
+
+    @property
+    def scenario(self) -> Scenario:
+        """Return the run: one broadcast reaches all, whatever the size, so that sizes compare."""
+        return Scenario(
+            peers=self.peers,
+            messages=self.messages,
+            link=Link(
+                loss=self.loss / 100,
+                delay=(5 * MILLISECOND, 45 * MILLISECOND),
+                duplicate=0.05,
+                reorder=0.05,
+            ),
+            seed=self.seed,
+            parameters=self._parameters,
+            mesh=False,
+        )
+
+    @property
+    def _parameters(self) -> Parameters:
+        t_max = int(self.t_max * SECOND)
+        return replace(
+            LAN,
+            bloom=BloomParameters(self.filter_size, LAN.bloom.error_rate),
+            t_min=int(self.t_min * SECOND),
+            t_max=t_max,
+            # what a large group adds keeps its proportion, or there T_max would not matter
+            t_max_per_responder=LAN.t_max_per_responder * t_max // LAN.t_max,
+            resend_after=int(self.resend * SECOND),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +77,7 @@ class Simulation:
 
     def path(self, point: Point) -> Path:
         """Return where the run of `point` is kept."""
-        text = json.dumps([as_record(point), self.code], sort_keys=True)
+        text = json.dumps([asdict(point), self.code], sort_keys=True)
         key = hashlib.sha256(text.encode()).hexdigest()[:KEY_DIGITS]
         return Path(self.directory) / f"{key}.json"
 
@@ -51,9 +98,9 @@ class Simulation:
 def simulated(point: Point) -> dict[str, Any]:
     """Return the point and what came of it: the columns of `sweep.RUNS`."""
     try:
-        return as_record(point) | _measured(run(point.scenario)) | {"broken": None}
+        return asdict(point) | _measured(run(point.scenario)) | {"broken": None}
     except AssertionError as error:  # a promise of the chat did not hold: a finding, not a failure
-        return as_record(point) | {"broken": str(error.__cause__ or error)}
+        return asdict(point) | {"broken": str(error.__cause__ or error)}
 
 
 def _measured(outcome: Outcome) -> dict[str, Any]:
