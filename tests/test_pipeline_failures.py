@@ -46,6 +46,20 @@ def test_what_is_unknown_says_its_first_line_and_where_the_rest_is(tmp_path: Pat
     assert "with many" in log.read_text()
 
 
+def test_what_python_raised_on_an_executor_is_said(tmp_path: Path) -> None:
+    said = """[PYTHON_EXCEPTION] An exception was thrown from the Python worker: Traceback:
+  File "verify.py", line 67, in verified
+    raise ValueError(1)
+ValueError: nothing like it
+ SQLSTATE: 38000
+"""
+    with (
+        pytest.raises(PipelineError, match="nothing like it"),
+        said_plainly("1g", tmp_path / "log"),
+    ):
+        raise ConnectionError(said)
+
+
 def test_why_a_jvm_died_is_read_from_its_log(tmp_path: Path) -> None:
     log = tmp_path / "spark.log"
     log.write_text("Terminating due to java.lang.OutOfMemoryError: Java heap space\n")

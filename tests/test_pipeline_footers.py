@@ -9,7 +9,7 @@ import pytest
 from storage.pipeline.footers import Amount, check_files
 from storage.pipeline.inputs import Inputs
 from storage.pipeline.problems import PipelineError
-from storage.tables import LOG, LOG_DIR, Note, partition
+from storage.tables import HISTORY, HISTORY_DIR, LOG, LOG_DIR, Note, partition
 
 ROW = {
     "run": "test",
@@ -83,3 +83,16 @@ def test_how_a_file_is_written_is_up_to_who_writes_it(tmp_path: Path) -> None:
     file_of(found, pa.Table.from_pylist([ROW], nullable))
 
     assert check_files(found).rows == 1
+
+
+def test_the_items_of_a_list_may_have_any_name(tmp_path: Path) -> None:
+    found = inputs(tmp_path / "one")
+    parents = pa.list_(pa.field("element", pa.binary()))
+    at = HISTORY.get_field_index("parents")
+    schema = HISTORY.set(at, pa.field("parents", parents))
+    where = found.directories[0] / partition(HISTORY_DIR, "0010", "1970-01-01")
+    where.mkdir(parents=True)
+    pq.write_table(schema.empty_table(), where / "a.parquet", store_schema=False)
+
+    with pytest.raises(PipelineError, match="hold no rows"):
+        check_files(found)

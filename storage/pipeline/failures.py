@@ -21,6 +21,12 @@ TAIL_BYTES: Final = 64 * 1024
 SAID_MAX: Final = 300
 """Characters of an error we have no sentence for."""
 
+PYTHON_ERROR: Final = re.compile(
+    r"from the Python worker: Traceback.*?^(\w[\w.]*(?:Error|Exception)\b[^\n]*)",
+    re.DOTALL | re.MULTILINE,
+)
+"""What was raised on an executor: the line after the frames of its traceback."""
+
 PYTHON: Final = "{}.{}".format(*sys.version_info)
 
 SENTENCES: Final = (
@@ -104,6 +110,8 @@ def _said(error: Exception, memory: str, log: Path) -> PipelineError:
     lines = [line.strip(" :") for line in text.splitlines() if line.strip(" :")]
     if len(lines) > 1 and lines[0].startswith("An error occurred while calling"):
         del lines[0]
+    if raised := PYTHON_ERROR.search(text):
+        lines = [raised[1]]
     said = lines[0][:SAID_MAX] if lines else type(error).__name__
     return PipelineError(f"Spark failed ({said}); {log} has the rest.")
 

@@ -72,8 +72,11 @@ def _checked_rows(path: Path, schema: pa.Schema) -> int:
 
 def _columns(schema: pa.Schema) -> list[str]:
     """Return names and types. Who wrote a file decides what may be null and what is a code."""
-    kinds = (
-        (field.name, field.type.value_type if pa.types.is_dictionary(field.type) else field.type)
-        for field in schema
-    )
-    return [f"{name} {kind}" for name, kind in kinds]
+    return [f"{field.name} {_kind(field.type)}" for field in schema]
+
+
+def _kind(kind: pa.DataType) -> str:
+    if pa.types.is_dictionary(kind):
+        return str(kind.value_type)
+    # the items of a list have a name, which differs between writers
+    return f"list of {kind.value_type}" if pa.types.is_list(kind) else str(kind)

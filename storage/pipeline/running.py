@@ -27,11 +27,7 @@ if TYPE_CHECKING:
 
 JOBS: Final = "storage.pipeline.jobs"
 
-NEEDS: Final[Mapping[str, Sequence[str]]] = {
-    "audit": ("consolidate",),
-    "delivery": ("consolidate",),
-    "report": ("consolidate", "audit", "delivery"),
-}
+NEEDS: Final[Mapping[str, Sequence[str]]] = {"audit": ("consolidate",)}
 """Whose results a job reads; they may come from an earlier command with the same --out."""
 
 
