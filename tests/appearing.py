@@ -22,19 +22,28 @@ class Appearing:
         self._descriptor = descriptor
         self._names: list[str] = []
 
-    def next(self, suffix: str, within_s: float) -> str:
-        """Wait for the next name that ends so.
+    def next(self, suffix: str, within_s: float, maker: int) -> str:
+        """Wait for the next name that ends so, which the process `maker` is to make.
 
         Raises:
-            AssertionError: none came in time.
+            AssertionError: none came in time, or the process ended.
         """
+        ended = os.pidfd_open(maker)
+        try:
+            return self._next(suffix, within_s, ended)
+        finally:
+            os.close(ended)
+
+    def _next(self, suffix: str, within_s: float, ended: int) -> str:
         while True:
             while self._names:
                 name = self._names.pop(0)
                 if name.endswith(suffix):
                     return name
-            ready, _, _ = select.select([self._descriptor], [], [], within_s)
-            assert ready, f"nothing named *{suffix} appeared within {within_s} s"
+            ready, _, _ = select.select([self._descriptor, ended], [], [], within_s)
+            assert self._descriptor in ready, f"nothing named *{suffix} appeared: " + (
+                "its process ended" if ready else f"not within {within_s} s"
+            )
             self._read()
 
     def _read(self) -> None:

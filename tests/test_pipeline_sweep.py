@@ -206,7 +206,7 @@ def stopped(out: Path, sign: signal.Signals) -> "subprocess.CompletedProcess[str
             text=True,
         )
         try:
-            files.next(".json", STARTED_WITHIN_S)
+            files.next(".json", STARTED_WITHIN_S, process.pid)
             process.send_signal(sign)
             said, complained = process.communicate(timeout=STARTED_WITHIN_S)
         finally:
