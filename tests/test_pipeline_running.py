@@ -43,7 +43,35 @@ def test_figures_are_shown_one_a_line_and_records_as_tables() -> None:
         ["channels", "3"],
         ["sweep", "runs", "1"],
     ]
-    title, names, _, record = [line for line in capture.get().splitlines()[-6:] if line.strip()]
-    assert title.strip() == "sweep: effects"
-    assert names.split() == ["t", "min", "good", "late"]
+    *_, record, _ = capture.get().splitlines()
     assert record.split() == ["1.5", "yes", "-"]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"),
+        (0.25, "0.25"),
+        (0.00004, "0"),
+        (103.517, "103.5"),
+        (1234.66, "1,235"),
+        (1000.0, "1,000"),
+        (-2.5, "-2.5"),
+        (16711250.4, "16,711,250"),
+    ],
+)
+def test_a_number_is_as_long_as_it_is_read(value: float, text: str) -> None:
+    [shown] = tables({"job": {"figure": value}})
+
+    assert list(shown.columns[2].cells) == [text]
+
+
+def test_no_number_is_cut_off_on_a_narrow_terminal() -> None:
+    record = {f"column_number_{number}": 12_345.6 for number in range(7)}
+    record |= {"parameters": 1_000_000.0, "last": 1.0}
+    console = Console(width=80)
+
+    with console.capture() as capture:
+        console.print(*tables({"sweep": {"effects": [record]}}))
+
+    assert capture.get().count("12,346") == 7

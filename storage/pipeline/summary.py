@@ -8,6 +8,12 @@ from rich.table import Table
 
 from storage.pipeline.runs import Figures
 
+DIGITS: Final = 4
+"""More would not be read; the results have all."""
+
+NAME_WIDTH: Final = 6
+"""Of a column whose values are shorter than its name: eleven of these fit 80 characters."""
+
 ROWS_MAX: Final = 100
 """Of a list; the results have all."""
 
@@ -32,13 +38,17 @@ def _records(title: str, records: list[dict[str, Any]]) -> Table:
     shown = Table(
         title=title,
         box=SIMPLE_HEAD,
-        padding=(0, 0, 0, 1),
+        padding=0,
         caption=f"and {over:,} more" if over > 0 else None,
     )
-    for name in records[0]:
-        shown.add_column(_words(name), justify="right")
-    for record in records[:ROWS_MAX]:
-        shown.add_row(*(_value(record.get(name)) for name in records[0]))
+    rows = [[_value(record.get(name)) for name in records[0]] for record in records[:ROWS_MAX]]
+    for name, values in zip(records[0], zip(*rows, strict=True), strict=True):
+        # a name may take several lines; a number that is cut in two would say something else
+        word = max(map(len, _words(name).split()))
+        width = max(min(word, NAME_WIDTH), *map(len, values))
+        shown.add_column(_words(name), justify="right", overflow="fold", width=width)
+    for row in rows:
+        shown.add_row(*row)
     return shown
 
 
@@ -64,11 +74,18 @@ def _value(value: object) -> str:
         case int():
             return f"{value:,}"
         case float():
-            return f"{value:,.3f}".rstrip("0").rstrip(".")
+            return _short(value)
         case list() | dict():
             return f"{len(value):,}"
         case _:
             return str(value)
+
+
+def _short(value: float) -> str:
+    """Return a number with at most `DIGITS`, and with all that stand before its point."""
+    before = len(str(int(abs(value)))) if abs(value) >= 1 else 0
+    text = f"{value:,.{max(0, DIGITS - before)}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def _words(name: str) -> str:
