@@ -6,8 +6,9 @@ import pytest
 from rich.console import Console
 
 from storage.pipeline.problems import PipelineError
-from storage.pipeline.running import check_needs, table
+from storage.pipeline.running import check_needs
 from storage.pipeline.runs import Results
+from storage.pipeline.summary import tables
 
 
 def test_a_job_whose_results_are_missing_says_which_to_run_first(tmp_path: Path) -> None:
@@ -25,13 +26,52 @@ def test_what_a_job_needs_may_be_made_before_it_or_lie_there(tmp_path: Path) -> 
     check_needs(["audit"], results)
 
 
-def test_figures_are_shown_one_a_line() -> None:
+def test_figures_are_shown_one_a_line_and_records_as_tables() -> None:
     console = Console(width=80, no_color=True)
-    figures = {"audit": {"findings": 1234, "missing": {"pairs": 2}, "channels": ["a", "b", "c"]}}
+    figures = {
+        "audit": {"findings": 1234, "missing": {"pairs": 2}, "channels": ["a", "b", "c"]},
+        "sweep": {"runs": 1, "effects": [{"t_min": 1.5, "good": True, "late": None}]},
+    }
 
     with console.capture() as capture:
-        console.print(table(figures))
+        console.print(*tables(figures))
 
     lines = [line.strip("│ ").split("│") for line in capture.get().splitlines() if "│" in line]
-    shown = [[cell.strip() for cell in line] for line in lines]
-    assert shown == [["audit", "findings", "1,234"], ["missing: pairs", "2"], ["channels", "3"]]
+    assert [[cell.strip() for cell in line] for line in lines] == [
+        ["audit", "findings", "1,234"],
+        ["missing: pairs", "2"],
+        ["channels", "3"],
+        ["sweep", "runs", "1"],
+    ]
+    *_, record, _ = capture.get().splitlines()
+    assert record.split() == ["1.5", "yes", "-"]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"),
+        (0.25, "0.25"),
+        (0.00004, "0"),
+        (103.517, "103.5"),
+        (1234.66, "1,235"),
+        (1000.0, "1,000"),
+        (-2.5, "-2.5"),
+        (16711250.4, "16,711,250"),
+    ],
+)
+def test_a_number_is_as_long_as_it_is_read(value: float, text: str) -> None:
+    [shown] = tables({"job": {"figure": value}})
+
+    assert list(shown.columns[2].cells) == [text]
+
+
+def test_no_number_is_cut_off_on_a_narrow_terminal() -> None:
+    record = {f"column_number_{number}": 12_345.6 for number in range(7)}
+    record |= {"parameters": 1_000_000.0, "last": 1.0}
+    console = Console(width=80)
+
+    with console.capture() as capture:
+        console.print(*tables({"sweep": {"effects": [record]}}))
+
+    assert capture.get().count("12,346") == 7

@@ -3,20 +3,23 @@
 import json
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import partial
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING, Final, TypeAlias
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 from rich.console import Console
-from rich.table import Table
 
+from storage.pipeline.footers import check_files
 from storage.pipeline.inputs import Inputs
 from storage.pipeline.problems import PipelineError
-from storage.pipeline.runs import Figures, Results
+from storage.pipeline.progress import shown
+from storage.pipeline.runs import LOG, Figures, Results
 from storage.pipeline.session import Cluster, session
+from storage.pipeline.summary import tables
 from storage.pipeline.work import Work
 
 if TYPE_CHECKING:
@@ -24,14 +27,8 @@ if TYPE_CHECKING:
 
 JOBS: Final = "storage.pipeline.jobs"
 
-NEEDS: Final[Mapping[str, Sequence[str]]] = {
-    "audit": ("consolidate",),
-    "delivery": ("consolidate",),
-    "report": ("consolidate", "audit", "delivery"),
-}
+NEEDS: Final[Mapping[str, Sequence[str]]] = {"audit": ("consolidate",)}
 """Whose results a job reads; they may come from an earlier command with the same --out."""
-
-Opened: TypeAlias = Callable[[Cluster, Path], "AbstractContextManager[SparkSession]"]
 
 
 def run_jobs(
@@ -41,22 +38,54 @@ def run_jobs(
     cluster: Cluster,
     *,
     as_json: bool,
-    opened: Opened = session,
+    options: Mapping[str, Any] = MappingProxyType({}),
 ) -> int:
     """Run jobs in one session; returns the exit status: 1 if any of them has findings.
+
+    Args:
+        jobs: by name, in this order.
+        named: where their exports are; nothing for jobs that read none.
+        out: where results go.
+        cluster: where they run.
+        as_json: whether figures are printed as JSON.
+        options: what a job wants to know besides.
 
     Raises:
         PipelineError: something is not as it must be. The results of jobs before stay.
     """
     modules = {job: import_module(f"{JOBS}.{job}") for job in jobs}
-    inputs, results = Inputs.find(named), Results(out)
+    inputs = Inputs.find(named) if named else Inputs((), ())
+    size = check_files(inputs).size if named else 0
+    results = Results(out)
     check_needs(jobs, results)
-    figures = _figures(modules, inputs, results, cluster, opened)
+    with results.locked(), tempfile.TemporaryDirectory(prefix="chat-tui-") as name:
+        log, scratch = out / LOG, Path(name)
+        log.write_bytes(b"")  # what was said the last time is of no use any more
+        with _started(partial(session, cluster, scratch, log, size)) as (spark, tell):
+            figures: dict[str, Figures] = {}
+            for number, (job, module) in enumerate(modules.items(), 1):
+                tell(f"{job} ({number} of {len(modules)})" if len(modules) > 1 else job)
+                with results.run(job) as run:
+                    module.run(Work(spark, inputs, results, run, scratch, options))
+                figures[job] = run.figures
     if as_json:
         click.echo(json.dumps(figures))
     else:
-        Console().print(table(figures))
+        for table in tables(figures):
+            Console().print(table)
     return 1 if any(found.get("findings") for found in figures.values()) else 0
+
+
+@contextmanager
+def _started(
+    opened: "Callable[[], AbstractContextManager[SparkSession]]",
+) -> "Iterator[tuple[SparkSession, Callable[[str], None]]]":
+    """Open a session with its progress on the terminal; yields what says which job it is."""
+    console = Console(stderr=True)
+    with ExitStack() as stack:
+        with console.status("Starting Spark ..."):
+            spark = stack.enter_context(opened())
+        yield spark, stack.enter_context(shown(spark, console))
 
 
 def check_needs(jobs: Sequence[str], results: Results) -> None:
@@ -72,45 +101,3 @@ def check_needs(jobs: Sequence[str], results: Results) -> None:
                     f"{job} reads what {needed} found, and {results.out} has nothing of it: run "
                     f"`chat-tui pipeline {needed}` with the same --out first, or `all`."
                 )
-
-
-def table(figures: Mapping[str, Figures]) -> Table:
-    """Return the figures of jobs, one line each; what is a list counts its items."""
-    shown = Table("job", "figure")
-    shown.add_column("value", justify="right")
-    for job, found in figures.items():
-        for number, (name, value) in enumerate(_lines(found)):
-            shown.add_row("" if number else job, name, value)
-        shown.add_section()
-    return shown
-
-
-def _figures(
-    modules: Mapping[str, ModuleType],
-    inputs: Inputs,
-    results: Results,
-    cluster: Cluster,
-    opened: Opened,
-) -> dict[str, Figures]:
-    figures: dict[str, Figures] = {}
-    with tempfile.TemporaryDirectory(prefix="chat-tui-") as name:
-        scratch = Path(name)
-        with opened(cluster, scratch) as spark:
-            for job, module in modules.items():
-                with results.run(job) as run:
-                    module.run(Work(spark, inputs, results, run, scratch))
-                figures[job] = run.figures
-    return figures
-
-
-def _lines(found: Figures, above: str = "") -> Iterator[tuple[str, str]]:
-    for key, value in found.items():
-        name = f"{above}{key}".replace("_", " ")
-        if isinstance(value, dict):
-            yield from _lines(value, f"{name}: ")
-        elif isinstance(value, list):
-            yield name, f"{len(value):,}"
-        elif isinstance(value, int) and not isinstance(value, bool):
-            yield name, f"{value:,}"
-        else:
-            yield name, f"{value:,.3f}" if isinstance(value, float) else str(value)

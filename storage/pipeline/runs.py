@@ -2,8 +2,10 @@
 
 OUT/manifest.json             which run of each job is the published one, and its figures
 OUT/runs/<job>-<number>/      the tables of one run; only the manifest makes them count
+OUT/spark.log                 what Spark said the last time
 """
 
+import fcntl
 import json
 import shutil
 from collections.abc import Iterator
@@ -17,6 +19,9 @@ from storage.tables import replace_text
 
 FORMAT: Final = 1
 MANIFEST: Final = "manifest.json"
+RUNS: Final = "runs"
+LOG: Final = "spark.log"
+LOCK: Final = ".lock"
 
 Figures: TypeAlias = dict[str, Any]
 """What a job found, as JSON: small, for the manifest, the terminal and the report."""
@@ -45,7 +50,8 @@ class Results:
             raise PipelineError(
                 f"Cannot write to {out} ({error.strerror}); name another one by --out."
             ) from error
-        if any(out.iterdir()) and not (out / MANIFEST).exists() and not (out / "runs").exists():
+        there = {path.name for path in out.iterdir()}
+        if there and not there & {MANIFEST, RUNS, LOG}:
             raise PipelineError(
                 f"{out} holds other files than results; name an empty or a new directory by --out."
             )
@@ -56,13 +62,41 @@ class Results:
         return None if run is None else Published(self.out / run["directory"], run["figures"])
 
     @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep others from writing here, and remove what a killed run has left.
+
+        Raises:
+            PipelineError: another one writes here, or nobody can.
+        """
+        runs = self.out / RUNS
+        try:
+            runs.mkdir(exist_ok=True)
+            file = (runs / LOCK).open("w")
+        except OSError as error:
+            raise PipelineError(
+                f"Cannot write to {self.out} ({error.strerror}); name another one by --out."
+            ) from error
+        with file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                raise PipelineError(
+                    f"Another run writes to {self.out}: wait for it, or name another --out."
+                ) from error
+            self._tidy()
+            try:
+                yield
+            finally:
+                self._tidy()  # what an interrupted run still wrote while it was removed
+
+    @contextmanager
     def run(self, job: str) -> Iterator["Run"]:
         """Make a run of a job; it is published if the block ends well, and removed if not."""
         number = 1 + max(
             (int(path.name.rpartition("-")[2]) for path in self._runs(job)),
             default=0,
         )
-        run = Run(self.out / "runs" / f"{job}-{number}")
+        run = Run(self.out / RUNS / f"{job}-{number}")
         run.directory.mkdir(parents=True)
         try:
             yield run
@@ -74,8 +108,14 @@ class Results:
             if old != run.directory:
                 shutil.rmtree(old, ignore_errors=True)
 
+    def _tidy(self) -> None:
+        kept = {self.out / run["directory"] for run in self._manifest().values()}
+        for path in (self.out / RUNS).iterdir():
+            if path.is_dir() and path not in kept:
+                shutil.rmtree(path, ignore_errors=True)
+
     def _runs(self, job: str) -> list[Path]:
-        found = (self.out / "runs").glob(f"{job}-*")
+        found = (self.out / RUNS).glob(f"{job}-*")
         return [path for path in found if path.name.rpartition("-")[2].isdecimal()]
 
     def _publish(self, job: str, run: "Run") -> None:

@@ -1,86 +1,133 @@
 """The Spark session of a job: which settings, and why."""
 
-import os
-import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
-from storage.pipeline.problems import PipelineError
-
-JAVA_MIN: Final = 17
-"""What pyspark 4 needs."""
+from storage.pipeline.cluster import (
+    check_master,
+    check_memory,
+    check_reachable,
+    driver_address,
+    is_local,
+)
+from storage.pipeline.failures import said_plainly
+from storage.pipeline.java import check_java
+from storage.pipeline.jvm import log_option, logged, spark_context
+from storage.pipeline.runs import LOG
+from storage.pipeline.shipping import check_executors, packed
 
 LOCAL: Final = "local[*]"
-LOOPBACK: Final = "127.0.0.1"
+
+MB: Final = 1024 * 1024
+PARTITION_BYTES: Final = 8 * MB
+"""Of an export's files, for each partition of a shuffle: they are compressed, and a task's rows
+should fit its share of the memory."""
+
+SHORT_BYTES: Final = 64 * MB
+"""Input below which a job takes seconds, most of them for starting."""
+
+OUT_OF_MEMORY: Final = "-XX:+ExitOnOutOfMemoryError"
+"""An end, not minutes of collecting garbage and pages of traces."""
+
+PARTITIONS_MAX: Final = 2000
+"""Each costs files and a task."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Where a job runs: a Spark master, and the memory of driver and of each executor."""
+    """Where a job runs: a Spark master, and the memory of driver and of each executor.
+
+    Raises:
+        PipelineError: there is no such master, or not so much memory.
+    """
 
     master: str = LOCAL
     memory: str = "2g"
 
+    def __post_init__(self) -> None:
+        check_master(self.master)
+        check_memory(self.memory)
+
 
 @contextmanager
-def session(cluster: Cluster, scratch: Path) -> Iterator[SparkSession]:
-    """Start Spark, and stop it; what it keeps for itself lies in `scratch`.
+def session(
+    cluster: Cluster, scratch: Path, log: Path | None = None, input_bytes: int = 0
+) -> Iterator[SparkSession]:
+    """Start Spark, and stop it; what it keeps for itself lies in `scratch`, what it says in `log`.
+
+    What Spark raises meanwhile becomes a sentence too.
 
     Raises:
-        PipelineError: there is no Java, or too old a one, or no such master.
+        PipelineError: there is no Java, or too old a one, or no such master, or Spark failed.
     """
     check_java()
-    # what checks signatures needs our packages: not whichever Python is first in the path
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    noise = log or scratch / LOG
+    settings = _settings(cluster, scratch, input_bytes)
+    if not is_local(cluster.master):
+        check_reachable(cluster.master)
+        settings["spark.submit.pyFiles"] = str(packed(scratch / "chat-tui.zip"))
+    address = driver_address(cluster.master)
+    environment = {"SPARK_LOCAL_DIRS": str(scratch)}
+    if address is not None:
+        environment["SPARK_LOCAL_IP"] = address
+    if is_local(cluster.master):
+        # the Python that runs us has what we need; on a cluster, its administrator says which has
+        environment["PYSPARK_PYTHON"] = sys.executable
+    plainly = partial(said_plainly, cluster.memory, noise)
+    with (
+        logged(noise),
+        plainly(),
+        spark_context(settings, environment, noise) as context,
+        plainly(),
+    ):
+        spark = SparkSession(context)
+        # not more than there is work for: each costs a task, and in a small job that is the time
+        spark.conf.set("spark.sql.shuffle.partitions", str(partitions(context, input_bytes)))
+        if not is_local(cluster.master):
+            check_executors(spark)
+        yield spark
+
+
+def partitions(context: SparkContext, input_bytes: int) -> int:
+    """Return into how many parts rows are shuffled: by the data, and no fewer than cores."""
+    wanted = max(context.defaultParallelism, -(-input_bytes // PARTITION_BYTES))
+    return min(wanted, PARTITIONS_MAX)
+
+
+def _settings(cluster: Cluster, scratch: Path, input_bytes: int) -> dict[str, str]:
+    # one collector thread: with few cores, the parallel ones only take turns
+    java = "-XX:+UseSerialGC"
+    if input_bytes < SHORT_BYTES:
+        # a short job ends before the second compiler has paid for itself
+        java += " -XX:TieredStopAtLevel=1"
     settings = {
+        "spark.master": cluster.master,
+        "spark.app.name": "chat-tui",
         # times are nanoseconds in UTC; nothing depends on where the job runs
         "spark.sql.session.timeZone": "UTC",
         "spark.driver.memory": cluster.memory,
         "spark.executor.memory": cluster.memory,
-        # one person looks at the terminal; a port open to the network is not wanted
+        # one person looks at the terminal, which has our own progress; a port open to the network
+        # is not wanted
         "spark.ui.enabled": "false",
-        "spark.driver.bindAddress": LOOPBACK,
-        "spark.driver.host": LOOPBACK,
-        "spark.local.dir": str(scratch),
+        "spark.ui.showConsoleProgress": "false",
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),
         # an export is many small files: opening one does not cost what reading 4 MB does
         "spark.sql.files.openCostInBytes": str(64 * 1024),
-        # one collector thread: with few cores, the parallel ones only take turns
-        "spark.driver.extraJavaOptions": "-XX:+UseSerialGC",
+        # how far a long task is, for the progress; the default is 10 s
+        "spark.executor.heartbeatInterval": "2s",
+        "spark.driver.extraJavaOptions": f"{java} {OUT_OF_MEMORY} {log_option(scratch)}",
+        "spark.executor.extraJavaOptions": java,
     }
-    builder = SparkSession.builder.master(cluster.master).appName("chat-tui")
-    for name, value in settings.items():
-        builder = builder.config(name, value)
-    spark = builder.getOrCreate()
-    try:
-        yield spark
-    finally:
-        spark.stop()
-
-
-def check_java() -> None:
-    """Make sure that there is a Java that Spark runs on.
-
-    Raises:
-        PipelineError: there is none, or too old a one.
-    """
-    java = shutil.which("java")
-    if java is None:
-        raise PipelineError(
-            f"The pipeline needs Java {JAVA_MIN} or newer, and there is none: install it "
-            "(Debian: apt install default-jre-headless)."
-        )
-    said = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr  # noqa: S603
-    version = said.partition('"')[2].partition('"')[0].partition(".")[0]
-    if not version.isdecimal() or int(version) < JAVA_MIN:
-        raise PipelineError(
-            f"The pipeline needs Java {JAVA_MIN} or newer, and {java} is {version or 'unknown'}: "
-            "install a newer one, or point JAVA_HOME to it."
-        )
+    if (address := driver_address(cluster.master)) is not None:
+        # executors call back; nothing else of this computer is open to them
+        settings |= {"spark.driver.bindAddress": address, "spark.driver.host": address}
+    return settings

@@ -1,8 +1,9 @@
 """What a job is given: a session, its inputs, and the run to write into."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from storage.pipeline.inputs import Inputs
 from storage.pipeline.runs import Results, Run
@@ -13,10 +14,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """See the module docstring; `results` are those of the jobs before."""
+    """See the module docstring; `results` are those of the jobs before, `options` a job's own."""
 
     spark: "SparkSession"
     inputs: Inputs
     results: Results
     run: Run
     scratch: Path
+    options: Mapping[str, Any] = field(default_factory=dict)

@@ -1,0 +1,136 @@
+"""The JVM of a session: started with its noise in a file, and ended before we go on."""
+
+import logging
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final
+
+from py4j.protocol import Py4JError
+from pyspark import SparkConf, SparkContext
+from pyspark.java_gateway import launch_gateway
+from pyspark.logger import PySparkLogger
+
+END_WITHIN_S: Final = 20.0
+"""For its shutdown hooks; it has nothing of ours any more."""
+
+LOG_SETTINGS: Final = """\
+rootLogger.level = warn
+rootLogger.appenderRef.only.ref = only
+appender.only.type = Console
+appender.only.name = only
+appender.only.target = SYSTEM_ERR
+appender.only.layout.type = PatternLayout
+appender.only.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n%ex{40}
+appender.only.filter.burst.type = BurstFilter
+appender.only.filter.burst.level = ERROR
+appender.only.filter.burst.rate = 10
+appender.only.filter.burst.maxBurst = 1000
+"""
+"""Warnings and errors, to stderr, which is the log file; no more than 10 a second in the long run:
+a cluster that fails says the same thing again and again."""
+
+
+def log_option(scratch: Path) -> str:
+    """Return the Java option that makes Spark log as we say; the settings lie in `scratch`."""
+    path = scratch / "log4j2.properties"
+    path.write_text(LOG_SETTINGS)
+    return f"-Dlog4j2.configurationFile={path.as_uri()}"
+
+
+@contextmanager
+def spark_context(
+    settings: Mapping[str, str], environment: Mapping[str, str], log: Path
+) -> Iterator[SparkContext]:
+    """Start a JVM and Spark in it, and end both; whatever they say is added to `log`.
+
+    Raises:
+        PySparkRuntimeError: the JVM does not start.
+        Py4JError: Spark does not start in it.
+    """
+    conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
+    gateway: Any = None
+    try:
+        with _environment(environment), _own_interrupts():
+            with log.open("ab") as noise:
+                gateway = launch_gateway(conf, {"stdout": noise, "stderr": noise})  # type: ignore[no-untyped-call]
+            context = SparkContext(conf=conf, gateway=gateway)
+        try:
+            yield context
+        except Exception:
+            _stop(context)
+            raise
+        _stop(context)
+    finally:
+        _forget(gateway)
+
+
+def _stop(context: SparkContext) -> None:
+    """End Spark in good order; not after Ctrl+C, when its answer to another call is yet to come."""
+    with suppress(Py4JError, OSError):  # it may have died
+        context.stop()
+
+
+@contextmanager
+def _own_interrupts() -> Iterator[None]:
+    """Keep Ctrl+C ours: Spark's way to handle it talks to the JVM in the midst of another call."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _forget(gateway: Any) -> None:  # noqa: ANN401  # py4j tells no types
+    """End the JVM; the next session of this process starts its own, with its own memory."""
+    context: Any = SparkContext
+    context._gateway = context._jvm = context._active_spark_context = None  # noqa: SLF001
+    if gateway is None:
+        return
+    gateway.proc.terminate()  # Spark's shutdown hooks run, and free what it keeps
+    gateway.proc.stdin.close()
+    try:
+        gateway.proc.wait(END_WITHIN_S)
+    except subprocess.TimeoutExpired:
+        gateway.proc.kill()
+        gateway.proc.wait()
+    with suppress(Py4JError, OSError):
+        gateway.close()
+
+
+@contextmanager
+def logged(log: Path) -> Iterator[None]:
+    """Add to `log` what py4j and Spark's Python side log, instead of showing it."""
+    handler = logging.FileHandler(log)
+    root = logging.getLogger()
+    root.addHandler(handler)
+    # a whole page for each error, which we say in one sentence
+    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        PySparkLogger.getLogger(name).disabled = True
+    try:
+        yield
+    finally:
+        root.removeHandler(handler)
+        handler.close()
+
+
+@contextmanager
+def _environment(changes: Mapping[str, str]) -> Iterator[None]:
+    """Change what the JVM inherits, for as long as it takes to start it."""
+    before = {name: os.environ.get(name) for name in changes}
+    os.environ.update(changes)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value

@@ -1,0 +1,97 @@
+"""What the command says when it cannot do what was asked: one sentence, exit 2, nothing written."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner, Result
+
+from storage.pipeline.command import cli
+from storage.tables import LOG, LOG_DIR, NOTE, Note, partition
+from tests.conftest import need_java
+
+ROW = {
+    "run": "test",
+    "boot": 1,
+    "seq": 1,
+    "ts_ns": 5,
+    "node": "ab",
+    "channel": "0010",
+    "kind": "sent",
+}
+
+
+def said(*words: str, **environment: str) -> str:
+    """Run a command that cannot be done; returns the one line it says."""
+    result: Result = CliRunner().invoke(cli, words, env=environment)
+    assert result.exit_code == 2, result.output
+    [line] = result.output.splitlines()
+    assert line.startswith("chat-tui pipeline: ")
+    return line
+
+
+def export(directory: Path) -> Path:
+    """Write an export with one row; returns its file."""
+    Note(["ab"], {}, {}, {}).write(directory)
+    where = directory / partition(LOG_DIR, "0010", "1970-01-01")
+    where.mkdir(parents=True)
+    path = where / "a.parquet"
+    pq.write_table(pa.Table.from_pylist([ROW], LOG), path)
+    return path
+
+
+def test_exports_that_cannot_be_read_are_said_and_nothing_is_written(tmp_path: Path) -> None:
+    exports, out = tmp_path / "exports", tmp_path / "out"
+    exports.mkdir()
+    command = ("all", str(exports), "--out", str(out))
+    assert "No export in" in said(*command)
+
+    path = export(exports)
+    path.write_bytes(path.read_bytes()[:-8])
+    assert "is damaged" in said(*command)
+
+    path.unlink()
+    assert "hold no rows" in said(*command)
+
+    (exports / NOTE).write_text('{"format": 99}')
+    assert "has format 99" in said(*command)
+    assert not out.exists()
+
+
+def test_where_a_job_cannot_run_is_said(tmp_path: Path) -> None:
+    exports = tmp_path / "exports"
+    exports.mkdir()
+    export(exports)
+    command = ("all", str(exports), "--out", str(tmp_path / "out"))
+
+    assert "--master here" in said(*command, "--master", "here")
+    assert "--memory 1g2" in said(*command, "--memory", "1g2")
+    assert not (tmp_path / "out").exists()
+
+
+def test_results_are_not_mixed_with_other_files(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").touch()
+
+    assert "holds other files" in said("sweep", "--out", str(tmp_path))
+
+
+@pytest.mark.parametrize("home", ["", "nowhere"])
+def test_a_missing_java_leaves_no_result(
+    home: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    line = said("sweep", "--out", str(tmp_path / "out"), JAVA_HOME=home)
+
+    assert "install it" in line or "unset it" in line
+    assert not (tmp_path / "out" / "manifest.json").exists()
+
+
+def test_a_master_that_does_not_answer_is_said(tmp_path: Path) -> None:
+    need_java()
+    master = "spark://127.0.0.1:1"
+
+    line = said("sweep", "--out", str(tmp_path / "out"), "--master", master)
+
+    assert "No master answers at 127.0.0.1:1" in line
