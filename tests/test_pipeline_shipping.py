@@ -11,7 +11,11 @@ import pytest
 from storage.pipeline import probe
 from storage.pipeline.shipping import packed
 
-EXECUTED: Final = ("storage.pipeline.probe", "storage.pipeline.simulation")
+EXECUTED: Final = (
+    "storage.pipeline.probe",
+    "storage.pipeline.simulation",
+    "storage.pipeline.verify",
+)
 """The modules whose functions run on executors; whatever they import runs there too."""
 
 ELSEWHERE: Final = {"aiosqlite", "zeroconf", "textual", "rich", "click", "pyspark", "chat_tui"}
