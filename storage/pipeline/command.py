@@ -1,6 +1,7 @@
 """`chat-tui pipeline`: the jobs, their options, and what is said of their results."""
 
 import json
+import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -71,3 +72,24 @@ def run_jobs(
         for job, found in figures.items():
             click.echo(f"{job}: {found}")
     return 1 if any(found.get("findings") for found in figures.values()) else 0
+
+
+@cli.command()
+@click.argument("named", metavar="IN...", nargs=-1, required=True, type=directory)
+@cluster_options
+def fingerprints(*, named: Sequence[Path], out: Path, as_json: bool, **cluster: str) -> None:
+    """Take XOR fingerprints and counts of each minute, hour and day, and of each channel."""
+    sys.exit(run_jobs(["fingerprints"], named, out, Cluster(**cluster), as_json=as_json))
+
+
+@cli.command()
+@click.argument("a", type=directory)
+@click.argument("b", type=directory)
+@cluster_options
+def diff(*, a: Path, b: Path, out: Path, as_json: bool, **cluster: str) -> None:
+    """Find the messages that only A or only B holds; each is an export, or several below.
+
+    Either may also be a directory with the results of `fingerprints`. What each lacks is written
+    as an export that `chat-tui import` takes. Exit 0: they hold the same. Exit 1: they do not.
+    """
+    sys.exit(run_jobs(["diff"], [a, b], out, Cluster(**cluster), as_json=as_json))
