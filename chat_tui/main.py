@@ -393,6 +393,32 @@ def replay(**options: Any) -> None:
     sys.exit(start(**options))
 
 
+@cli.command("import")
+@click.argument("source", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
+@profile_options
+def import_(*, source: Path, **options: Any) -> None:
+    """Take the messages of an export, or of a diff's result, into a profile.
+
+    Each is checked like one that a peer sends; what is here already is not taken twice. Only
+    channels that you are in are imported, with --channel only that one. Exit 1: some were refused.
+    """
+    try:
+        from chat_tui import importing
+    except ImportError as error:
+        raise click.UsageError(
+            f"Importing needs pyarrow ({error}): pip install 'chat-tui[export]'"
+        ) from error
+
+    def tell(line: str) -> None:
+        if sys.stderr.isatty():
+            click.echo(f"\r{line}", err=True, nl=False)
+
+    def say(line: str) -> None:
+        click.echo(line)
+
+    sys.exit(importing.run(setup_of(options), source, say, tell))
+
+
 @cli.command(
     context_settings={"ignore_unknown_options": True, "help_option_names": []},
     add_help_option=False,

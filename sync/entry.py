@@ -154,13 +154,19 @@ def seal(header: Header, body: bytes, sign: Callable[[bytes], bytes]) -> Entry:
         header_bytes=header_bytes,
         signature=signature,
         body=body,
-        content=_encode_content(header_bytes, signature, body),
+        content=encode_content(header_bytes, signature, body),
     )
 
 
 def message_id_of(header_bytes: bytes) -> MessageId:
     """Return the lowercase hex SHA-256 of the header's bytes."""
     return MessageId(hashlib.sha256(header_bytes).hexdigest())
+
+
+def encode_content(header_bytes: bytes, signature: bytes, body: bytes) -> bytes:
+    """Return the content of the SDS message that carries an entry (DESIGN 3)."""
+    signed = entry_pb2.SignedEntry(header=header_bytes, signature=signature, body=body)
+    return signed.SerializeToString(deterministic=True)
 
 
 def open_content(content: bytes) -> Entry:
@@ -179,7 +185,7 @@ def open_content(content: bytes) -> Entry:
     header = _header_from_wire(parsed)
     if encode_header(header) != signed.header:
         raise DecodeError("the entry's header is not in its canonical form")
-    if _encode_content(signed.header, signed.signature, signed.body) != content:
+    if encode_content(signed.header, signed.signature, signed.body) != content:
         raise DecodeError("the entry is not in its canonical form")
     if len(signed.signature) != SIGNATURE_SIZE:
         raise DecodeError(f"signature of {len(signed.signature)} bytes")
@@ -237,11 +243,6 @@ def decode_text(body: bytes) -> Text:
     if len(parsed.nick) > NICK_MAX or len(parsed.text) > TEXT_MAX:
         raise DecodeError(f"nick of {len(parsed.nick)}, text of {len(parsed.text)} characters")
     return Text(parsed.nick, parsed.text)
-
-
-def _encode_content(header_bytes: bytes, signature: bytes, body: bytes) -> bytes:
-    signed = entry_pb2.SignedEntry(header=header_bytes, signature=signature, body=body)
-    return signed.SerializeToString(deterministic=True)
 
 
 def _header_from_wire(parsed: entry_pb2.Header) -> Header:

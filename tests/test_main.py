@@ -7,7 +7,7 @@ from click.testing import CliRunner
 from chat_tui import main
 from sync.errors import LocalError
 
-COMMANDS = ["chat", "plain", "send", "tail", "status", "doctor", "sim"]
+COMMANDS = ["chat", "plain", "send", "tail", "status", "doctor", "sim", "import"]
 
 
 def test_every_command_explains_itself() -> None:

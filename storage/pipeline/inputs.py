@@ -12,6 +12,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
 from storage.pipeline.problems import PipelineError
+from storage.pipeline.runs import MANIFEST, Results
 from storage.tables import FORMAT, HISTORY, HISTORY_DIR, LOG, LOG_DIR, NOTE, Note
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ DEPTH: Final = 3
 """Levels below what is named at which exports are found: DIR, DIR/node, DIR/host/node."""
 
 EXPORTS_MAX: Final = 100_000
+
+FINGERPRINTS: Final = "fingerprints"
+"""The job whose results know of which exports they are."""
 
 
 def struct_of(schema: pa.Schema) -> StructType:
@@ -34,6 +38,8 @@ class Inputs:
 
     directories: Sequence[Path]
     notes: Sequence[Note]
+    named: Sequence[Path] = ()
+    """What the person named: where they mean one thing each, not all together."""
 
     @classmethod
     def find(cls, named: Sequence[Path]) -> "Inputs":
@@ -46,15 +52,16 @@ class Inputs:
         for path in named:
             if not path.is_dir():
                 raise PipelineError(f"There is no directory {path}; `chat-tui export` makes one.")
-            for directory in islice(_exports(path, DEPTH), EXPORTS_MAX):
-                found.setdefault(directory, read_note(directory))
+            for source in _sources(path):
+                for directory in islice(_exports(source, DEPTH), EXPORTS_MAX):
+                    found.setdefault(directory, read_note(directory))
         if not found:
             names = ", ".join(map(str, named))
             raise PipelineError(
                 f"No export in {names}: no {NOTE} there. `chat-tui export DIR` makes one."
             )
         directories = sorted(found)
-        return cls(directories, [found[directory] for directory in directories])
+        return cls(directories, [found[directory] for directory in directories], tuple(named))
 
     def history(self, spark: "SparkSession") -> "DataFrame":
         """Return the history of all nodes: the columns of `HISTORY`."""
@@ -92,6 +99,22 @@ def read_note(directory: Path) -> Note:
         f"{path} has format {note['format']}, this chat-tui reads {FORMAT}; export it again with "
         "the same version."
     )
+
+
+def _sources(path: Path) -> Sequence[Path]:
+    """Return where to look for exports: results of `fingerprints` stand for what they are of.
+
+    Raises:
+        PipelineError: these results cannot be read, or what they are of is gone.
+    """
+    published = Results(path).published(FINGERPRINTS) if (path / MANIFEST).is_file() else None
+    if published is None:
+        return [path]
+    sources = [Path(source) for source in published.figures["exports"]]
+    for source in sources:
+        if not source.is_dir():
+            raise PipelineError(f"The fingerprints in {path} are of {source}, which is gone.")
+    return sources
 
 
 def _exports(directory: Path, depth: int) -> Iterator[Path]:

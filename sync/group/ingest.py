@@ -120,6 +120,21 @@ class Gate:
         return message, stored
 
 
+def message_of(entry: Entry) -> Message:
+    """Return the SDS message around an entry: all that it says besides is in the header, signed.
+
+    So the canonical bytes, and the Waku hash with them, are a function of the entry (DESIGN 3).
+    """
+    return Message(
+        sender_id=entry.header.author,
+        message_id=entry.message_id,
+        channel_id=entry.header.channel_id,
+        lamport=entry.header.lamport,
+        causal_history=history_of(entry),
+        content=entry.content,
+    )
+
+
 def history_of(entry: Entry) -> tuple[HistoryEntry, ...]:
     """Return the causal history that the header signs."""
     return tuple(

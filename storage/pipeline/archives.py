@@ -1,0 +1,89 @@
+"""An archive: the distinct messages of the exports that are named together.
+
+What is named is a directory with exports, or one with the results of `fingerprints` over exports,
+which then are not read again where nothing differs.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from storage.pipeline.differences import within
+from storage.pipeline.inputs import FINGERPRINTS, Inputs, struct_of
+from storage.pipeline.prints import SYNC_ID, Prints, by_minute, distinct
+from storage.pipeline.problems import PipelineError
+from storage.pipeline.reading import Range, files_near
+from storage.pipeline.runs import MANIFEST, Results
+from storage.tables import HISTORY, HISTORY_DIR
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """Exports, and where the fingerprints of them lie, if they were taken before."""
+
+    inputs: Inputs
+    prints: Path | None = None
+
+    @classmethod
+    def find(cls, path: Path) -> "Archive":
+        """Find what was named.
+
+        Raises:
+            PipelineError: there is no export, or it changed since its fingerprints were taken.
+        """
+        published = Results(path).published(FINGERPRINTS) if (path / MANIFEST).is_file() else None
+        inputs = Inputs.find([path])
+        if published is None:
+            return cls(inputs)
+        if state_of(inputs.directories) != published.figures["state"]:
+            raise PipelineError(
+                f"What the fingerprints in {path} were taken of has changed since; run "
+                "`chat-tui pipeline fingerprints` again."
+            )
+        return cls(inputs, published.directory)
+
+    def messages(self, spark: "SparkSession") -> "DataFrame":
+        """Return the sync ids of the archive, each once: the columns of `prints.SYNC_ID`.
+
+        A node holds no message twice, and neither does its export; so only what several exports
+        or nodes hold has to be sorted out, which is the greater part of the work then.
+        """
+        history = self.inputs.history(spark)
+        if len(self.inputs.notes) == 1 and len(self.inputs.notes[0].nodes) == 1:
+            return history.select(*SYNC_ID)
+        return distinct(history)
+
+    def near(self, spark: "SparkSession", ranges: Sequence[Range]) -> "DataFrame":
+        """Return the rows in some ranges of time, of all nodes: the columns of `HISTORY`."""
+        schema = struct_of(HISTORY)
+        files = [
+            str(file)
+            for export in self.inputs.directories
+            for file in files_near(export / HISTORY_DIR, "created_ns", ranges)
+        ]
+        if not files:
+            return spark.createDataFrame([], schema)
+        reader = spark.read.schema(schema).option("recursiveFileLookup", "true")
+        return reader.parquet(*files).where(within(ranges))
+
+    def taken(self, spark: "SparkSession", directory: Path) -> Prints:
+        """Return the fingerprints; if there are none yet, those of minutes, in `directory`."""
+        if self.prints is not None:
+            return Prints(spark, self.prints)
+        minutes = by_minute(self.messages(spark))
+        minutes.write.parquet(str(directory / "minutes"))
+        return Prints(spark, directory)
+
+
+def state_of(exports: Sequence[Path]) -> list[list[Any]]:
+    """Return what changes when the history in exports does: files, bytes, when last written."""
+    states: list[list[Any]] = []
+    for export in exports:
+        found = [file.stat() for file in (export / HISTORY_DIR).rglob("*.parquet")]
+        size = sum(file.st_size for file in found)
+        states.append([len(found), size, max((file.st_mtime_ns for file in found), default=0)])
+    return states

@@ -1,0 +1,43 @@
+"""`fingerprints`: XOR and count per minute, hour, day and channel of an archive.
+
+Writes `minutes`, `hours`, `days` and `roots`, all with the columns of `storage.pipeline.prints`.
+"""
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Final
+
+from storage.pipeline.archives import Archive, state_of
+from storage.pipeline.prints import SPANS, XOR, rolled_up
+from storage.pipeline.reading import rows_in, total_of
+from storage.pipeline.work import Work
+from storage.tables import sync_hash
+
+ROOTS_MAX: Final = 100
+"""Channels that the figures name, the largest; the table has all."""
+
+
+def run(work: Work) -> None:
+    """Take the fingerprints of all exports together."""
+    archive = Archive(work.inputs)
+    state = state_of(work.inputs.directories)
+    prints = archive.taken(work.spark, work.run.directory)
+    for fine, coarse in pairwise(SPANS):
+        level = rolled_up(prints.level(fine), SPANS[coarse])
+        level.coalesce(1).write.parquet(work.run.table(coarse))
+    roots = prints.level("roots")
+    largest = roots.orderBy("count", "channel", ascending=[False, True]).limit(ROOTS_MAX).collect()
+    work.run.figures |= {
+        "messages": total_of(work.run.directory / "roots"),
+        "channels": rows_in(work.run.directory / "roots"),
+        "roots": [
+            {
+                "channel": root.channel,
+                "messages": root["count"],
+                "fingerprint": sync_hash([root[xor] for xor in XOR]).hex(),
+            }
+            for root in largest
+        ],
+        "exports": [str(Path(path).absolute()) for path in work.inputs.directories],
+        "state": state,
+    }

@@ -1,0 +1,68 @@
+"""Exports of messages that a test made, written by the tables alone."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from storage.tables import HISTORY, HISTORY_DIR, Note, day_of, partition, sync_words
+from sync.group.values import StoredMessage
+
+Row = dict[str, Any]
+
+
+def row_of(message: StoredMessage, node: str = "a") -> Row:
+    """A row of `HISTORY`."""
+    entry, header = message.entry, message.entry.header
+    words = dict(zip(HISTORY.names[3:7], sync_words(message.waku_hash), strict=True))
+    return {
+        "node": node,
+        "channel": message.channel,
+        "message_id": bytes.fromhex(entry.message_id),
+        **words,
+        "created_ns": header.created_ns,
+        "lamport": header.lamport,
+        "author": header.author,
+        "log": header.log,
+        "seq": header.seq,
+        "parents": [bytes.fromhex(parent.message_id) for parent in header.parents],
+        "kind": header.kind,
+        "delivered": True,
+        "header": entry.header_bytes,
+        "signature": entry.signature,
+        "body": entry.body,
+    }
+
+
+def export_rows(
+    directory: Path,
+    rows: Iterable[Row],
+    nodes: Sequence[str] = ("a",),
+    names: Mapping[str, str] | None = None,
+    schema: pa.Schema = HISTORY,
+) -> Path:
+    """Write an export with these rows, wherever they say they belong; returns `directory`."""
+    directory.mkdir(parents=True, exist_ok=True)
+    Note(nodes, names or {}, {}, {}).write(directory)
+
+    def place(row: Row) -> tuple[str, str]:
+        return str(row.get("in_channel", row["channel"])), day_of(row["created_ns"] or 0)
+
+    for (channel, day), together in groupby(sorted(rows, key=place), place):
+        where = directory / partition(HISTORY_DIR, channel, day)
+        where.mkdir(parents=True, exist_ok=True)
+        table = pa.Table.from_pylist(list(together), schema)
+        number = len(list(where.iterdir()))
+        pq.write_table(table, where / f"{number}.parquet")
+    return directory
+
+
+def export(
+    directory: Path, messages: Iterable[StoredMessage], nodes: Sequence[str] = ("a",)
+) -> Path:
+    """Write an export in which each node holds these messages; returns `directory`."""
+    held = list(messages)
+    return export_rows(directory, [row_of(one, node) for node in nodes for one in held], nodes)
