@@ -18,6 +18,7 @@ from chat_tui.commands import (
     protocol,
     reading,
     settings,
+    stats,
     talking,
     trust,
 )
@@ -114,6 +115,7 @@ TABLE: Final = (
     *protocol.ROWS,
     *settings.ROWS,
     *inspecting.ROWS,
+    *stats.ROWS,
     *demo.ROWS,
     Command(("/quit",), "", "leave; what is not out yet goes out next time", leave),
 )

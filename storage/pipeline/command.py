@@ -71,3 +71,20 @@ def run_jobs(
         for job, found in figures.items():
             click.echo(f"{job}: {found}")
     return 1 if any(found.get("findings") for found in figures.values()) else 0
+
+
+@cli.command()
+@click.option("--out", type=directory, required=True, help="The results that are reported.")
+@click.option("--json", "as_json", is_flag=True, help="The report as one JSON object.")
+def report(*, out: Path, as_json: bool) -> None:
+    """Show what is published in OUT, and make one page with pictures of it; needs no Java."""
+    from storage.pipeline.jobs import report as job  # noqa: PLC0415  # pyarrow, for this alone
+    from storage.pipeline.report_terminal import show  # noqa: PLC0415
+
+    results = Results(out)
+    with results.run("report") as run:
+        made = job.make(results, run)
+    if as_json:
+        click.echo(made.to_json(), nl=False)
+    else:
+        show(made, Path(run.figures["page"]))

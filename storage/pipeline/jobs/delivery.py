@@ -4,6 +4,7 @@ Tables: `members`, `facts`, `messages`, `sessions`, and the small ones that the 
 `latency`, `channels`, `spans`, `offsets`, `repair_load`, `matrix`.
 """
 
+import shutil
 from functools import reduce
 from typing import TYPE_CHECKING, Final
 
@@ -18,6 +19,8 @@ from storage.pipeline.work import Work
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+OWN: Final = "own"
 
 SPANS: Final = {
     "until everybody had it": "converged_ns",
@@ -41,11 +44,12 @@ def run(work: Work) -> None:
     try:
         kinds = [kind.value for kind in facts.OWN_KINDS]
         own = facts.own_messages(rare.where(F.col("kind").isin(kinds)))
-        own = own.persist(StorageLevel.MEMORY_AND_DISK)
+        own = _written(work, OWN, own)
         _written(work, "sessions", repairs.sessions(rare))
-        _tables(work, log, there, own)
     finally:
         rare.unpersist()
+    _tables(work, log, there, own)
+    shutil.rmtree(work.run.table(OWN))  # all of it stands in `messages`
     work.run.figures = delivery_figures(work)
 
 
