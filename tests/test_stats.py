@@ -1,4 +1,4 @@
-"""`/stats`: the last report on the screen of the chat and in line mode, without Spark or pyarrow."""
+"""`/stats`: the last report, on the screen and in line mode, without Spark or pyarrow."""
 
 import json
 import subprocess
@@ -47,13 +47,13 @@ async def test_stats_shows_the_last_report_on_the_screen(tmp_path: Path) -> None
     async with reading(scenes.empty(), (100, 30)) as (app, pilot):
         await command(pilot, "/stats")
         await until(pilot, lambda: "2 things found wrong." in shown(app))
+        await until(pilot, lambda: "report.html" in shown(app))
 
         assert "latency  p50 27 ms, p95 87 ms" in shown(app)
         assert "Missing: this job has not run." in shown(app)
-        assert "report.html" in shown(app)
         assert "\x1b" not in shown(app)
         await pilot.press("escape")
-        assert "2 things found wrong." not in shown(app)
+        await until(pilot, lambda: "2 things found wrong." not in shown(app))
 
 
 async def test_stats_takes_the_results_that_are_named(tmp_path: Path) -> None:

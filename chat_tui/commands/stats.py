@@ -14,9 +14,12 @@ NOTHING_WRONG: Final = "Nothing was found wrong."
 
 async def stats(_chat: Chat, rest: str, _at: At) -> Result:
     """Show the last report, or that of the results which are named."""
-    named = Path(rest).expanduser() if rest else None
-    path, report = await asyncio.to_thread(read_report, named)
+    path, report = await asyncio.to_thread(_read, rest)
     return Result(text=as_text(path, report))
+
+
+def _read(named: str) -> tuple[Path, Report]:
+    return read_report(Path(named).expanduser() if named else None)
 
 
 def as_text(path: Path, report: Report) -> str:

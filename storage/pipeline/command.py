@@ -1,23 +1,21 @@
 """`chat-tui pipeline`: the jobs, their options, and what is said of their results."""
 
-import json
-import tempfile
+import sys
 from collections.abc import Callable, Sequence
-from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
 
-from storage.pipeline.inputs import Inputs
+from storage.pipeline.running import JOBS, run_jobs
 from storage.pipeline.runs import Results
-from storage.pipeline.session import LOCAL, Cluster, session
-from storage.pipeline.work import Work
+from storage.pipeline.session import LOCAL, Cluster
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-ALL: Final[tuple[str, ...]] = ()
-"""What `all` does, in this order."""
+ALL: Final = ("consolidate", "audit", "fingerprints", "delivery", "report")
+"""What `all` does, in this order: each reads what those before it found."""
 
 directory = click.Path(file_okay=False, path_type=Path)
 
@@ -43,6 +41,13 @@ def cluster_options(command: F) -> F:
     return command
 
 
+def exports_argument(command: F) -> F:
+    """Add the exports that a job reads: directories that hold some, at any level."""
+    return click.argument("named", metavar="IN...", nargs=-1, required=True, type=directory)(
+        command
+    )
+
+
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def cli() -> None:
     """Make one history and one audit out of many nodes' exports.
@@ -51,26 +56,50 @@ def cli() -> None:
     """
 
 
-def run_jobs(
-    jobs: Sequence[str], named: Sequence[Path], out: Path, cluster: Cluster, *, as_json: bool
-) -> int:
-    """Run jobs in one session; returns the exit status: 1 if any of them has findings."""
-    inputs, results = Inputs.find(named), Results(out)
-    figures: dict[str, Any] = {}
-    with tempfile.TemporaryDirectory(prefix="chat-tui-") as name:
-        scratch = Path(name)
-        with session(cluster, scratch) as spark:
-            for job in jobs:
-                module = import_module(f"storage.pipeline.jobs.{job}")
-                with results.run(job) as run:
-                    module.run(Work(spark, inputs, results, run, scratch))
-                figures[job] = run.figures
-    if as_json:
-        click.echo(json.dumps(figures))
-    else:
-        for job, found in figures.items():
-            click.echo(f"{job}: {found}")
-    return 1 if any(found.get("findings") for found in figures.values()) else 0
+def run_and_exit(jobs: Sequence[str], named: Sequence[Path], **options: Any) -> None:
+    """Run jobs with what `cluster_options` says, and end with their exit status."""
+    cluster = Cluster(options["master"], options["memory"])
+    sys.exit(run_jobs(jobs, named, options["out"], cluster, as_json=options["as_json"]))
+
+
+@cli.command()
+@exports_argument
+@cluster_options
+def consolidate(**options: Any) -> None:
+    """Make one history out of what all nodes hold; false rows are set apart, with the reason."""
+    run_and_exit(["consolidate"], **options)
+
+
+@cli.command()
+@exports_argument
+@cluster_options
+def audit(**options: Any) -> None:
+    """Find forks, unknown and broken dependencies, divergence, and what is missing where."""
+    run_and_exit(["audit"], **options)
+
+
+@cli.command()
+@exports_argument
+@cluster_options
+def fingerprints(**options: Any) -> None:
+    """Count and fingerprint what is held, for each minute, hour and day."""
+    run_and_exit(["fingerprints"], **options)
+
+
+@cli.command()
+@exports_argument
+@cluster_options
+def delivery(**options: Any) -> None:
+    """Measure latency, convergence, repairs and redundancy, from the protocol logs."""
+    run_and_exit(["delivery"], **options)
+
+
+@cli.command(name="all")
+@exports_argument
+@cluster_options
+def everything(**options: Any) -> None:
+    """Do all of it, in one session: consolidate, audit, fingerprints, delivery, report."""
+    run_and_exit([job for job in ALL if find_spec(f"{JOBS}.{job}")], **options)
 
 
 @cli.command()

@@ -2,8 +2,8 @@
 
 Rules:
 1. Nothing is clamped: a negative latency is a clock that is wrong, and is counted and shown.
-2. Percentiles are exact, of whole microseconds: Spark's keeps one count for each distinct value,
-   and 4 million nanosecond values would be as many objects.
+2. Percentiles are exact, of times in steps of 10 µs: no two hosts' clocks agree better, and values
+   that are equal are counted before Spark keeps an object for each of them.
 """
 
 from typing import TYPE_CHECKING, Final
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 MICROSECOND: Final = 1_000
+STEP_US: Final = 10
 
 PERCENTS: Final = (*(float(percent) for percent in range(100)), 99.5, 99.9, 100.0)
 """Of a distribution as it is drawn: every percent, and the tail."""
@@ -23,31 +24,33 @@ PAIRS_MAX: Final = 10_000
 
 
 def in_us(span_ns: "Column") -> "Column":
-    """Return a span in whole microseconds, rounded down."""
-    return F.floor(span_ns / MICROSECOND).cast("long")
+    """Return a span in microseconds, rounded down to a multiple of `STEP_US`."""
+    return F.floor(span_ns / (MICROSECOND * STEP_US)).cast("long") * STEP_US
 
 
 def latencies(facts: "DataFrame", members: "DataFrame") -> "DataFrame":
-    """Return the time from first sending to delivery, for each message and each other node.
+    """Return how often each time from first sending to delivery was taken, by channel.
 
     Args:
         facts: the columns of `storage.pipeline.facts.facts`
         members: member int, channel string
 
     Returns:
-        channel string, latency_us long (negative: the clocks differ by more)
+        channel string, latency_us long (negative: the clocks differ by more), times long
     """
     channels = F.broadcast(members.select("member", "channel"))
     known = facts.where("delivered_ns is not null and sent_ns is not null and member != author")
     took = in_us(F.col("delivered_ns") - F.col("sent_ns"))
-    return known.select("member", took.alias("latency_us")).join(channels, "member").drop("member")
+    spans = known.select("member", took.alias("latency_us")).join(channels, "member")
+    return spans.groupBy("channel", "latency_us").agg(F.count("*").alias("times"))
 
 
 def distribution(spans: "DataFrame", name: str, by: str | None = None) -> "DataFrame":
     """Return how a span is distributed, overall or by a column.
 
     Args:
-        spans: `name` long in microseconds (null: it never happened), and the column `by`
+        spans: `name` long in microseconds (null: it never happened), times long (how often), and
+            the column `by`
         name: which column
         by: the other one
 
@@ -56,13 +59,17 @@ def distribution(spans: "DataFrame", name: str, by: str | None = None) -> "DataF
         most_us long, at_us array of doubles at `PERCENTS` (null where count is 0)
     """
     value = F.col(name)
+
+    def often(chosen: "Column") -> "Column":
+        return F.coalesce(F.sum(F.when(chosen, F.col("times"))), F.lit(0))
+
     shares = F.array(*[F.lit(percent / 100) for percent in PERCENTS])
     return spans.groupBy(*([by] if by else [])).agg(
-        F.count(value).alias("count"),
-        F.count(F.when(value < 0, F.lit(1))).alias("negative"),
+        often(value.isNotNull()).alias("count"),
+        often(value < 0).alias("negative"),
         F.min(value).alias("least_us"),
         F.max(value).alias("most_us"),
-        F.percentile(value, shares).alias("at_us"),
+        F.percentile(value, shares, F.col("times")).alias("at_us"),
     )
 
 

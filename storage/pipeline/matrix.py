@@ -1,4 +1,4 @@
-"""Who lacks what, as a small picture: members by stretches of time, in a bounded number of cells."""
+"""Who lacks what, as a small picture: members by stretches of time, in not too many cells."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final

@@ -45,8 +45,10 @@ def members(log: "DataFrame", hosts: "DataFrame") -> "DataFrame":
         member int, channel string, node string, host string (null: not known),
         first_ns long, last_ns long
     """
-    seen = log.where("ts_ns >= 0").groupBy("channel", "node").agg(
-        F.min("ts_ns").alias("first_ns"), F.max("ts_ns").alias("last_ns")
+    seen = (
+        log.where("ts_ns >= 0")
+        .groupBy("channel", "node")
+        .agg(F.min("ts_ns").alias("first_ns"), F.max("ts_ns").alias("last_ns"))
     )
     # one task numbers them all; they are a few thousand, and not the rows of the log
     number = F.row_number().over(Window.orderBy("channel", "node"))

@@ -50,7 +50,6 @@ NO_DATA: Final = {"Creator": None, "Date": None, "Format": None, "Type": None}
 LACK: Final = LinearSegmentedColormap.from_list("lack", ["#7f8fa620", "#e0a030", "#c62828"])
 
 
-
 @contextmanager
 def drawing(name: str, size: tuple[float, float] = INCHES) -> Iterator[tuple[Figure, Axes]]:
     """Set up a plot; names of its parts are made of its own name, so that two fit on one page."""

@@ -1,4 +1,4 @@
-"""Small tables of a result, read without Spark: the first rows of each, never all of a large one."""
+"""Small tables of a result, read without Spark: the first rows of each, never all of many."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -60,4 +60,6 @@ def _dataset(path: Path) -> Any:  # noqa: ANN401  # pyarrow has no types
 
 
 def _unreadable(path: Path, error: Exception) -> PipelineError:
-    return PipelineError(f"{path} cannot be read ({str(error).splitlines()[0]}); run the job again.")
+    return PipelineError(
+        f"{path} cannot be read ({str(error).splitlines()[0]}); run the job again."
+    )

@@ -1,4 +1,4 @@
-"""Which plots a report has, and their values: from the small tables of delivery, read by pyarrow."""
+"""Which plots a report has, and their values: from the small tables of delivery, by pyarrow."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -29,17 +29,20 @@ EVERYBODY: Final = "until everybody had it"
 def delivery_plots(directory: Path, figures: Figures) -> Iterator[tuple[str, str]]:
     """Yield the title and the SVG of each plot that there are values for."""
     if latency := _curve(first_rows(directory, "latency", 1)):
-        yield "Latency: sending to delivery", plots.curves(
-            "latency", latency, "seconds since it was sent", "% of deliveries"
+        yield (
+            "Latency: sending to delivery",
+            plots.curves("latency", latency, "seconds since it was sent", "% of deliveries"),
         )
     spans = first_rows(directory, "spans", SPANS_MAX)
     if everybody := _curve([row for row in spans if row["span"] == EVERYBODY]):
-        yield "Convergence: sending until everybody had it", plots.curves(
-            "convergence", everybody, "seconds since it was sent", "% of messages"
+        yield (
+            "Convergence: sending until everybody had it",
+            plots.curves("convergence", everybody, "seconds since it was sent", "% of messages"),
         )
     if states := _curve([row for row in spans if row["span"] != EVERYBODY]):
-        yield "Delivery states of own messages", plots.curves(
-            "states", states, "seconds", "% of messages"
+        yield (
+            "Delivery states of own messages",
+            plots.curves("states", states, "seconds", "% of messages"),
         )
     if repair := figures["repair"]["by_groups"][:LOADS_MAX]:
         yield "Repair load", _repair(repair)

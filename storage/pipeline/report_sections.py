@@ -64,8 +64,10 @@ def delivery_rows(figures: Figures) -> Rows:
     yield "messages", f"{number(figures['messages'])} in {over}, {number(again)} sent again"
     yield (
         "delivered",
-        f"{number(figures['delivered_of_due'])} of {number(figures['due'])} due "
-        f"({share(figures['delivered_of_due'], figures['due'])})",
+        (
+            f"{number(figures['delivered_of_due'])} of {number(figures['due'])} due "
+            f"({share(figures['delivered_of_due'], figures['due'])})"
+        ),
     )
     yield "latency", spread_text(figures["latency"])
     everybody = figures["convergence"]
@@ -96,20 +98,26 @@ def _repair(repair: Figures) -> Rows:
         return
     yield (
         "missing",
-        f"{number(repair['missing_at'])} times of {number(repair['messages'])} messages; "
-        f"{number(repair['repaired_at'])} repaired, {number(repair['lost_at'])} given up",
+        (
+            f"{number(repair['missing_at'])} times of {number(repair['messages'])} messages; "
+            f"{number(repair['repaired_at'])} repaired, {number(repair['lost_at'])} given up"
+        ),
     )
     yield (
         "repair, for each of them",
-        f"{number(repair['requests_per_message'])} requests, "
-        f"{number(repair['answers_per_message'])} answers",
+        (
+            f"{number(repair['requests_per_message'])} requests, "
+            f"{number(repair['answers_per_message'])} answers"
+        ),
     )
     for row in repair["by_groups"][:LOADS_MAX]:
         size = number(row["participants"] / row["groups"])
         yield (
             f"load of {row['groups']:,} response group{'s' * (row['groups'] > 1)}",
-            f"{number(row['answers_per_group'])} answers a message in each of {size} members; "
-            f"{share(row['answers_in_group'], row['answers'])} came from the right one",
+            (
+                f"{number(row['answers_per_group'])} answers a message in each, of {size} members; "
+                f"{share(row['answers_in_group'], row['answers'])} came from the right one"
+            ),
         )
 
 
@@ -123,8 +131,11 @@ def _filters(filters: Figures) -> Rows:
     )
     yield (
         "by theory of the filter",
-        f"at most {number(filters['expected_at_most'])}, at {number(filters['rate_of_full_filter'])}"
-        f" for each of about {number(filters['chances'])} filters heard meanwhile",
+        (
+            f"about {number(filters['expected_at_most'])}, if each filter heard meanwhile "
+            f"({number(filters['chances'])} or so) is full and wrong at "
+            f"{number(filters['rate_of_full_filter'])}"
+        ),
     )
 
 
@@ -134,13 +145,17 @@ def _reconciliation(talked: Figures) -> Rows:
         return
     yield (
         "reconciliation",
-        f"{number(talked['sides'])} sides of sessions, {number(talked['ended'])} ended; "
-        f"{number(talked['rounds_p50'])} rounds (p50), at most {number(talked['rounds_most'])}",
+        (
+            f"{number(talked['sides'])} sides of sessions, {number(talked['ended'])} ended; "
+            f"{number(talked['rounds_p50'])} rounds (p50), at most {number(talked['rounds_most'])}"
+        ),
     )
     yield (
         "bytes of a session",
-        f"p50 {number(talked['bytes_p50'])}, p95 {number(talked['bytes_p95'])}, most "
-        f"{number(talked['bytes_most'])}; {number(talked['bytes'])} in all",
+        (
+            f"p50 {number(talked['bytes_p50'])}, p95 {number(talked['bytes_p95'])}, most "
+            f"{number(talked['bytes_most'])}; {number(talked['bytes'])} in all"
+        ),
     )
 
 
@@ -149,9 +164,12 @@ def _clocks(clocks: Figures, latency: Figures) -> Rows:
         worst = clocks["largest"][0]
         yield (
             "clocks",
-            f"{number(clocks['pairs'])} pairs of hosts; largest difference "
-            f"{span(worst['offset_ns'] / MS)} (± {span(worst['uncertainty_ns'] / MS)}) from "
-            f"{printable(worst['a'], 32)} to {printable(worst['b'], 32)}; nothing is corrected by it",
+            (
+                f"{number(clocks['pairs'])} pairs of hosts; largest difference "
+                f"{span(worst['offset_ns'] / MS)} (± {span(worst['uncertainty_ns'] / MS)}) from "
+                f"{printable(worst['a'], 32)} to {printable(worst['b'], 32)}; nothing is corrected "
+                "by it"
+            ),
         )
     else:
         yield "clocks", "one clock, or too few messages between hosts to compare them"
@@ -160,10 +178,15 @@ def _clocks(clocks: Figures, latency: Figures) -> Rows:
     if latency["negative"]:
         yield (
             "delivered before sent",
-            f"{number(latency['negative'])} deliveries, by up to {span(-latency['least_us'])}: "
-            "clocks differ",
+            (
+                f"{number(latency['negative'])} deliveries, by up to {span(-latency['least_us'])}: "
+                "clocks differ"
+            ),
         )
 
+
+EXACT: Final = 1000
+"""From here on, a figure is told without a fraction."""
 
 STATES: Final = ("possibly_acknowledged", "acknowledged", "failed")
 
@@ -210,7 +233,7 @@ def number(value: object) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if isinstance(value, float):
-        return f"{value:,.0f}" if value.is_integer() or abs(value) >= 1000 else f"{value:.3g}"
+        return f"{value:,.0f}" if value.is_integer() or abs(value) >= EXACT else f"{value:.3g}"
     return str(value)
 
 

@@ -1,7 +1,7 @@
 """How messages got around: latency, convergence, redundancy, repair, filters, reconciliation.
 
 Tables: `members`, `facts`, `messages`, `sessions`, and the small ones that the report draws from:
-`latency`, `channels`, `spans`, `offsets`, `repair_load`, `matrix`.
+`latency`, `latency_counts`, `channels`, `spans`, `offsets`, `repair_load`, `marks`, `matrix`.
 """
 
 import shutil
@@ -61,7 +61,7 @@ def _tables(work: Work, log: "DataFrame", there: "DataFrame", own: "DataFrame") 
     totals = facts.by_message(rows)
     sent = _written(work, "messages", facts.messages(own, totals, due, there))
 
-    took = latency.latencies(rows, there)
+    took = _written(work, "latency_counts", latency.latencies(rows, there))
     _written(work, "latency", latency.distribution(took, "latency_us"))
     _written(work, "channels", latency.distribution(took, "latency_us", "channel"))
     _written(work, "spans", spans(sent))
@@ -86,9 +86,9 @@ def spans(messages: "DataFrame") -> "DataFrame":
         span string, and the columns of `storage.pipeline.latency.distribution`
     """
     tables = [
-        latency.distribution(messages.select(latency.in_us(F.expr(took)).alias("us")), "us").select(
-            F.lit(name).alias("span"), "*"
-        )
+        latency.distribution(
+            messages.select(latency.in_us(F.expr(took)).alias("us"), F.lit(1).alias("times")), "us"
+        ).select(F.lit(name).alias("span"), "*")
         for name, took in SPANS.items()
     ]
     return reduce(lambda one, other: one.unionAll(other), tables)
