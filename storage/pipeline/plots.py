@@ -53,7 +53,8 @@ LACK: Final = LinearSegmentedColormap.from_list("lack", ["#7f8fa620", "#e0a030",
 @contextmanager
 def drawing(name: str, size: tuple[float, float] = INCHES) -> Iterator[tuple[Figure, Axes]]:
     """Set up a plot; names of its parts are made of its own name, so that two fit on one page."""
-    with mpl.rc_context({**STYLE, "svg.hashsalt": f"chat-tui {name}"}):
+    style: Any = {**STYLE, "svg.hashsalt": f"chat-tui {name}"}
+    with mpl.rc_context(style):
         figure = Figure(figsize=size, layout="constrained")
         yield figure, figure.add_subplot()
 

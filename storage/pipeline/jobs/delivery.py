@@ -71,7 +71,7 @@ def _tables(work: Work, log: "DataFrame", there: "DataFrame", own: "DataFrame") 
     _written(work, "repair_load", repairs.repair_load(lost, grouped))
     _written(work, "marks", evidence.marks(sent, evidence.heard(rows, there)))
     first, last = sent.agg(F.min("sent_ns"), F.max("sent_ns")).first() or (None, None)
-    if first is not None:
+    if first is not None and last is not None:
         bins = matrix.Bins(there.count(), first, last)
         _written(work, "matrix", matrix.missing_matrix(due, rows, bins))
 
