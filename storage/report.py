@@ -61,6 +61,15 @@ class Report:
         """How many things were found wrong."""
         return sum(section.findings for section in self.sections)
 
+    @property
+    def verdict(self) -> str:
+        """Whether something was found wrong, as a sentence; without an audit, nobody has looked."""
+        if self.findings:
+            return f"{self.findings:,} thing{'s' * (self.findings > 1)} found wrong."
+        if any(section.job == "audit" and not section.note for section in self.sections):
+            return "Nothing was found wrong."
+        return "No audit was made: whether something is wrong is not known."
+
     def to_json(self) -> str:
         """Return `report.json`."""
         written = {

@@ -31,8 +31,9 @@ def slug(title: str) -> str:
 def picture(svg: str) -> bytes:
     """A plot of the page as PNG, dark on white."""
     names = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
-    alone = svg.replace("<svg", f'<svg {names} style="background: {PAPER}"', 1)
-    return png_of(alone.replace("currentColor", INK))
+    element, _, rest = svg.replace("<svg", f"<svg {names}", 1).partition(">")
+    paper = f'<rect width="100%" height="100%" fill="{PAPER}"/>'
+    return png_of(f"{element}>{paper}{rest}".replace("currentColor", INK))
 
 
 def draw(out: Path, place: Path) -> list[str]:

@@ -277,7 +277,7 @@ def test_the_command_prints_tables_and_remembers_where(tmp_path: Path) -> None:
 
     assert done.exit_code == 0, done.output
     assert "equivocations" in done.output
-    assert "2 found wrong." in done.output
+    assert "2 things found wrong." in done.output
     path, report = read_report()
     assert path.is_relative_to(tmp_path / "out")
     assert report.findings == 2
@@ -289,6 +289,15 @@ def test_the_command_prints_json(tmp_path: Path) -> None:
     done = CliRunner().invoke(cli, ["report", "--json", "--out", str(tmp_path / "out")])
 
     assert json.loads(done.stdout)["findings"] == 2
+
+
+def test_nobody_is_told_that_all_is_well_without_an_audit() -> None:
+    audit = Section("audit", "Audit", [("findings", "0")])
+
+    assert Report([audit]).verdict == "Nothing was found wrong."
+    assert Report([Section("audit", "Audit", note="Missing.")]).verdict.startswith("No audit")
+    assert Report([]).verdict.startswith("No audit")
+    assert Report([Section("diff", "Diff", findings=1)]).verdict == "1 thing found wrong."
 
 
 def test_a_report_is_read_as_it_was_written() -> None:

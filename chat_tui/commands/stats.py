@@ -6,10 +6,8 @@ from typing import Final
 
 from chat_tui.chat import Chat
 from chat_tui.commands.command import At, Command, Result
-from chat_tui.text import clean_text, count
+from chat_tui.text import clean_text
 from storage.report import PAGE, Report, read_report
-
-NOTHING_WRONG: Final = "Nothing was found wrong."
 
 
 async def stats(_chat: Chat, rest: str, _at: At) -> Result:
@@ -24,8 +22,7 @@ def _read(named: str) -> tuple[Path, Report]:
 
 def as_text(path: Path, report: Report) -> str:
     """Return a report as lines, section by section."""
-    wrong = f"{count(report.findings, 'thing')} found wrong."
-    lines = [wrong if report.findings else NOTHING_WRONG]
+    lines = [report.verdict]
     for section in report.sections:
         lines += ["", section.title]
         width = max((len(label) for label, _ in section.rows), default=0)

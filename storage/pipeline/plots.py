@@ -33,6 +33,7 @@ STYLE: Final = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
+    "axes.axisbelow": True,
     "grid.alpha": 0.25,
     "legend.frameon": False,
     **dict.fromkeys(
@@ -70,12 +71,18 @@ def svg_of(figure: Figure, name: str) -> str:
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL)
     text = re.sub(r'\s+xmlns(:\w+)?="[^"]*"', "", text)
+    text = re.sub(r'(width|height)="([0-9.]+)pt"', r'\1="\2"', text, count=2)
     text = text.replace("xlink:href", "href").replace(INK, "currentColor")
     used = set(re.findall(r'(?:href="|url\()#([^")]+)', text))
     text = re.sub(
         r' id="([^"]+)"', lambda at: f' id="{name}-{at[1]}"' if at[1] in used else "", text
     )
     return re.sub(r'(href="|url\()#', rf"\1#{name}-", text)
+
+
+def plain(value: float, _: float) -> str:
+    """Return a number at an axis as people write it: mathematical notation is switched off."""
+    return f"{value:g}"
 
 
 def curves(
@@ -90,6 +97,7 @@ def curves(
             shown = [(x, y) for x, y in points if x > 0]
             axes.plot([x for x, _ in shown], [y for _, y in shown], color=color, label=label)
         axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(plain)
         axes.set_ylim(0, 101)
         axes.set_xlabel(x_label)
         axes.set_ylabel(y_label)
@@ -119,17 +127,20 @@ def filters(
     name: str,
     theory: Mapping[str, Sequence[tuple[float, float]]],
     found: float | None,
-    band: tuple[float, float],
+    band: tuple[float, float] | None,
 ) -> str:
     """Return how often filters are wrong, by how many ids they hold, and how often one was."""
     with drawing(name) as (figure, axes):
         for color, (label, points) in zip(LINES, theory.items(), strict=False):
             axes.plot([x for x, _ in points], [y for _, y in points], color=color, label=label)
-        if found is not None:
-            axes.axhline(found, color=LINES[5], linestyle="--", label="found, with 95 %")
-            axes.axhspan(*band, color=LINES[5], alpha=0.15, linewidth=0)
+        if band is not None:
+            axes.axhspan(*band, color=LINES[5], alpha=0.2, linewidth=0, label="found, with 95 %")
+        if found:  # none at all has no place on such an axis
+            axes.axhline(found, color=LINES[5], linestyle="--")
         axes.set_xscale("log")
         axes.set_yscale("log")
+        axes.xaxis.set_major_formatter(plain)
+        axes.yaxis.set_major_formatter(plain)
         axes.set_ylim(1e-9, 1)
         axes.set_xlabel("ids in the filter")
         axes.set_ylabel("wrong, of all it is asked")

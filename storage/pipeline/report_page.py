@@ -48,21 +48,18 @@ class Part:
     evidence: Sequence[Evidence] = ()
 
 
-def page(parts: Sequence[Part]) -> str:
+def page(verdict: str, parts: Sequence[Part]) -> str:
     """Return the page as HTML, which is well-formed as XML too."""
-    findings = sum(part.section.findings for part in parts)
     body = "".join(_part(part) for part in parts)
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"/>'
         '<meta name="viewport" content="width=device-width, initial-scale=1"/>'
         f"<title>chat-tui: report of the pipeline</title><style>{STYLE}</style></head><body>"
-        f"<h1>Report of the pipeline</h1>{_verdict(findings)}{body}</body></html>\n"
+        f"<h1>Report of the pipeline</h1><p>{_safe(verdict)}</p>{body}</body></html>\n"
     )
 
 
 def _verdict(findings: int) -> str:
-    if not findings:
-        return "<p>Nothing was found wrong.</p>"
     things = "1 thing" if findings == 1 else f"{findings:,} things"
     return f'<p class="wrong">{things} found wrong.</p>'
 

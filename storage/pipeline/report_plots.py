@@ -23,6 +23,9 @@ KEY_CHARS: Final = 8
 
 FILTER_POINTS: Final = 60
 
+LEAST: Final = 1e-9
+"""The lowest rate that is drawn."""
+
 EVERYBODY: Final = "until everybody had it"
 
 
@@ -84,10 +87,9 @@ def _filters(found: Figures) -> str:
         theory[label] = [(float(n), false_positive_rate(parameters, n)) for n in counts]
     chances = found["chances"]
     if not chances:
-        return plots.filters("filters", theory, None, (0, 0))
+        return plots.filters("filters", theory, None, None)
     low, high = wilson(found["false"], max(chances, found["false"]))
-    # a line at none has no place on a logarithmic axis; the band still says how sure that is
-    return plots.filters("filters", theory, found["rate_found"] or None, (max(low, 1e-9), high))
+    return plots.filters("filters", theory, found["rate_found"], (max(low, LEAST), high))
 
 
 def wilson(hits: float, of: float, z: float = 1.96) -> tuple[float, float]:

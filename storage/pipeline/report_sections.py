@@ -58,7 +58,8 @@ def plain_rows(figures: Figures) -> Rows:
 
 def delivery_rows(figures: Figures) -> Rows:
     """Say how messages got around."""
-    yield "logs", f"{number(figures['nodes'])} nodes in {number(figures['channels'])} channels"
+    channels = f"{number(figures['channels'])} channel{'s' * (figures['channels'] != 1)}"
+    yield "logs", f"{number(figures['nodes'])} nodes in {channels}"
     over = span(((figures["to_ns"] or 0) - (figures["from_ns"] or 0)) / MS)
     again = figures["sends"] - figures["messages"]
     yield "messages", f"{number(figures['messages'])} in {over}, {number(again)} sent again"

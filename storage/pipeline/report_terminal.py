@@ -22,6 +22,5 @@ def show(report: Report, page: Path) -> None:
         if section.note:
             table.add_row("", Text(section.note, "italic"))
         console.print(table)
-    wrong = f"{report.findings:,} found wrong." if report.findings else "Nothing was found wrong."
-    console.print(Text(wrong, "bold red" if report.findings else "bold green"))
+    console.print(Text(report.verdict, "bold red" if report.findings else "bold"))
     console.print(Text(f"With pictures: {page}"), soft_wrap=True)

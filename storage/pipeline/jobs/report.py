@@ -55,7 +55,7 @@ def make(results: Results, run: Run) -> Report:
         for section in report.sections
     ]
     (run.directory / REPORT).write_text(report.to_json(), encoding="utf-8")
-    (run.directory / PAGE).write_text(page(parts), encoding="utf-8")
+    (run.directory / PAGE).write_text(page(report.verdict, parts), encoding="utf-8")
     run.figures = {
         "jobs": sorted(found),
         "wrong": report.findings,
