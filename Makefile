@@ -10,7 +10,7 @@ PYTHON ?= $(shell for python in $(CANDIDATES); do \
 ARGS ?=
 SPREAD := --numprocesses auto --maxprocesses 4
 
-.PHONY: help setup chat test test-full check fix proto demo bench screenshots clean
+.PHONY: help setup chat test test-full check fix proto demo bench screenshots pipeline-pictures clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -70,6 +70,9 @@ bench: $(VENV)/.dev ## benchmarks, one JSON object a line
 
 screenshots: $(VENV)/.dev ## pictures of the real program into screenshots/
 	$(BIN)/python -m tests.screenshots
+
+pipeline-pictures: $(VENV)/.dev ## the plots of PIPELINE.md, from a run of five simulated nodes; needs Java
+	$(BIN)/python -m tests.pipeline_pictures
 
 clean: ## remove the environment and caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache *.egg-info

@@ -205,7 +205,7 @@ def open_content(content: bytes) -> Entry:
 
 def content_of(header_bytes: bytes, signature: bytes, body: bytes) -> bytes:
     """Return the content whose parts were kept apart; `open_content` checks them."""
-    return _encode_content(header_bytes, signature, body)
+    return encode_content(header_bytes, signature, body)
 
 
 def encode_text(text: Text) -> bytes:

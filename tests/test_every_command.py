@@ -19,6 +19,7 @@ from tests.demos import ready
 from tests.readings import command, reading, short_talk
 from tests.test_app import screen, shown
 from tests.test_app import until as until_live
+from tests.test_stats import written_report
 
 pytestmark = pytest.mark.slow
 
@@ -67,6 +68,7 @@ TROUBLED = (
     Step("/mouse off", "Now the terminal selects and copies text"),
     Step("/keys", "keys.help"),
     Step("/net loss=20", "This network is real. In the demo (F4), w"),
+    Step("/stats {out}", "With pictures: "),
     Step("/demo 3", '3/7 "A message is lost"'),
 )
 """In a conversation with every kind of trouble, simulated."""
@@ -127,11 +129,12 @@ async def leave_all(app: ChatApp, pilot: Pilot[None]) -> None:
     app.composer.focus()
 
 
-async def test_commands_where_there_is_trouble() -> None:
+async def test_commands_where_there_is_trouble(tmp_path: Path) -> None:
+    out = written_report(tmp_path)
     with scenes.utc():
         async with reading(scenes.morning(), (120, 40)) as (app, pilot):
             for step in TROUBLED:
-                await command(pilot, step.line)
+                await command(pilot, step.line.format(out=out))
                 await seen(app, pilot, step)
                 await leave_all(app, pilot)
 

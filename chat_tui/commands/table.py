@@ -19,6 +19,7 @@ from chat_tui.commands import (
     protocol,
     reading,
     settings,
+    stats,
     talking,
     trust,
 )
@@ -116,6 +117,7 @@ TABLE: Final = (
     *protocol.ROWS,
     *settings.ROWS,
     *inspecting.ROWS,
+    *stats.ROWS,
     *demo.ROWS,
     Command(("/quit",), "", "leave; what is not out yet goes out next time", leave),
 )

@@ -10,6 +10,7 @@ import click
 
 from storage.pipeline.grid import Grid
 from storage.pipeline.running import JOBS, run_jobs
+from storage.pipeline.runs import Results
 from storage.pipeline.session import LOCAL, Cluster
 from storage.pipeline.synthetic.command import synthesize
 
@@ -169,6 +170,23 @@ def sweep(  # its options are the grid's fields
 def everything(**options: Any) -> None:
     """Do all of it, in one session: consolidate, audit, fingerprints, delivery, report."""
     run_and_exit([job for job in ALL if find_spec(f"{JOBS}.{job}")], **options)
+
+
+@cli.command()
+@click.option("--out", type=directory, required=True, help="The results that are reported.")
+@click.option("--json", "as_json", is_flag=True, help="The report as one JSON object.")
+def report(*, out: Path, as_json: bool) -> None:
+    """Show what is published in OUT, and make one page with pictures of it; needs no Java."""
+    from storage.pipeline.jobs import report as job  # noqa: PLC0415  # pyarrow, for this alone
+    from storage.pipeline.report_terminal import show  # noqa: PLC0415
+
+    results = Results(out)
+    with results.run("report") as run:
+        made = job.make(results, run)
+    if as_json:
+        click.echo(made.to_json(), nl=False)
+    else:
+        show(made, Path(run.figures["page"]))
 
 
 cli.add_command(synthesize)

@@ -1,0 +1,120 @@
+"""How long things took: exact percentiles, and how far the clocks of hosts are apart.
+
+Rules:
+1. Nothing is clamped: a negative latency is a clock that is wrong, and is counted and shown.
+2. Percentiles are exact, of times in steps of 10 µs: no two hosts' clocks agree better, and values
+   that are equal are counted before Spark keeps an object for each of them.
+"""
+
+from typing import TYPE_CHECKING, Final
+
+from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+MICROSECOND: Final = 1_000
+STEP_US: Final = 10
+
+PERCENTS: Final = (*(float(percent) for percent in range(100)), 99.5, 99.9, 100.0)
+"""Of a distribution as it is drawn: every percent, and the tail."""
+
+PAIRS_MAX: Final = 10_000
+"""Pairs of hosts whose clocks are compared: a hundred hosts."""
+
+
+def in_us(span_ns: "Column") -> "Column":
+    """Return a span in microseconds, rounded down to a multiple of `STEP_US`."""
+    return F.floor(span_ns / (MICROSECOND * STEP_US)).cast("long") * STEP_US
+
+
+def latencies(facts: "DataFrame", members: "DataFrame") -> "DataFrame":
+    """Return how often each time from first sending to delivery was taken, by channel.
+
+    Args:
+        facts: the columns of `storage.pipeline.facts.facts`
+        members: member int, channel string
+
+    Returns:
+        channel string, latency_us long (negative: the clocks differ by more), times long
+    """
+    channels = F.broadcast(members.select("member", "channel"))
+    known = facts.where("delivered_ns is not null and sent_ns is not null and member != author")
+    took = in_us(F.col("delivered_ns") - F.col("sent_ns"))
+    spans = known.select("member", took.alias("latency_us")).join(channels, "member")
+    return spans.groupBy("channel", "latency_us").agg(F.count("*").alias("times"))
+
+
+def distribution(spans: "DataFrame", name: str, by: str | None = None) -> "DataFrame":
+    """Return how a span is distributed, overall or by a column.
+
+    Args:
+        spans: `name` long in microseconds (null: it never happened), times long (how often), and
+            the column `by`
+        name: which column
+        by: the other one
+
+    Returns:
+        the column `by` if there is one, count long (not null), negative long, least_us long,
+        most_us long, at_us array of doubles at `PERCENTS` (null where count is 0)
+    """
+    value = F.col(name)
+
+    def often(chosen: "Column") -> "Column":
+        return F.coalesce(F.sum(F.when(chosen, F.col("times"))), F.lit(0))
+
+    shares = F.array(*[F.lit(percent / 100) for percent in PERCENTS])
+    return spans.groupBy(*([by] if by else [])).agg(
+        often(value.isNotNull()).alias("count"),
+        often(value < 0).alias("negative"),
+        F.min(value).alias("least_us"),
+        F.max(value).alias("most_us"),
+        F.percentile(value, shares, F.col("times")).alias("at_us"),
+    )
+
+
+def offsets(facts: "DataFrame", members: "DataFrame") -> "DataFrame":
+    """Return how far the clocks of two hosts are apart, by the fastest message each way.
+
+    If the fastest took equally long both ways, `offset_ns` is what b's clock is ahead of a's; it
+    cannot be off by more than `uncertainty_ns`, half of the fastest way there and back.
+
+    Args:
+        facts: the columns of `storage.pipeline.facts.facts`
+        members: member int, host string
+
+    Returns:
+        a string, b string (a < b), offset_ns long, uncertainty_ns long, there long, back long
+        (messages each way)
+    """
+    hosts = members.where("host is not null").select("member", "host")
+    theirs = hosts.select(F.col("member").alias("author"), F.col("host").alias("source"))
+    difference = F.col("received_ns") - F.col("sent_ns")
+    ways = (
+        facts.where("received_ns is not null and sent_ns is not null and member != author")
+        .join(F.broadcast(hosts), "member")
+        .join(F.broadcast(theirs), "author")
+        .where("source != host")
+        .groupBy("source", "host")
+        .agg(F.min(difference).alias("least_ns"), F.count("*").alias("messages"))
+    )
+    there = ways.select(
+        F.col("source").alias("a"),
+        F.col("host").alias("b"),
+        F.col("least_ns").alias("there_ns"),
+        F.col("messages").alias("there"),
+    )
+    back = ways.select(
+        F.col("host").alias("a"),
+        F.col("source").alias("b"),
+        F.col("least_ns").alias("back_ns"),
+        F.col("messages").alias("back"),
+    )
+    both = there.where("a < b").join(back, ["a", "b"])
+    return (
+        both.withColumn("offset_ns", F.floor(F.col("there_ns") / 2 - F.col("back_ns") / 2))
+        .withColumn("uncertainty_ns", F.ceil(F.col("there_ns") / 2 + F.col("back_ns") / 2))
+        .select("a", "b", "offset_ns", "uncertainty_ns", "there", "back")
+        .orderBy(F.abs("offset_ns").desc(), "a", "b")
+        .limit(PAIRS_MAX)
+    )

@@ -1,0 +1,367 @@
+"""Delivery on logs made by hand, where every figure is known."""
+
+import hashlib
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from storage import tables
+from storage.pipeline.latency import PERCENTS
+from storage.pipeline.problems import PipelineError
+from storage.tables import LOG, Note, partition
+from sync.bloom_parameters import LAN
+from sync.machine import MILLISECOND, SECOND, MessageId, PeerId
+from sync.sds.parameters import LAN as LAN_PARAMETERS
+from sync.sds.repair import Window, is_in_response_group
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+DAY = "1970-01-01"
+ANN, BOB, CAT = "aa" * 32, "bb" * 32, "cc" * 32
+DAN, EVE = "dd" * 32, "ee" * 32
+NODES = (ANN, BOB, CAT)
+
+Event = tuple[int, str, str, bytes | None]
+"""(ms, node, kind, message)"""
+
+GOT, LATER, STATES, LOST, CLOCKS, TWICE = (f"{number:04x}" for number in range(6))
+"""Channels, each with a story of its own."""
+
+
+def named(channel: str, number: int) -> bytes:
+    """An id of its own for each message of a channel."""
+    return hashlib.sha256(f"{channel} {number}".encode()).digest()
+
+
+def around(channel: str, *nodes: str) -> list[Event]:
+    """Nodes that note something before and after all else: a message that nobody sent."""
+    return [(at, node, "duplicate", named(channel, 9)) for at in (0, 60_000) for node in nodes]
+
+
+def story(channel: str) -> list[Event]:
+    """What happens in a channel."""
+    hello, late = named(channel, 1), named(channel, 2)
+    match channel:
+        case "0000":
+            return [
+                *around(channel, *NODES),
+                (1000, ANN, "sent", hello),
+                (1010, BOB, "received", hello),
+                (1010, BOB, "delivered", hello),
+                (1020, BOB, "duplicate", hello),
+                (1030, CAT, "received", hello),
+                (1030, CAT, "buffered", hello),
+                (1500, CAT, "delivered", hello),
+                (6000, ANN, "sent", hello),
+                (2000, BOB, "sent", late),
+                (2040, ANN, "received", late),
+                (2040, ANN, "delivered", late),
+            ]
+        case "0001":
+            return [
+                *around(channel, ANN, BOB),
+                (1000, ANN, "sent", hello),
+                (1010, BOB, "delivered", hello),
+                (5000, CAT, "received", hello),
+                (5000, CAT, "delivered", hello),
+            ]
+        case "0002":
+            return [
+                *around(channel, *NODES),
+                (1000, ANN, "sent", hello),
+                (1300, ANN, "possibly acknowledged", hello),
+                (1400, BOB, "received", hello),
+                (1900, ANN, "acknowledged", hello),
+                (2000, BOB, "sent", late),
+                (2100, CAT, "received", late),
+                (2200, BOB, "possibly acknowledged", late),
+                (9000, BOB, "failed", late),
+            ]
+        case "0003":
+            return [
+                *around(channel, *NODES),
+                (1000, ANN, "sent", hello),
+                (2000, BOB, "missing", hello),
+                (3000, BOB, "repair requested", hello),
+                (4000, BOB, "repair requested", hello),
+                (4500, CAT, "repair answered", hello),
+                (4600, BOB, "received", hello),
+                (4600, BOB, "repaired", hello),
+                (1500, ANN, "sent", late),
+                (2000, CAT, "missing", late),
+                (9000, CAT, "lost", late),
+            ]
+        case "0004":  # eve's clock is 500 ms behind dan's; it takes 20 ms there and 40 ms back
+            return [
+                *around(channel, DAN, EVE),
+                (10_000, DAN, "sent", hello),
+                (9_520, EVE, "received", hello),
+                (9_520, EVE, "delivered", hello),
+                (20_000, EVE, "sent", late),
+                (20_540, DAN, "received", late),
+                (20_540, DAN, "delivered", late),
+            ]
+        case _:
+            return [
+                *around(channel, *NODES),
+                (1000, ANN, "sent", hello),
+                (1005, BOB, "sent", hello),
+                (1100, BOB, "acknowledged", hello),
+            ]
+
+
+def rows_of(channel: str, events: Sequence[Event], **more: object) -> list[dict[str, Any]]:
+    return [
+        {
+            "run": "test",
+            "boot": 1,
+            "seq": seq,
+            "ts_ns": ms * MILLISECOND,
+            "node": node,
+            "channel": channel,
+            "kind": kind,
+            "message_id": message,
+            "bytes": 400,
+            **more,
+        }
+        for seq, (ms, node, kind, message) in enumerate(events, 1)
+    ]
+
+
+def sessions() -> list[dict[str, Any]]:
+    """A reconciliation, as both of its sides note it."""
+    steps = [(1000, "session started", 1, None), (1100, "session round", 1, 60)]
+    steps += [(1200, "session round", 2, 90), (1300, "session ended", 2, None)]
+    return [
+        row | {"session": 7, "round": number, "bytes": size, "peer": CAT}
+        for ms, kind, number, size in steps
+        for node in (ANN, BOB)
+        for row in rows_of(GOT, [(ms, node, kind, None)])
+    ]
+
+
+def export(directory: Path, rows: Sequence[dict[str, Any]], hosts: dict[str, str]) -> Path:
+    """Write an export with a log."""
+    directory.mkdir(parents=True)
+    Note([*NODES, DAN, EVE], {}, hosts, {}).write(directory)
+    for channel in {row["channel"] for row in rows}:
+        where = directory / partition(tables.LOG_DIR, channel, DAY)
+        where.mkdir(parents=True)
+        chosen = [row for row in rows if row["channel"] == channel]
+        pq.write_table(pa.Table.from_pylist(chosen, LOG), where / "a.parquet")
+    return directory
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What the job published."""
+
+    figures: dict[str, Any]
+    directory: Path
+
+    def table(self, name: str) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = pq.read_table(self.directory / name).to_pylist()
+        return rows
+
+    def message(self, channel: str, number: int) -> dict[str, Any]:
+        message_id = named(channel, number)
+        [row] = [row for row in self.table("messages") if row["message_id"] == message_id]
+        return row
+
+    def fact(self, channel: str, number: int, node: str) -> dict[str, Any]:
+        [member] = [
+            row["member"]
+            for row in self.table("members")
+            if (row["channel"], row["node"]) == (channel, node)
+        ]
+        wanted = (named(channel, number), member)
+        facts = self.table("facts")
+        [row] = [row for row in facts if (row["message_id"], row["member"]) == wanted]
+        return row
+
+
+def run_job(spark: "SparkSession", directory: Path, rows: Sequence[dict[str, Any]]) -> Ran:
+    from storage.pipeline.inputs import Inputs  # noqa: PLC0415  # pyspark, for these tests alone
+    from storage.pipeline.jobs import delivery  # noqa: PLC0415
+    from storage.pipeline.runs import Results  # noqa: PLC0415
+    from storage.pipeline.work import Work  # noqa: PLC0415
+
+    inputs = Inputs.find([export(directory / "export", rows, {DAN: "one", EVE: "two"})])
+    results = Results(directory / "out")
+    with results.run("delivery") as run:
+        delivery.run(Work(spark, inputs, results, run, directory))
+    published = results.published("delivery")
+    assert published is not None
+    return Ran(published.figures, published.directory)
+
+
+@pytest.fixture(scope="module")
+def ran(spark: "SparkSession", tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    """All stories in one log, and the job run once: it is thirty small queries."""
+    rows = sessions()
+    for channel in (GOT, LATER, STATES, LOST, CLOCKS, TWICE):
+        rows += rows_of(channel, story(channel))
+    absurd = rows_of(GOT, [(0, BOB, "delivered", named(GOT, 1))])[0] | {"ts_ns": -(2**63)}
+    return run_job(spark, tmp_path_factory.mktemp("delivery"), [*rows, absurd])
+
+
+def test_latency_by_channel_is_exact(ran: Ran) -> None:
+    by_channel = {row["channel"]: row for row in ran.table("channels")}
+    at = dict(zip(PERCENTS, by_channel[GOT]["at_us"], strict=True))
+
+    assert by_channel[GOT]["count"] == 3
+    assert (by_channel[GOT]["least_us"], by_channel[GOT]["most_us"]) == (10_000, 500_000)
+    assert at[50] == 40_000
+    assert at[95] == pytest.approx(40_000 + 0.9 * 460_000)
+    assert at[99] == pytest.approx(40_000 + 0.98 * 460_000)
+    assert ran.figures["latency"]["count"] == 3 + 2 + 2
+
+
+def test_redundancy_and_convergence(ran: Ran) -> None:
+    hello, late = ran.message(GOT, 1), ran.message(GOT, 2)
+
+    assert (hello["receptions"], hello["deliveries"], hello["sends"]) == (3, 2, 2)
+    assert (hello["expected"], hello["converged_ns"]) == (2, 500 * MILLISECOND)
+    assert (late["expected"], late["present_deliveries"], late["converged_ns"]) == (2, 1, None)
+    figures = ran.figures
+    assert figures["messages"] == 2 + 1 + 2 + 2 + 2 + 1
+    assert figures["sends"] == figures["messages"] + 1
+    assert figures["receptions_per_delivery"] == pytest.approx((4 + 1 + 2 + 1 + 2) / 7)
+
+
+def test_a_fact_is_what_one_node_noted_of_one_message(ran: Ran) -> None:
+    cat = ran.fact(GOT, 1, CAT)
+
+    assert (cat["received_ns"], cat["buffered_ns"]) == (1030 * MILLISECOND,) * 2
+    assert (cat["delivered_ns"], cat["sent_ns"]) == (1500 * MILLISECOND, SECOND)
+    assert (cat["receptions"], cat["requests"], cat["present"]) == (1, 0, True)
+    assert ran.fact(GOT, 1, BOB)["receptions"] == 2
+    assert ran.fact(LOST, 1, BOB)["requests"] == 2
+    assert ran.fact(LOST, 1, CAT)["answers"] == 1
+    assert ran.fact(LOST, 2, CAT)["lost_ns"] == 9 * SECOND
+    assert ran.fact(GOT, 9, BOB)["author"] is None
+
+
+def test_who_comes_later_is_not_waited_for(ran: Ran) -> None:
+    hello = ran.message(LATER, 1)
+
+    assert (hello["expected"], hello["deliveries"]) == (1, 2)
+    assert hello["converged_ns"] == 10 * MILLISECOND
+    assert not ran.fact(LATER, 1, CAT)["present"]
+
+
+def test_states_of_own_messages(ran: Ran) -> None:
+    states = ran.figures["states"]
+
+    assert (states["possibly_acknowledged"], states["acknowledged"], states["failed"]) == (2, 1, 1)
+    times = {name: (of["count"], of["p50_us"]) for name, of in states["times"].items()}
+    assert times["sent to possibly acknowledged"] == (2, 250_000)
+    assert times["possibly acknowledged to acknowledged"] == (1, 600_000)
+    assert times["sent to acknowledged"] == (1, 900_000)
+    assert times["sent to failed"] == (1, 7_000_000)
+
+
+def test_a_mark_is_false_while_nobody_else_has_the_message(ran: Ran) -> None:
+    filters = ran.figures["filters"]
+
+    assert (filters["marked"], filters["false"]) == (2, 1), "nobody had it at 1300"
+    full = (1 - math.exp(-LAN.k * LAN.capacity / LAN.m_bits)) ** LAN.k
+    assert filters["rate_of_full_filter"] == pytest.approx(full)
+    assert filters["expected_at_most"] == pytest.approx(full * filters["chances"])
+
+
+def test_chances_are_the_filters_heard_while_alone(spark: "SparkSession") -> None:
+    from storage.pipeline.evidence import marks  # noqa: PLC0415
+
+    columns = "author int, sent_ns long, possibly_ns long, acknowledged_ns long, "
+    rows = [
+        (1, 0, 3 * SECOND, None, 9 * SECOND),
+        (1, 0, None, 5 * SECOND, 1 * SECOND),
+        (1, 8 * SECOND, None, None, 7 * SECOND),  # heard by one whose clock is behind
+        (2, 0, None, None, 1 * SECOND),
+    ]
+    sent = spark.createDataFrame(rows, columns + "first_received_ns long")
+    rates = spark.createDataFrame([(1, 2.0)], "member int, per_second double")
+
+    found = marks(sent, rates).first()
+
+    assert found is not None
+    assert found.asDict() == {"marked": 1, "false": 1, "chances": 2.0 * (3 + 1)}
+
+
+def test_repairs_for_each_loss(ran: Ran) -> None:
+    repair = ran.figures["repair"]
+
+    assert (repair["messages"], repair["missing_at"]) == (2, 2)
+    assert (repair["repaired_at"], repair["lost_at"]) == (1, 1)
+    assert (repair["requests"], repair["answers"]) == (2, 1)
+    assert (repair["requests_per_message"], repair["answers_per_message"]) == (1, 0.5)
+    [load] = repair["by_groups"]
+    assert (load["groups"], load["participants"], load["answers_in_group"]) == (1, 3, 1)
+    assert load["answers_per_member"] == pytest.approx(1 / 2 / 3)
+
+
+def test_sessions_rounds_and_bytes(ran: Ran) -> None:
+    talked = ran.figures["reconciliation"]
+
+    assert (talked["sides"], talked["ended"], talked["rounds_most"]) == (2, 2, 2)
+    assert (talked["bytes"], talked["bytes_p50"]) == (300, 150)
+    assert {row["started_ns"] for row in ran.table("sessions")} == {SECOND}
+
+
+def test_clocks_that_differ_are_found_and_nothing_is_clamped(ran: Ran) -> None:
+    assert (ran.figures["latency"]["negative"], ran.figures["latency"]["least_us"]) == (1, -480_000)
+    assert ran.figures["clocks"]["nodes_without_host"] == 3
+    [pair] = ran.figures["clocks"]["largest"]
+    assert (pair["a"], pair["b"]) == ("one", "two")
+    assert pair["offset_ns"] == -510 * MILLISECOND
+    assert pair["uncertainty_ns"] == 30 * MILLISECOND
+    assert abs(pair["offset_ns"] + 500 * MILLISECOND) <= pair["uncertainty_ns"]
+
+
+def test_the_author_is_who_sent_first(ran: Ran) -> None:
+    hello = ran.message(TWICE, 1)
+
+    assert (hello["sent_ns"], hello["acknowledged_ns"]) == (SECOND, None)
+
+
+def test_the_matrix_counts_what_was_due_and_what_came(ran: Ran) -> None:
+    cells = ran.table("matrix")
+
+    assert sum(cell["expected"] for cell in cells) == ran.figures["due"] == 4 + 1 + 4 + 4 + 2 + 2
+    came = sum(cell["delivered"] for cell in cells)
+    assert came == ran.figures["delivered_of_due"] == 3 + 1 + 2
+    assert {cell["column"] for cell in cells} <= set(range(48))
+
+
+def test_a_group_answers_as_the_engine_says(spark: "SparkSession") -> None:
+    from pyspark.sql import functions as F  # noqa: N812, PLC0415
+
+    from storage.pipeline.repairs import remainder  # noqa: PLC0415
+
+    groups = Window.of(LAN_PARAMETERS, 700).groups
+    nodes = [PeerId(hashlib.sha256(bytes([n])).hexdigest()) for n in range(40)]
+    message = MessageId("ab" * 32)
+    rows = spark.createDataFrame([(node,) for node in nodes], "node string")
+    at = remainder(F.col("node"), F.lit(message), F.lit(groups)).cast("long").alias("group")
+
+    of = {row["node"]: row["group"] for row in rows.select("node", at).collect()}
+
+    assert groups == 5
+    for node in nodes:
+        same = of[node] == of[nodes[0]]
+        assert same == is_in_response_group(node, nodes[0], message, groups)
+
+
+def test_no_log_is_said_with_the_fix(spark: "SparkSession", tmp_path: Path) -> None:
+    with pytest.raises(PipelineError, match="no protocol log"):
+        run_job(spark, tmp_path, [])
