@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from chat_tui.client import Setup
+from chat_tui.setup import Setup
 from chat_tui.text import clean_text
 from storage.archive import Archive
 from storage.database import Database

@@ -94,7 +94,7 @@ def main(arguments: Sequence[str]) -> None:
         (directory / f"{name}.png").write_bytes(png_of(svg))
     if directory == DIRECTORY:
         for path in directory.iterdir():
-            if path.stem not in PICTURES:
+            if path.is_file() and path.stem not in PICTURES:
                 path.unlink()
 
 

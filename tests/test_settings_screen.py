@@ -191,7 +191,7 @@ async def test_the_look_follows_at_once() -> None:
 
         assert "09:13" in before
         assert " 9:13am dave  " in after
-        assert " 9:11am car…  " in after
+        assert " 9:11am car.  " in after
         assert "Monday" in before
         assert "Monday" not in after
         assert "●" in before
