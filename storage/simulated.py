@@ -14,6 +14,7 @@ from storage.tables import (
     HISTORY_DIR,
     LOG,
     LOG_DIR,
+    WORLD,
     Note,
     day_of,
     partition,
@@ -73,7 +74,7 @@ class SimulatedExport:
                 nodes=[node.identity.peer_id for node in nodes],
                 channels=dict.fromkeys(sorted(channels), CHANNEL_NAME),
                 hosts={node.identity.peer_id: self._recording.run for node in nodes},
-                more={"boots": self._boots()},
+                more={WORLD: self._recording.run, "boots": self._boots()},
             ).write(self._directory)
 
     def _boots(self) -> list[dict[str, object]]:

@@ -28,6 +28,9 @@ NOTE: Final = "export.json"
 HISTORY_DIR: Final = "history"
 LOG_DIR: Final = "log"
 
+WORLD: Final = "simulated"
+"""In the note of a simulated group: its name. People of two groups never met."""
+
 ROW_GROUP: Final = 64 * 1024
 """Rows of a row group, sorted by time: statistics let a reader of some minutes skip the others."""
 

@@ -61,6 +61,16 @@ def test_another_format_is_refused(tmp_path: Path) -> None:
         Inputs.find([tmp_path])
 
 
+def test_groups_that_never_met_are_not_taken_for_one(tmp_path: Path) -> None:
+    for seed in (1, 2):
+        directory = export(tmp_path / f"seed-{seed}")
+        Note(["ab"], {}, {}, {tables.WORLD: f"sim-{seed}"}).write(directory)
+
+    with pytest.raises(PipelineError, match=r"2 groups that never met.*seed-1"):
+        Inputs.find([tmp_path])
+    assert Inputs.find([tmp_path / "seed-2"]).directories
+
+
 @pytest.mark.spark
 def test_tables_of_several_exports_are_one(tmp_path: Path, spark: "SparkSession") -> None:
     export(tmp_path / "one")

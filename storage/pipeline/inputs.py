@@ -13,7 +13,7 @@ from pyspark.sql.types import StructType
 
 from storage.pipeline.problems import PipelineError
 from storage.pipeline.runs import MANIFEST, Results
-from storage.tables import FORMAT, HISTORY, HISTORY_DIR, LOG, LOG_DIR, NOTE, Note
+from storage.tables import FORMAT, HISTORY, HISTORY_DIR, LOG, LOG_DIR, NOTE, WORLD, Note
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -46,7 +46,8 @@ class Inputs:
         """Find the exports in and below what was named.
 
         Raises:
-            PipelineError: there are none, or one cannot be read, or has another format.
+            PipelineError: there are none, or one cannot be read, or has another format; or people
+                of some have never met those of others.
         """
         found: dict[Path, Note] = {}
         for path in named:
@@ -61,6 +62,13 @@ class Inputs:
                 f"No export in {names}: no {NOTE} there. `chat-tui export DIR` makes one."
             )
         directories = sorted(found)
+        # all simulated groups have one channel: each would seem to lack what the others wrote
+        worlds = {str(note.more.get(WORLD)): directory for directory, note in found.items()}
+        if len(worlds) > 1:
+            raise PipelineError(
+                f"These are {len(worlds)} groups that never met, each seed one: name one of them, "
+                f"for example {directories[0]}."
+            )
         return cls(directories, [found[directory] for directory in directories], tuple(named))
 
     def history(self, spark: "SparkSession") -> "DataFrame":

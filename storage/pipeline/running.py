@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from rich.console import Console
 
+from storage import report as reports
+from storage.pipeline import report_terminal
 from storage.pipeline.footers import check_files
 from storage.pipeline.inputs import Inputs
 from storage.pipeline.problems import PipelineError
@@ -70,6 +72,9 @@ def run_jobs(
                 figures[job] = run.figures
     if as_json:
         click.echo(json.dumps(figures))
+    elif reports.JOB in figures:  # it says all of it, in the words of people
+        _, report = reports.read_report(out)
+        report_terminal.show(report, Path(figures[reports.JOB]["page"]))
     else:
         for table in tables(figures):
             Console().print(table)
