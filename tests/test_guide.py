@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import click
 import pytest
 
 from chat_tui.bindings import KEYS, as_sent, name_of
@@ -10,6 +11,7 @@ from chat_tui.commands.table import BY_NAME
 from chat_tui.main import cli
 from chat_tui.marks import ASCII, UNICODE, WORDS
 from chat_tui.settings import schema
+from storage.pipeline.command import cli as jobs
 
 ROOT = Path(__file__).parent.parent
 PAGES = ("GUIDE.md", "README.md")
@@ -45,7 +47,10 @@ def test_every_subcommand_and_option_that_is_named_exists(page: str) -> None:
 
     assert wrong == []
     for word, rest in lines:
-        options = {name for one in cli.commands[word].params for name in one.opts}
+        command: click.Command = cli.commands[word]
+        if word == "pipeline" and rest.split()[0] in jobs.commands:
+            command = jobs.commands[rest.split()[0]]
+        options = {name for one in command.params for name in one.opts}
         assert set(re.findall(r"--[a-z-]+", rest)) <= options, (word, rest)
 
 
