@@ -262,7 +262,8 @@ class Surroundings(Vertical):
             self._debug = self._debug_pane()
             await self.query_one("#main").mount(self._debug)
         self._debug.display = True
-        self._debug.listing.focus()
+        # at once: `focus` waits its turn, and what is typed meanwhile would go to the input
+        self.screen.set_focus(self._debug.listing)
         return self._debug
 
     def close_debug(self, *, stays: bool = False) -> None:
