@@ -34,11 +34,9 @@ from sync.net.stream import SecureStream
 from sync.net.trace import Trace
 from sync.view import Event, MessageShown, Notice, PeerShown, PeerState
 from tests.entries import identity
+from tests.patience import PATIENCE_S
 
 HOST = "127.0.0.1"
-PATIENCE_S = 20.0
-"""After this a condition is taken for false; what is waited for takes milliseconds."""
-
 HEARTBEAT_S = 0.01
 """How often the meshes tick, and so at least how often a condition is looked at."""
 

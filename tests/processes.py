@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self, TypeAlias
 
+from tests.patience import PATIENCE_S
+
 Event: TypeAlias = dict[str, Any]
 """One line of `plain --json`; `event` names its kind."""
 
@@ -24,15 +26,6 @@ Wanted: TypeAlias = str | Callable[[Event], bool]
 """The name of an event, or a question about one."""
 
 ROOT = Path(__file__).parent.parent
-
-READY_WITHIN_S = 20.0
-"""Five programs starting at once share two cores; one alone needs about a second."""
-
-EVENT_WITHIN_S = 10.0
-"""Longer than any answer over loopback takes on a busy machine."""
-
-EXIT_WITHIN_S = 10.0
-"""End of input allows the program 2 s for its last lines; the rest is for a busy machine."""
 
 LINE_MAX_BYTES = 4 * 1024 * 1024
 """A text of 64 KiB may become six times as long when JSON escapes every character."""
@@ -97,7 +90,7 @@ class PlainProcess:
         reading = (self._read_events(), self._read_diagnostics())
         self._readers = [asyncio.create_task(each) for each in reading]
         try:
-            await self.wait_for("ready", within_s=READY_WITHIN_S)
+            await self.wait_for("ready", within_s=PATIENCE_S)
         except BaseException:
             await self.kill()
             raise
@@ -162,7 +155,7 @@ class PlainProcess:
         return await self.wait_for("result", since=since)
 
     async def wait_for(
-        self, wanted: Wanted, *, since: int = 0, within_s: float = EVENT_WITHIN_S, **fields: object
+        self, wanted: Wanted, *, since: int = 0, within_s: float = PATIENCE_S, **fields: object
     ) -> Event:
         """The first event from `since` on that is `wanted` and has these fields.
 
@@ -186,7 +179,7 @@ class PlainProcess:
         assert not came, self._report(f"must not happen: {matching()}")
 
     async def until(
-        self, holds: Callable[[], bool], meaning: str, *, within_s: float = EVENT_WITHIN_S
+        self, holds: Callable[[], bool], meaning: str, *, within_s: float = PATIENCE_S
     ) -> None:
         """Wait until `holds`, looked at after every event.
 
@@ -214,10 +207,10 @@ class PlainProcess:
         """End its input, as a person who leaves, and return its exit code."""
         self._stdin.close()
         try:
-            async with asyncio.timeout(EXIT_WITHIN_S):
+            async with asyncio.timeout(PATIENCE_S):
                 await self._running.wait()
         except TimeoutError:
-            message = f"runs on {EXIT_WITHIN_S} s after the end of its input"
+            message = f"runs on {PATIENCE_S} s after the end of its input"
             raise AssertionError(self._report(message)) from None
         return await self._collect()
 
@@ -319,7 +312,7 @@ class Finished:
     stderr: str
 
 
-async def run(command: Sequence[str], *, within_s: float = READY_WITHIN_S) -> Finished:
+async def run(command: Sequence[str], *, within_s: float = PATIENCE_S) -> Finished:
     """Run a command line with empty input to its end.
 
     Raises:
@@ -342,7 +335,7 @@ async def run(command: Sequence[str], *, within_s: float = READY_WITHIN_S) -> Fi
 
 
 async def everyone_sees_everyone(
-    processes: Sequence[PlainProcess], *, within_s: float = EVENT_WITHIN_S
+    processes: Sequence[PlainProcess], *, within_s: float = PATIENCE_S
 ) -> None:
     """Wait until each process is connected with every other one."""
     participants = {process.participant for process in processes}
@@ -374,7 +367,7 @@ def texts(process: PlainProcess, channel: str | None = None) -> list[str]:
 
 
 async def equal_logs(
-    processes: Sequence[PlainProcess], *, within_s: float = EVENT_WITHIN_S
+    processes: Sequence[PlainProcess], *, within_s: float = PATIENCE_S
 ) -> list[str]:
     """Wait until nobody lacks a message that another has shown; return the texts of all.
 

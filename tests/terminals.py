@@ -14,10 +14,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Self
 
+from tests.patience import PATIENCE_S
 from tests.processes import ROOT
-
-WITHIN_S = 20.0
-"""Two programs starting at once on a busy machine need five."""
 
 
 class Terminal:
@@ -84,7 +82,7 @@ class Terminal:
         return child_of(shell)
 
     async def until(
-        self, wanted: str | Callable[[str], object], *, within_s: float = WITHIN_S
+        self, wanted: str | Callable[[str], object], *, within_s: float = PATIENCE_S
     ) -> str:
         """Wait until the screen shows `wanted`, or answers it; returns that screen.
 
@@ -155,7 +153,7 @@ def child_of(process: str) -> int:
     return int(child)
 
 
-async def ended(process: int, *, within_s: float) -> None:
+async def ended(process: int, *, within_s: float = PATIENCE_S) -> None:
     """Wait until a process that is not our child has ended.
 
     Raises:

@@ -16,11 +16,9 @@ from sync.errors import LocalError
 from sync.machine import ChannelId
 from sync.sds.message import Delivery
 from tests.chats import meet, opened, running
+from tests.patience import PATIENCE_S
 
 pytestmark = pytest.mark.net
-
-SOON_S = 10.0
-"""Longer than anything here takes on a busy machine."""
 
 
 @asynccontextmanager
@@ -39,7 +37,7 @@ async def screen(
 
 async def until(pilot: Pilot[None], true: Callable[[], bool]) -> None:
     """Let the screen and the network work until `true()`."""
-    async with asyncio.timeout(SOON_S):
+    async with asyncio.timeout(PATIENCE_S):
         while not true():
             await pilot.pause()
 

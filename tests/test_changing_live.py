@@ -11,9 +11,9 @@ from sync.errors import LocalError
 from sync.machine import ChannelId
 from sync.view import Event, Line, LineChanged, MessageShown
 from tests.chats import meet, opened, running
+from tests.patience import PATIENCE_S
 
 pytestmark = pytest.mark.net
-WITHIN_S = 10.0
 
 
 class Heard:
@@ -29,7 +29,7 @@ class Heard:
         self._changed.set()
 
     async def until(self, told: Callable[[Event], bool]) -> None:
-        async with asyncio.timeout(WITHIN_S):
+        async with asyncio.timeout(PATIENCE_S):
             while not any(told(event) for event in self.events):
                 self._changed.clear()
                 await self._changed.wait()

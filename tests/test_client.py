@@ -20,9 +20,9 @@ from sync.view import (
     TypingShown,
 )
 from tests.chats import meet, opened, running, setup_of
+from tests.patience import PATIENCE_S
 
 pytestmark = pytest.mark.net
-WITHIN_S = 10.0
 
 
 class Heard:
@@ -49,7 +49,7 @@ class Heard:
         def shown() -> list[str]:
             return [event.line.text for event in self.events if isinstance(event, MessageShown)]
 
-        async with asyncio.timeout(WITHIN_S), self._changed:
+        async with asyncio.timeout(PATIENCE_S), self._changed:
             await self._changed.wait_for(lambda: len(shown()) >= count)
         return shown()
 
@@ -62,7 +62,7 @@ class Heard:
                 for event in self.events
             )
 
-        async with asyncio.timeout(WITHIN_S), self._changed:
+        async with asyncio.timeout(PATIENCE_S), self._changed:
             await self._changed.wait_for(reached)
 
     async def peer(self, state: PeerState) -> PeerShown:
@@ -73,7 +73,7 @@ class Heard:
                 if isinstance(event, PeerShown) and event.state is state
             ]
 
-        async with asyncio.timeout(WITHIN_S), self._changed:
+        async with asyncio.timeout(PATIENCE_S), self._changed:
             await self._changed.wait_for(lambda: bool(found()))
         return found()[-1]
 
@@ -83,7 +83,7 @@ class Heard:
                 event for event in self.events if isinstance(event, SyncShown) and event.why in whys
             ]
 
-        async with asyncio.timeout(WITHIN_S), self._changed:
+        async with asyncio.timeout(PATIENCE_S), self._changed:
             await self._changed.wait_for(lambda: bool(ended()))
         return ended()[-1]
 

@@ -9,14 +9,14 @@ import pytest
 from chat_tui import control
 from sync.errors import LocalError
 from tests.chats import opened, running
+from tests.patience import PATIENCE_S
 
 pytestmark = pytest.mark.net
-WITHIN_S = 10.0
 
 
 async def collected(path: Path, request: dict[str, Any], count: int) -> list[dict[str, Any]]:
     replies = []
-    async with asyncio.timeout(WITHIN_S), aclosing(control.ask(path, request)) as answers:
+    async with asyncio.timeout(PATIENCE_S), aclosing(control.ask(path, request)) as answers:
         async for reply in answers:
             replies.append(reply)
             if len(replies) == count:
@@ -51,7 +51,7 @@ async def test_tail_gives_history_then_what_comes(tmp_path: Path) -> None:
         await alice.write(alice.first_channel, "before")
         request = {"do": "tail", "history": 5, "channel": None}
         async with (
-            asyncio.timeout(WITHIN_S),
+            asyncio.timeout(PATIENCE_S),
             aclosing(control.ask(alice.profile.socket, request)) as replies,
         ):
             first = await anext(replies)

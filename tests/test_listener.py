@@ -12,7 +12,8 @@ from sync.net.frames import Open
 from sync.net.listener import Listener, Serve
 from sync.net.stream import SecureStream
 from tests.entries import identity
-from tests.nodes import HOST, PATIENCE_S, until
+from tests.nodes import HOST, until
+from tests.patience import PATIENCE_S
 
 pytestmark = pytest.mark.net
 

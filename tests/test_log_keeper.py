@@ -15,9 +15,9 @@ from sync.sds.message import Delivery
 from sync.view import DeliveryShown, Event, Notice
 from tests.chats import meet, opened, running
 from tests.nodes import until
+from tests.patience import PATIENCE_S
 
 pytestmark = pytest.mark.net
-WITHIN_S = 20.0
 
 
 class Acknowledged:
@@ -32,7 +32,7 @@ class Acknowledged:
             self._settled.setdefault(event.message_id, asyncio.Event()).set()
 
     async def wait(self, message_id: MessageId) -> None:
-        async with asyncio.timeout(WITHIN_S):
+        async with asyncio.timeout(PATIENCE_S):
             await self._settled.setdefault(message_id, asyncio.Event()).wait()
 
 
@@ -123,7 +123,7 @@ async def test_a_log_that_cannot_be_written_is_said_once_and_the_chat_goes_on(
         async with alice.running():
             assert alice.first_channel is not None
             await alice.write(alice.first_channel, "one")
-            async with asyncio.timeout(WITHIN_S):
+            async with asyncio.timeout(PATIENCE_S):
                 await told.wait()
             await alice.write(alice.first_channel, "two")
             logbook = alice.make_node().logbook

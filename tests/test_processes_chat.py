@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE_S
 from tests.processes import (
     Person,
     PlainProcess,
@@ -247,9 +248,7 @@ async def test_a_second_process_on_one_profile_is_refused_in_one_sentence(
 
 async def test_a_line_can_be_sent_beside_the_open_chat(tmp_path: Path) -> None:
     async with company(tmp_path, "alice", "bob") as [alice, bob]:
-        finished = await run(
-            alice.person.command("send", "from the side", "--wait", "30"), within_s=45
-        )
+        finished = await run(alice.person.command("send", "from the side", "--wait", "30"))
         heard = await bob.wait_for("message", text="from the side")
 
         assert finished.code == 0, finished.stderr
@@ -276,7 +275,7 @@ async def test_tail_shows_the_open_chat(tmp_path: Path) -> None:
         )
         try:
             assert tail.stdout is not None
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(PATIENCE_S):
                 shown = [json.loads(await tail.stdout.readline())]
                 while shown[-1].get("id") != said["id"]:
                     shown.append(json.loads(await tail.stdout.readline()))

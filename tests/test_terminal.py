@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 
 from tests.chats import opened
+from tests.patience import PATIENCE_S
 from tests.processes import run
-from tests.terminals import WITHIN_S, Terminal, ended
+from tests.terminals import Terminal, ended
 
 pytestmark = [
     pytest.mark.net,
@@ -30,9 +31,6 @@ NOWHERE = "192.0.2.1"
 
 LEFT_CLEAN = "0 1 0"
 """The usual screen, a visible cursor, no mouse reporting."""
-
-LEAVING_S = 5.0
-"""The program takes two seconds at most; a busy machine may need more."""
 
 
 def chat(data: Path, name: str, *options: str) -> list[str]:
@@ -78,7 +76,7 @@ async def chatting(
 async def leave(terminal: Terminal, keys: Sequence[str] = ("C-q",)) -> str:
     """Quit; returns what is on the terminal then."""
     await terminal.press(*keys)
-    return await terminal.until("EXIT", within_s=LEAVING_S)
+    return await terminal.until("EXIT")
 
 
 @pytest.mark.parametrize("enters", [1, 3])
@@ -122,7 +120,8 @@ async def test_a_line_reaches_the_other_terminal_and_its_mark_becomes_full(tmp_p
         seen = await bob.until("alice  hello bob")
         await alice.until(lambda screen: bool(re.search(r"alice  hello bob +●", screen)))
         await leave(bob)
-        gone = await alice.until("nobody else here", within_s=2)
+        # said in leaving: silence alone would be noticed after 15 s
+        gone = await alice.until("nobody else here", within_s=8)
 
     assert re.search(r"[●◐] alice +\S", seen)
     assert "hello bob" in gone
@@ -264,7 +263,7 @@ async def test_a_signal_to_end_leaves_like_a_person(tmp_path: Path, number: sign
         await alice.type("before the end")
         await alice.until("alice  before the end")
         os.kill(await alice.process(), number)
-        left = await alice.until("EXIT", within_s=LEAVING_S)
+        left = await alice.until("EXIT")
         mode = await alice.mode()
     async with chatting(tmp_path, "alice") as alice:
         await alice.until("alice  before the end")
@@ -279,7 +278,7 @@ async def test_closing_the_terminal_ends_the_chat_and_loses_nothing(tmp_path: Pa
         await alice.until("alice  before the end")
         process = await alice.process()
         await alice.hang_up()
-        await ended(process, within_s=2 * LEAVING_S)
+        await ended(process)
     async with chatting(tmp_path, "alice") as alice:
         await alice.until("alice  before the end")
 
@@ -346,7 +345,7 @@ async def test_a_terminal_that_goes_without_a_signal_ends_the_chat(tmp_path: Pat
         await seen(ours, b"nter sends")  # the cursor is on the first letter
         os.close(ours)
 
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE_S):
             assert await process.wait() == 0
     finally:
         if process.returncode is None:
@@ -364,7 +363,7 @@ async def seen(terminal: int, text: bytes) -> None:
     loop.add_reader(terminal, readable.set)
     shown = b""
     try:
-        async with asyncio.timeout(WITHIN_S):
+        async with asyncio.timeout(PATIENCE_S):
             while text not in shown:
                 await readable.wait()
                 readable.clear()

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import pytest
 
 from tests.lan.lab import NETWORK, Lab, ip
+from tests.patience import PATIENCE_S
 
 pytestmark = [pytest.mark.lan, pytest.mark.slow]
 
@@ -155,7 +156,7 @@ def test_a_host_is_reached_at_its_new_address_only(lab: Lab) -> None:
 def test_down_ends_what_runs_inside_and_only_once_has_anything_to_do(lab: Lab) -> None:
     with echoing(lab) as echoes:
         lab.down()
-        codes = [echo.wait(timeout=5) for echo in echoes]
+        codes = [echo.wait(timeout=PATIENCE_S) for echo in echoes]
     lab.down()
 
     assert codes == [-9] * 5

@@ -13,6 +13,7 @@ import pytest
 
 from tests.entries import identity
 from tests.lan.lab import Lab
+from tests.patience import PATIENCE_S
 from tests.processes import ROOT, Person, PlainProcess, equal_logs, everyone_sees_everyone
 
 pytestmark = [pytest.mark.lan, pytest.mark.slow]
@@ -25,7 +26,6 @@ UNDISTURBED_S = 3.0
 IDLE_CONNECTIONS = 100
 FORGED_NAMES = 1000
 STDERR_LINES_MAX = 5
-PATIENCE_S = 20.0
 
 
 class Deed:
