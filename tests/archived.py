@@ -1,4 +1,4 @@
-"""Exports of messages that a test made, written by the tables alone."""
+"""Exports of messages and log rows that a test made, written by the tables alone."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
@@ -8,10 +8,31 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from storage.tables import HISTORY, HISTORY_DIR, Note, day_of, partition, sync_words
+from storage.tables import (
+    HISTORY,
+    HISTORY_DIR,
+    LOG,
+    LOG_DIR,
+    Note,
+    day_of,
+    partition,
+    sync_words,
+)
 from sync.group.values import StoredMessage
 
 Row = dict[str, Any]
+
+LOGGED: Row = {
+    "run": "test",
+    "boot": 1,
+    "seq": 1,
+    "ts_ns": 5,
+    "node": "ab",
+    "channel": "0010",
+    "kind": "sent",
+    "message_id": b"\x01" * 32,
+}
+"""A row of `LOG`."""
 
 
 def row_of(message: StoredMessage, node: str = "a") -> Row:
@@ -66,3 +87,13 @@ def export(
     """Write an export in which each node holds these messages; returns `directory`."""
     held = list(messages)
     return export_rows(directory, [row_of(one, node) for node in nodes for one in held], nodes)
+
+
+def export_log(directory: Path, table: pa.Table | None = None) -> Path:
+    """Write an export whose log is one file, with `LOGGED` unless told; returns the file."""
+    where = directory / partition(LOG_DIR, "0010", "1970-01-01")
+    where.mkdir(parents=True, exist_ok=True)
+    Note(["ab"], {}, {}, {}).write(directory)
+    path = where / "a.parquet"
+    pq.write_table(pa.Table.from_pylist([LOGGED], LOG) if table is None else table, path)
+    return path

@@ -2,24 +2,13 @@
 
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
 
 from storage.pipeline.command import cli
-from storage.tables import LOG, LOG_DIR, NOTE, Note, partition
+from storage.tables import NOTE
+from tests.archived import export_log
 from tests.conftest import need_java
-
-ROW = {
-    "run": "test",
-    "boot": 1,
-    "seq": 1,
-    "ts_ns": 5,
-    "node": "ab",
-    "channel": "0010",
-    "kind": "sent",
-}
 
 
 def said(*words: str, **environment: str) -> str:
@@ -31,23 +20,13 @@ def said(*words: str, **environment: str) -> str:
     return line
 
 
-def export(directory: Path) -> Path:
-    """Write an export with one row; returns its file."""
-    Note(["ab"], {}, {}, {}).write(directory)
-    where = directory / partition(LOG_DIR, "0010", "1970-01-01")
-    where.mkdir(parents=True)
-    path = where / "a.parquet"
-    pq.write_table(pa.Table.from_pylist([ROW], LOG), path)
-    return path
-
-
 def test_exports_that_cannot_be_read_are_said_and_nothing_is_written(tmp_path: Path) -> None:
     exports, out = tmp_path / "exports", tmp_path / "out"
     exports.mkdir()
     command = ("all", str(exports), "--out", str(out))
     assert "No export in" in said(*command)
 
-    path = export(exports)
+    path = export_log(exports)
     path.write_bytes(path.read_bytes()[:-8])
     assert "is damaged" in said(*command)
 
@@ -62,7 +41,7 @@ def test_exports_that_cannot_be_read_are_said_and_nothing_is_written(tmp_path: P
 def test_where_a_job_cannot_run_is_said(tmp_path: Path) -> None:
     exports = tmp_path / "exports"
     exports.mkdir()
-    export(exports)
+    export_log(exports)
     command = ("all", str(exports), "--out", str(tmp_path / "out"))
 
     assert "--master here" in said(*command, "--master", "here")

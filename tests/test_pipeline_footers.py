@@ -9,17 +9,8 @@ import pytest
 from storage.pipeline.footers import Amount, check_files
 from storage.pipeline.inputs import Inputs
 from storage.pipeline.problems import PipelineError
-from storage.tables import HISTORY, HISTORY_DIR, LOG, LOG_DIR, Note, partition
-
-ROW = {
-    "run": "test",
-    "boot": 1,
-    "seq": 1,
-    "ts_ns": 5,
-    "node": "ab",
-    "channel": "0010",
-    "kind": "sent",
-}
+from storage.tables import HISTORY, HISTORY_DIR, LOG, Note, partition
+from tests.archived import LOGGED, export_log
 
 
 def inputs(directory: Path) -> Inputs:
@@ -29,18 +20,9 @@ def inputs(directory: Path) -> Inputs:
     return Inputs.find([directory])
 
 
-def file_of(found: Inputs, table: pa.Table) -> Path:
-    """Write a file of its log; returns its path."""
-    where = found.directories[0] / partition(LOG_DIR, "0010", "1970-01-01")
-    where.mkdir(parents=True, exist_ok=True)
-    path = where / "a.parquet"
-    pq.write_table(table, path)
-    return path
-
-
 def test_files_and_rows_are_counted(tmp_path: Path) -> None:
     found = inputs(tmp_path / "one")
-    path = file_of(found, pa.Table.from_pylist([ROW] * 3, LOG))
+    path = export_log(found.directories[0], pa.Table.from_pylist([LOGGED] * 3, LOG))
 
     assert check_files(found) == Amount(files=1, rows=3, size=path.stat().st_size)
 
@@ -50,7 +32,7 @@ def test_an_export_without_rows_is_said(tmp_path: Path) -> None:
     with pytest.raises(PipelineError, match="hold no rows"):
         check_files(found)
 
-    file_of(found, LOG.empty_table())
+    export_log(found.directories[0], LOG.empty_table())
 
     with pytest.raises(PipelineError, match="hold no rows"):
         check_files(found)
@@ -59,7 +41,7 @@ def test_an_export_without_rows_is_said(tmp_path: Path) -> None:
 @pytest.mark.parametrize("damage", ["empty", "short", "other"])
 def test_a_damaged_file_is_named_with_the_fix(damage: str, tmp_path: Path) -> None:
     found = inputs(tmp_path / "one")
-    path = file_of(found, pa.Table.from_pylist([ROW], LOG))
+    path = export_log(found.directories[0])
     whole = path.read_bytes()
     path.write_bytes({"empty": b"", "short": whole[:-10], "other": b"x" * 1000}[damage])
 
@@ -69,9 +51,9 @@ def test_a_damaged_file_is_named_with_the_fix(damage: str, tmp_path: Path) -> No
 
 def test_columns_of_another_version_are_named(tmp_path: Path) -> None:
     found = inputs(tmp_path / "one")
-    table = pa.Table.from_pylist([ROW], LOG)
+    table = pa.Table.from_pylist([LOGGED], LOG)
     at = table.schema.get_field_index("bytes")
-    file_of(found, table.set_column(at, "bytes", table["bytes"].cast(pa.int64())))
+    export_log(found.directories[0], table.set_column(at, "bytes", table["bytes"].cast(pa.int64())))
 
     with pytest.raises(PipelineError, match=r"another version.*bytes int32, bytes int64"):
         check_files(found)
@@ -80,7 +62,7 @@ def test_columns_of_another_version_are_named(tmp_path: Path) -> None:
 def test_how_a_file_is_written_is_up_to_who_writes_it(tmp_path: Path) -> None:
     found = inputs(tmp_path / "one")
     nullable = pa.schema([field.with_nullable(True) for field in LOG])
-    file_of(found, pa.Table.from_pylist([ROW], nullable))
+    export_log(found.directories[0], pa.Table.from_pylist([LOGGED], nullable))
 
     assert check_files(found).rows == 1
 

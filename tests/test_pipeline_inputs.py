@@ -4,37 +4,21 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from storage import tables
 from storage.pipeline.inputs import Inputs
 from storage.pipeline.problems import PipelineError
-from storage.tables import LOG, Note, partition
+from storage.tables import Note
+from tests.archived import export_log
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-ROW = {
-    "run": "test",
-    "boot": 1,
-    "seq": 1,
-    "ts_ns": 5,
-    "node": "ab",
-    "channel": "0010",
-    "kind": "sent",
-    "message_id": b"\x01" * 32,
-}
-
 
 def export(directory: Path) -> Path:
-    """Write an export with one row in its log."""
-    directory.mkdir(parents=True)
-    Note(["ab"], {}, {}, {}).write(directory)
-    where = directory / partition(tables.LOG_DIR, "0010", "1970-01-01")
-    where.mkdir(parents=True)
-    pq.write_table(pa.Table.from_pylist([ROW], LOG), where / "a.parquet")
+    """Write an export with one row in its log; returns `directory`."""
+    export_log(directory)
     return directory
 
 
