@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from storage.pipeline.inputs import Inputs
-from storage.pipeline.jobs import audit, consolidate
+from storage.pipeline.jobs import audit, consolidate, report
 from storage.pipeline.problems import PipelineError
 from storage.pipeline.runs import Published, Results
 from storage.pipeline.synthetic.plan import Faults
@@ -120,6 +120,7 @@ def test_findings_are_counted(planted: Planted) -> None:
     )
     assert audited["findings"] == sum(len(planted.truth[name]) for name in COLUMNS)
     assert consolidated["findings"] == len(planted.truth["quarantine"])
+    assert {"findings"} | set(report.EVIDENCE["audit"] or ()) == set(audited), "all in the page"
 
 
 def test_the_one_history_is_in_the_order_of_the_chat(

@@ -18,8 +18,9 @@ from storage.pipeline.jobs import report as job
 from storage.pipeline.latency import PERCENTS
 from storage.pipeline.problems import PipelineError
 from storage.pipeline.report_plots import wilson
-from storage.pipeline.report_sections import TITLES, share, span
+from storage.pipeline.report_sections import TITLES
 from storage.pipeline.runs import Results, Run
+from storage.pipeline.words import share, span
 from storage.report import Report, Section, read_report
 from sync.errors import LocalError
 

@@ -9,7 +9,7 @@ Rules:
 import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Final
 
 import matplotlib as mpl
@@ -53,11 +53,16 @@ LACK: Final = LinearSegmentedColormap.from_list("lack", ["#7f8fa620", "#e0a030",
 
 @contextmanager
 def drawing(name: str, size: tuple[float, float] = INCHES) -> Iterator[tuple[Figure, Axes]]:
-    """Set up a plot; names of its parts are made of its own name, so that two fit on one page."""
-    style: Any = {**STYLE, "svg.hashsalt": f"chat-tui {name}"}
-    with mpl.rc_context(style):
+    """Set up a plot with one pair of axes."""
+    with styled(name):
         figure = Figure(figsize=size, layout="constrained")
         yield figure, figure.add_subplot()
+
+
+def styled(name: str) -> AbstractContextManager[None]:
+    """Draw in our style; names of parts are made of the plot's, so that two fit on one page."""
+    style: Any = {**STYLE, "svg.hashsalt": f"chat-tui {name}"}
+    return mpl.rc_context(style)
 
 
 def svg_of(figure: Figure, name: str) -> str:
@@ -103,6 +108,39 @@ def curves(
         axes.set_ylabel(y_label)
         if len(lines) > 1:
             axes.legend()
+        return svg_of(figure, name)
+
+
+def panels(
+    name: str,
+    drawn: Mapping[str, Mapping[str, Sequence[tuple[float, float]]]],
+    x_label: str,
+) -> str:
+    """Return the same lines of several figures, side by side over one logarithmic axis.
+
+    Args:
+        name: of the plot
+        drawn: by what is on its axis, the points of each line; x above zero, y zero or more
+        x_label: what is below all of them
+    """
+    with styled(name):
+        figure = Figure(figsize=INCHES, layout="constrained")
+        places = figure.subplots(1, len(drawn))
+        for axes, (y_label, lines) in zip(places, drawn.items(), strict=True):
+            for color, (label, points) in zip(LINES, lines.items(), strict=False):
+                x, y = [x for x, _ in points], [y for _, y in points]
+                axes.plot(x, y, color=color, marker="o", markersize=4, label=label)
+            axes.set_xscale("log")
+            ticks = sorted({x for points in lines.values() for x, _ in points})
+            axes.set_xticks(ticks, [plain(x, 0) for x in ticks], minor=False)
+            axes.minorticks_off()
+            axes.set_ylim(bottom=0)
+            axes.set_ylabel(y_label)
+        figure.supxlabel(x_label, fontsize="medium")
+        if len(lines := next(iter(drawn.values()), {})) > 1:
+            figure.legend(
+                *places[0].get_legend_handles_labels(), loc="outside upper left", ncols=len(lines)
+            )
         return svg_of(figure, name)
 
 

@@ -3,7 +3,9 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
+from storage.pipeline.report_sweep import sweep_rows
 from storage.pipeline.runs import Figures
+from storage.pipeline.words import MS, number, share, span, spread_text
 from storage.report import ROWS_MAX, Section, printable
 
 Rows: TypeAlias = Iterator[tuple[str, str]]
@@ -17,9 +19,6 @@ TITLES: Final = {
     "sweep": "Sweep of parameters",
 }
 """The jobs a report is made of, in its order."""
-
-MS: Final = 1_000
-S: Final = 1_000_000
 
 
 def sections(figures: Mapping[str, Figures]) -> list[Section]:
@@ -186,56 +185,15 @@ def _clocks(clocks: Figures, latency: Figures) -> Rows:
         )
 
 
-EXACT: Final = 1000
-"""From here on, a figure is told without a fraction."""
-
 STATES: Final = ("possibly_acknowledged", "acknowledged", "failed")
 
 LOADS_MAX: Final = 8
 
-WORDS: Final[Mapping[str, Callable[[Figures], Rows]]] = {"delivery": delivery_rows}
+WORDS: Final[Mapping[str, Callable[[Figures], Rows]]] = {
+    "delivery": delivery_rows,
+    "sweep": sweep_rows,
+}
 """The jobs whose figures have sentences; those of others are said by their names."""
-
-
-def spread_text(spread: Figures) -> str:
-    """Return percentiles in words; they are in microseconds."""
-    if not spread["count"]:
-        return "none"
-    shown = [f"{name} {span(spread[f'{name}_us'])}" for name in ("p50", "p95", "p99")]
-    return ", ".join([*shown, f"most {span(spread['most_us'])}"])
-
-
-def span(us: float) -> str:
-    """Return a span as people read it, from microseconds; a negative one too."""
-    size = abs(us)
-    if size < MS:
-        return f"{us:.0f} µs"
-    if size < S:
-        return f"{us / MS:.3g} ms" if size < MS * 100 else f"{us / MS:.0f} ms"
-    if size < S * 600:
-        return f"{us / S:.3g} s"
-    return f"{us / S / 60:,.1f} min" if size < S * 36_000 else f"{us / S / 3600:,.1f} h"
-
-
-def share(part: float, whole: float) -> str:
-    """Return a share in percent; all is only said of all."""
-    if not whole:
-        return "-"
-    percent = 100 * part / whole
-    return f"{percent:.0f} %" if part in (0, whole) else f"{min(percent, 99.99):.2f} %"
-
-
-def number(value: object) -> str:
-    """Return a figure as people read it."""
-    if value is None:
-        return "-"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        return f"{value:,.0f}" if value.is_integer() or abs(value) >= EXACT else f"{value:.3g}"
-    return str(value)
 
 
 def _are_scalars(values: list[Any] | tuple[Any, ...]) -> bool:

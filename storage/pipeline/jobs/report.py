@@ -18,6 +18,7 @@ EVIDENCE: Final = {
         "equivocations",
         "unknown_dependencies",
         "causal_violations",
+        "early_deliveries",
         "order_divergence",
         "missing",
         "trace_holes",
@@ -75,14 +76,17 @@ def _remember(out: Path) -> None:
 
 
 def _plots(job: str, found: dict[str, Published]) -> list[tuple[str, str]]:
-    if job != "delivery" or job not in found:
+    if job not in ("delivery", "sweep") or job not in found:
         return []
     try:
         from storage.pipeline.report_plots import delivery_plots  # noqa: PLC0415  # only here
+        from storage.pipeline.report_sweep_plots import sweep_plots  # noqa: PLC0415
     except ImportError as error:
         raise PipelineError(
             f"The report needs matplotlib ({error}): pip install 'chat-tui[pipeline]'"
         ) from error
+    if job == "sweep":
+        return list(sweep_plots(found[job].figures))
     return list(delivery_plots(found[job].directory, found[job].figures))
 
 

@@ -95,6 +95,7 @@ def run(work: Work) -> None:
         "runs": len(rows),
         "kept_from_before": len(points) - len(due),
         "not_converged": runs.where(~F.col("converged")).count(),
+        "base": grid.base,
         "effects": [row.asDict() for row in moved.orderBy(moved.columns[:4]).collect()],
     }
 
@@ -110,9 +111,9 @@ def effects(
         base: what the others must be for a run to count; None: whatever they are
 
     Returns:
-        peers int, loss double, varied string (a name of `varied`), value double, converged long,
-        convergence_s double, p50_ms double, p99_ms double (latency), bytes_a_line double,
-        requests double, responses double (both for each lost message)
+        peers int, loss double, varied string (a name of `varied`), value double, runs long,
+        converged long, convergence_s double, p50_ms double, p99_ms double (latency),
+        bytes_a_line double, requests double, responses double (both for each lost message)
     """
     alone = {
         name: " and ".join(f"{other} = {base[other]}" for other in VARIED if other != name)
@@ -136,6 +137,7 @@ def effects(
         each.where("counts")
         .groupBy("peers", "loss", "varied", "value")
         .agg(
+            F.count("*").alias("runs"),
             F.count_if("converged").alias("converged"),
             *(F.median(column).alias(name) for name, column in medians.items()),
         )
