@@ -7,16 +7,19 @@ of its seed, and the plots one of its results; only an other matplotlib may draw
 import subprocess
 import sys
 import tempfile
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
 from storage.pipeline.report_plots import delivery_plots
+from storage.pipeline.report_sweep_plots import sweep_plots
 from storage.pipeline.runs import Results
 from tests.screenshots import DIRECTORY, png_of
 
 PLACE: Final = DIRECTORY / "pipeline"
 
 SIM: Final = "sim --peers 5 --messages 300 --loss 20 --crash 2 --partition 20 --reconcile --seeds 1"
+SWEEP: Final = "sweep --peers 10,50 --t-min 1 --t-max 6,3,12,24 --filter 1000 --resend 5 --seeds 5"
 """What PIPELINE.md tells to type; a test holds them equal."""
 
 PAPER, INK = "#ffffff", "#24292f"
@@ -38,24 +41,26 @@ def picture(svg: str) -> bytes:
 
 def draw(out: Path, place: Path) -> list[str]:
     """Draw the plots of the results in `out`; returns the names of the files."""
-    published = Results(out).published("delivery")
-    assert published is not None, f"{out} has no delivery"
+    delivery, sweep = (Results(out).published(job) for job in ("delivery", "sweep"))
+    assert delivery is not None, f"{out} has no delivery"
+    assert sweep is not None, f"{out} has no sweep"
     place.mkdir(parents=True, exist_ok=True)
     names = []
-    for title, svg in delivery_plots(published.directory, published.figures):
+    drawn = (delivery_plots(delivery.directory, delivery.figures), sweep_plots(sweep.figures))
+    for title, svg in chain(*drawn):
         names.append(f"{slug(title)}.png")
         (place / names[-1]).write_bytes(picture(svg))
     return names
 
 
 def main() -> None:
-    """Simulate, run all jobs, draw."""
+    """Simulate, run the jobs that have plots, draw."""
     with tempfile.TemporaryDirectory() as name:
         office, out = Path(name, "office"), Path(name, "results")
         program = [str(Path(sys.executable).with_name("chat-tui"))]
         subprocess.run([*program, *SIM.split(), "--export", str(office)], check=True)
-        command = [*program, "pipeline", "delivery", str(office), "--out", str(out)]
-        subprocess.run(command, check=True)
+        for job in (["delivery", str(office)], SWEEP.split()):
+            subprocess.run([*program, "pipeline", *job, "--out", str(out)], check=True)
         for drawn in draw(out, PLACE):
             print(PLACE / drawn)
 

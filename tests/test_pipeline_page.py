@@ -7,7 +7,7 @@ import click
 
 from chat_tui.main import cli
 from storage.pipeline.command import cli as jobs
-from tests.pipeline_pictures import PLACE, SIM, slug
+from tests.pipeline_pictures import PLACE, SIM, SWEEP, slug
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "PIPELINE.md").read_text(encoding="utf-8")
@@ -19,7 +19,7 @@ def lines() -> list[list[str]]:
 
 
 def test_the_commands_and_options_of_the_page_exist() -> None:
-    assert len(lines()) == 3
+    assert len(lines()) == 4
     for word, *rest in lines():
         command: click.Command = cli.commands[word]
         if word == "pipeline":
@@ -31,6 +31,7 @@ def test_the_commands_and_options_of_the_page_exist() -> None:
 
 def test_the_pictures_are_of_the_run_that_the_page_tells() -> None:
     assert f"chat-tui {SIM} --export office" in PAGE
+    assert f"chat-tui pipeline {SWEEP} --out results" in PAGE
 
 
 def test_every_picture_of_the_page_is_there_and_no_other() -> None:

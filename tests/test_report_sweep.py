@@ -66,8 +66,8 @@ def test_what_had_several_values_is_drawn_with_a_line_a_group() -> None:
     drawn = dict(sweep_plots(figures()))
 
     assert list(drawn) == [
-        "Sweep: T_max, seconds, at 10 % loss",
-        "Sweep: people in the group, at 10 % loss",
+        "T_max: convergence, latency and bytes at 10 % loss",
+        "Group size: convergence, latency and bytes at 10 % loss",
     ]
     t_max, people = drawn.values()
     assert re.findall(r">([\d,]+ peers)<", t_max) == ["10 peers", "200 peers"]
@@ -79,5 +79,5 @@ def test_what_had_several_values_is_drawn_with_a_line_a_group() -> None:
 def test_where_all_were_combined_groups_are_not_compared() -> None:
     """Nothing says which of their runs have the same parameters."""
     assert [title for title, _ in sweep_plots(figures(base=None))] == [
-        "Sweep: T_max, seconds, at 10 % loss"
+        "T_max: convergence, latency and bytes at 10 % loss"
     ]

@@ -13,13 +13,13 @@ SIZES_MAX: Final = 6
 """Groups whose lines are drawn: there are so many colours."""
 
 LABELS: Final = {
-    "t_min": "T_min, seconds",
-    "t_max": "T_max, seconds",
-    "filter_size": "ids a filter is made for",
-    "resend": "first resend, seconds",
-    "peers": "people in the group",
+    "t_min": ("T_min", "seconds"),
+    "t_max": ("T_max", "seconds"),
+    "filter_size": ("Filter size", "ids"),
+    "resend": ("First resend", "seconds"),
+    "peers": ("Group size", "people"),
 }
-"""What is varied, as an axis says it."""
+"""What is varied, in a title, and along its axis."""
 
 PANELS: Final[Mapping[str, Callable[[Row], float | None]]] = {
     "seconds until everybody had all": lambda row: row["convergence_s"],
@@ -60,5 +60,6 @@ def _plot(
         }
         for label, value in PANELS.items()
     }
-    title = f"Sweep: {LABELS[name]}, at {number(loss)} % loss"
-    return title, plots.panels(f"sweep-{name}-{loss:g}", panels, LABELS[name])
+    title, unit = LABELS[name]
+    drawn = plots.panels(f"sweep-{name}-{loss:g}", panels, unit)
+    return f"{title}: convergence, latency and bytes at {number(loss)} % loss", drawn
