@@ -46,10 +46,11 @@ ifdef CHECKED
 MACHINES := slow and $(MACHINES)
 endif
 
-# What opens sockets, starts programs or fills a terminal runs alone: it waits for real time.
+# What opens sockets, starts programs or fills a terminal waits for real time most of its own: two
+# at a time, so that none waits for the processor.
 test: $(VENV)/.dev ## every kind of test, on a fixed sample of seeds
 	$(BIN)/pytest $(SPREAD) -m "$(MACHINES)"
-	$(BIN)/pytest -m "(net or lan) and not grid and not spark"
+	$(BIN)/pytest --numprocesses 2 --dist worksteal -m "(net or lan) and not grid and not spark"
 	$(BIN)/pytest -m "spark and not grid"
 
 test-full: $(VENV)/.dev ## the whole grids of seeds, one line a cell
