@@ -5,17 +5,19 @@ Rules:
 2. What is selected or opened is known by its key, so it stays while rows come and go.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import ClassVar, Final
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input
 
+from chat_tui.applied import bindings_of
+from chat_tui.bindings import USUAL, Place, name_of
 from chat_tui.marks import UNICODE, Glyphs
 from chat_tui.messages import DebugClosed, Refused, Told
 from chat_tui.pane import causal
@@ -34,7 +36,7 @@ from chat_tui.pane.pages import (
 )
 from chat_tui.pane.said import file_named
 from chat_tui.pane.tab_line import TabLine
-from chat_tui.pane.tabs import HINTS, KEYS, TAB_KEYS, TABS, TERMS, Tab, tab_named
+from chat_tui.pane.tabs import TABS, TERMS, Tab, hint, key_help, tab_named
 from chat_tui.reports import short_id
 from chat_tui.sections import Detail
 from chat_tui.text import count, span
@@ -54,35 +56,7 @@ ID_DIGITS: Final = 64
 class DebugPane(Vertical):
     """See the module docstring. `history` and `inspection` are asked by whoever looks."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *[
-            Binding(str(number), f"tab({number})", id=f"pane.tab_{number}")
-            for number in range(1, len(TABS) + 1)
-        ],
-        Binding("left", "step(-1)", id="pane.tab_left"),
-        Binding("right", "step(1)", id="pane.tab_right"),
-        Binding("up,k", "move(-1)", id="pane.up"),
-        Binding("down,j", "move(1)", id="pane.down"),
-        Binding("pageup", "page(-1)", id="pane.page_up"),
-        Binding("pagedown", "page(1)", id="pane.page_down"),
-        Binding("home", "edge(0)", id="pane.first"),
-        Binding("end", "edge(1)", id="pane.last"),
-        Binding("enter", "open", id="pane.open"),
-        Binding("i", "details", id="pane.details"),
-        Binding("space", "freeze", id="pane.freeze"),
-        Binding("question_mark", "explain", id="pane.explain"),
-        Binding("f", "full", id="pane.full"),
-        Binding("s", "sort", id="pane.sort"),
-        Binding("t", "list", id="pane.list"),
-        Binding("n", "newest", id="pane.newest"),
-        Binding("plus,equals_sign", "deepen(1)", id="pane.deeper"),
-        Binding("minus", "deepen(-1)", id="pane.shallower"),
-        Binding("slash", "ask", id="pane.ask"),
-        Binding("p", "pause", id="pane.pause"),
-        Binding("r", "record", id="pane.record"),
-        Binding("tab,shift+tab", "leave", id="pane.leave"),
-        Binding("escape", "back", id="pane.back"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(Place.PANE)
 
     def __init__(self, history: History, inspection: Inspection, glyphs: Glyphs = UNICODE) -> None:
         super().__init__(id="debug")
@@ -109,6 +83,7 @@ class DebugPane(Vertical):
         self.frozen_at: Nanos | None = None
         self._opened: tuple[str, Callable[[], Detail]] | None = None
         self._explaining = False
+        self._keys: Mapping[str, tuple[str, ...]] = USUAL
 
     def compose(self) -> ComposeResult:
         """The tabs, the lines, the line to type into, and the keys."""
@@ -174,6 +149,11 @@ class DebugPane(Vertical):
         if self._latest is not None:
             self.show(self._latest.snapshot, self._latest.info)
 
+    def change_keys(self, chosen: Mapping[str, tuple[str, ...]]) -> None:
+        """Name these keys from now on, by their ids; they are bound by the application's keymap."""
+        self._keys = chosen
+        self.draw()
+
     def page(self, screens: int) -> None:
         """Scroll by screens, up if negative."""
         self.listing.page(screens)
@@ -198,7 +178,7 @@ class DebugPane(Vertical):
 
     def _lines(self, shown: Shown, width: int) -> list[PaneLine]:
         if self._explaining:
-            keys = (*TAB_KEYS.get(self.tab, ()), *KEYS)
+            keys = key_help(self.tab, self._keys)
             return [
                 *table_lines(f"Terms of {self.tab.value}", TERMS[self.tab], width, shown.glyphs),
                 PaneLine(Content("")),
@@ -220,12 +200,17 @@ class DebugPane(Vertical):
 
     def _hint_text(self) -> str:
         if self.frozen_at is not None:
-            return f"frozen {span(self._now - self.frozen_at)} · Space goes on"
+            held = span(self._now - self.frozen_at)
+            return f"frozen {held} · {self._key('pane_freeze')} goes on"
         if not self.keys_here:
-            return "F2: the keys go here"
+            return f"{self._key('debug')}: the keys go here"
         if self._explaining or self._opened is not None:
-            return "Esc goes back"
-        return f"{HINTS[self.tab]} · ? terms"
+            return f"{self._key('pane_back')} goes back"
+        return hint(self.tab, self._keys)
+
+    def _key(self, id_: str) -> str:
+        """Return the first of the keys that do something, as it stands on keyboards."""
+        return name_of(self._keys[id_][0])
 
     def _read_graph(self, shown: Shown) -> None:
         """Read the graph from the disk, if what it depends on is another."""

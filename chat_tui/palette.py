@@ -56,7 +56,9 @@ def channel_entries(snapshot: Snapshot) -> list[Entry]:
 def command_entries(keys: Mapping[str, tuple[str, ...]]) -> list[Entry]:
     """Return what keys do, then all commands; one that needs words is only begun."""
     entries = [
-        Entry(row.label, names_of(keys[row.id]), row.action) for row in KEYS if row.id != "palette"
+        Entry(row.label, names_of(keys[row.id]), f"key('{row.id}')")
+        for row in KEYS
+        if row.id != "palette"
     ]
     for command in TABLE:
         name = command.names[0]

@@ -15,7 +15,7 @@ from textual.events import Click
 from textual.widgets import Static
 
 from chat_tui import dossier, panels, reports
-from chat_tui.bindings import KEYS, parse_keys
+from chat_tui.bindings import USUAL
 from chat_tui.brevity import fitting
 from chat_tui.company import Company
 from chat_tui.composer import Composer
@@ -167,7 +167,7 @@ class Surroundings(Vertical):
         self._debug_pane = debug_pane
         self._debug: DebugPane | None = None
         self._company = Company()
-        self._keys_chosen = {row.id: parse_keys(row.keys) for row in KEYS}
+        self._keys_chosen = USUAL
 
     def compose(self) -> ComposeResult:
         """Header; channels, conversation and debug pane; keys."""
@@ -191,6 +191,8 @@ class Surroundings(Vertical):
     def change_keys(self, chosen: dict[str, tuple[str, ...]]) -> None:
         """Name these keys in the last line from now on, by their ids."""
         self._keys_chosen = chosen
+        if self._debug is not None:
+            self._debug.change_keys(chosen)
 
     def show(self, snapshot: Snapshot, channel: ChannelId | None) -> None:
         """Bring everything up to date that is not a message."""
@@ -260,6 +262,7 @@ class Surroundings(Vertical):
         """Open the pane and give it the keys; what is being written stays as it is."""
         if self._debug is None:
             self._debug = self._debug_pane()
+            self._debug.change_keys(self._keys_chosen)
             await self.query_one("#main").mount(self._debug)
         self._debug.display = True
         # at once: `focus` waits its turn, and what is typed meanwhile would go to the input
