@@ -190,7 +190,7 @@ class ChatApp(Overlays):
         if news.flooded:
             self.transcript.follow_newest()
         for notice in news.notices:
-            self._say(notice)
+            self._around.status.tell(notice)
         if news.around:
             self._tick()
         else:
@@ -223,7 +223,7 @@ class ChatApp(Overlays):
             self._chat.typing(self._channel)
 
     async def _command(self, text: str) -> Result:
-        self._around.status.be_quiet()
+        self._around.status.begin()
         return await self._commands.run(text, At(self._channel, self.transcript.cursor))
 
     def _answer(self, text: str, result: Result) -> None:
