@@ -102,7 +102,11 @@ def full_help(glyphs: Glyphs, chosen: Mapping[str, tuple[str, ...]]) -> Content:
     `chosen` are the keys there really are, by the ids of `chat_tui.bindings`.
     """
     bound = [(names_of(chosen[row.id]), row.label) for row in KEYS if row.place is not Place.PANE]
-    in_pane = [(names_of(chosen[row.id]), row.label) for row in KEYS if row.place is Place.PANE]
+    in_pane = [
+        (names_of(chosen[row.id]), row.label.partition(": ")[2])
+        for row in KEYS
+        if row.place is Place.PANE
+    ]
     marks = [(f"{glyphs.marks[state]} {WORDS[state]}", text) for state, text in MARK_HELP.items()]
     loading = [(f"{glyphs.loading} {LOADING}", LOADING_HELP)]
     band = f"{glyphs.equal} {glyphs.differs} {glyphs.items}"

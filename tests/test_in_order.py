@@ -3,6 +3,7 @@
 import pytest
 from textual.widgets import Input
 
+from chat_tui import in_order
 from chat_tui.app import ChatApp
 from chat_tui.debug_pane import DebugPane
 from chat_tui.demo.drawer import Drawer
@@ -130,3 +131,29 @@ async def test_what_is_wanted_of_the_demo_before_it_is_ready_is_done_in_order() 
 
         assert demo.stage.scenario is scenario(3)
         assert [person.up for person in demo.stage.shot.people] == [True, False, True]
+
+
+async def test_what_hangs_does_not_hold_keys_for_ever() -> None:
+    async with reading(short_talk()) as (app, pilot):
+        app._settling = True  # as if the last key had an effect that does not end
+        burst(app, *"ab", *["c"] * 10)
+        await until(pilot, lambda: len(app._held) == 12)
+        held, waits = app.composer.text, app._patience
+        app.call_later(app._settled, app._number)  # what its timer does after `HELD_FOR_S`
+        await until(pilot, lambda: app.composer.text)
+
+    assert held == ""
+    assert waits is not None
+    assert app.composer.text == "ab" + 10 * "c"
+
+
+async def test_only_so_many_keys_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(in_order, "HELD_MAX", 3)
+    async with reading(short_talk()) as (app, pilot):
+        app._settling = True
+        burst(app, *"abcdef")
+        await until(pilot, lambda: len(app._held) == 3)
+        app.call_later(app._settled, app._number)
+        await until(pilot, lambda: app.composer.text)
+
+    assert app.composer.text == "abc"
