@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import pytest
 from textual.widgets import Input
 
-from chat_tui.palette import Palette, channel_entries, command_entries, matching
+from chat_tui.bindings import BY_ID
+from chat_tui.palette import NOT_LISTED, Palette, channel_entries, command_entries, matching
 from chat_tui.settings import schema
 from chat_tui.settings.preferences import Preferences
 from tests import scenes
@@ -119,6 +120,14 @@ async def test_alt_k_lists_channels_alone_and_opens_one() -> None:
         assert "#lobby" in listed
         assert "/join" not in listed
         assert app._channel == app._chat.snapshot().channels[0].channel
+
+
+def test_all_keys_are_listed_but_those_that_only_move_in_the_pane() -> None:
+    listed = {entry.action for entry in command_entries(Preferences().keys())}
+
+    assert set(BY_ID) >= NOT_LISTED
+    assert {f"key('{id_}')" for id_ in set(BY_ID) - NOT_LISTED} <= listed
+    assert not {f"key('{id_}')" for id_ in NOT_LISTED} & listed
 
 
 def test_a_name_counts_before_what_stands_beside_it() -> None:
