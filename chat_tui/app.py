@@ -15,11 +15,12 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
+from textual.dom import DOMNode
 from textual.widgets import Static, TextArea
 
 from chat_tui import applied
 from chat_tui.announcer import Announcer
-from chat_tui.bindings import Place
+from chat_tui.bindings import BY_ID, Place
 from chat_tui.chat import Chat
 from chat_tui.commands.command import At, Result, is_command
 from chat_tui.composer import Composer
@@ -84,7 +85,7 @@ class ChatApp(Overlays):
     ENABLE_COMMAND_PALETTE = False
     HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (60, "-narrow"), (100, "-normal"), (120, "-wide")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-flat"), (16, "-tall")]  # noqa: RUF012
-    BINDINGS: ClassVar[list[BindingType]] = applied.bindings_of(Place.EVERYWHERE)
+    BINDINGS: ClassVar[list[BindingType]] = applied.bindings_of(Place.EVERYWHERE, Place.CHAT)
 
     def __init__(
         self,
@@ -189,7 +190,7 @@ class ChatApp(Overlays):
         if news.flooded:
             self.transcript.follow_newest()
         for notice in news.notices:
-            self._say(notice)
+            self._around.status.tell(notice)
         if news.around:
             self._tick()
         else:
@@ -222,7 +223,7 @@ class ChatApp(Overlays):
             self._chat.typing(self._channel)
 
     async def _command(self, text: str) -> Result:
-        self._around.status.be_quiet()
+        self._around.status.begin()
         return await self._commands.run(text, At(self._channel, self.transcript.cursor))
 
     def _answer(self, text: str, result: Result) -> None:
@@ -370,6 +371,15 @@ class ChatApp(Overlays):
     def action_open_channel(self, channel: str) -> None:
         """Open a channel of ours."""
         self._open(ChannelId(channel))
+
+    async def action_key(self, id: str) -> None:  # noqa: A002  # as in the table
+        """Do what a key of the table does, wherever it is heard."""
+        row = BY_ID[id]
+        heard_by: dict[Place, DOMNode] = {Place.READING: self.reading, Place.INPUT: self.composer}
+        if row.place is Place.PANE:
+            heard_by[Place.PANE] = await self._around.open_debug()
+            self._tick()
+        await self.run_action(row.action, heard_by.get(row.place, self))
 
     def action_submit(self, text: str) -> None:
         """Do as if `text` had been written and sent."""

@@ -21,14 +21,14 @@ from chat_tui.terminal import Terminal
 CHARACTER_SETS: Final = {"unicode": UNICODE, "ascii": ASCII}
 
 
-def bindings_of(place: Place) -> list[BindingType]:
-    """Return the rows of the table of keys for one place, as Textual binds them."""
+def bindings_of(*places: Place) -> list[BindingType]:
+    """Return the rows of the table of keys for some places, as Textual binds them."""
     return [
         Binding(
             as_sent(row.keys), row.action, row.label, show=False, priority=row.priority, id=row.id
         )
         for row in KEYS
-        if row.place is place
+        if row.place in places
     ]
 
 

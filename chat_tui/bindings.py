@@ -2,7 +2,7 @@
 
 Rules:
 1. A key stands here only if every common terminal really sends it (see `undeliverable`).
-2. Two keys of one place never mean two things (see `conflicts`).
+2. Two keys that can be heard at the same moment never mean two things (see `conflicts`).
 """
 
 import re
@@ -18,8 +18,24 @@ class Place(Enum):
     """Where a key is heard."""
 
     EVERYWHERE = "everywhere"
+    CHAT = "outside the protocol's pane"
     INPUT = "while writing"
     READING = "while writing or reading"
+    PANE = "in the protocol's pane"
+
+    @property
+    def moments(self) -> frozenset[str]:
+        """Who may have the keys when one of this place is heard."""
+        return MOMENTS[self]
+
+
+MOMENTS: Final = {
+    Place.EVERYWHERE: frozenset({"input", "transcript", "pane"}),
+    Place.CHAT: frozenset({"input", "transcript"}),
+    Place.INPUT: frozenset({"input"}),
+    Place.READING: frozenset({"input", "transcript"}),
+    Place.PANE: frozenset({"pane"}),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +52,9 @@ class Key:
     """Whether it goes before what the widget in focus would do with it."""
 
 
+PANE_TABS: Final = ("Buffers", "Causal", "Bloom", "Sync", "Wire", "Trace")
+"""What the tabs of the pane are called; `chat_tui.pane.tabs` is imported only with it."""
+
 KEYS: Final = (
     Key("quit", "ctrl+q", "quit", "Quit", priority=True),
     Key("help", "f1,alt+h", "help", "Help"),
@@ -48,7 +67,7 @@ KEYS: Final = (
     Key("settings", "f6,alt+c", "settings", "Settings", priority=True),
     Key("palette", "ctrl+p", "palette", "Commands", priority=True),
     Key("switch", "alt+k", "switch_channel", "Switch channel"),
-    Key("close", "escape", "close", "Close"),
+    Key("close", "escape", "close", "Close", Place.CHAT),
     Key("next_active", "alt+a", "next_active", "Next channel with new messages"),
     Key("channel_up", "alt+up", "channel(-1)", "Channel above"),
     Key("channel_down", "alt+down", "channel(1)", "Channel below"),
@@ -62,6 +81,33 @@ KEYS: Final = (
     Key("read_down", "pagedown", "app.read('down')", "Read further down", Place.INPUT),
     Key("oldest", "ctrl+home", "app.read('oldest')", "Oldest message", Place.INPUT),
     Key("newest", "ctrl+end", "app.read('newest')", "Newest message", Place.INPUT),
+    *[
+        Key(f"pane_tab_{number}", str(number), f"tab({number})", f"Protocol: {name}", Place.PANE)
+        for number, name in enumerate(PANE_TABS, start=1)
+    ],
+    Key("pane_tab_left", "left", "step(-1)", "Protocol: tab to the left", Place.PANE),
+    Key("pane_tab_right", "right", "step(1)", "Protocol: tab to the right", Place.PANE),
+    Key("pane_up", "up,k", "move(-1)", "Protocol: row above", Place.PANE),
+    Key("pane_down", "down,j", "move(1)", "Protocol: row below", Place.PANE),
+    Key("pane_page_up", "pageup", "page(-1)", "Protocol: a screen up", Place.PANE),
+    Key("pane_page_down", "pagedown", "page(1)", "Protocol: a screen down", Place.PANE),
+    Key("pane_first", "home", "edge(0)", "Protocol: first line", Place.PANE),
+    Key("pane_last", "end", "edge(1)", "Protocol: last line", Place.PANE),
+    Key("pane_open", "enter", "open", "Protocol: open the row", Place.PANE),
+    Key("pane_details", "i", "details", "Protocol: details of the row", Place.PANE),
+    Key("pane_freeze", "space", "freeze", "Protocol: freeze the display", Place.PANE),
+    Key("pane_explain", "question_mark", "explain", "Protocol: terms and keys", Place.PANE),
+    Key("pane_full", "f", "full", "Protocol: full screen", Place.PANE),
+    Key("pane_sort", "s", "press('sort')", "Protocol: sort the buffers", Place.PANE),
+    Key("pane_list", "t", "press('list')", "Protocol: graph as text", Place.PANE),
+    Key("pane_newest", "n", "press('newest')", "Protocol: newest in the graph", Place.PANE),
+    Key("pane_deeper", "plus,equals_sign", "press('deeper')", "Protocol: deeper graph", Place.PANE),
+    Key("pane_shallower", "minus", "press('shallower')", "Protocol: shallower graph", Place.PANE),
+    Key("pane_ask", "slash", "ask", "Protocol: filter, or test", Place.PANE),
+    Key("pane_pause", "p", "press('pause')", "Protocol: pause the frames", Place.PANE),
+    Key("pane_record", "r", "record", "Protocol: record the frames", Place.PANE),
+    Key("pane_leave", "tab,shift+tab", "leave", "Protocol: back to writing", Place.PANE),
+    Key("pane_back", "escape", "back", "Protocol: close what is open", Place.PANE),
 )
 
 BY_ID: Final = {key.id: key for key in KEYS}
@@ -76,22 +122,29 @@ CTRL_TAKEN: Final = {
     "h": "Backspace, in many terminals",
     "left_square_bracket": "Esc",
 }
-NAMES: Final = {
-    "pageup": "PgUp",
-    "pagedown": "PgDn",
-    "escape": "Esc",
-    "left_square_bracket": "[",
-}
+SIGNS: Final = {
+    "question_mark": "?", "slash": "/", "plus": "+", "minus": "-", "equals_sign": "=",
+    "full_stop": ".", "colon": ":", "semicolon": ";", "exclamation_mark": "!", "number_sign": "#",
+    "underscore": "_", "asterisk": "*", "less_than_sign": "<", "greater_than_sign": ">",
+    "left_square_bracket": "[", "right_square_bracket": "]",
+}  # fmt: skip
+"""Keys that are signs, which stand alone only where nothing is written; a comma separates keys."""
+
+NAMES: Final = {"pageup": "PgUp", "pagedown": "PgDn", "escape": "Esc", **SIGNS}
 """How keys are called on keyboards, where Textual has another name."""
 
 ESSENTIAL: Final = frozenset({"enter", "tab", "shift+tab", "up", "down", "left", "right"})
 """Keys of the input and of lists, which would not work without them."""
 
+IN_CHAT: Final = frozenset(
+    key for row in KEYS if row.place is not Place.PANE for key in row.keys.split(",")
+)
+
 EDITING: Final = frozenset({
     "ctrl+a", "ctrl+c", "ctrl+d", "ctrl+e", "ctrl+k", "ctrl+u", "ctrl+v", "ctrl+w", "ctrl+x",
     "ctrl+y", "ctrl+z", "ctrl+left", "ctrl+right", "home", "end", "delete", "backspace", "f7",
     "alt+backspace", "alt+delete", "ctrl+backspace",
-}) - {key for row in KEYS for key in row.keys.split(",")}  # fmt: skip
+}) - IN_CHAT  # fmt: skip
 """What the input does with keys before anybody else hears of them; a test compares it with it."""
 
 NAMED: Final = frozenset({
@@ -100,17 +153,23 @@ NAMED: Final = frozenset({
 })  # fmt: skip
 FUNCTION: Final = re.compile(r"(?:shift\+)?f(?:[1-9]|1[0-2])")
 LETTER: Final = re.compile(r"[a-z]")
+BARE: Final = re.compile(r"[a-zA-Z0-9]")
 MODIFIED: Final = re.compile(r"((?:(?:ctrl|alt|shift)\+)+)(.+)")
 
 
-def undeliverable(key: str) -> str:
-    """Return why a key cannot be used, as a sentence; empty if it can."""
+def undeliverable(key: str, place: Place = Place.EVERYWHERE) -> str:
+    """Return why a key cannot be used in a place, as a sentence; empty if it can."""
     said = name_of(key)
-    if key in EDITING:
+    if place is not Place.PANE and key in EDITING:
         return f"{said} edits what is being written."
     if FUNCTION.fullmatch(key):
         return ""
-    if key in ESSENTIAL:
+    if place is Place.PANE:
+        if key in NAMED | ESSENTIAL | SIGNS.keys() or BARE.fullmatch(key):
+            return ""
+        if len(key) == 1:
+            return f"{said} is not on every keyboard: take a letter, a digit or a sign."
+    elif key in ESSENTIAL:
         return f"{said} is needed for writing and for lists."
     found = MODIFIED.fullmatch(key)
     if found is None:
@@ -151,27 +210,42 @@ def as_sent(keys: str) -> str:
     return ",".join([*every, *[f"f{number + 12}" for number in shifted]])
 
 
-def parse_keys(text: str) -> tuple[str, ...]:
-    """Return keys as they are kept, of what a person writes: `F5, Alt+R`.
+def parse_keys(text: str, place: Place = Place.EVERYWHERE) -> tuple[str, ...]:
+    """Return keys of a place as they are kept, of what a person writes: `F5, Alt+R`.
 
     Raises:
         LocalError: one cannot be used; says why.
     """
-    keys = [word.strip().casefold().replace("control+", "ctrl+") for word in text.split(",")]
-    keys = [FROM_NAMES.get(key, key) for key in keys if key]
+    keys = [_as_kept(word.strip()) for word in text.split(",") if word.strip()]
     if not keys:
         raise LocalError("Name a key, as f12 or alt+r; /set with reset brings the usual one back.")
     for key in keys:
-        if problem := undeliverable(key):
+        if problem := undeliverable(key, place):
             raise LocalError(f"{problem} Choose another key.")
     return tuple(dict.fromkeys(keys))
 
 
-FROM_NAMES: Final = {"pgup": "pageup", "pgdn": "pagedown", "esc": "escape", "del": "delete"}
+def _as_kept(word: str) -> str:
+    """Return the key that was written; of a lone letter, Shift makes another one."""
+    if len(word) == 1:
+        return FROM_NAMES.get(word, word)
+    key = word.casefold().replace("control+", "ctrl+")
+    return FROM_NAMES.get(key, key)
+
+
+FROM_NAMES: Final = {
+    "pgup": "pageup",
+    "pgdn": "pagedown",
+    "esc": "escape",
+    "del": "delete",
+    **{sign: key for key, sign in SIGNS.items()},
+}
 
 
 def name_of(key: str) -> str:
-    """Return a key as it stands on keyboards: `Alt+H` of `alt+h`."""
+    """Return a key as it stands on keyboards: `Alt+H` of `alt+h`, and `n` of `n` alone."""
+    if len(key) == 1:
+        return key
     parts = key.split("+")
     return "+".join(NAMES.get(part, part.capitalize()) for part in parts)
 
@@ -184,17 +258,23 @@ def names_of(keys: Iterable[str]) -> str:
 def conflicts(chosen: Mapping[str, tuple[str, ...]], newest: str = "") -> list[str]:
     """Return a sentence for every key that would mean two things; `chosen` is by id.
 
-    A key heard everywhere is heard while writing as well, so it may not mean another thing there.
-    Of two, that of the id `newest` has to give way, else the one further down in the table.
+    A key heard everywhere is heard while writing as well, so it may not mean another thing there;
+    one of the pane may equal one of the chat. Of two, that of the id `newest` has to give way,
+    else the one further down in the table.
     """
-    owners: dict[str, str] = {}
-    problems: list[str] = []
+    owners: dict[tuple[str, str], str] = {}
+    problems: dict[tuple[str, str], str] = {}
     for row in sorted(KEYS, key=lambda row: row.id == newest):
         for key in chosen[row.id]:
-            other = owners.setdefault(key, row.id)
-            if other != row.id:
-                problems.append(
-                    f"{name_of(key)} is taken by keys.{other} ({BY_ID[other].label}): "
-                    f"choose another key for keys.{row.id}, or move that one first."
-                )
-    return problems
+            for moment in sorted(row.place.moments):
+                other = owners.setdefault((moment, key), row.id)
+                if other != row.id:
+                    problems[key, row.id] = (
+                        f"{name_of(key)} is taken by keys.{other} ({BY_ID[other].label}): "
+                        f"choose another key for keys.{row.id}, or move that one first."
+                    )
+    return list(problems.values())
+
+
+USUAL: Final = {row.id: parse_keys(row.keys, row.place) for row in KEYS}
+"""The keys of every row that nobody has changed, by its id."""

@@ -2,6 +2,7 @@
 
 from chat_tui.emoji import named
 from chat_tui.settings.schema import BY_NAME, SETTINGS, THEME
+from chat_tui.ways import THERE_IS
 
 EMOJI_FROM = 2
 """Letters after the colon before Tab means an emoji: `:D` and `:)` are what they are."""
@@ -21,4 +22,6 @@ def special(before: str) -> list[str] | None:
         return [theme for theme in THEME.kind.choices if theme.startswith(word)]
     if command == "/set" and words[0] in BY_NAME:
         return [choice for choice in BY_NAME[words[0]].kind.choices if choice.startswith(word)]
+    if command == "/sync" and len(words) > 1:
+        return [way for way in THERE_IS if way.startswith(word)] or None  # or a name of two words
     return None

@@ -5,20 +5,22 @@ Rules:
 2. What is selected or opened is known by its key, so it stays while rows come and go.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import ClassVar, Final
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.widgets import Input
 
+from chat_tui.applied import bindings_of
+from chat_tui.bindings import USUAL, Place, name_of
 from chat_tui.marks import UNICODE, Glyphs
 from chat_tui.messages import DebugClosed, Refused, Told
 from chat_tui.pane import causal
+from chat_tui.pane.ask_line import AskLine
 from chat_tui.pane.lines import DIM, PaneLine, detail_lines, table_lines
 from chat_tui.pane.listing import Listing
 from chat_tui.pane.one_line import OneLine
@@ -34,7 +36,7 @@ from chat_tui.pane.pages import (
 )
 from chat_tui.pane.said import file_named
 from chat_tui.pane.tab_line import TabLine
-from chat_tui.pane.tabs import HINTS, KEYS, TAB_KEYS, TABS, TERMS, Tab, tab_named
+from chat_tui.pane.tabs import TABS, TERMS, Tab, hint, key_help, tab_named
 from chat_tui.reports import short_id
 from chat_tui.sections import Detail
 from chat_tui.text import count, span
@@ -54,35 +56,7 @@ ID_DIGITS: Final = 64
 class DebugPane(Vertical):
     """See the module docstring. `history` and `inspection` are asked by whoever looks."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *[
-            Binding(str(number), f"tab({number})", id=f"pane.tab_{number}")
-            for number in range(1, len(TABS) + 1)
-        ],
-        Binding("left", "step(-1)", id="pane.tab_left"),
-        Binding("right", "step(1)", id="pane.tab_right"),
-        Binding("up,k", "move(-1)", id="pane.up"),
-        Binding("down,j", "move(1)", id="pane.down"),
-        Binding("pageup", "page(-1)", id="pane.page_up"),
-        Binding("pagedown", "page(1)", id="pane.page_down"),
-        Binding("home", "edge(0)", id="pane.first"),
-        Binding("end", "edge(1)", id="pane.last"),
-        Binding("enter", "open", id="pane.open"),
-        Binding("i", "details", id="pane.details"),
-        Binding("space", "freeze", id="pane.freeze"),
-        Binding("question_mark", "explain", id="pane.explain"),
-        Binding("f", "full", id="pane.full"),
-        Binding("s", "sort", id="pane.sort"),
-        Binding("t", "list", id="pane.list"),
-        Binding("n", "newest", id="pane.newest"),
-        Binding("plus,equals_sign", "deepen(1)", id="pane.deeper"),
-        Binding("minus", "deepen(-1)", id="pane.shallower"),
-        Binding("slash", "ask", id="pane.ask"),
-        Binding("p", "pause", id="pane.pause"),
-        Binding("r", "record", id="pane.record"),
-        Binding("tab,shift+tab", "leave", id="pane.leave"),
-        Binding("escape", "back", id="pane.back"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(Place.PANE)
 
     def __init__(self, history: History, inspection: Inspection, glyphs: Glyphs = UNICODE) -> None:
         super().__init__(id="debug")
@@ -90,8 +64,7 @@ class DebugPane(Vertical):
         self._history, self._inspection, self._glyphs = history, inspection, glyphs
         self._tabs, self._hint = TabLine(id="debug-tabs"), OneLine(id="debug-hint")
         self.listing = Listing()
-        self._input = Input(id="debug-ask", compact=True)
-        self._asks: Callable[[str], None] | None = None
+        self._asking = AskLine()
         self.buffers, self.causal, self.sync = BuffersPage(), CausalPage(), SyncPage()
         self.bloom = BloomPage(inspection)
         self.wire, self.trace = WirePage(inspection), TracePage(inspection)
@@ -109,17 +82,14 @@ class DebugPane(Vertical):
         self.frozen_at: Nanos | None = None
         self._opened: tuple[str, Callable[[], Detail]] | None = None
         self._explaining = False
+        self._keys: Mapping[str, tuple[str, ...]] = USUAL
 
     def compose(self) -> ComposeResult:
         """The tabs, the lines, the line to type into, and the keys."""
         yield self._tabs
         yield self.listing
-        yield self._input
+        yield self._asking
         yield self._hint
-
-    def on_mount(self) -> None:
-        """There is nothing to type into yet."""
-        self._input.display = False
 
     # -- what the application says ------------------------------------------------------------
 
@@ -135,7 +105,7 @@ class DebugPane(Vertical):
         """Show a tab, from its top."""
         if tab is not self.tab:
             self.tab, self._opened, self._explaining = tab, None, False
-            self._close_input()
+            self._asking.end()
             self.listing.begin_anew()
         self.draw()
 
@@ -164,15 +134,23 @@ class DebugPane(Vertical):
 
     def filter(self, tab: Tab, words: str) -> None:
         """Show only what has all of `words`, in the wire or the trace."""
-        page = self.wire if tab is Tab.WIRE else self.trace
-        page.words = words
+        self._filtered(tab)[0].words = words
         self.go(tab)
+
+    def _filtered(self, tab: Tab) -> tuple[WirePage | TracePage, str]:
+        """Return the page of a tab that words can filter, and what it lists."""
+        return (self.wire, "frames") if tab is Tab.WIRE else (self.trace, "steps")
 
     def change_glyphs(self, glyphs: Glyphs) -> None:
         """Draw with other signs from now on."""
         self._glyphs = glyphs
         if self._latest is not None:
             self.show(self._latest.snapshot, self._latest.info)
+
+    def change_keys(self, chosen: Mapping[str, tuple[str, ...]]) -> None:
+        """Name these keys from now on, by their ids; they are bound by the application's keymap."""
+        self._keys = chosen
+        self.draw()
 
     def page(self, screens: int) -> None:
         """Scroll by screens, up if negative."""
@@ -198,7 +176,7 @@ class DebugPane(Vertical):
 
     def _lines(self, shown: Shown, width: int) -> list[PaneLine]:
         if self._explaining:
-            keys = (*TAB_KEYS.get(self.tab, ()), *KEYS)
+            keys = key_help(self.tab, self._keys)
             return [
                 *table_lines(f"Terms of {self.tab.value}", TERMS[self.tab], width, shown.glyphs),
                 PaneLine(Content("")),
@@ -220,12 +198,17 @@ class DebugPane(Vertical):
 
     def _hint_text(self) -> str:
         if self.frozen_at is not None:
-            return f"frozen {span(self._now - self.frozen_at)} · Space goes on"
+            held = span(self._now - self.frozen_at)
+            return f"frozen {held} · {self._key('pane_freeze')} goes on"
         if not self.keys_here:
-            return "F2: the keys go here"
+            return f"{self._key('debug')}: the keys go here"
         if self._explaining or self._opened is not None:
-            return "Esc goes back"
-        return f"{HINTS[self.tab]} · ? terms"
+            return f"{self._key('pane_back')} goes back"
+        return hint(self.tab, self._keys)
+
+    def _key(self, id_: str) -> str:
+        """Return the first of the keys that do something, as it stands on keyboards."""
+        return name_of(self._keys[id_][0])
 
     def _read_graph(self, shown: Shown) -> None:
         """Read the graph from the disk, if what it depends on is another."""
@@ -239,7 +222,7 @@ class DebugPane(Vertical):
         try:
             self.causal.graph = await causal.read(self._history, channel, centre, depth)
         except LocalError as error:
-            self._refuse(str(error))
+            self.post_message(Refused(str(error)))
             return
         if self.tab is Tab.CAUSAL:
             self.draw()
@@ -307,49 +290,21 @@ class DebugPane(Vertical):
         """Fill the screen, or stand beside the chat."""
         self.toggle_class("-full")
 
-    def action_sort(self) -> None:
-        """Sort the buffers by the next thing."""
-        if self.tab is Tab.BUFFERS:
-            self.buffers.sort()
-            self.draw()
-
-    def action_list(self) -> None:
-        """Show the graph as text, or drawn."""
-        if self.tab is Tab.CAUSAL:
-            self.causal.as_list = not self.causal.as_list
-            self.draw()
-
-    def action_newest(self) -> None:
-        """Put the newest message into the middle of the graph."""
-        if self.tab is Tab.CAUSAL:
-            self.causal.centre, self.listing.selected = None, ""
-            self.draw()
-
-    def action_deepen(self, steps: int) -> None:
-        """Show more steps around the middle of the graph, fewer if negative."""
-        if self.tab is Tab.CAUSAL:
-            self.causal.deepen(steps)
-            self.draw()
-
-    def action_pause(self) -> None:
-        """Let the list of frames stand still, or go on."""
-        if self.tab is Tab.WIRE:
-            self.wire.pause()
+    def action_press(self, what: str) -> None:
+        """Do what a key of this tab alone means; elsewhere it means nothing."""
+        if self._pages[self.tab].press(what):
+            if what == "newest":
+                self.listing.selected = ""
             self.draw()
 
     def action_ask(self) -> None:
         """Let the person type: words to filter by, or an id to test."""
         match self.tab:
             case Tab.BLOOM:
-                self._open_input("an id, or its beginning", "", self._test)
-            case Tab.WIRE:
-                self._open_input(
-                    "only frames with", self.wire.words, partial(self.filter, self.tab)
-                )
-            case Tab.TRACE:
-                self._open_input(
-                    "only steps with", self.trace.words, partial(self.filter, self.tab)
-                )
+                self._asking.ask("an id, or its beginning", "", self._test)
+            case Tab.WIRE | Tab.TRACE:
+                page, what = self._filtered(self.tab)
+                self._asking.ask(f"only {what} with", page.words, partial(self.filter, self.tab))
             case _:
                 pass
 
@@ -359,7 +314,7 @@ class DebugPane(Vertical):
             return
         path = self._inspection.recorded
         if path is None:
-            self._open_input("record to the file", RECORDING, self._record)
+            self._asking.ask("record to the file", RECORDING, self._record)
             return
         frames = self._inspection.stop_recording()
         self.post_message(Told(f"{count(frames, 'frame')} recorded to {path}."))
@@ -371,8 +326,8 @@ class DebugPane(Vertical):
 
     def action_back(self) -> None:
         """Close what is open: what is typed, a text, at last the pane."""
-        if self._input.display:
-            self._close_input()
+        if self._asking.display:
+            self._asking.end()
         elif self._explaining:
             self.action_explain()
         elif self._opened is not None:
@@ -389,24 +344,10 @@ class DebugPane(Vertical):
 
     # -- what is typed ------------------------------------------------------------------------
 
-    def _open_input(self, prompt: str, text: str, then: Callable[[str], None]) -> None:
-        self._asks = then
-        self._input.placeholder = prompt
-        self._input.value = text
-        self._input.display = True
-        self._input.focus()
-
-    def _close_input(self) -> None:
-        if self._input.display:
-            self._input.display = False
-            self.listing.focus()
-
-    @on(Input.Submitted)
-    def _typed(self, event: Input.Submitted) -> None:
+    @on(AskLine.Ended)
+    def _take_keys_back(self, event: AskLine.Ended) -> None:
         event.stop()
-        self._close_input()
-        if self._asks is not None:
-            self._asks(event.value.strip())
+        self.listing.focus()
         self.draw()
 
     def _record(self, name: str) -> None:
@@ -415,7 +356,7 @@ class DebugPane(Vertical):
         try:
             self._inspection.record(file_named(name))
         except LocalError as error:
-            self._refuse(str(error))
+            self.post_message(Refused(str(error)))
 
     def _test(self, text: str) -> None:
         """Test an id; the beginning of one stands for the message that is here."""
@@ -429,16 +370,14 @@ class DebugPane(Vertical):
         try:
             found = await self._history.named(channel, prefix.casefold(), limit=2)
         except LocalError as error:
-            self._refuse(str(error))
+            self.post_message(Refused(str(error)))
             return
         if len(found) == 1:
             self.bloom.tested = found[0].message_id
         elif found:
-            self._refuse(f"Several ids begin with {short_id(MessageId(prefix))}; write more of it.")
+            begins = short_id(MessageId(prefix))
+            self.post_message(Refused(f"Several ids begin with {begins}; write more of it."))
         self.draw()
-
-    def _refuse(self, text: str) -> None:
-        self.post_message(Refused(text))
 
     # -- the rest -----------------------------------------------------------------------------
 

@@ -4,10 +4,10 @@ import os
 from collections.abc import Sequence
 from typing import Generic, TypeVar
 
-from textual.app import App
 from textual.filter import LineFilter
 
 from chat_tui.ascii_signs import AsciiSigns
+from chat_tui.in_order import InOrder
 from chat_tui.marks import ASCII, Glyphs
 from chat_tui.settings.preferences import Preferences
 from chat_tui.settings.schema import ANIMATIONS, LOW_BANDWIDTH, THEME
@@ -16,7 +16,7 @@ from chat_tui.themes import legible_theme
 ReturnType = TypeVar("ReturnType")
 
 
-class Dressed(App[ReturnType], Generic[ReturnType]):
+class Dressed(InOrder[ReturnType], Generic[ReturnType]):
     """An application with our themes, which moves nothing unless it is asked to.
 
     `NO_COLOR` and `low_bandwidth` take the terminal's own colours; Textual then drops even those

@@ -13,7 +13,7 @@ from typing import Final
 from textual._xterm_parser import XTermParser  # the one way to know what Textual makes of bytes
 from textual.events import Key
 
-from chat_tui.bindings import KEYS, parse_keys, undeliverable
+from chat_tui.bindings import KEYS, USUAL, Place, undeliverable
 from sync.errors import LocalError
 
 LEAVING: Final = ("escape", "ctrl+c")
@@ -62,15 +62,26 @@ class Probe:
 
 
 def verdict(key: Key) -> str:
-    """Return what the key does here, or why nothing can be bound to it."""
-    for row in KEYS:
-        if key.key in parse_keys(row.keys):
-            return f"keys.{row.id}: {row.label}"
+    """Return what the key does here and in the protocol's pane, or why none can be bound to it."""
+    there = _bound(key, in_pane=True)
+    if here := _bound(key, in_pane=False):
+        return here if not there else f"{here}; {Place.PANE.value} {there}"
     if key.key in WRITING:
-        return WRITING[key.key]
-    if key.is_printable and not key.key.startswith(("alt+", "ctrl+")):
-        return "is written"
-    return undeliverable(key.key) or "free: /set keys.help " + key.key
+        said = WRITING[key.key]
+    elif key.is_printable and not key.key.startswith(("alt+", "ctrl+")):
+        said = "is written"
+    else:
+        said = undeliverable(key.key)
+    if there:
+        return f"{said}; {Place.PANE.value} {there}" if said else there
+    return said or "free: /set keys.help " + key.key
+
+
+def _bound(key: Key, *, in_pane: bool) -> str:
+    rows = [
+        row for row in KEYS if (row.place is Place.PANE) is in_pane and key.key in USUAL[row.id]
+    ]
+    return "".join(f"keys.{row.id}: {row.label}" for row in rows[:1])
 
 
 def _hex(sent: bytes) -> str:

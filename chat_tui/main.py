@@ -12,12 +12,19 @@ from contextlib import aclosing
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 import click
-import platformdirs
 
 from chat_tui import garbage
+from chat_tui.common_options import (
+    PROGRAM,
+    config_file,
+    default_data_dir,
+    network_options,
+    profile_options,
+    setup_of,
+)
 from chat_tui.simulation_options import simulation_options
 from sync.errors import ChatError, LocalError
 
@@ -27,7 +34,6 @@ if TYPE_CHECKING:
     from chat_tui.events import Json
     from chat_tui.setup import Setup
 
-PROGRAM: Final = "chat-tui"
 SEND_WAIT: Final = 10.0
 """Seconds `send` waits for the acknowledgement: a start, a discovery and a sync message."""
 
@@ -41,8 +47,6 @@ ten times a second at most anyway (`chat_tui.feed`).
 PAINTS_PER_S_SLOW: Final = "10"
 """With `low_bandwidth`, of what is typed; what arrives is painted twice a second there."""
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 
 class DefaultGroup(click.Group):
     """A group whose command, if none is named, is `chat`."""
@@ -52,129 +56,6 @@ class DefaultGroup(click.Group):
         if not args or (args[0].startswith("-") and args[0] not in {"--help", "-h", "--version"}):
             args = ["chat", *args]
         return super().parse_args(ctx, args)
-
-
-def addresses(
-    ctx: click.Context, param: click.Parameter, value: Sequence[str]
-) -> tuple[tuple[str, int], ...]:
-    """Read the HOST:PORT of each `--connect`."""
-    from chat_tui.addresses import parse_address
-
-    try:
-        return tuple(parse_address(text) for text in value)
-    except ChatError as error:
-        raise click.BadParameter(str(error), ctx, param) from error
-
-
-def profile_options(command: F) -> F:
-    """Add the options that say whose chat it is."""
-    for option in (
-        click.option("--channel", metavar="NAME", help="Open this channel, as #name."),
-        click.option(
-            "--data-dir",
-            type=click.Path(file_okay=False, path_type=Path),
-            help="Where profiles are kept.",
-        ),
-        click.option("--profile", default="default", show_default=True, help="Whose chat it is."),
-    ):
-        command = option(command)
-    return command
-
-
-def network_options(command: F) -> F:
-    """Add the options that say how to be on the network."""
-    for option in (
-        click.option(
-            "--trace",
-            type=click.Path(dir_okay=False, path_type=Path),
-            help="Record every step of the engine to this file, as JSON lines.",
-        ),
-        click.option("--no-discovery", is_flag=True, help="Announce nothing, look for nobody."),
-        click.option(
-            "--connect",
-            metavar="HOST:PORT",
-            multiple=True,
-            callback=addresses,
-            help="Dial this address too. May be repeated.",
-        ),
-        click.option(
-            "--port",
-            type=click.IntRange(1, 65_535),
-            help="Listen here, or at the next free port.  [default: 46021, then what was used]",
-        ),
-        click.option(
-            "--interface", metavar="ADDRESS", help="Use only the interface with this address."
-        ),
-        click.option(
-            "--history-days",
-            type=click.IntRange(min=1),
-            metavar="N",
-            help="Get from others only what is at most N days old.  [default: everything]",
-        ),
-        click.option("--name", metavar="NICK", help="What others call you."),
-        click.option(
-            "--set",
-            "pairs",
-            metavar="NAME=VALUE",
-            multiple=True,
-            help="Set this for this run; `chat-tui settings` lists what there is. May be repeated.",
-        ),
-        click.option(
-            "--preset",
-            type=click.Choice(["ssh"]),
-            help="Settings that go together: ssh is for slow lines.",
-        ),
-    ):
-        command = option(command)
-    return command
-
-
-def setup_of(options: dict[str, Any]) -> "Setup":
-    """Return what the common options say."""
-    from chat_tui.addresses import parse_address
-    from chat_tui.settings import schema
-    from chat_tui.settings.preferences import Preferences, checked_wishes
-    from chat_tui.setup import Setup
-    from sync.machine import DAY
-    from sync.net.options import Options
-
-    data_dir = options.get("data_dir") or default_data_dir()
-    user_file = config_file().with_name("config.toml")
-    wishes = checked_wishes(options.get("pairs", ()), options.get("preset"), user_file)
-    settings = Preferences.of_profile(data_dir / options["profile"], wishes)
-    days = options.get("history_days") or settings[schema.HISTORY_DAYS]
-    connect = [parse_address(address) for address in settings[schema.CONNECT]]
-    network = Options(
-        interface=options.get("interface") or settings[schema.INTERFACE],
-        port=options.get("port") or settings[schema.PORT],
-        discovery=settings[schema.DISCOVERY] and not options.get("no_discovery", False),
-        connect=(*options.get("connect", ()), *connect),
-        retention=None if days is None else days * DAY,
-    )
-    return Setup(
-        data_dir=data_dir,
-        profile=options["profile"],
-        nick=options.get("name"),
-        channel=options.get("channel"),
-        trace=options.get("trace"),
-        network=network,
-        wishes=wishes,
-        on_slow_line=settings[schema.LOW_BANDWIDTH],
-    )
-
-
-def config_file() -> Path:
-    """Return the file that remembers where data is kept, if that is not the usual place."""
-    return Path(platformdirs.user_config_dir(PROGRAM)) / "config.json"
-
-
-def default_data_dir() -> Path:
-    """Return where profiles are kept unless an option says otherwise."""
-    try:
-        chosen = json.loads(config_file().read_text())["data_dir"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return Path(platformdirs.user_data_dir(PROGRAM))
-    return Path(str(chosen))
 
 
 @click.group(cls=DefaultGroup, context_settings={"help_option_names": ["-h", "--help"]})

@@ -28,6 +28,13 @@ PASSED_ON: Final = {
 }
 """Keys of the list, which are heard while the field has the cursor."""
 
+NOT_LISTED: Final = frozenset({
+    "palette", "pane_tab_left", "pane_tab_right", "pane_up", "pane_down", "pane_page_up",
+    "pane_page_down", "pane_first", "pane_last", "pane_open", "pane_details", "pane_leave",
+    "pane_back",
+})  # fmt: skip
+"""Keys that open this, or only move within the protocol's pane: nobody looks for them here."""
+
 TITLE_CELLS: Final = 30
 """Of the left column: the longest command and how it is used."""
 
@@ -56,7 +63,9 @@ def channel_entries(snapshot: Snapshot) -> list[Entry]:
 def command_entries(keys: Mapping[str, tuple[str, ...]]) -> list[Entry]:
     """Return what keys do, then all commands; one that needs words is only begun."""
     entries = [
-        Entry(row.label, names_of(keys[row.id]), row.action) for row in KEYS if row.id != "palette"
+        Entry(row.label, names_of(keys[row.id]), f"key('{row.id}')")
+        for row in KEYS
+        if row.id not in NOT_LISTED
     ]
     for command in TABLE:
         name = command.names[0]

@@ -9,7 +9,7 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 
-from chat_tui.bindings import KEYS, names_of
+from chat_tui.bindings import KEYS, Place, names_of
 from chat_tui.commands.table import TABLE
 from chat_tui.marks import LOADING, WORDS, Glyphs
 from chat_tui.panels import TITLE
@@ -101,7 +101,12 @@ def full_help(glyphs: Glyphs, chosen: Mapping[str, tuple[str, ...]]) -> Content:
 
     `chosen` are the keys there really are, by the ids of `chat_tui.bindings`.
     """
-    bound = [(names_of(chosen[row.id]), row.label) for row in KEYS]
+    bound = [(names_of(chosen[row.id]), row.label) for row in KEYS if row.place is not Place.PANE]
+    in_pane = [
+        (names_of(chosen[row.id]), row.label.partition(": ")[2])
+        for row in KEYS
+        if row.place is Place.PANE
+    ]
     marks = [(f"{glyphs.marks[state]} {WORDS[state]}", text) for state, text in MARK_HELP.items()]
     loading = [(f"{glyphs.loading} {LOADING}", LOADING_HELP)]
     band = f"{glyphs.equal} {glyphs.differs} {glyphs.items}"
@@ -113,6 +118,7 @@ def full_help(glyphs: Glyphs, chosen: Mapping[str, tuple[str, ...]]) -> Content:
             _table("KEYS on a selected message", READING_HELP),
             _table("MARKS at the right of your own messages", marks),
             _table("MARK at the right of any message", loading),
+            _table(f"KEYS {Place.PANE.value}", in_pane),
             _table("PROTOCOL, the words of its pane", (*PROTOCOL_HELP, (band, BAND_HELP))),
         ]
     )

@@ -4,7 +4,6 @@ Each panel is one cheap widget that is painted again only when its content diffe
 """
 
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from textual import on
@@ -12,10 +11,11 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.events import Click
+from textual.timer import Timer
 from textual.widgets import Static
 
 from chat_tui import dossier, panels, reports
-from chat_tui.bindings import KEYS, parse_keys
+from chat_tui.bindings import USUAL
 from chat_tui.brevity import fitting
 from chat_tui.company import Company
 from chat_tui.composer import Composer
@@ -23,8 +23,9 @@ from chat_tui.feed import Feed
 from chat_tui.marks import Glyphs
 from chat_tui.messages import FollowChanged, NewestWanted
 from chat_tui.model import Conversation
+from chat_tui.saying import Saying
 from sync.machine import ChannelId
-from sync.view import ChannelInfo, Level, Notice, Snapshot
+from sync.view import ChannelInfo, Notice, Snapshot
 
 if TYPE_CHECKING:
     from chat_tui.debug_pane import DebugPane
@@ -100,7 +101,9 @@ class StatusLine(Horizontal):
         super().__init__()
         self._left, self._right = Sentence(id="status"), Panel(id="chip")
         self._sentence = ""
-        self._said: Notice | None = None
+        self._saying = Saying()
+        self._timed: Notice | None = None
+        self._timer: Timer | None = None
 
     def compose(self) -> ComposeResult:
         """Left and right part."""
@@ -113,24 +116,40 @@ class StatusLine(Horizontal):
         self._draw()
 
     def say(self, notice: Notice) -> None:
-        """Say it here, where it hides nothing: what is just news, for a while."""
-        self._said = notice
+        """Answer the person here, where it hides nothing: for a while, unless it went wrong."""
+        self._saying.answer(notice)
         self._draw()
-        if notice.level is Level.INFO:
-            self.set_timer(NOTICE_S, partial(self._unsay, notice))
+
+    def tell(self, news: Notice) -> None:
+        """Say what happened by itself, after any answer that is still to be read."""
+        self._saying.news(news)
+        self._draw()
+
+    def begin(self) -> None:
+        """Make room for the answer to what the person does now."""
+        self._saying.begin()
+        self._draw()
 
     def be_quiet(self) -> None:
-        """Say no more of any notice."""
-        self._said = None
+        """Say no more of what is said now."""
+        self._saying.dismiss()
         self._draw()
 
-    def _unsay(self, notice: Notice) -> None:
-        if self._said is notice:
-            self.be_quiet()
+    def pass_on(self) -> None:
+        """Say the next: what was said had its time."""
+        self._timed = None
+        self._saying.pass_on()
+        self._draw()
 
     def _draw(self) -> None:
-        self._left.set_class(self._said is not None, "notice")
-        self._left.show(panels.status(self._sentence, self._said))
+        said = self._saying.now
+        self._left.set_class(said is not None, "notice")
+        self._left.show(panels.status(self._sentence, said))
+        if self._saying.for_a_while is not self._timed:
+            self._timed = self._saying.for_a_while
+            if self._timer is not None:
+                self._timer.stop()
+            self._timer = None if self._timed is None else self.set_timer(NOTICE_S, self.pass_on)
 
     def show_chip(self, conversation: Conversation, glyphs: Glyphs) -> None:
         """Count what came while somebody reads further up."""
@@ -167,7 +186,7 @@ class Surroundings(Vertical):
         self._debug_pane = debug_pane
         self._debug: DebugPane | None = None
         self._company = Company()
-        self._keys_chosen = {row.id: parse_keys(row.keys) for row in KEYS}
+        self._keys_chosen = USUAL
 
     def compose(self) -> ComposeResult:
         """Header; channels, conversation and debug pane; keys."""
@@ -191,6 +210,8 @@ class Surroundings(Vertical):
     def change_keys(self, chosen: dict[str, tuple[str, ...]]) -> None:
         """Name these keys in the last line from now on, by their ids."""
         self._keys_chosen = chosen
+        if self._debug is not None:
+            self._debug.change_keys(chosen)
 
     def show(self, snapshot: Snapshot, channel: ChannelId | None) -> None:
         """Bring everything up to date that is not a message."""
@@ -198,7 +219,7 @@ class Surroundings(Vertical):
         self._transcript.tick(snapshot.now, alone=info is not None and not info.peers)
         self._reading.tick(snapshot, info)
         if info is not None and (news := self._company.look(snapshot, info)):
-            self.status.say(Notice(news))
+            self.status.tell(Notice(news))
         self._transcript.hint = (*reports.nothing_yet(info), *self._company.hint(info))
         self._header.show(snapshot, info, self._glyphs)
         alone = self._company.sentence(snapshot, info)
@@ -260,6 +281,7 @@ class Surroundings(Vertical):
         """Open the pane and give it the keys; what is being written stays as it is."""
         if self._debug is None:
             self._debug = self._debug_pane()
+            self._debug.change_keys(self._keys_chosen)
             await self.query_one("#main").mount(self._debug)
         self._debug.display = True
         # at once: `focus` waits its turn, and what is typed meanwhile would go to the input

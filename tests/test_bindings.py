@@ -9,23 +9,35 @@ from textual.widget import Widget
 from textual.widgets import TextArea
 
 from chat_tui.app import ChatApp
-from chat_tui.bindings import EDITING, KEYS, conflicts, name_of, names_of, parse_keys, undeliverable
+from chat_tui.bindings import (
+    EDITING,
+    KEYS,
+    PANE_TABS,
+    USUAL,
+    Place,
+    conflicts,
+    name_of,
+    names_of,
+    parse_keys,
+    undeliverable,
+)
 from chat_tui.composer import Composer
+from chat_tui.debug_pane import DebugPane
+from chat_tui.pane.tabs import TABS
 from sync.errors import LocalError
-
-USUAL = {row.id: parse_keys(row.keys) for row in KEYS}
 
 
 def test_no_usual_key_is_one_that_terminals_do_not_send() -> None:
     for row in KEYS:
-        assert [undeliverable(key) for key in row.keys.split(",")] == [""] * len(USUAL[row.id])
+        refused = [undeliverable(key, row.place) for key in row.keys.split(",")]
+        assert refused == [""] * len(USUAL[row.id])
 
 
 def test_no_usual_key_means_two_things() -> None:
     assert conflicts(USUAL) == []
 
 
-@pytest.mark.parametrize("node", [ChatApp, Composer])
+@pytest.mark.parametrize("node", [ChatApp, Composer, DebugPane])
 def test_every_key_of_the_screen_stands_in_the_table(node: type[App[Any]] | type[Widget]) -> None:
     own = [binding for binding in node.BINDINGS if isinstance(binding, Binding)]
 
@@ -69,10 +81,65 @@ def test_what_edits_is_what_the_input_really_takes() -> None:
         if isinstance(binding, Binding)
         for key in binding.key.split(",")
     }
-    usual = {key for keys in USUAL.values() for key in keys}
+    usual = {key for row in KEYS if row.place is not Place.PANE for key in USUAL[row.id]}
 
     assert taken >= EDITING
     assert all(undeliverable(key) for key in taken - usual)
+
+
+def test_the_pane_takes_keys_that_write_elsewhere() -> None:
+    taken = parse_keys("N, n, ?, +, space, Enter, 7, PgUp, alt+r", Place.PANE)
+
+    assert taken == (
+        *("N", "n", "question_mark", "plus", "space", "enter", "7", "pageup", "alt+r"),
+    )  # fmt: skip
+    assert names_of(taken) == "N or n or ? or + or Space or Enter or 7 or PgUp or Alt+R"
+
+
+@pytest.mark.parametrize(
+    ("key", "why"),
+    [
+        ("é", "not on every keyboard"),
+        ("alt+b", "Ctrl\\+Left"),
+        ("ctrl+m", "Enter"),
+        ("alt+enter", "same for Alt\\+Enter as for Enter"),
+        ("hyper", "no key Hyper"),
+    ],
+)
+def test_the_pane_too_takes_only_keys_that_arrive(key: str, why: str) -> None:
+    with pytest.raises(LocalError, match=why):
+        parse_keys(key, Place.PANE)
+
+
+def test_a_key_of_the_pane_may_be_one_of_the_chat_where_they_cannot_meet() -> None:
+    as_unread = {**USUAL, "pane_sort": USUAL["unread"]}
+    as_paging = {**USUAL, "read_up": ("pageup",), "pane_page_up": ("pageup",)}
+
+    assert conflicts(as_unread, "pane_sort") == []
+    assert conflicts(as_paging) == []
+
+
+@pytest.mark.parametrize(
+    ("id_", "key", "owner"),
+    [
+        ("pane_sort", "f5", "keys.reconcile"),
+        ("pane_sort", "t", "keys.pane_list"),
+        ("pane_list", "s", "keys.pane_sort"),
+        ("help", "alt+g", "keys.pane_sort"),
+    ],
+)
+def test_a_key_that_two_would_hear_at_once_is_refused(id_: str, key: str, owner: str) -> None:
+    chosen = {**USUAL, id_: (key,)}
+    if id_ == "help":
+        chosen["pane_sort"] = ("alt+g",)
+    [problem] = conflicts(chosen, id_)
+
+    assert problem.startswith(f"{name_of(key)} is taken by {owner} (")
+    assert f"choose another key for keys.{id_}" in problem
+
+
+def test_the_tabs_of_the_pane_are_called_as_their_keys_say() -> None:
+    assert tuple(tab.value for tab in TABS) == PANE_TABS
 
 
 def test_keys_are_written_as_people_do() -> None:

@@ -127,6 +127,31 @@ async def test_sync_with_one_of_them(tmp_path: Path) -> None:
         assert not (await run(alice, "/sync carol")).ok
 
 
+@pytest.mark.parametrize("way", ["waku", "RBSR"])
+async def test_sync_takes_the_way_there_is(tmp_path: Path, way: str) -> None:
+    async with friends(tmp_path) as (alice, _):
+        result = await run(alice, f"/sync bob {way}")
+
+        assert result.text == "Comparing #lobby with bob."
+
+
+@pytest.mark.parametrize(
+    ("way", "says"),
+    [
+        ("logheight", "logheight, for p2panda's log heights, is not part of this program yet"),
+        ("Snapshot", "snapshot, for Calimero's snapshot, is not part of this program yet"),
+        ("telepathy", "There is no way to compare called telepathy: leave it out, or write waku."),
+    ],
+)
+async def test_sync_says_which_ways_there_are(tmp_path: Path, way: str, says: str) -> None:
+    async with friends(tmp_path) as (alice, _):
+        result = await run(alice, f"/sync bob {way}")
+
+        assert not result.ok
+        assert result.text.startswith(says)
+        assert result.text.endswith("leave it out, or write waku.")
+
+
 async def test_leave_says_how_to_come_back(tmp_path: Path) -> None:
     async with running(tmp_path, "alice") as alice:
         plans = await alice.create("plans")

@@ -6,7 +6,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from chat_tui.commands.command import At
+from chat_tui.commands.table import Commands
 from chat_tui.demo import acts
+from chat_tui.demo.headless import LeftError, told
 from chat_tui.demo.recording import SAME, Recording, load, save
 from chat_tui.demo.run import Intervention, Moment
 from chat_tui.demo.scenarios import scenario
@@ -14,6 +17,7 @@ from chat_tui.demo.stage import Stage
 from chat_tui.main import cli
 from sync.errors import LocalError
 from sync.machine import SECOND
+from tests.chats import opened
 from tests.demos import SEED
 
 
@@ -61,6 +65,31 @@ def test_formulas_are_told_if_asked_for() -> None:
     result = run("demo", "--scenario", "3", "--plain", "--formulas")
 
     assert "T_req = now + T_min + H(carol, " in result.output
+
+
+async def test_in_line_mode_the_command_tells_the_same_to_its_end(tmp_path: Path) -> None:
+    async with opened(tmp_path, "alice") as alice:
+        commands, at = Commands(alice), At(alice.first_channel)
+        third = await commands.run("/demo 3", at)
+        first = await commands.run("/demo", at)
+        none = await commands.run("/demo 8", at)
+
+    assert f"{third.text}\n\n" == run("demo", "--scenario", "3", "--plain").output
+    assert first.text.startswith('Scenario 1, "')
+    assert none.text == "There is no scenario 8: write /demo 1 to /demo 7."
+
+
+def test_whoever_leaves_ends_what_is_told() -> None:
+    asked: list[str] = []
+
+    def is_left() -> bool:
+        asked.append("is anybody there?")
+        return len(asked) == 3
+
+    with pytest.raises(LeftError):
+        told(7, is_left)
+
+    assert len(asked) == 3
 
 
 def test_without_a_terminal_it_is_lines() -> None:

@@ -38,3 +38,11 @@ def test_names_of_settings_and_their_values_are_only_completed_after_set() -> No
     assert completions("/set name al", ["alice"]) == []
     assert completions("/msg al", ["alice"]) == ["alice"]
     assert completions("quiet", ["alice"]) == []
+
+
+def test_the_second_word_of_sync_is_a_way_to_compare() -> None:
+    assert special("/sync bob w") == ["waku"]
+    assert special("/sync bob the second r") == ["rbsr"]
+    assert special("/sync bob th") is None
+    assert special("/sync w") is None
+    assert special("sync bob w") is None

@@ -4,7 +4,7 @@ import pytest
 from rich.cells import cell_len
 
 from chat_tui import panels, peers_table
-from chat_tui.bindings import KEYS, parse_keys
+from chat_tui.bindings import USUAL
 from chat_tui.brevity import fitting
 from chat_tui.demo.screen import DemoScreen
 from chat_tui.findings import Finding
@@ -13,8 +13,6 @@ from tests import scenes
 from tests.demos import on_screen
 from tests.pictures import SMALL
 from tests.readings import reading, shown
-
-USUAL = {row.id: parse_keys(row.keys) for row in KEYS}
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,9 @@ from chat_tui.key_probe import Probe
     [
         (b"\x1bOP", "f1", "keys.help: Help"),
         (b"\x1bh", "alt+h", "keys.help: Help"),
+        (b"\x1b[5~", "pageup", "Read further up; in the protocol's pane keys.pane_page_up"),
+        (b"s", "s", "is written; in the protocol's pane keys.pane_sort: Protocol: sort"),
+        (b"\r", "enter", "sends; in the protocol's pane keys.pane_open"),
         (b"\x1b1", "inverted_exclamation_mark", "is written"),
         (b"\x1b\r", "enter", "sends"),
         (b"\n", "ctrl+j", "begins a new line"),

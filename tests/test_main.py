@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from chat_tui import main
+from chat_tui import common_options, main
 from sync.errors import LocalError
 
 COMMANDS = ["chat", "plain", "send", "tail", "status", "doctor", "sim", "import"]
@@ -58,23 +58,23 @@ def test_the_place_chosen_at_the_first_run_is_remembered(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    usual = main.default_data_dir()
-    main.config_file().parent.mkdir(parents=True)
-    main.config_file().write_text(json.dumps({"data_dir": str(tmp_path / "mine")}))
+    usual = common_options.default_data_dir()
+    common_options.config_file().parent.mkdir(parents=True)
+    common_options.config_file().write_text(json.dumps({"data_dir": str(tmp_path / "mine")}))
 
-    assert usual != main.default_data_dir()
-    assert main.default_data_dir() == tmp_path / "mine"
+    assert usual != common_options.default_data_dir()
+    assert common_options.default_data_dir() == tmp_path / "mine"
 
 
 def test_a_damaged_memory_of_the_place_means_the_usual_one(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    usual = main.default_data_dir()
-    main.config_file().parent.mkdir(parents=True)
-    main.config_file().write_text("not json")
+    usual = common_options.default_data_dir()
+    common_options.config_file().parent.mkdir(parents=True)
+    common_options.config_file().write_text("not json")
 
-    assert main.default_data_dir() == usual
+    assert common_options.default_data_dir() == usual
 
 
 def test_packages_of_another_program_are_noticed() -> None:

@@ -3,11 +3,14 @@
 from collections.abc import Iterator
 
 import pytest
+from textual.widgets import Input
 
-from chat_tui.palette import Palette, channel_entries, command_entries, matching
+from chat_tui.bindings import BY_ID
+from chat_tui.palette import NOT_LISTED, Palette, channel_entries, command_entries, matching
 from chat_tui.settings import schema
 from chat_tui.settings.preferences import Preferences
 from tests import scenes
+from tests.readings import until
 from tests.test_settings_screen import opened, shown, type_in
 
 
@@ -62,6 +65,28 @@ async def test_ctrl_p_runs_what_is_found_by_a_part_of_its_name() -> None:
         assert "You are alice" in shown(app)
 
 
+@pytest.mark.parametrize(
+    ("title", "shows"),
+    [
+        ("Search", "Search for words"),
+        ("Select a message", "Enter details"),
+        ("First unread message", "Nothing is unread here."),
+        ("Text without boxes", "Select with the mouse"),
+        ("Oldest message", "End: newest"),
+        ("Protocol: Wire", "[5Wire]"),
+        ("Protocol: terms and keys", "Terms of Buffers"),
+    ],
+)
+async def test_whoever_hears_a_key_does_it_for_the_palette_too(title: str, shows: str) -> None:
+    async with opened(scenes.morning()) as (app, pilot):
+        await pilot.press("ctrl+p")
+        await pilot.pause()
+        app.screen.query_one(Input).value = title
+        await pilot.pause()
+        await pilot.press("enter")
+        await until(pilot, lambda: shows in shown(app))
+
+
 async def test_a_command_that_needs_words_is_begun_and_the_draft_kept() -> None:
     async with opened(scenes.empty()) as (app, pilot):
         await pilot.press(*"draft", "ctrl+p", *"/join", "enter")
@@ -95,6 +120,14 @@ async def test_alt_k_lists_channels_alone_and_opens_one() -> None:
         assert "#lobby" in listed
         assert "/join" not in listed
         assert app._channel == app._chat.snapshot().channels[0].channel
+
+
+def test_all_keys_are_listed_but_those_that_only_move_in_the_pane() -> None:
+    listed = {entry.action for entry in command_entries(Preferences().keys())}
+
+    assert set(BY_ID) >= NOT_LISTED
+    assert {f"key('{id_}')" for id_ in set(BY_ID) - NOT_LISTED} <= listed
+    assert not {f"key('{id_}')" for id_ in NOT_LISTED} & listed
 
 
 def test_a_name_counts_before_what_stands_beside_it() -> None:

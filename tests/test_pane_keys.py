@@ -8,6 +8,7 @@ from chat_tui.pane.tabs import TABS, TERMS, Tab
 from sync.machine import SECOND
 from tests import scenes
 from tests.panes import WIDE, opened
+from tests.readings import command, shown
 
 pytestmark = pytest.mark.slow
 """Each of them plays a scene first."""
@@ -117,6 +118,45 @@ async def test_every_term_is_explained_and_escape_goes_back(number: int) -> None
         for term, meaning in TERMS[TABS[number - 1]]:
             assert f"{term} {meaning}" in said
         assert "Terms of" not in screen.text()
+
+
+async def test_a_key_of_the_pane_is_changed_and_the_pane_says_so() -> None:
+    async with opened(scenes.repairing, "tab") as screen:
+        for line in ("/set keys.pane_freeze x, f12", "/set keys.pane_sort Z", "/set keys.debug f8"):
+            await command(screen.pilot, line)
+        left = screen.hint()
+        await screen.press("f8")
+        hint = screen.hint()
+        before = screen.lines()
+        await screen.press("Z")
+        sorted_otherwise = screen.lines()
+        await screen.press("space")
+        still_going = screen.pane.frozen_at
+        await screen.press("x")
+        frozen = screen.hint()
+        await screen.press("f12", "question_mark")
+        said = " ".join(line.content.plain.strip() for line in screen.pane.listing._lines)
+
+    assert left == "F8: the keys go here"
+    assert hint == "Enter opens · Z sorts · ? terms"
+    assert sorted_otherwise != before
+    assert still_going is None
+    assert frozen == "frozen 0 s · x goes on"
+    assert "x, F12 freeze the display" in said
+    assert "Z sort by time" in said
+    assert "1, 2, 3, 4, 5, 6 that tab" in said
+
+
+async def test_a_key_that_the_pane_has_already_is_refused_and_one_of_the_input_is_not() -> None:
+    async with opened(scenes.repairing, "tab") as screen:
+        await command(screen.pilot, "/set keys.pane_sort t")
+        refused = shown(screen.app)
+        screen.app.composer.text = ""
+        await command(screen.pilot, "/set keys.pane_sort alt+u")
+        taken = shown(screen.app)
+
+    assert "t is taken by keys.pane_list (Protocol: graph as text)" in refused
+    assert "keys.pane_sort is alt+u now." in taken
 
 
 # -- selecting, opening, freezing ------------------------------------------------------------------

@@ -5,7 +5,7 @@ from dataclasses import replace
 from rich.cells import cell_len
 
 from chat_tui import panels
-from chat_tui.bindings import KEYS, parse_keys
+from chat_tui.bindings import USUAL
 from chat_tui.marks import ASCII, UNICODE, Glyphs
 from chat_tui.pane.lines import section_lines
 from chat_tui.sections import Row, Section
@@ -15,7 +15,6 @@ from sync.view import Level, Notice, PeerInfo, PeerState
 from tests.conversations import LOBBY, peer
 from tests.test_reports import CALM, absent, present, snapshot
 
-USUAL_KEYS = {row.id: parse_keys(row.keys) for row in KEYS}
 BUILD = replace(CALM, channel=ChannelId("1" * 32), name="build", open=False)
 
 
@@ -68,8 +67,8 @@ def test_the_sidebar_can_do_with_ascii() -> None:
 def test_the_keys_name_other_channels_with_unread_messages() -> None:
     two = replace(snapshot(), channels=(CALM, BUILD))
 
-    assert panels.keys(two, LOBBY, unread, USUAL_KEYS).plain.endswith("#build 3")
-    assert "#build" not in panels.keys(two, BUILD.channel, unread, USUAL_KEYS).plain
+    assert panels.keys(two, LOBBY, unread, USUAL).plain.endswith("#build 3")
+    assert "#build" not in panels.keys(two, BUILD.channel, unread, USUAL).plain
 
 
 def test_the_chip_counts_below_and_above() -> None:

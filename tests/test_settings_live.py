@@ -8,7 +8,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from chat_tui import main
+from chat_tui import common_options, main
 from chat_tui.applied import usual_glyphs
 from chat_tui.client import Client
 from chat_tui.commands.command import At, Result
@@ -153,7 +153,7 @@ def parsed(arguments: list[str], monkeypatch: pytest.MonkeyPatch, config: Path) 
     monkeypatch.setenv("XDG_CONFIG_HOME", str(config))
     setups: list[Setup] = []
     monkeypatch.setattr(
-        main.chat, "callback", lambda **options: setups.append(main.setup_of(options))
+        main.chat, "callback", lambda **options: setups.append(common_options.setup_of(options))
     )
     result = CliRunner().invoke(main.cli, ["chat", *arguments])
     if result.exception is not None:

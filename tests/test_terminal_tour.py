@@ -81,7 +81,8 @@ async def test_every_screen_opens_by_its_key_and_closes(tmp_path: Path) -> None:
     async with chatting(tmp_path, "alice", size=(140, 40), environment=colours) as alice:
         await alice.type("hello")
         await alice.until("alice  hello")
-        await alice.press("F2")
+        await alice.press("F2", "4")
+        opened_at = await alice.until("[4Sync]")
         for number, name in enumerate(TABS, start=1):
             await alice.press(str(number))
             await alice.until(f"[{number}{name}]")
@@ -89,9 +90,7 @@ async def test_every_screen_opens_by_its_key_and_closes(tmp_path: Path) -> None:
         await alice.press("F3")
         await alice.until("PEERS  0 people known")
         await close(alice, "0 people known")
-        await alice.press("F4")
-        await alice.until('1/7 "')
-        await alice.press(".")
+        await alice.press("F4", ".")
         await alice.until('writes "')
         await close(alice, "DEMO")
         await alice.press("F6")
@@ -107,8 +106,22 @@ async def test_every_screen_opens_by_its_key_and_closes(tmp_path: Path) -> None:
     async with chatting(tmp_path, "alice", environment=colours) as alice:
         again = await alice.styled_screen()
 
+    assert READY in opened_at
     assert mode == LEFT_CLEAN
     assert "48;2;224;224;224" in again
+
+
+async def test_keys_in_one_burst_each_reach_what_the_one_before_has_opened(tmp_path: Path) -> None:
+    async with chatting(tmp_path, "alice", size=(140, 40)) as alice:
+        await alice.press("a", "c", "Left", "b", "F2", "5", "/", "S", "Y", "N", "C", "Enter")
+        filtered = await alice.until("with “SYNC”")
+        await alice.press("Escape")
+        await alice.until(partial(lacks, "[5Wire]"))
+        await alice.press("C-p", *"nick", "Enter", *"alina", "Enter")
+        await alice.until("● alina")
+        await leave(alice)
+
+    assert "│ abc" in filtered
 
 
 async def test_a_locale_without_utf8_gets_ascii_signs(tmp_path: Path) -> None:

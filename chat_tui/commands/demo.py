@@ -1,5 +1,7 @@
 """The command that plays the demo: on the screen over the chat, in line mode as lines."""
 
+import asyncio
+from threading import Event
 from typing import Final
 
 from chat_tui.chat import Chat
@@ -8,11 +10,9 @@ from sync.errors import LocalError
 
 SCENARIOS_MAX: Final = 7
 
-AS_LINES: Final = "Leave, then `chat-tui demo --scenario {number} --plain` tells it line by line."
 
-
-async def demo(_chat: Chat, rest: str, _at: At) -> Result:
-    """Play a scenario of the demo."""
+async def demo(chat: Chat, rest: str, _at: At) -> Result:
+    """Play a scenario of the demo; in line mode, tell it to its end, beside the chat."""
     number = 1
     if rest:
         if not rest.isdecimal() or not 1 <= int(rest) <= SCENARIOS_MAX:
@@ -20,7 +20,15 @@ async def demo(_chat: Chat, rest: str, _at: At) -> Result:
                 f"There is no scenario {rest}: write /demo 1 to /demo {SCENARIOS_MAX}."
             )
         number = int(rest)
-    return Result(text=AS_LINES.format(number=number), action=f"demo({number})")
+    if chat.settings.on_screen:
+        return Result(action=f"demo({number})")
+    from chat_tui.demo.headless import told  # noqa: PLC0415  # only whoever plays it pays for it
+
+    left = Event()
+    try:
+        return Result(text=await asyncio.to_thread(told, number, left.is_set))
+    finally:
+        left.set()
 
 
 async def net(_chat: Chat, _rest: str, _at: At) -> Result:

@@ -7,14 +7,16 @@ from chat_tui.chat import Chat
 from chat_tui.commands.command import At, Command, Result, channel_info
 from chat_tui.commands.naming import peer_named
 from chat_tui.text import clean_nick
+from chat_tui.ways import check_way
 from sync.errors import LocalError
 
 
 async def sync(chat: Chat, rest: str, at: At) -> Result:
-    """Reconcile with everybody here, or with the one named."""
+    """Reconcile with everybody here, or with the one named, in one of the ways there are."""
     info = channel_info(chat, at.channel)
     if rest:
-        peer, _ = peer_named(chat, rest, "/sync and a name")
+        peer, way = peer_named(chat, rest, "/sync and a name")
+        check_way(way)
         name = clean_nick(peer.nick)
         title = reports.channel_title(info)
         if not await chat.sync(info.channel, peer.peer):
@@ -35,6 +37,6 @@ async def status(chat: Chat, _rest: str, at: At) -> Result:
 
 
 ROWS: Final = (
-    Command(("/sync",), "[name]", "compare this channel with everybody here, now", sync),
+    Command(("/sync",), "[name] [way]", "compare this channel with everybody here, now", sync),
     Command(("/status",), "", "how everything is, in a few sentences", status),
 )

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from chat_tui.demo.run import Run
-from chat_tui.demo.scenario import Verdict
+from chat_tui.demo.scenario import SEED, Verdict
+from chat_tui.demo.scenarios import scenario
 from chat_tui.demo.words import clock_tenths
 
 if TYPE_CHECKING:  # a demo needs nothing of the network
@@ -26,6 +27,27 @@ def tell_run(run: Run, echo: Callable[[str], object], *, formulas: bool) -> None
         told = len(run.said)
     for verdict in run.verdicts:
         echo(in_words(verdict))
+
+
+class LeftError(Exception):
+    """Nobody waits any more for what is told."""
+
+
+def told(number: int, is_left: Callable[[], bool]) -> str:
+    """Return a scenario from its first sentence to what was checked at its end.
+
+    Raises:
+        LeftError: `is_left` said so in the middle of it.
+    """
+    lines: list[str] = []
+
+    def echo(line: str) -> None:
+        if is_left():
+            raise LeftError
+        lines.append(line)
+
+    tell_run(Run(scenario(number), SEED), echo, formulas=False)
+    return "\n".join(lines)
 
 
 def tell_trace(player: "TracePlayer", echo: Callable[[str], object], *, formulas: bool) -> None:

@@ -4,12 +4,14 @@ Whatever is played is a `Player`; what only the demo can do (meddling) is `Stage
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import ClassVar, Final, Protocol
+from typing import ClassVar, Final
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 from textual.events import Resize
 from textual.screen import Screen
@@ -19,105 +21,36 @@ from chat_tui.commands.command import is_command
 from chat_tui.demo import acts
 from chat_tui.demo.drawer import Drawer
 from chat_tui.demo.drawing import Setting, draw
+from chat_tui.demo.keys import BINDINGS, KEYS, REPLAY_KEYS, full_help
+from chat_tui.demo.meddling import MEDDLING
 from chat_tui.demo.net import acts_of
+from chat_tui.demo.player import Player
 from chat_tui.demo.recording import DIFFERS, SAME, Recording, save
 from chat_tui.demo.scenario import SEED
 from chat_tui.demo.scenarios import SCENARIOS, scenario
-from chat_tui.demo.shot import Shot
 from chat_tui.demo.stage import Stage
 from chat_tui.marks import UNICODE, Glyphs
 from chat_tui.screens import TextScreen
 from sync.errors import LocalError
-from sync.machine import MILLISECOND, SECOND, Nanos
+from sync.machine import SECOND
 
 PAINT_S: Final = 0.1
 """Between two paints while it runs."""
 
 SPEEDS: Final = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 NORMAL: Final = 1.0
-LOSSES: Final = (0, 10, 20, 40)
-DELAYS: Final = (40, 200, 1_000)
-"""Milliseconds."""
-DUPLICATES: Final = (0, 10, 40)
-"""Percent of all frames that are lost, one after the other by a key."""
+
+WANTED_MAX: Final = 100
+"""Keys remembered while something is made ready; more are pressed by something that fell."""
 
 FIRST: Final = Recording(1, SEED)
 
 WIDTH_MIN, HEIGHT_MIN = 60, 16
 
-BEGIN: Final = "Space lets it run, . goes step by step, Esc leaves."
 AGAIN: Final = "Playing it again up to here ..."
-
-KEYS: Final = (
-    (".", "step"),
-    (",", "back"),
-    ("Space", "run/pause"),
-    ("-/+", "speed"),
-    ("n", "next scenario"),
-    ("e", "formulas"),
-    ("d", "protocol"),
-    ("Tab", "peer"),
-    ("w", "write"),
-    ("l", "lose next"),
-    ("x", "cut link"),
-    ("p", "partition"),
-    ("o", "off/on"),
-    ("L", "loss"),
-    ("D", "delay"),
-    ("U", "twice"),
-    ("Esc", "leave"),
-)
-REPLAY_KEYS: Final = tuple(
-    (key, word) for key, word in KEYS if key not in set("nwlxpoLDU") | {"Tab"}
-)
-HELP: Final = (
-    (".", "the next thing that happens"),
-    (",", "the step before: what it looked like then"),
-    ("Space", "let time run, or stop it"),
-    ("-, +", "slower, faster: x0.05 to x8"),
-    ("1 to 7", "that scenario; n the next one, r this one again"),
-    ("e", "formulas with their values below each sentence, or plain sentences alone"),
-    ("Tab, Shift+Tab", "select a participant: what you do next is done to that one"),
-    ("d or F2", "what the selected one's protocol does; PgUp and PgDn read on"),
-    ("w or Enter", "write a line as the selected one; /net loss=20 delay=40 sets the network"),
-    ("l", "the next new message is lost on its way to the selected one"),
-    ("x", "cut the link between the selected one and the next, or mend it"),
-    ("p", "cut the network in two halves, or mend it"),
-    ("o", "the selected one's computer off, or on"),
-    ("L", "lose no frames, 10, 20 or 40 percent"),
-    ("D", "frames take about 40, 200 or 1,000 ms"),
-    ("U", "no frames, 10 or 40 percent arrive twice"),
-    ("Esc, F4", "close what is open, then leave"),
-)
-WORD_CELLS: Final = 16
 
 BESIDE: Final = 100
 """Width from which on the drawer stands beside the rest; below, it covers all."""
-
-
-class Player(Protocol):
-    """Something that is played: the demo's stage, or a recorded trace."""
-
-    @property
-    def shot(self) -> Shot:
-        """What it looks like."""
-
-    @property
-    def over(self) -> bool:
-        """Whether its end is shown."""
-
-    def forward(self) -> bool:
-        """Show the next step."""
-
-    def back(self) -> bool:
-        """Show the step before."""
-
-    @property
-    def far(self) -> bool:
-        """Whether the step before has to be played again from the beginning."""
-
-    def advance(self, duration: Nanos) -> None:
-        """Let time pass."""
 
 
 class DemoScreen(Screen[None]):
@@ -133,32 +66,7 @@ class DemoScreen(Screen[None]):
     DemoScreen #line { dock: bottom; display: none; border: none; height: 1; padding: 0 1; }
     DemoScreen DebugPane { dock: right; layer: over; height: 1fr; background: $background; }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("full_stop,right", "forward", show=False),
-        Binding("comma,left", "back", show=False),
-        Binding("space", "run", show=False),
-        Binding("minus", "speed(-1)", show=False),
-        Binding("plus,equals_sign", "speed(1)", show=False),
-        Binding("n", "scenario(1)", show=False),
-        Binding("r", "scenario(0)", show=False),
-        Binding("e", "register", show=False),
-        Binding("d,f2,alt+p", "protocol", show=False),
-        Binding("pageup", "page(-1)", show=False),
-        Binding("pagedown", "page(1)", show=False),
-        Binding("tab", "select(1)", show=False),
-        Binding("shift+tab", "select(-1)", show=False),
-        Binding("w,enter", "write", show=False),
-        Binding("l", "lose", show=False),
-        Binding("L", "loss", show=False),
-        Binding("D", "delay", show=False),
-        Binding("U", "duplicate", show=False),
-        Binding("x", "cut", show=False),
-        Binding("p", "divide", show=False),
-        Binding("o", "power", show=False),
-        Binding("f1,question_mark,alt+h", "keys", show=False),
-        Binding("escape,q,f4,alt+d", "leave", show=False),
-        *[Binding(str(n), f"play({n})", show=False) for n in range(1, len(SCENARIOS) + 1)],
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = BINDINGS
 
     def __init__(
         self,
@@ -180,6 +88,8 @@ class DemoScreen(Screen[None]):
         self._selected, self._note = 0, ""
         self.busy = False
         """Whether something is made ready, or played again, beside the screen."""
+        self._wanted: deque[Callable[[], None]] = deque()
+        """What keys asked for meanwhile."""
         self._canvas = Static("", id="canvas", markup=False)
         self._drawer = Drawer(glyphs)
         self._line = Input(id="line", max_length=acts.TEXT_CHARACTERS_MAX)
@@ -215,17 +125,36 @@ class DemoScreen(Screen[None]):
         """What is played, if it can be meddled with."""
         return self.player if isinstance(self.player, Stage) else None
 
+    @property
+    def _can_change(self) -> bool:
+        """Whether another scenario can be played: over a replay there is none."""
+        return self.player is None or self.stage is not None
+
     def _begin(self, number: int) -> None:
         """Make a scenario ready, beside the screen: some write hundreds of lines before."""
         self._number, self.running, self._selected = number, False, 0
         self.player, self._note = None, ""
         self.busy = True
+        self._wanted.clear()
         self.run_worker(self._make_ready(number), exclusive=True)
         self.paint()
 
     async def _make_ready(self, number: int) -> None:
         self.player = await asyncio.to_thread(Stage, scenario(number), self.seed, self._played.acts)
+        self._be_ready()
+
+    def _once_ready(self, act: Callable[[], None]) -> None:
+        """Do it now, or as soon as what is made ready or played again is there."""
+        if not self.busy:
+            act()
+        elif len(self._wanted) < WANTED_MAX:
+            self._wanted.append(act)
+
+    def _be_ready(self) -> None:
+        """Do what was wanted meanwhile; one of that may need time again."""
         self.busy = False
+        while self._wanted and not self.busy:
+            self._wanted.popleft()()
         self.paint()
 
     def _tick(self) -> None:
@@ -261,7 +190,10 @@ class DemoScreen(Screen[None]):
 
     def action_forward(self) -> None:
         """Go on to the next thing that happens."""
-        if self.player is not None and not self.busy:
+        self._once_ready(self._forward)
+
+    def _forward(self) -> None:
+        if self.player is not None:
             self.running = False
             self._note = "" if self.player.forward() else "This is the end; , goes back."
             if self.player.over:
@@ -270,8 +202,11 @@ class DemoScreen(Screen[None]):
 
     def action_back(self) -> None:
         """Show the step before."""
+        self._once_ready(self._back)
+
+    def _back(self) -> None:
         player = self.player
-        if player is None or self.busy:
+        if player is None:
             return
         self.running = False
         if player.far:
@@ -283,8 +218,8 @@ class DemoScreen(Screen[None]):
 
     async def _back_far(self, player: Player) -> None:
         await asyncio.to_thread(player.back)
-        self.busy, self._note = False, ""
-        self.paint()
+        self._note = ""
+        self._be_ready()
 
     def action_run(self) -> None:
         """Let time run, or stop it; before it is ready, let it run then."""
@@ -301,12 +236,12 @@ class DemoScreen(Screen[None]):
 
     def action_scenario(self, step: int) -> None:
         """Play the scenario that is `step` further; after the last comes the first."""
-        if self.stage is not None:
+        if self._can_change:
             self.action_play((self._number - 1 + step) % len(SCENARIOS) + 1)
 
     def action_play(self, number: int) -> None:
         """Play a scenario."""
-        if self.stage is not None:
+        if self._can_change:
             self._played = Recording(number, self.seed)
             self._begin(number)
 
@@ -319,6 +254,9 @@ class DemoScreen(Screen[None]):
 
     def action_select(self, step: int) -> None:
         """Select a participant."""
+        self._once_ready(partial(self._select, step))
+
+    def _select(self, step: int) -> None:
         if self.player is not None:
             self._selected = (self._selected + step) % len(self.player.shot.people)
             self.paint()
@@ -334,10 +272,7 @@ class DemoScreen(Screen[None]):
 
     def action_keys(self) -> None:
         """Show all keys."""
-        rows = [
-            Content.assemble((f"{key:<{WORD_CELLS}}", "bold"), meaning) for key, meaning in HELP
-        ]
-        self.app.push_screen(TextScreen("Keys of the demo", lambda: Content("\n").join(rows)))
+        self.app.push_screen(TextScreen("Keys of the demo", full_help))
 
     def action_leave(self) -> None:
         """Close what is open; then the demo."""
@@ -369,68 +304,32 @@ class DemoScreen(Screen[None]):
         text = event.value.strip()
         if not is_command(text):
             said = text.removeprefix("/") if text.startswith("//") else event.value
-            self._act(*([acts.Write(self._selected, said)] if text else []))
-            return
-        try:
-            self._act(*acts_of(text))
-        except LocalError as error:
-            self._note = str(error)
-            self.paint()
+            wanted: Sequence[acts.Act] = [acts.Write(self._selected, said)] if text else []
+        else:
+            try:
+                wanted = acts_of(text)
+            except LocalError as error:
+                self._note = str(error)
+                self.paint()
+                return
+        self._once_ready(partial(self._act, *wanted))
 
     def _end_writing(self) -> None:
         self._line.display = self._line.can_focus = False
         self.set_focus(None)
 
-    def action_lose(self) -> None:
-        """Lose the next new message on its way to the selected one."""
-        self._act(acts.Lose(None, (self._selected,)))
+    def action_meddle(self, how: str) -> None:
+        """Do something to the network, or to the selected one."""
+        self._once_ready(partial(self._meddle, how))
 
-    def action_loss(self) -> None:
-        """Lose more of all frames, or none."""
-        if self.stage is not None and self.stage.shot.air is not None:
-            now = round(self.stage.shot.air.loss * 100)
-            higher = [percent for percent in LOSSES if percent > now]
-            self._act(acts.Loss(higher[0] if higher else 0))
-
-    def action_delay(self) -> None:
-        """Let frames take longer, or as long as at first."""
-        if self.stage is not None and self.stage.shot.air is not None:
-            now = sum(self.stage.shot.air.delay) // 2 // MILLISECOND
-            longer = [one for one in DELAYS if one > now]
-            self._act(acts.Delay(longer[0] if longer else DELAYS[0]))
-
-    def action_duplicate(self) -> None:
-        """Let more of all frames arrive twice, or none."""
-        if self.stage is not None and self.stage.shot.air is not None:
-            now = round(self.stage.shot.air.duplicate * 100)
-            higher = [percent for percent in DUPLICATES if percent > now]
-            self._act(acts.Duplicate(higher[0] if higher else 0))
-
-    def action_cut(self) -> None:
-        """Cut the link to the next one, or mend it."""
+    def _meddle(self, how: str) -> None:
         if self.stage is not None:
-            self._act(acts.Cut(self._selected, (self._selected + 1) % self._people))
-
-    def action_divide(self) -> None:
-        """Cut the network in two, or mend it."""
-        if self.stage is not None and self.stage.shot.air is not None:
-            divided = bool(self.stage.shot.air.sides)
-            self._act(acts.Divide(() if divided else tuple(range(self._people // 2))))
-
-    def action_power(self) -> None:
-        """Switch the selected one's computer off or on."""
-        if self.stage is not None:
-            up = self.stage.shot.people[self._selected].up
-            self._act(acts.Power(self._selected, not up))
-
-    @property
-    def _people(self) -> int:
-        return 0 if self.player is None else len(self.player.shot.people)
+            self._act(MEDDLING[how](self.stage.shot, self._selected))
 
     def _act(self, *wanted: acts.Act) -> None:
         """Do it in the present; in the past, play the run again as far as that before."""
         stage = self.stage
-        if stage is None or self.busy:
+        if stage is None:
             return
         if stage.over:
             self._note = "It is over: , goes back to where something can be done, r begins again."
@@ -444,8 +343,8 @@ class DemoScreen(Screen[None]):
 
     async def _act_in_the_past(self, stage: Stage, wanted: Sequence[acts.Act]) -> None:
         stage.go_on_from(await asyncio.to_thread(stage.rewound))
-        self.busy = False
         self._done([stage.act(act) for act in wanted])
+        self._be_ready()
 
     def _done(self, changed: Sequence[bool]) -> None:
         name = "" if self.player is None else self.player.shot.people[self._selected].name

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from chat_tui.demo.narrator import Said
 from chat_tui.demo.scenario import Verdict
+from chat_tui.demo.voice import Said
 from chat_tui.demo.words import quoted
 from sync.machine import MessageId, Nanos
 from sync.sim.watch import Flight

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from chat_tui.demo.narrator import Said
 from chat_tui.demo.scenario import Verdict
 from chat_tui.demo.shot import Person, Shot, Titles, following
+from chat_tui.demo.voice import Said
 from chat_tui.demo.words import ID_SHOWN, quoted
 from chat_tui.text import clean_nick, clean_text, count
 from sync.errors import DecodeError

@@ -42,6 +42,17 @@ class Page(Protocol):
     def lines(self, shown: Shown, width: int) -> list[PaneLine]:
         """Return the lines of this page."""
 
+    def press(self, what: str) -> bool:
+        """Do what a key of this page alone means; false if it means nothing here."""
+
+
+class Keyless:
+    """A page without keys of its own."""
+
+    def press(self, _what: str) -> bool:
+        """See `Page`."""
+        return False
+
 
 class BuffersPage:
     """What waits for what, and until when."""
@@ -49,9 +60,11 @@ class BuffersPage:
     def __init__(self) -> None:
         self.order = Order.TIME
 
-    def sort(self) -> None:
+    def press(self, what: str) -> bool:
         """Sort by the next thing."""
-        self.order = ORDERS[(ORDERS.index(self.order) + 1) % len(ORDERS)]
+        if what == "sort":
+            self.order = ORDERS[(ORDERS.index(self.order) + 1) % len(ORDERS)]
+        return what == "sort"
 
     def lines(self, shown: Shown, width: int) -> list[PaneLine]:
         """Return the lines of this page."""
@@ -85,9 +98,20 @@ class CausalPage:
         state = (info.messages, info.waiting_count, info.missing_count, info.lost, info.loading)
         return (info.channel, self.centre, self.depth, state)
 
-    def deepen(self, steps: int) -> None:
-        """Show more steps around the middle, fewer if negative."""
-        self.depth = min(max(self.depth + steps, 1), causal.DEPTH_MAX)
+    def press(self, what: str) -> bool:
+        """Show it as text or drawn, around the newest, or with more or fewer steps around."""
+        match what:
+            case "list":
+                self.as_list = not self.as_list
+            case "newest":
+                self.centre = None
+            case "deeper":
+                self.depth = min(self.depth + 1, causal.DEPTH_MAX)
+            case "shallower":
+                self.depth = max(self.depth - 1, 1)
+            case _:
+                return False
+        return True
 
     def enter(self, key: str) -> bool:
         """Move a message into the middle; whether it was not there already."""
@@ -111,7 +135,7 @@ class CausalPage:
         return [*head, *drawn]
 
 
-class BloomPage:
+class BloomPage(Keyless):
     """The filter, a test of an id, and who has what."""
 
     def __init__(self, inspection: Inspection) -> None:
@@ -147,7 +171,7 @@ class BloomPage:
         )
 
 
-class SyncPage:
+class SyncPage(Keyless):
     """A card for each reconciliation, and who is here to reconcile with."""
 
     def lines(self, shown: Shown, width: int) -> list[PaneLine]:
@@ -171,9 +195,11 @@ class WirePage:
         """Whether the list stands still."""
         return self._paused is not None
 
-    def pause(self) -> None:
+    def press(self, what: str) -> bool:
         """Let the list stand still, or go on."""
-        self._paused = self.inspection.frames() if self._paused is None else None
+        if what == "pause":
+            self._paused = self.inspection.frames() if self._paused is None else None
+        return what == "pause"
 
     def lines(self, shown: Shown, width: int) -> list[PaneLine]:
         """Return the lines of this page."""
@@ -213,7 +239,7 @@ class WirePage:
         return [PaneLine(Content.styled(f" {line}", style)) for line in lines]
 
 
-class TracePage:
+class TracePage(Keyless):
     """The last steps of the engine, and what was refused."""
 
     def __init__(self, inspection: Inspection) -> None:

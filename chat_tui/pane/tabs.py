@@ -1,7 +1,10 @@
 """The tabs of the debug pane: their names, their keys, and what their terms mean."""
 
+from collections.abc import Mapping
 from enum import Enum
-from typing import Final
+from typing import Final, TypeAlias
+
+from chat_tui.bindings import name_of
 
 
 class Tab(Enum):
@@ -17,44 +20,80 @@ class Tab(Enum):
 
 TABS: Final = tuple(Tab)
 
-HINTS: Final = {
-    Tab.BUFFERS: "Enter opens · s sorts",
-    Tab.CAUSAL: "Enter centres · t text · + - depth",
-    Tab.BLOOM: "/ tests an id · Enter opens",
-    Tab.SYNC: "Enter walks the ranges",
-    Tab.WIRE: "/ filters · p pauses · r records",
-    Tab.TRACE: "/ filters",
-}
-"""The keys of each tab, for the last line of the pane; `? terms` follows."""
+Does: TypeAlias = tuple[tuple[str, ...], str]
+"""Ids of keys (`chat_tui.bindings`), and what they do."""
 
-KEYS: Final = (
-    ("1 to 6, ←/→", "another tab"),
-    ("↑/↓, j/k", "select a row"),
-    ("Enter, i", "open what is selected: a sentence, then the formula with its values"),
-    ("Space", "freeze the display; the engine goes on"),
-    ("f, Shift+F2, Alt+O", "full screen, and back"),
-    ("Tab", "back to writing; the pane stays open. F2 comes here again"),
-    ("Esc", "close what is open: a text, the filter, the pane"),
+HINTS: Final[dict[Tab, tuple[Does, ...]]] = {
+    Tab.BUFFERS: ((("pane_open",), "opens"), (("pane_sort",), "sorts")),
+    Tab.CAUSAL: (
+        (("pane_open",), "centres"),
+        (("pane_list",), "text"),
+        (("pane_deeper", "pane_shallower"), "depth"),
+    ),
+    Tab.BLOOM: ((("pane_ask",), "tests an id"), (("pane_open",), "opens")),
+    Tab.SYNC: ((("pane_open",), "walks the ranges"),),
+    Tab.WIRE: (
+        (("pane_ask",), "filters"),
+        (("pane_pause",), "pauses"),
+        (("pane_record",), "records"),
+    ),
+    Tab.TRACE: ((("pane_ask",), "filters"),),
+}
+"""The keys of each tab that stand in the last line of the pane."""
+
+HINT_EVERYWHERE: Final[Does] = (("pane_explain",), "terms")
+
+TAB_HELP: Final[dict[Tab, tuple[Does, ...]]] = {
+    Tab.BUFFERS: ((("pane_sort",), "sort by time, by id, by person"),),
+    Tab.CAUSAL: (
+        (("pane_open",), "move the selected message into the middle"),
+        (("pane_details",), "open the selected message"),
+        (("pane_list",), "the same as text, and back"),
+        (("pane_deeper", "pane_shallower"), "more or fewer steps around the middle"),
+        (("pane_newest",), "the newest message in the middle"),
+    ),
+    Tab.BLOOM: ((("pane_ask",), "test an id: its beginning is enough if the message is here"),),
+    Tab.SYNC: ((("pane_open",), "on a payload: its ranges, one by one"),),
+    Tab.WIRE: (
+        (("pane_ask",), "show only frames that have all of these words"),
+        (("pane_pause",), "pause this list alone"),
+        (("pane_record",), "record frames to a file, and end that"),
+    ),
+    Tab.TRACE: ((("pane_ask",), "show only steps that have all of these words"),),
+}
+
+PANE_HELP: Final[tuple[Does, ...]] = (
+    (tuple(f"pane_tab_{number}" for number in range(1, len(TABS) + 1)), "that tab"),
+    (("pane_tab_left", "pane_tab_right"), "the tab beside"),
+    (("pane_up", "pane_down"), "select a row"),
+    (("pane_page_up", "pane_page_down", "pane_first", "pane_last"), "read on, or at an end"),
+    (
+        ("pane_open", "pane_details"),
+        "open what is selected: a sentence, then the formula with its values",
+    ),
+    (("pane_freeze",), "freeze the display; the engine goes on"),
+    (("pane_full", "debug_full"), "full screen, and back"),
+    (("pane_leave",), "back to writing; the pane stays open"),
+    (("debug",), "here again; pressed here, close the pane"),
+    (("pane_back",), "close what is open: a text, the filter, the pane"),
 )
 
-TAB_KEYS: Final = {
-    Tab.BUFFERS: (("s", "sort by time, by id, by person"),),
-    Tab.CAUSAL: (
-        ("Enter", "move the selected message into the middle"),
-        ("i", "open the selected message"),
-        ("t", "the same as text, and back"),
-        ("+ and -", "more or fewer steps around the middle"),
-        ("n", "the newest message in the middle"),
-    ),
-    Tab.BLOOM: (("/", "test an id: its beginning is enough if the message is here"),),
-    Tab.SYNC: (("Enter", "on a payload: its ranges, one by one"),),
-    Tab.WIRE: (
-        ("/", "show only frames that have all of these words"),
-        ("p", "pause this list alone"),
-        ("r", "record frames to a file, and end that"),
-    ),
-    Tab.TRACE: (("/", "show only steps that have all of these words"),),
-}
+
+def hint(tab: Tab, keys: Mapping[str, tuple[str, ...]]) -> str:
+    """Return the last line of a tab: the first of the keys that there really are, by id."""
+    does = (*HINTS[tab], HINT_EVERYWHERE)
+    return " · ".join(
+        f"{' '.join(name_of(keys[id_][0]) for id_ in ids)} {word}" for ids, word in does
+    )
+
+
+def key_help(tab: Tab, keys: Mapping[str, tuple[str, ...]]) -> list[tuple[str, str]]:
+    """Return all keys there are in a tab, those of it alone first, with what they do."""
+    does = (*TAB_HELP.get(tab, ()), *PANE_HELP)
+    return [
+        (", ".join(name_of(key) for id_ in ids for key in keys[id_]), what) for ids, what in does
+    ]
+
 
 TERMS: Final = {
     Tab.BUFFERS: (

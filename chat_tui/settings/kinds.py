@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, Protocol, TypeAlias, TypeVar
 
-from chat_tui.bindings import parse_keys
+from chat_tui.bindings import Place, parse_keys
 from sync.errors import LocalError
 
 TomlValue: TypeAlias = bool | int | str | list[str]
@@ -270,21 +270,22 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class KeyList:
-    """One key or more, any of which does the same."""
+    """One key or more, any of which does the same in a place."""
 
+    place: Place = Place.EVERYWHERE
     expected: str = "names of keys, as f12, alt+r"
     choices: tuple[str, ...] = ()
 
     def parse(self, text: str) -> tuple[str, ...]:
         """See `Kind`."""
-        return parse_keys(text)
+        return parse_keys(text, self.place)
 
     def read(self, value: object) -> tuple[str, ...]:
         """See `Kind`."""
         if isinstance(value, str):
-            return parse_keys(value)
+            return parse_keys(value, self.place)
         if isinstance(value, list) and all(isinstance(key, str) for key in value):
-            return parse_keys(",".join(value))
+            return parse_keys(",".join(value), self.place)
         raise Unfit(value, self.expected)
 
     def written(self, value: tuple[str, ...]) -> TomlValue:

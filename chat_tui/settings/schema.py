@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Any, Final, Generic, TypeVar
 
 from chat_tui.addresses import PORT_MAX, parse_address
-from chat_tui.bindings import KEYS, parse_keys
+from chat_tui.bindings import KEYS, USUAL
 from chat_tui.settings.kinds import Hours, KeyList, Kind, OneOf, OrNone, Switch, Text, Whole, Words
 from sync.entry import NICK_MAX
 from sync.errors import LocalError
@@ -202,8 +202,8 @@ PROTOCOL_LOG = Setting(
 
 KEY_SETTINGS: Final = {
     key.id: Setting(
-        f"keys.{key.id}", Section.KEYS, KeyList(),
-        parse_keys(key.keys), f"{key.label}, {key.place.value}. `chat-tui keys` names a key.",
+        f"keys.{key.id}", Section.KEYS, KeyList(key.place),
+        USUAL[key.id], f"{key.label}, {key.place.value}. `chat-tui keys` names a key.",
     )
     for key in KEYS
 }  # fmt: skip

@@ -1,0 +1,74 @@
+"""Tells of reconciliations: who compares with whom, what each payload says, and what came of it.
+
+Rule: as in `chat_tui.demo.narrator`: nothing is told because a script expects it.
+"""
+
+from chat_tui.demo.voice import Voice
+from chat_tui.demo.words import waits
+from chat_tui.text import count, size
+from sync.group import values
+from sync.show import session_infos
+from sync.sim.node import Node
+from sync.view import RoundInfo
+
+
+class SessionStory:
+    """Tells, by `voice`, of Waku Sync between two participants."""
+
+    def __init__(self, voice: Voice) -> None:
+        self._voice = voice
+
+    def tell_begins(self, node: Node, event: values.StartSession) -> None:
+        """Somebody begins to compare with somebody."""
+        peer = self._voice.name_of(self._voice.numbers[event.peer])
+        span = "everything" if event.span is None else f"the last {waits(event.span)}"
+        self._voice.say(
+            node.number,
+            f"{self._voice.name(node)} compares histories with {peer}: {event.why}.",
+            f"Waku Sync session {event.session}: {span}, "
+            f"{count(len(node.disk.log()), 'message')} here",
+        )
+
+    def tell_payload(self, node: Node, session: int) -> None:
+        """A payload goes out: what it says, in words and in numbers."""
+        assert node.runner is not None
+        groups = [node.runner.groups[self._voice.world.channel]]
+        info = next((one for one in session_infos(groups) if one.number == session), None)
+        if info is None or not info.rounds or not info.rounds[-1].sent:
+            return
+        one = info.rounds[-1]
+        peer = self._voice.name_of(self._voice.numbers[info.peer])
+        trip = (len(info.rounds) + 1) // 2
+        self._voice.say(
+            node.number,
+            f"{self._voice.name(node)} to {peer}: {_contents(one)}.",
+            f"round trip {trip}: {size(one.size)}, {one.skips} skips, {one.fingerprints} "
+            f"fingerprints, {one.item_sets} item sets with {one.items} ids",
+        )
+
+    def tell_over(self, node: Node, ended: values.SessionEnded) -> None:
+        """What comparing has found, and whether it is proved."""
+        peer = self._voice.name_of(self._voice.numbers[ended.peer])
+        proof = "proved to agree" if ended.converged else "not proved"
+        need = f"lacked {ended.need:,}, got {ended.got:,}, gave {ended.have:,}"
+        if not ended.need and not ended.have:
+            need = "nothing differed"
+        self._voice.say(
+            node.number,
+            f"{self._voice.name(node)} has compared with {peer}: {need}; {proof}.",
+            f"session {ended.session}: {ended.result}, "
+            f"{count(ended.rounds, 'payload')}, need {ended.need}, got {ended.got}, "
+            f"have {ended.have}",
+        )
+
+
+def _contents(one: RoundInfo) -> str:
+    """Return what a payload says in plain words."""
+    words: list[str] = []
+    if one.skips:
+        words.append(f"{count(one.skips, 'part')} equal")
+    if one.fingerprints:
+        words.append(f"{count(one.fingerprints, 'part')} to compare")
+    if one.item_sets:
+        words.append(f"{count(one.items, 'message')} listed")
+    return ", ".join(words) or "nothing differs"

@@ -1,0 +1,109 @@
+"""Keys one after the other: each has had its effect before the next one finds its way.
+
+Textual gives a key to the widget in focus; what that does not take climbs to the application, which
+acts only then. Of keys sent in one burst (a slow line, a macro, a quick hand) all would be given
+out before the first has opened anything: F2 and 4 would write a 4 (Textual's issue 6605).
+
+Rules:
+1. While a key may still have an effect, those after it are held; what is only written never is.
+2. A key has had its effect when a call has gone its whole way behind it, then the way of what it
+   caused, and the screen in front has come to rest. No time is guessed.
+3. Keys are never held for ever: not without number, and not by something that hangs.
+"""
+
+from collections import deque
+from collections.abc import Iterator
+from functools import partial
+from typing import Final, Generic, TypeVar
+
+from textual.app import App
+from textual.events import Event, Key, Paste
+from textual.message_pump import MessagePump
+from textual.timer import Timer
+from textual.widget import Widget
+
+ReturnType = TypeVar("ReturnType")
+
+HELD_MAX: Final = 64_000
+"""Keys held at once, as many as one paste has: more come from no hand."""
+
+HELD_FOR_S: Final = 3.0
+"""For one key at the longest: beyond that something hangs, and Ctrl+Q must get through."""
+
+
+class InOrder(App[ReturnType], Generic[ReturnType]):
+    """An application that hears keys as they were pressed, see the module docstring."""
+
+    def __init__(self, *, ansi_color: bool | None = None) -> None:
+        super().__init__(ansi_color=ansi_color)
+        self._held: deque[Key | Paste] = deque()
+        self._number = 0
+        """Of the key that was given out last."""
+        self._settling = False
+        """Whether that one may still have an effect."""
+        self._patience: Timer | None = None
+
+    async def on_event(self, event: Event) -> None:
+        """Hold keys back while one before them may still have an effect."""
+        if not isinstance(event, Key | Paste) or event.is_forwarded:
+            await super().on_event(event)
+        elif self._settling:
+            if len(self._held) < HELD_MAX:
+                self._held.append(event)
+            self._lose_patience_in_time()
+        else:
+            await self._give(event)
+
+    async def _give(self, event: Key | Paste) -> None:
+        """Give a key to who has the keys now, and a call behind it."""
+        target = self.focused or self.screen
+        self._number += 1
+        self._settling = not _only_writes(event, self.focused)
+        await super().on_event(event)
+        if self._settling:
+            self._lose_patience_in_time()
+            await self._follow(self._way_from(target), self._number)
+
+    async def _follow(self, way: Iterator[MessagePump], number: int) -> None:
+        """Go on to the next station, once this one has done all it was told before."""
+        for station in way:
+            if station.call_later(self._follow, way, number):
+                return  # otherwise it is gone, and with it what it was told
+        await self._settled(number)
+
+    def _way_from(self, target: MessagePump) -> Iterator[MessagePump]:
+        """Yield the way of a key, again for what its action said there, and who is in front then.
+
+        The last is the application again: to give somebody the keys is a call it gets, too.
+        """
+        for _ in range(2):
+            station: MessagePump | None = target
+            while station is not None:
+                yield station
+                station = station._parent  # noqa: SLF001  # as keys bubble, screens to the application
+        yield from self.screen_stack[-1:]
+        yield self
+
+    async def _settled(self, number: int) -> None:
+        """Give out the keys held, up to the next that may have an effect."""
+        if number != self._number or not self._settling:
+            return
+        self._settling = False
+        if self._patience is not None:
+            self._patience.stop()
+            self._patience = None
+        while self._held and not self._settling:
+            await self._give(self._held.popleft())
+
+    def _lose_patience_in_time(self) -> None:
+        if self._held and self._patience is None:
+            self._patience = self.set_timer(HELD_FOR_S, partial(self._settled, self._number))
+
+
+def _only_writes(event: Key | Paste, focused: Widget | None) -> bool:
+    """Return whether it is text for a field that has the keys, and nothing else."""
+    if isinstance(event, Paste):
+        return True
+    if focused is None or event.key.startswith(("alt+", "ctrl+")):
+        return False
+    return focused.check_consume_key(event.key, event.character)

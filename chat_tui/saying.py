@@ -1,0 +1,71 @@
+"""What the line above the input says, and what waits: answers come before news.
+
+Rules:
+1. An answer to what the person just did is said at once, and for its whole time.
+2. News waits for it, and for other news; what an answer interrupts is said again after it.
+3. What went wrong stands until the person acts, whatever is said for a while in its place.
+"""
+
+from collections import deque
+from typing import Final
+
+from sync.view import Level, Notice
+
+WAITING_MAX: Final = 5
+"""News that waits: more would be said long after it happened. The oldest gives way."""
+
+
+class Saying:
+    """See the module docstring; whoever holds this calls `pass_on` when a time is over."""
+
+    def __init__(self) -> None:
+        self._said: Notice | None = None
+        self._is_answer = False
+        self._wrong: Notice | None = None
+        self._waiting: deque[Notice] = deque(maxlen=WAITING_MAX)
+
+    @property
+    def now(self) -> Notice | None:
+        """What is said now; None leaves the line to what happens."""
+        return self._said or self._wrong
+
+    @property
+    def for_a_while(self) -> Notice | None:
+        """What is said for a time only."""
+        return self._said
+
+    def answer(self, notice: Notice) -> None:
+        """Say what came of something the person did, or what went wrong."""
+        if self._said is not None and not self._is_answer:
+            self._wait_first(self._said)
+        self._said, self._is_answer = notice, True
+        self._wrong = notice if notice.level is Level.ERROR else None
+
+    def news(self, notice: Notice) -> None:
+        """Say what happened by itself, as soon as there is time; what went wrong has that now."""
+        if notice.level is Level.ERROR:
+            self.answer(notice)
+        elif self._said is None:
+            self._said, self._is_answer = notice, False
+        else:
+            self._waiting.append(notice)
+
+    def pass_on(self) -> None:
+        """Say the next: the time is over."""
+        self._said = self._waiting.popleft() if self._waiting else None
+        self._is_answer = False
+
+    def begin(self) -> None:
+        """Forget answers and what went wrong: the person does something else."""
+        self._wrong = None
+        if self._is_answer:
+            self.pass_on()
+
+    def dismiss(self) -> None:
+        """Forget what is said: the person has read it."""
+        self._wrong = None
+        self.pass_on()
+
+    def _wait_first(self, notice: Notice) -> None:
+        if len(self._waiting) < WAITING_MAX:
+            self._waiting.appendleft(notice)
