@@ -323,6 +323,10 @@ class Client:
         """See `chat_tui.chat.Chat`."""
         self._node.ask_again(channel, message_ids)
 
+    async def repair_before(self, channel: ChannelId, message_id: MessageId) -> None:
+        """See `chat_tui.chat.Chat`."""
+        await self._node.ask_before(channel, message_id)
+
     async def join(self, name_or_code: str) -> ChannelId:
         """See `chat_tui.chat.Chat`."""
         text = name_or_code.strip()

@@ -263,6 +263,7 @@ def repair_info(sds: Channel) -> RepairInfo:
                     request.t_req,
                     request.asked,
                     len(missing[request.entry.message_id].waiters),
+                    request.asked_at,
                 )
                 for request in requests[:ROWS_MAX]
             ]

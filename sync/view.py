@@ -77,6 +77,7 @@ class Line:
     created_ns: Nanos
     own: bool
     after_gap: bool
+    """Whether something it builds on is not here."""
     delivery: Delivery | None
     """Only for own messages; None for those of others."""
     loading: bool = False
@@ -389,6 +390,8 @@ class Inspection(Protocol):
 
 class History(Protocol):
     """Messages on disk, delivered ones only, in the order of (lamport, message id).
+
+    A gap that was filled since is none (`Line.after_gap`).
 
     All look as their edits, redactions and reactions make them, which are no messages themselves.
     """

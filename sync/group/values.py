@@ -111,9 +111,13 @@ class SendAgain:
 
 @dataclass(frozen=True, slots=True)
 class AskAgain:
-    """The person wants what is missing asked for now; all of it, if `message_ids` is empty."""
+    """The person wants what is missing asked for now; all of it, if both are empty.
+
+    `gaps` are messages of the log that follow a gap: what they lack is looked for again.
+    """
 
     message_ids: tuple[MessageId, ...]
+    gaps: tuple[Outline, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

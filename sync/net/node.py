@@ -16,6 +16,7 @@ from sync import changes
 from sync.changes import Change
 from sync.errors import ChatError, LocalError, RemoteError
 from sync.group import values
+from sync.group.ingest import outline_of_entry
 from sync.group.writer import Author
 from sync.happenings import Happenings
 from sync.identity import Identity, verify
@@ -187,6 +188,13 @@ class Node:
     def ask_again(self, channel: ChannelId, message_ids: tuple[MessageId, ...]) -> None:
         """Ask for missing messages now; for all, if none is named."""
         self.feed(channel, values.AskAgain(message_ids))
+
+    async def ask_before(self, channel: ChannelId, message_id: MessageId) -> None:
+        """Ask now for what a message names and we lack, however long ago we gave it up."""
+        loaded = await self._journal.load(channel, [message_id])
+        gaps = [outline_of_entry(one.entry, one.waku_hash) for one in loaded.values()]
+        if gaps:
+            self.feed(channel, values.AskAgain((), tuple(gaps)))
 
     def is_set_aside(self, channel: ChannelId, message_id: MessageId) -> bool:
         """Whether a message is ours and waits for its time, which is far ahead."""
