@@ -38,6 +38,7 @@ from chat_tui.messages import (
     Submitted,
     Told,
 )
+from chat_tui.model import Conversation
 from chat_tui.overlays import Overlays
 from chat_tui.pager import Pager
 from chat_tui.reader import Reader
@@ -190,6 +191,8 @@ class ChatApp(Overlays):
             self.transcript.follow_newest()
         for notice in news.notices:
             self._say(notice)
+        for held in news.filled:
+            self.run_worker(self._fill(held), group="gaps")
         if news.around:
             self._tick()
         else:
@@ -223,7 +226,9 @@ class ChatApp(Overlays):
 
     async def _command(self, text: str) -> Result:
         self._around.status.be_quiet()
-        return await self._commands.run(text, At(self._channel, self.transcript.cursor))
+        return await self._commands.run(
+            text, At(self._channel, self.transcript.about, on_gap=self.transcript.on_gap)
+        )
 
     def _answer(self, text: str, result: Result) -> None:
         if result.quit:
@@ -264,6 +269,12 @@ class ChatApp(Overlays):
         load = self._pager.older if isinstance(wish, OlderWanted) else self._pager.newer
         changes = await load(wish.conversation)
         if wish.conversation is self.transcript.conversation:
+            self.transcript.apply(changes)
+
+    async def _fill(self, conversation: Conversation) -> None:
+        """Look whether what came fills gaps in a conversation."""
+        changes = await self._pager.fill(conversation)
+        if conversation is self.transcript.conversation:
             self.transcript.apply(changes)
 
     @on(NewestWanted)

@@ -44,11 +44,13 @@ class Row:
     """How many unread messages begin here, else 0."""
     begins: bool = False
     """Whether another author wrote the message before this one."""
+    gap_hidden: bool = False
+    """Whether the reader does not want to be told of the gap any more."""
 
     @property
     def gap(self) -> bool:
-        """Whether a message before this one could not be found."""
-        return self.line.after_gap
+        """Whether it is said that a message before this one could not be found."""
+        return self.line.after_gap and not self.gap_hidden
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +124,7 @@ class Conversation:
         self._loading: set[MessageId] = set()
         self._moving = False
         self._earlier_from: Position | None = None
+        self._hidden: dict[MessageId, None] = {}
 
     @property
     def first(self) -> Position | None:
@@ -227,6 +230,24 @@ class Conversation:
         if not self._watched:
             self.unread = len(new)
         return self._decorate_at(self._new_from)
+
+    def hide_gap(self, message_id: MessageId) -> list[Change]:
+        """Say no more of the gap above a message; the oldest of too many are said again."""
+        self._hidden[message_id] = None
+        if len(self._hidden) > ROWS_KEPT:
+            del self._hidden[next(iter(self._hidden))]
+        index = self.index_of(message_id)
+        return [] if index is None else self._redecorate([index])
+
+    def show_gaps(self) -> list[Change]:
+        """Say again of every gap that it is there."""
+        hidden, self._hidden = self._hidden, {}
+        indexes = [self.index_of(message_id) for message_id in hidden]
+        return self._redecorate([index for index in indexes if index is not None])
+
+    def gaps(self) -> list[MessageId]:
+        """Return the messages in memory that follow a gap, whether that is said or not."""
+        return [row.line.message_id for row in self.rows if row.line.after_gap]
 
     # -- paging ------------------------------------------------------------------------------
 
@@ -429,6 +450,7 @@ class Conversation:
             day=day if above is None or day_of(above.created_ns) != day else "",
             begins=above is not None and above.author != row.line.author,
             new=self._new_count if row.line.position == self._new_from else 0,
+            gap_hidden=row.line.message_id in self._hidden,
         )
 
     def _put(self, index: int, row: Row) -> list[Change]:

@@ -7,8 +7,8 @@ Rules:
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar, Final, TypeAlias
 
 from rich.segment import Segment
@@ -17,13 +17,14 @@ from textual.cache import LRUCache
 from textual.events import Click, MouseDown, MouseMove, MouseUp
 from textual.strip import Strip
 
+from chat_tui.gaps import AGAIN, AGAIN_HERE
 from chat_tui.highlights import cells_of, index_at, over, painted_over, starts_of
 from chat_tui.layout import Laid, Shape
 from chat_tui.marks import WORDS, Glyphs
 from chat_tui.messages import CursorMoved, DetailsWanted
-from chat_tui.model import Conversation, Row
+from chat_tui.model import Change, Conversation, Row
 from chat_tui.text import clean_nick, time_of_day
-from chat_tui.transcript import Painted, Place, Transcript
+from chat_tui.transcript import Painted, Part, Place, Transcript
 from chat_tui.words import NOTHING, Span, name_of, spans, words_of
 from sync.machine import MessageId, Nanos
 from sync.view import Line, Position
@@ -71,7 +72,9 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
     ) -> None:
         super().__init__(conversation, now=now, glyphs=glyphs)
         self.cursor: MessageId | None = None
-        """The selected message."""
+        """The selected message, or the one that the line belongs to that the cursor is on."""
+        self.part = Part.TEXT
+        """What of that message the cursor is on."""
         self._own_name = name_of(clean_nick(nick))
         self._words: re.Pattern[str] = NOTHING
         self._texts: LRUCache[Laid, Texts] = LRUCache(KEPT)
@@ -81,16 +84,18 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
 
     # -- the cursor ---------------------------------------------------------------------------
 
-    def select(self, message_id: MessageId) -> None:
+    def select(self, message_id: MessageId, part: Part = Part.TEXT) -> None:
         """Put the cursor on a message in memory; it stays where it is on the screen."""
         index = self.conversation.index_of(message_id)
         if index is None:
             return
         self._unset_follow()
-        self.cursor = message_id
+        self.cursor, self.part = message_id, part
         self.can_focus = True
         self.focus(scroll_visible=False)
         self._bring_into_sight(index)
+        if part is Part.TAIL:
+            self._scroll(self._extent - self.size.height)
         self._paint_differences()
         self.post_message(CursorMoved(message_id))
 
@@ -108,7 +113,7 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
         """Give the cursor up; who stands at the end follows the newest message again."""
         if self.cursor is None:
             return
-        self.cursor = None
+        self.cursor, self.part = None, Part.TEXT
         self.can_focus = False
         self.post_message(CursorMoved(None))
         if self.scroll_y >= self.max_scroll_y and not self.conversation.has_newer:
@@ -116,15 +121,36 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
         self._paint_differences()
 
     def move(self, step: int) -> None:
-        """Move the cursor by messages, up if negative; first through one longer than the screen."""
+        """Move the cursor down, or up if negative; first through what is longer than the screen.
+
+        A line that stands for missing messages is a step of its own.
+        """
         index = None if self.cursor is None else self.conversation.index_of(self.cursor)
         if index is None:
             self.select_seen()
             return
-        if self._scrolled_within(index, step):
+        if self.part is Part.TEXT and self._scrolled_within(index, step):
             return
-        index = min(max(index + step, 0), len(self.conversation.rows) - 1)
-        self.select(self.conversation.rows[index].line.message_id)
+        index, part = self._above(index) if step < 0 else self._below(index)
+        self.select(self.conversation.rows[index].line.message_id, part)
+
+    def _above(self, index: int) -> tuple[int, Part]:
+        """Return the row and the part of it above where the cursor is."""
+        rows = self.conversation.rows
+        if self.part is Part.TAIL:
+            return len(rows) - 1, Part.TEXT
+        if self.part is Part.TEXT and rows[index].gap:
+            return index, Part.GAP
+        return (index - 1, Part.TEXT) if index else (index, self.part)
+
+    def _below(self, index: int) -> tuple[int, Part]:
+        """Return the row and the part of it below where the cursor is."""
+        rows = self.conversation.rows
+        if self.part is Part.GAP:
+            return index, Part.TEXT
+        if self.part is Part.TAIL or index + 1 == len(rows):
+            return len(rows) - 1, Part.TAIL if self._has_tail else Part.TEXT
+        return index + 1, Part.GAP if rows[index + 1].gap else Part.TEXT
 
     def move_screens(self, screens: int) -> None:
         """Move the cursor with what is in sight, up if negative."""
@@ -144,9 +170,44 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
         return None if self.follow or self._place is None else self._place.message_id
 
     def selected(self) -> Row | None:
-        """Return the row the cursor is on, None if there is none or it is out of memory."""
-        index = None if self.cursor is None else self.conversation.index_of(self.cursor)
+        """Return the row whose text the cursor is on, None if it is on none in memory."""
+        if self.cursor is None or self.part is not Part.TEXT:
+            return None
+        index = self.conversation.index_of(self.cursor)
         return None if index is None else self.conversation.rows[index]
+
+    @property
+    def on_gap(self) -> bool:
+        """Whether the cursor is on a line that stands for missing messages."""
+        return self.cursor is not None and self.part is not Part.TEXT
+
+    @property
+    def about(self) -> MessageId | None:
+        """The message that a command is about; the last line of all belongs to none."""
+        return None if self.part is Part.TAIL else self.cursor
+
+    def say_gaps(self, gaps: Mapping[MessageId, str], tail: str) -> None:
+        """See `Transcript.say_gaps`; the cursor leaves a line that is there no more."""
+        super().say_gaps(gaps, tail)
+        self._leave_gone_line()
+
+    def apply(self, changes: Sequence[Change]) -> None:
+        """See `Transcript.apply`; the cursor leaves a line that is there no more."""
+        super().apply(changes)
+        self._leave_gone_line()
+
+    def _leave_gone_line(self) -> None:
+        if not self.on_gap or self.cursor is None:
+            return
+        index = self.conversation.index_of(self.cursor)
+        if self.part is Part.TAIL:
+            is_there = self._has_tail
+        else:
+            is_there = index is not None and self.conversation.rows[index].gap
+        if not is_there:
+            self.part = Part.TEXT
+            self._paint_differences()
+            self.post_message(CursorMoved(self.cursor))
 
     def go_to(self, message_id: MessageId) -> None:
         """Show a message in memory with something of what came before it, and select it."""
@@ -154,7 +215,7 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
         if index is None:
             return
         self._unset_follow()
-        self.cursor = message_id
+        self.cursor, self.part = message_id, Part.TEXT
         self._place = Place(message_id, 0, 1)
         self._settle()
         self._scroll(self.scroll_y - self.size.height // 3)
@@ -258,8 +319,10 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
     def _may_follow(self) -> bool:
         return self.cursor is None
 
-    def _is_selected(self, line: Line) -> bool:
-        return line.message_id == self.cursor
+    def _is_selected(self, line: Line, part: Part) -> bool:
+        if part is not self.part:
+            return False
+        return part is Part.TAIL or line.message_id == self.cursor
 
     def _word(self, line: Line) -> str:
         if line.message_id == self.cursor and line.delivery is not None and not line.loading:
@@ -267,6 +330,9 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
         return super()._word(line)
 
     def _strip(self, painted: Painted, shape: Shape) -> Strip:
+        if painted.selected and painted.part is not Part.TEXT:
+            here = replace(painted, word=painted.word.replace(AGAIN, AGAIN_HERE))
+            return self._with_sign(super()._strip(here, shape), shape)
         strip = super()._strip(painted, shape)
         laid = painted.laid
         if painted.line >= laid.text_at and painted.line < len(laid.strips):
@@ -309,10 +375,14 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
 
     def _with_cursor(self, strip: Strip, painted: Painted, shape: Shape) -> Strip:
         """Return a line of the selected message: on another ground, its first with a sign."""
+        if painted.line == _first_line(painted.laid, shape):
+            return self._with_sign(strip, shape)
+        return over(strip, Style(bgcolor=self._style("cursor").bgcolor))
+
+    def _with_sign(self, strip: Strip, shape: Shape) -> Strip:
+        """Return a line on another ground, with the sign of the cursor before its text."""
         style = self._style("cursor")
         strip = over(strip, Style(bgcolor=style.bgcolor))
-        if painted.line != _first_line(painted.laid, shape):
-            return strip
         at = shape.gutter - 1
         sign = Strip([Segment(shape.glyphs.cursor, style + Style(bold=True))])
         return Strip.join([strip.crop(0, at), sign, strip.crop(at + 1)])
@@ -370,11 +440,12 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
         """Select the message, open it if it is selected; but not at the end of picking text."""
         if self._picked is not None or not 0 <= event.y < len(self._painted):
             return
-        message_id = self._painted[event.y].laid.row.line.message_id
-        if message_id == self.cursor:
+        painted = self._painted[event.y]
+        message_id = painted.laid.row.line.message_id
+        if message_id == self.cursor and painted.part is self.part:
             self.post_message(DetailsWanted(message_id))
         else:
-            self.select(message_id)
+            self.select(message_id, painted.part)
 
     def _spot(self, x: int, y: int) -> Spot | None:
         """Return which character of which message stands at a cell of the screen."""

@@ -19,7 +19,7 @@ from chat_tui.bindings import Place
 from chat_tui.chat import Chat
 from chat_tui.commands.command import At, Result
 from chat_tui.composer import Composer
-from chat_tui.found import Acted, Detailed, Found, Goal, Hits, Listed, View
+from chat_tui.found import Acted, Detailed, Found, Goal, Hits, Holes, Listed, View
 from chat_tui.gaps import Gaps
 from chat_tui.hits import SIGNS_SHOWN, HitWalk
 from chat_tui.message_acts import MessageActs
@@ -30,7 +30,9 @@ from chat_tui.panels import DIM
 from chat_tui.reader import Reader
 from chat_tui.surroundings import Panel
 from chat_tui.text import clip_cells
+from chat_tui.transcript import Part
 from sync.errors import LocalError
+from sync.machine import MessageId
 from sync.view import ChannelInfo, Level, Line, Notice, Snapshot
 
 if TYPE_CHECKING:
@@ -38,12 +40,19 @@ if TYPE_CHECKING:
 
 SELECTING: Final = frozenset({
     "move", "screens", "edge", "details", "copy", "copy_id", "quote", "open_link", "graph", "hit",
-    "write", "command",
+    "write", "command", "ask_again", "hide",
 })  # fmt: skip
 """Actions whose keys are letters: only while the transcript has them."""
 
 SEARCHING: Final = "Search for words · Enter searches · Esc closes"
 KEYS: Final = "Enter details · y copy · q quote · o link · Esc back"
+GAP_KEYS: Final = "Enter what is known · r ask again now · h hide this line · Esc back"
+NOTHING_SELECTED: Final = "No message is selected. Ctrl+T selects one; then the arrow keys move."
+NO_MESSAGE: Final = (
+    "This line stands for a message that is not here: r asks for it, Enter says what is known."
+)
+ON_GAPS: Final = frozenset({"ask_again", "hide"})
+"""Actions that only mean something on a line that stands for missing messages."""
 
 
 class Reading(Vertical):
@@ -71,6 +80,8 @@ class Reading(Vertical):
         Binding("q", "quote", id="reading.quote"),
         Binding("o", "open_link", id="reading.open"),
         Binding("g", "graph", id="reading.graph"),
+        Binding("r", "ask_again", id="reading.again"),
+        Binding("h", "hide", id="reading.hide"),
         Binding("n", "hit(1)", id="reading.next"),
         Binding("N", "hit(-1)", id="reading.previous"),
         Binding("tab", "write", id="reading.write"),
@@ -131,6 +142,10 @@ class Reading(Vertical):
                 self._show_details(line, raw=raw)
             case Acted(what, line):
                 self.acts.act_on(what, line)
+            case Holes():
+                self._show_holes(found)
+            case View("hide" | "show_gaps" as what):
+                self._hide_gaps(what)
             case View("unread"):
                 self.action_unread()
             case View("bare"):
@@ -162,7 +177,7 @@ class Reading(Vertical):
         """Do something with the message the cursor is on."""
         row = self.transcript.selected()
         if row is None:
-            self._say("No message is selected. Ctrl+T selects one; then the arrow keys move.")
+            self._say(NO_MESSAGE if self.transcript.on_gap else NOTHING_SELECTED)
         else:
             self.acts.act_on(what, row.line)
 
@@ -171,13 +186,15 @@ class Reading(Vertical):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Whether a key means something here now: letters do while the transcript has the keys."""
         del parameters
+        if action in ON_GAPS and not self.transcript.on_gap:
+            return False
         if action in SELECTING:
             return self.transcript.has_focus
         return self._is_busy if action == "leave" else True
 
     def action_select(self) -> None:
         """Give the keys to the transcript, and go on where the cursor was."""
-        if self.transcript.selected() is not None:
+        if self.transcript.on_gap or self.transcript.selected() is not None:
             self.transcript.focus(scroll_visible=False)
         else:
             self.transcript.select_seen()
@@ -225,9 +242,17 @@ class Reading(Vertical):
         self._go(Goal(BEGINNING if which < 0 else END))
 
     def action_details(self) -> None:
-        """Show all about the selected message."""
+        """Show all about the selected message, or about those missing where the cursor is."""
         if self.transcript.cursor is not None:
             self.post_message(DetailsWanted(self.transcript.cursor))
+
+    def action_ask_again(self) -> None:
+        """Ask now for the messages that are missing where the cursor is."""
+        self.run_worker(self._ask_again(self.transcript.about), group="asking", exclusive=True)
+
+    def action_hide(self) -> None:
+        """Say no more of the gap that the cursor is on."""
+        self._hide_gaps("hide")
 
     def action_copy(self) -> None:
         """Copy what was picked with the mouse, else the selected message."""
@@ -283,10 +308,14 @@ class Reading(Vertical):
             said = SEARCHING
         elif transcript.cursor is not None and not transcript.has_focus:
             row = transcript.selected()
-            what = "" if row is None else clip_cells(" ".join(row.text.split()), SIGNS_SHOWN)
+            what = (
+                "a missing message"
+                if row is None
+                else clip_cells(" ".join(row.text.split()), SIGNS_SHOWN)
+            )
             said = f"Selected: {what} · Ctrl+T goes back to it · Esc lets go"
         elif transcript.cursor is not None and not said:
-            said = KEYS
+            said = GAP_KEYS if transcript.on_gap else KEYS
         self._keys.show(Content.styled(f"{self.transcript.glyphs.cursor} {said}", DIM))
         self._keys.display = bool(said)
 
@@ -296,6 +325,9 @@ class Reading(Vertical):
 
     @on(DetailsWanted)
     def _find_details(self, wish: DetailsWanted) -> None:
+        if self.transcript.on_gap:
+            self._show_holes(Holes(self.transcript.about))
+            return
         index = self.transcript.conversation.index_of(wish.message_id)
         if index is not None:
             self._show_details(self.transcript.conversation.rows[index].line)
@@ -318,6 +350,39 @@ class Reading(Vertical):
 
     def _say(self, text: str) -> None:
         self._tell(Notice(text))
+
+    async def _ask_again(self, after_gap: MessageId | None) -> None:
+        from chat_tui.commands.gaps import ask, ask_missing
+
+        channel = self.transcript.conversation.channel
+        try:
+            if after_gap is None:
+                said = Notice(await ask_missing(self._chat, channel))
+            else:
+                said = Notice(await ask(self._chat, channel, after_gap))
+        except LocalError as error:
+            said = Notice(str(error), Level.ERROR)
+        self._tell(said)
+
+    def _show_holes(self, holes: Holes) -> None:
+        from chat_tui.about.hole_screen import HoleScreen
+
+        channel, glyphs = self.transcript.conversation.channel, self.transcript.glyphs
+        self.app.push_screen(HoleScreen(self._chat, channel, holes.after_gap, glyphs))
+
+    def _hide_gaps(self, what: str) -> None:
+        """Hide the line the cursor is on, or show all that were hidden."""
+        held = self.transcript.conversation
+        if what == "show_gaps":
+            self.transcript.apply(held.show_gaps())
+            self._say("Every gap has its line again.")
+        elif self.transcript.part is Part.GAP and self.transcript.cursor is not None:
+            self.transcript.apply(held.hide_gap(self.transcript.cursor))
+            self._say("Hidden while the chat is open; /hide off shows it again.")
+        elif self.transcript.on_gap:
+            self._say("This line goes by itself: once the message is here, or is given up.")
+        else:
+            self._say("No line of a gap is selected. Ctrl+T selects; then the arrow keys move.")
 
     async def _run_search(self, query: str) -> None:
         from chat_tui.commands.reading import search

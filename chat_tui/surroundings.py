@@ -202,7 +202,9 @@ class Surroundings(Vertical):
         self._transcript.hint = (*reports.nothing_yet(info), *self._company.hint(info))
         self._header.show(snapshot, info, self._glyphs)
         alone = self._company.sentence(snapshot, info)
-        self.status.show(reports.who_types(info) or alone or reports.what_happens(snapshot, info))
+        in_sight = self._transcript.says_missing
+        happens = reports.what_else_happens if in_sight else reports.what_happens
+        self.status.show(reports.who_types(info) or alone or happens(snapshot, info))
         alarm = dossier.warning_lines(snapshot)
         self._alarm.display = bool(alarm)
         self._alarm.show(Content("\n".join(alarm)))

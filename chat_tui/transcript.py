@@ -9,6 +9,7 @@ Rules:
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
 from typing import ClassVar, Final, NamedTuple
 
 from rich.cells import cell_len
@@ -21,6 +22,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
+from chat_tui.gaps import MISSING
 from chat_tui.heights import Heights
 from chat_tui.layout import AUTHOR, GAP, Laid, Shape, estimate, gap_line, lay_out, with_mark
 from chat_tui.marks import LOADING, UNICODE, Glyphs, mark_word
@@ -34,6 +36,16 @@ from sync.view import Line
 
 LAID_KEPT: Final = 1024
 """Wrapped rows kept: a few screens at two widths, so that scrolling back wraps nothing."""
+
+
+class Part(Enum):
+    """What of a row a reader can stand on."""
+
+    TEXT = "text"
+    GAP = "gap"
+    """The line above it that stands for messages that are missing."""
+    TAIL = "tail"
+    """The line after the last row, where messages wait for such."""
 
 
 class Place(NamedTuple):
@@ -59,6 +71,14 @@ class Painted:
     selected: bool = False
     ticked: bool = True
     """Whether a mark stands there, if the message has one."""
+
+    @property
+    def part(self) -> Part:
+        """What of the row it belongs to; the gap above a message stands right above it."""
+        if self.line >= len(self.laid.strips):
+            return Part.TAIL
+        is_gap = self.laid.row.gap and self.line == self.laid.text_at - 1
+        return Part.GAP if is_gap else Part.TEXT
 
 
 class Transcript(ScrollView, can_focus=False):
@@ -154,6 +174,11 @@ class Transcript(ScrollView, can_focus=False):
         else:
             self._paint_differences()
 
+    @property
+    def says_missing(self) -> bool:
+        """Whether a line in sight says what is missing and asked for now."""
+        return any(one.part is not Part.TEXT and MISSING in one.word for one in self._painted)
+
     def change_look(self, glyphs: Glyphs, taste: Taste) -> None:
         """Lay everything out anew; the same line of the same message stays on top."""
         if (glyphs, taste) == (self._glyphs, self._taste):
@@ -233,7 +258,7 @@ class Transcript(ScrollView, can_focus=False):
     def _strip(self, painted: Painted, shape: Shape) -> Strip:
         """Return one line in its full width."""
         laid, row = painted.laid, painted.laid.row
-        if painted.line >= len(laid.strips) or _is_gap(painted):
+        if painted.part is not Part.TEXT:
             strip = gap_line(painted.word, shape, self._style)
         elif painted.ticked and painted.line == laid.mark_at:
             strip = with_mark(
@@ -352,9 +377,9 @@ class Transcript(ScrollView, can_focus=False):
         """Whether being at the end means to stay there."""
         return True
 
-    def _is_selected(self, line: Line) -> bool:
-        """Whether the cursor is on a line."""
-        del line
+    def _is_selected(self, line: Line, part: Part) -> bool:
+        """Whether the cursor is on a part of a row."""
+        del line, part
         return False
 
     def _word(self, line: Line) -> str:
@@ -434,7 +459,7 @@ class Transcript(ScrollView, can_focus=False):
             if word == LOADING and visible and visible[-1].laid.row.line.loading:
                 word = ""  # the first of them says it for those below
             last = len(laid.strips) - 1
-            selected = self._is_selected(laid.row.line)
+            selected = self._is_selected(laid.row.line, Part.TEXT)
             ticked = selected or self._taste.ticked(laid.row.line, self._now)
             visible += [
                 Painted(laid, line, word if line == laid.mark_at else "", selected, ticked)
@@ -443,13 +468,10 @@ class Transcript(ScrollView, can_focus=False):
             if first < laid.text_at and laid.row.gap:
                 at = len(visible) - 1 - last + laid.text_at - 1
                 sentence = self._gaps.get(laid.row.line.message_id, GAP)
-                visible[at] = replace(visible[at], word=sentence)
+                on_gap = self._is_selected(laid.row.line, Part.GAP)
+                visible[at] = replace(visible[at], word=sentence, selected=on_gap)
             if self._has_tail and index == len(self._heights) - 1:
-                visible.append(Painted(laid, last + 1, self._tail))
+                on_tail = self._is_selected(laid.row.line, Part.TAIL)
+                visible.append(Painted(laid, last + 1, self._tail, on_tail))
             index, first = index + 1, 0
         return visible[:height]
-
-
-def _is_gap(painted: Painted) -> bool:
-    """Whether a line is the gap above a message; it stands right above it."""
-    return painted.laid.row.gap and painted.line == painted.laid.text_at - 1

@@ -172,9 +172,7 @@ def _read_lines(
 ) -> list[Line]:
     rows = db.execute(query, parameters).fetchall()
     looks = looks_of(db, [(channel, one, author) for _, channel, one, author, *_ in rows])
-    return [
-        changed(_line(me, row, db), looks.get(row[1:3], UNCHANGED), me) for row in rows
-    ]
+    return [changed(_line(me, row, db), looks.get(row[1:3], UNCHANGED), me) for row in rows]
 
 
 def _line(me: PeerId, row: Row, db: sqlite3.Connection) -> Line:

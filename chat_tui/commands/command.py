@@ -38,6 +38,9 @@ class At:
     """The open channel."""
     selected: MessageId | None = None
     """The message the cursor is on; None in line mode, and while nothing is selected."""
+    on_gap: bool = False
+    """Whether the cursor is on a line that stands for missing messages: those before `selected`,
+    or those that others wait for."""
 
 
 Run: TypeAlias = Callable[[Chat, str, At], Awaitable[Result]]

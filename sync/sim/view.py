@@ -276,7 +276,6 @@ class SimulatedHistory:
         )
         return self._named(changed(line, self._disk.look(message_id), self._disk.me))
 
-
     def _lacks(self, entry: Entry) -> bool:
         """Whether what a message builds on is not all delivered, by now."""
         rows = [self._disk.rows.get(parent.message_id) for parent in entry.header.parents]
