@@ -189,8 +189,12 @@ class ChatApp(Overlays):
             self.transcript.apply(news.changes)
         if news.flooded:
             self.transcript.follow_newest()
+        disk = self._chat.snapshot().disk if news.notices else ""
         for notice in news.notices:
-            self._say(notice)
+            if disk and notice.text == disk:
+                news.around = True  # that stands above, for as long as it is so
+            else:
+                self._say(notice)
         for held in news.filled:
             self.run_worker(self._fill(held), group="gaps")
         if news.around:
@@ -418,6 +422,9 @@ class ChatApp(Overlays):
         """Bring everything up to date that is not a message."""
         self._announcer.look()
         snapshot = self._chat.snapshot()
+        self._around.held = self._inputs.held
+        if not snapshot.disk:
+            self._inputs.try_again()
         self._around.show(snapshot, self._channel)
         if self._seen.is_due(snapshot.now):
             self.run_worker(self._seen.save(self._ours()), group="seen")

@@ -168,6 +168,8 @@ class Surroundings(Vertical):
         self._debug: DebugPane | None = None
         self._company = Company()
         self._keys_chosen = {row.id: parse_keys(row.keys) for row in KEYS}
+        self.held = 0
+        """Lines that were written and wait for the disk."""
 
     def compose(self) -> ComposeResult:
         """Header; channels, conversation and debug pane; keys."""
@@ -205,7 +207,7 @@ class Surroundings(Vertical):
         in_sight = self._transcript.says_missing
         happens = reports.what_else_happens if in_sight else reports.what_happens
         self.status.show(reports.who_types(info) or alone or happens(snapshot, info))
-        alarm = dossier.warning_lines(snapshot)
+        alarm = [*dossier.disk_lines(snapshot, self.held), *dossier.warning_lines(snapshot)]
         self._alarm.display = bool(alarm)
         self._alarm.show(Content("\n".join(alarm)))
         unread, mentioned = self._feed.unread, self._feed.mentioned

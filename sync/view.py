@@ -279,6 +279,8 @@ class Snapshot:
     """Changed keys that the person has not answered yet, the newest first."""
     away: str = ""
     """Why we said we are away; empty while we have not."""
+    disk: str = ""
+    """What the disk refuses and what to do about it, as a sentence; empty while it takes all."""
 
 
 class Place(Enum):

@@ -28,6 +28,8 @@ class Result:
     """What a screen puts into the input, to be changed and sent."""
     found: Found | None = None
     """What a screen shows instead of `text`."""
+    refused_by_disk: bool = False
+    """Whether it is not ok because the disk took no change."""
 
 
 @dataclass(frozen=True, slots=True)
