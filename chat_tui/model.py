@@ -198,10 +198,10 @@ class Conversation:
         """Show a message as it is now, edited, deleted or reacted to; that is no new message."""
         index = self.index_of(line.message_id)
         if index is None:
-            if self.loading:
+            if self.loading and not line.loading:
                 self._changed[line.message_id] = line
             return []
-        return self._put(index, _with(self.rows[index], line))
+        return self._update(index, line)
 
     def look(self) -> None:
         """Note that somebody sees the newest messages; the separator stays until `look_away`."""

@@ -114,7 +114,7 @@ class PreviewShown:
 
 @dataclass(frozen=True, slots=True)
 class LineChanged:
-    """A message that was delivered before looks different now: `line` is all of it."""
+    """A message that was shown before looks different now: `line` is all of it."""
 
     line: Line
     rewritten: bool

@@ -230,6 +230,8 @@ class Previewed:
     message_id: MessageId
     entry: Entry
     delivery: Delivery | None
+    look: Look = UNCHANGED
+    """What changes that are here already have made of it; the driver learns it of the disk."""
 
 
 @dataclass(frozen=True, slots=True)
