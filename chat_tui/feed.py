@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from chat_tui.mentions import mentions
-from chat_tui.model import BEGINNING, Change, Conversation
+from chat_tui.model import BEGINNING, Conversation
+from chat_tui.row import Change
 from chat_tui.text import clean_text
 from sync.machine import ChannelId, PeerId
 from sync.view import (

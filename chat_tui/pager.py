@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
-from chat_tui.model import BEGINNING, Change, Conversation
+from chat_tui.model import BEGINNING, Conversation
+from chat_tui.row import Change
 from sync.errors import LocalError
 from sync.machine import MessageId
 from sync.view import History, Line, Position

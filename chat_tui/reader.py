@@ -22,7 +22,8 @@ from chat_tui.highlights import cells_of, index_at, over, painted_over, starts_o
 from chat_tui.layout import Laid, Shape
 from chat_tui.marks import WORDS, Glyphs
 from chat_tui.messages import CursorMoved, DetailsWanted
-from chat_tui.model import Change, Conversation, Row
+from chat_tui.model import Conversation
+from chat_tui.row import Change, Row
 from chat_tui.text import clean_nick, time_of_day
 from chat_tui.transcript import Painted, Part, Place, Transcript
 from chat_tui.words import NOTHING, Span, name_of, spans, words_of

@@ -27,7 +27,8 @@ from chat_tui.heights import Heights
 from chat_tui.layout import AUTHOR, GAP, Laid, Shape, estimate, gap_line, lay_out, with_mark
 from chat_tui.marks import LOADING, UNICODE, Glyphs, mark_word
 from chat_tui.messages import FollowChanged, NewerWanted, OlderWanted
-from chat_tui.model import Change, Changed, Conversation, Inserted, Removed
+from chat_tui.model import Conversation
+from chat_tui.row import Change, Changed, Inserted, Removed
 from chat_tui.taste import Taste
 from chat_tui.text import clip_cells
 from chat_tui.themes import author_style
