@@ -19,13 +19,14 @@ from textual.strip import Strip
 
 from chat_tui.gaps import AGAIN, AGAIN_HERE
 from chat_tui.highlights import cells_of, index_at, over, painted_over, starts_of
+from chat_tui.laid_rows import Place
 from chat_tui.layout import Laid, Shape
 from chat_tui.marks import WORDS, Glyphs
 from chat_tui.messages import CursorMoved, DetailsWanted
 from chat_tui.model import Conversation
 from chat_tui.row import Change, Row
 from chat_tui.text import clean_nick, time_of_day
-from chat_tui.transcript import Painted, Part, Place, Transcript
+from chat_tui.transcript import Painted, Part, Transcript
 from chat_tui.words import NOTHING, Span, name_of, spans, words_of
 from sync.machine import MessageId, Nanos
 from sync.view import Line, Position
@@ -233,9 +234,9 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
         self.scroll_to(y=y, animate=False, force=True, immediate=True)
 
     def _bring_into_sight(self, index: int) -> None:
-        laid = self._laid(index)
+        laid = self._laid.laid(index)
         self._settle()
-        top, height = self._heights.top(index), self.size.height
+        top, height = self._laid.heights.top(index), self.size.height
         end = top + len(laid.strips)
         if top < self.scroll_y:
             self._scroll(top)
@@ -245,8 +246,8 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
     def _scrolled_within(self, index: int, step: int) -> bool:
         """Scroll half a screen if the row goes on in that direction; returns whether it did."""
         height = self.size.height
-        top = self._heights.top(index)
-        end = top + len(self._laid(index).strips)
+        top = self._laid.heights.top(index)
+        end = top + len(self._laid.laid(index).strips)
         if end - top <= height:
             return False
         if step > 0 and end > self.scroll_y + height:

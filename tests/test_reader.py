@@ -122,14 +122,14 @@ def test_no_text_breaks_a_column(text: str, nick: str, query: str, width: int) -
         now=NOON,
         glyphs=UNICODE,
     )
-    reader._shape = Shape(width, UNICODE)
+    shape = Shape(width, UNICODE)
+    reader._laid.fit(shape)
     reader._words = words_of(query)
-    reader._measure()
     reader.cursor = reader.conversation.rows[0].line.message_id
     for index in range(2):
-        laid = reader._laid(index)
+        laid = reader._laid.laid(index)
         for number in range(len(laid.strips)):
-            strip = reader._strip(Painted(laid, number, "sent 3 s", selected=True), reader._shape)
+            strip = reader._strip(Painted(laid, number, "sent 3 s", selected=True), shape)
             assert strip.cell_length == cell_len(strip.text) == width
 
 
