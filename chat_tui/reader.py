@@ -8,8 +8,8 @@ Rules:
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import ClassVar, Final, TypeAlias
+from dataclasses import replace
+from typing import ClassVar, Final
 
 from rich.segment import Segment
 from rich.style import Style
@@ -18,15 +18,19 @@ from textual.events import Click, MouseDown, MouseMove, MouseUp
 from textual.strip import Strip
 
 from chat_tui.gaps import AGAIN, AGAIN_HERE
-from chat_tui.highlights import cells_of, index_at, over, painted_over, starts_of
+from chat_tui.highlights import cells_of, index_at, over, painted_over
 from chat_tui.laid_rows import Place
 from chat_tui.layout import Laid, Shape
 from chat_tui.marks import WORDS, Glyphs
 from chat_tui.messages import CursorMoved, DetailsWanted
 from chat_tui.model import Conversation
+from chat_tui.painted import Painted, Part
+from chat_tui.picked import Picked, Spot
 from chat_tui.row import Change, Row
-from chat_tui.text import clean_nick, time_of_day
-from chat_tui.transcript import Painted, Part, Transcript
+from chat_tui.row_texts import Texts, first_line, texts_of
+from chat_tui.stops import above, below, is_there
+from chat_tui.text import clean_nick
+from chat_tui.transcript import Transcript
 from chat_tui.words import NOTHING, Span, name_of, spans, words_of
 from sync.machine import MessageId, Nanos
 from sync.view import Line, Position
@@ -35,19 +39,6 @@ KEPT: Final = 128
 """Rows whose words that stand out are remembered: more than a screen shows."""
 
 CLEARED: Final = ("The view is clear; nothing was deleted.", "PgUp brings the messages back.")
-
-Spot: TypeAlias = tuple[Position, int]
-"""A place in the conversation: a message, and a character of its text."""
-
-
-@dataclass(frozen=True, slots=True)
-class Texts:
-    """The lines a row's text fills, and where they begin in it."""
-
-    starts: tuple[int, ...]
-    lines: tuple[str, ...]
-    first: int
-    """The first of them among the row's strips."""
 
 
 class Reader(Transcript, can_focus=False, inherit_bindings=False):
@@ -81,8 +72,7 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
         self._words: re.Pattern[str] = NOTHING
         self._texts: LRUCache[Laid, Texts] = LRUCache(KEPT)
         self._found: LRUCache[Laid, tuple[Sequence[Span], Sequence[Span]]] = LRUCache(KEPT)
-        self._pressed: Spot | None = None
-        self._picked: tuple[Spot, Spot] | None = None
+        self._picked = Picked()
 
     # -- the cursor ---------------------------------------------------------------------------
 
@@ -133,26 +123,9 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
             return
         if self.part is Part.TEXT and self._scrolled_within(index, step):
             return
-        index, part = self._above(index) if step < 0 else self._below(index)
-        self.select(self.conversation.rows[index].line.message_id, part)
-
-    def _above(self, index: int) -> tuple[int, Part]:
-        """Return the row and the part of it above where the cursor is."""
-        rows = self.conversation.rows
-        if self.part is Part.TAIL:
-            return len(rows) - 1, Part.TEXT
-        if self.part is Part.TEXT and rows[index].gap:
-            return index, Part.GAP
-        return (index - 1, Part.TEXT) if index else (index, self.part)
-
-    def _below(self, index: int) -> tuple[int, Part]:
-        """Return the row and the part of it below where the cursor is."""
-        rows = self.conversation.rows
-        if self.part is Part.GAP:
-            return index, Part.TEXT
-        if self.part is Part.TAIL or index + 1 == len(rows):
-            return len(rows) - 1, Part.TAIL if self._has_tail else Part.TEXT
-        return index + 1, Part.GAP if rows[index + 1].gap else Part.TEXT
+        rows, at = self.conversation.rows, (index, self.part)
+        index, part = above(rows, at) if step < 0 else below(rows, at, has_tail=self._has_tail)
+        self.select(rows[index].line.message_id, part)
 
     def move_screens(self, screens: int) -> None:
         """Move the cursor with what is in sight, up if negative."""
@@ -201,12 +174,9 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
     def _leave_gone_line(self) -> None:
         if not self.on_gap or self.cursor is None:
             return
-        index = self.conversation.index_of(self.cursor)
-        if self.part is Part.TAIL:
-            is_there = self._has_tail
-        else:
-            is_there = index is not None and self.conversation.rows[index].gap
-        if not is_there:
+        held = self.conversation
+        index = held.index_of(self.cursor)
+        if not is_there(held.rows, index, self.part, has_tail=self._has_tail):
             self.part = Part.TEXT
             self._paint_differences()
             self.post_message(CursorMoved(self.cursor))
@@ -269,24 +239,11 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
 
     def picked_text(self) -> str:
         """Return the text picked with the mouse, empty if none is."""
-        if self._picked is None:
-            return ""
-        (start, first), (end, last) = self._picked
-        rows = [row for row in self.conversation.rows if start <= row.line.position <= end]
-        if len(rows) == 1:
-            return rows[0].text[first:last]
-        said: list[str] = []
-        for row in rows:
-            since = first if row.line.position == start else 0
-            until = last if row.line.position == end else len(row.text)
-            who = "" if since else f"{time_of_day(row.line.created_ns)} {row.nick}: "
-            said.append(who + row.text[since:until])
-        return "\n".join(said)
+        return self._picked.text(self.conversation.rows) if self._picked else ""
 
     def unpick(self) -> None:
         """Forget what was picked with the mouse."""
-        if self._picked is not None:
-            self._picked = None
+        if self._picked.forget():
             self.refresh()
 
     # -- what `Transcript` asks ------------------------------------------------------------------
@@ -294,7 +251,7 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
     def show(self, conversation: Conversation) -> None:
         """Show another conversation; nothing is selected in it."""
         self.unselect()
-        self._picked = None
+        self._picked.forget()
         self._texts.clear()
         self._found.clear()
         super().show(conversation)
@@ -347,7 +304,7 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
     def _over(self, painted: Painted, shape: Shape) -> Iterator[tuple[Style, Sequence[Span]]]:
         """Yield what stands out in a line, in cells of the screen, least important first."""
         hits, mentions = self._standing_out(painted.laid)
-        picked = self._picked_of(painted.laid.row)
+        picked = self._picked.of(painted.laid.row)
         if not hits and not mentions and not picked:
             return
         texts = self._texts_of(painted.laid, shape)
@@ -355,11 +312,7 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
         if number < 0 or texts.starts[number] < 0:
             return
         start, text = texts.starts[number], texts.lines[number]
-        for name, found in (
-            ("mention", mentions),
-            ("hit", hits),
-            ("picked", picked),
-        ):
+        for name, found in (("mention", mentions), ("hit", hits), ("picked", picked)):
             here = [
                 (max(0, first - start), min(len(text), last - start))
                 for first, last in found
@@ -377,7 +330,7 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
 
     def _with_cursor(self, strip: Strip, painted: Painted, shape: Shape) -> Strip:
         """Return a line of the selected message: on another ground, its first with a sign."""
-        if painted.line == _first_line(painted.laid, shape):
+        if painted.line == first_line(painted.laid, shape):
             return self._with_sign(strip, shape)
         return over(strip, Style(bgcolor=self._style("cursor").bgcolor))
 
@@ -392,10 +345,7 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
     def _texts_of(self, laid: Laid, shape: Shape) -> Texts:
         texts = self._texts.get(laid)
         if texts is None:
-            first = _first_line(laid, shape)
-            lines = [strip.crop(shape.gutter).text for strip in laid.strips[first:]]
-            texts = Texts(tuple(starts_of(lines, laid.row.text)), tuple(lines), first)
-            self._texts[laid] = texts
+            texts = self._texts[laid] = texts_of(laid, shape)
         return texts
 
     def _standing_out(self, laid: Laid) -> tuple[Sequence[Span], Sequence[Span]]:
@@ -407,40 +357,25 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
             found = self._found[laid] = (spans(self._words, row.text), mentions)
         return found
 
-    def _picked_of(self, row: Row) -> Sequence[Span]:
-        """Return what of a row was picked with the mouse."""
-        if self._picked is None:
-            return []
-        (start, first), (end, last) = self._picked
-        if not start <= row.line.position <= end:
-            return []
-        since = first if row.line.position == start else 0
-        until = last if row.line.position == end else len(row.text)
-        return [(since, until)]
-
     # -- the mouse ----------------------------------------------------------------------------
 
     def on_mouse_down(self, event: MouseDown) -> None:
         """Begin to pick text."""
         self.unpick()
-        self._pressed = self._spot(event.x, event.y) if event.button == 1 else None
+        self._picked.press(self._spot(event.x, event.y) if event.button == 1 else None)
 
     def on_mouse_move(self, event: MouseMove) -> None:
         """Pick the text from where the button went down."""
-        if self._pressed is None or not event.button:
-            return
-        spot = self._spot(event.x, event.y)
-        if spot is not None and (spot != self._pressed or self._picked is not None):
-            self._picked = (min(self._pressed, spot), max(self._pressed, spot))
+        if event.button and self._picked.begun and self._picked.drag(self._spot(event.x, event.y)):
             self.refresh()
 
     def on_mouse_up(self, _event: MouseUp) -> None:
         """What is picked now stays."""
-        self._pressed = None
+        self._picked.press(None)
 
     def on_click(self, event: Click) -> None:
         """Select the message, open it if it is selected; but not at the end of picking text."""
-        if self._picked is not None or not 0 <= event.y < len(self._painted):
+        if self._picked or not 0 <= event.y < len(self._painted):
             return
         painted = self._painted[event.y]
         message_id = painted.laid.row.line.message_id
@@ -461,8 +396,3 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
             return (position, 0 if number < 0 else len(painted.laid.row.text))
         within = index_at(texts.lines[number], x - self._shape.gutter)
         return (position, texts.starts[number] + within)
-
-
-def _first_line(laid: Laid, shape: Shape) -> int:
-    """Return which of a row's lines is the first of its text."""
-    return laid.text_at + (shape.stacked or laid.row.full_name)

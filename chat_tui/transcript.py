@@ -8,8 +8,7 @@ Rules:
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from enum import Enum
+from dataclasses import replace
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -23,49 +22,17 @@ from textual.widget import Widget
 
 from chat_tui.gaps import MISSING
 from chat_tui.laid_rows import LaidRows, Place
-from chat_tui.layout import AUTHOR, GAP, Laid, Shape, gap_line, with_mark
+from chat_tui.layout import AUTHOR, GAP, Shape, gap_line, with_mark
 from chat_tui.marks import LOADING, UNICODE, Glyphs, mark_word
 from chat_tui.messages import FollowChanged, NewerWanted, OlderWanted
 from chat_tui.model import Conversation
+from chat_tui.painted import Painted, Part
 from chat_tui.row import Change
 from chat_tui.taste import Taste
 from chat_tui.text import clip_cells
 from chat_tui.themes import author_style
 from sync.machine import MessageId, Nanos, PeerId
 from sync.view import Line
-
-
-class Part(Enum):
-    """What of a row a reader can stand on."""
-
-    TEXT = "text"
-    GAP = "gap"
-    """The line above it that stands for messages that are missing."""
-    TAIL = "tail"
-    """The line after the last row, where messages wait for such."""
-
-
-@dataclass(frozen=True, slots=True)
-class Painted:
-    """One line of the screen: a line of a row, and the word at its mark.
-
-    `word` is the sentence where the line is a gap's; a line after the row's last is the tail.
-    """
-
-    laid: Laid
-    line: int
-    word: str
-    selected: bool = False
-    ticked: bool = True
-    """Whether a mark stands there, if the message has one."""
-
-    @property
-    def part(self) -> Part:
-        """What of the row it belongs to; the gap above a message stands right above it."""
-        if self.line >= len(self.laid.strips):
-            return Part.TAIL
-        is_gap = self.laid.row.gap and self.line == self.laid.text_at - 1
-        return Part.GAP if is_gap else Part.TEXT
 
 
 class Transcript(ScrollView, can_focus=False):

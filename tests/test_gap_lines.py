@@ -8,7 +8,7 @@ from chat_tui.about.hole_screen import HoleScreen
 from chat_tui.app import ChatApp
 from chat_tui.commands.command import At
 from chat_tui.commands.table import Commands
-from chat_tui.transcript import Part
+from chat_tui.painted import Part
 from sync.machine import MINUTE, SECOND
 from sync.sds.parameters import LAN
 from sync.view import RequestInfo
