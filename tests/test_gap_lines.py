@@ -264,6 +264,7 @@ async def test_enter_on_a_gap_says_of_what_was_given_up_that_it_was() -> None:
 
         assert "given up as lost, until somebody new comes" in shown(app)
         assert "given up as lost: asked for many times" in shown(app)
+        assert "by us, as far as the frames are kept, last by us at 09:" in shown(app)
 
 
 # --- the same as commands, also in line mode --------------------------------------------------
@@ -291,6 +292,8 @@ async def test_line_mode_lists_what_is_missing_and_asks_for_one_of_them() -> Non
     again = await run(scene, f"/repair {row.message_id[:8]}")
 
     assert everything.startswith("2 messages of which others speak")
+    assert "Written by: bob" in everything
+    assert "Written by: dave" in everything
     assert f"Missing: {request.message_id}" in one
     assert one.count("Missing:") == before_row.count("Missing:") == 1
     assert "Written by: dave" in before_row

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from chat_tui import reports
+from chat_tui.about.heard import Role
 from chat_tui.about.known import FromDisk, Known, know, opened
 from chat_tui.about.parts import Part, Said, listed, single
 from chat_tui.about.timeline import moments, stamp
@@ -28,6 +29,9 @@ NAMERS_READ: Final = 32
 
 HINT_SHOWN: Final = 16
 """Hex digits of a retrieval hint: enough to find it in a list."""
+
+SAID: Final = ("id ", "T_req: ", "named by ")
+"""How facts begin that stand elsewhere here."""
 
 NOTHING: Final = "Nothing is missing here any more, as far as anybody has said."
 NOT_SAID: Final = "nobody has said who wrote it"
@@ -59,16 +63,22 @@ async def holes_of(
         named = await _named_in(chat, channel, [after_gap])
         return tuple([hole for id_, hole in named.items() if id_ in gone])
     wanted = dict.fromkeys((*info.missing, *info.lost_ids))
-    named = await _named_in(chat, channel, _namers(info))
+    named = await _named_in(chat, channel, _namers(chat, info))
     return tuple([named.get(one, Hole(HistoryEntry(one))) for one in wanted])
 
 
-def _namers(info: ChannelInfo) -> list[MessageId]:
+def _namers(chat: Chat, info: ChannelInfo) -> list[MessageId]:
     """Return the messages that name what is missing, as far as the engine remembers them."""
     requests = () if info.repair is None else info.repair.requests
     named_by = [MessageId(one.named_by) for one in requests if one.named_by != one.namer]
     waiting = [one.message_id for one in info.waiting]
-    return list(dict.fromkeys((*named_by, *waiting)))[:NAMERS_READ]
+    of_lost = [
+        MessageId(one.noticed.named_by)
+        for lost in info.lost_ids[:SHOWN]
+        for one in chat.inspection.story(info.channel, lost).happenings
+        if one.noticed is not None and one.noticed.named_by != one.noticed.namer
+    ]
+    return list(dict.fromkeys((*named_by, *waiting, *of_lost)))[:NAMERS_READ]
 
 
 async def _named_in(
@@ -121,7 +131,7 @@ def _of_one(chat: Chat, snapshot: Snapshot, info: ChannelInfo, hole: Hole) -> li
         single("Written by", _author(known, hole.entry.sender_id)),
         single("Named by", _namer(known, hole, asked)),
         single("Hint", _hint(hole.entry.retrieval_hint)),
-        single("Asked", who_was_asked(snapshot, info, asked)),
+        single("Asked", who_was_asked(known, info, asked)),
         _next(snapshot, info, message_id, asked),
         _history(known),
     ]
@@ -151,15 +161,20 @@ def _hint(hint: bytes | None) -> str:
     return f"{hint.hex()[:HINT_SHOWN]}, its Waku hash: comparing histories finds it by that"
 
 
-def who_was_asked(snapshot: Snapshot, info: ChannelInfo, asked: RequestInfo | None) -> str:
+def who_was_asked(known: Known, info: ChannelInfo, asked: RequestInfo | None) -> str:
     """Return who was asked for a message, how often, and when last."""
-    here = [clean_nick(one.nick) for one in reports.peers_of(snapshot, info)]
+    here = [clean_nick(one.nick) for one in reports.peers_of(known.snapshot, info)]
     everybody = f"everybody here: {listed(here)}" if here else "nobody is here to ask"
-    if asked is None or not asked.asked:
+    by_us = known.sent(Role.ASKS)
+    if asked is not None and asked.asked:
+        often = f"{times(asked.asked)}, by us or by others who lack it"
+    elif by_us:
+        often = f"{times(len(by_us))} by us, as far as the frames are kept"
+    else:
         return f"not yet; {everybody}"
-    often = f"{times(asked.asked)}, by us or by others who lack it"
-    if asked.asked_at is not None:
-        often += f", last by us at {stamp(asked.asked_at)}"
+    last = by_us[-1].at if by_us else None if asked is None else asked.asked_at
+    if last is not None:
+        often += f", last by us at {stamp(last)}"
     return f"{often}; {everybody}"
 
 
@@ -173,7 +188,7 @@ def _next(
         return single("Next", "nothing by itself: given up as lost, until somebody new comes")
     if not info.peers:
         return single("Next", "it is asked for once somebody is here")
-    facts = [one for one in request(snapshot, info, asked).facts if not one.startswith("id ")]
+    facts = [one for one in request(snapshot, info, asked).facts if not one.startswith(SAID)]
     plan = Said(f"asked for {at(snapshot, asked.t_req)}")
     return Part("Next", (plan, *[Said(one, quiet=True) for one in facts]))
 
