@@ -39,6 +39,7 @@ from chat_tui.messages import (
     Submitted,
     Told,
 )
+from chat_tui.model import Conversation
 from chat_tui.overlays import Overlays
 from chat_tui.pager import Pager
 from chat_tui.reader import Reader
@@ -189,8 +190,14 @@ class ChatApp(Overlays):
             self.transcript.apply(news.changes)
         if news.flooded:
             self.transcript.follow_newest()
+        disk = self._chat.snapshot().disk if news.notices else ""
         for notice in news.notices:
-            self._around.status.tell(notice)
+            if disk and notice.text == disk:
+                news.around = True  # that stands above, for as long as it is so
+            else:
+                self._around.status.tell(notice)
+        for held in news.filled:
+            self.run_worker(self._fill(held), group="gaps")
         if news.around:
             self._tick()
         else:
@@ -224,7 +231,9 @@ class ChatApp(Overlays):
 
     async def _command(self, text: str) -> Result:
         self._around.status.begin()
-        return await self._commands.run(text, At(self._channel, self.transcript.cursor))
+        return await self._commands.run(
+            text, At(self._channel, self.transcript.about, on_gap=self.transcript.on_gap)
+        )
 
     def _answer(self, text: str, result: Result) -> None:
         if result.quit:
@@ -265,6 +274,12 @@ class ChatApp(Overlays):
         load = self._pager.older if isinstance(wish, OlderWanted) else self._pager.newer
         changes = await load(wish.conversation)
         if wish.conversation is self.transcript.conversation:
+            self.transcript.apply(changes)
+
+    async def _fill(self, conversation: Conversation) -> None:
+        """Look whether what came fills gaps in a conversation."""
+        changes = await self._pager.fill(conversation)
+        if conversation is self.transcript.conversation:
             self.transcript.apply(changes)
 
     @on(NewestWanted)
@@ -417,6 +432,9 @@ class ChatApp(Overlays):
         """Bring everything up to date that is not a message."""
         self._announcer.look()
         snapshot = self._chat.snapshot()
+        self._around.held = self._inputs.held
+        if not snapshot.disk:
+            self._inputs.try_again()
         self._around.show(snapshot, self._channel)
         if self._seen.is_due(snapshot.now):
             self.run_worker(self._seen.save(self._ours()), group="seen")

@@ -13,7 +13,7 @@ SHORTER: Final = (
     (re.compile(r"\ban earlier message could not be found"), "a message is lost"),
     (re.compile(r"(\d[\d,]*) messages? could not be found"), r"\1 lost"),
     (re.compile(r"\basking peers\b"), "asking"),
-    (re.compile(r"; [\d,]+ waits?$"), ""),
+    (re.compile(r"(\(asked [^,)]+), [^)]+\)"), r"\1)"),
 )
 """What may be said in fewer words, one after the other until it fits."""
 

@@ -89,7 +89,13 @@ class Chat(Protocol):
         """
 
     async def repair(self, channel: ChannelId, message_ids: tuple[MessageId, ...]) -> None:
-        """Ask peers for missing messages now, lost ones too; for all, if none is named."""
+        """Ask peers for missing messages now, lost ones too; for all, if none is named.
+
+        What was asked for just now is asked for again once its answers had their time.
+        """
+
+    async def repair_before(self, channel: ChannelId, message_id: MessageId) -> None:
+        """Ask peers now for what a message builds on and is not here; as `repair`."""
 
     async def join(self, name_or_code: str) -> ChannelId:
         """Join the open channel `#name`, or the private one of an invite code.

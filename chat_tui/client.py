@@ -23,7 +23,7 @@ from chat_tui.setup import Setup, default_nick
 from storage.database import Database
 from storage.history import SqliteHistory
 from storage.members import Members
-from storage.profile import Profile
+from storage.profile import Profile, Settings
 from sync.entry import Kind, Text, encode_text
 from sync.errors import LocalError
 from sync.identity import Identity
@@ -38,6 +38,7 @@ from sync.view import (
     Event,
     History,
     Inspection,
+    Notice,
     Snapshot,
 )
 
@@ -48,6 +49,11 @@ if TYPE_CHECKING:
 LOBBY: Final = "lobby"
 KNOWN_PEERS_DIALLED: Final = 64
 """Addresses of earlier peers dialled at a start, for networks where mDNS says nothing."""
+
+DISK_LOOK_S: Final = 2.0
+"""Seconds between two looks at a disk that refuses changes."""
+
+DISK_IS_BACK: Final = "The disk takes changes again: everything is kept from now on."
 
 GOODBYE: Final = 2.0
 """Seconds that leaving may take to get the last lines out."""
@@ -111,7 +117,7 @@ class Client:
         if setup.trace is not None:
             client.make_node()
         if client.nick != profile.settings.nick:
-            profile.save(replace(profile.settings, nick=client.nick))
+            client._remember(replace(profile.settings, nick=client.nick))
         return client
 
     async def _load_channels(self) -> None:
@@ -178,6 +184,7 @@ class Client:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self.people.save_forever())
                 tasks.create_task(self._remember_port(ready))
+                tasks.create_task(self._watch_disk())
                 if self._keeper is not None:
                     tasks.create_task(self._keeper.write_forever())
                 await self._node.run(ready)
@@ -207,7 +214,22 @@ class Client:
         await ready.wait()
         port = self._node.mesh.port
         if port is not None and port != self.profile.settings.port:
-            self.profile.save(replace(self.profile.settings, port=port))
+            self._remember(replace(self.profile.settings, port=port))
+
+    def _remember(self, settings: Settings) -> None:
+        """Keep for the next start what is only convenient; not where the disk refuses."""
+        with suppress(LocalError):
+            self.profile.save(settings)
+
+    async def _watch_disk(self) -> None:
+        """Once the disk refuses a change, see again and again whether it takes one."""
+        while True:
+            await asyncio.sleep(DISK_LOOK_S)
+            if not self._database.refusal:
+                continue
+            with suppress(LocalError):
+                await self._database.try_again()
+                self._tell(Notice(DISK_IS_BACK))
 
     async def flush(self) -> None:
         """Wait, 2 s at most, until what was written is out with somebody, if anybody is there."""
@@ -253,7 +275,9 @@ class Client:
                 if one.channel not in present
             ]
         )
-        return self.people.book.dress(replace(snapshot, channels=snapshot.channels + waiting))
+        refusal = self._database.refusal
+        snapshot = replace(snapshot, channels=snapshot.channels + waiting, disk=refusal)
+        return self.people.book.dress(snapshot)
 
     def _offline(self) -> Snapshot:
         return Snapshot(
@@ -310,7 +334,7 @@ class Client:
         """Put what profiles of before remembered as state where settings are kept now."""
         if not self.profile.settings.typing_notices:
             self.settings.change(TYPING_NOTICES, False)  # noqa: FBT003  the value itself
-            self.profile.save(replace(self.profile.settings, typing_notices=True))
+            self._remember(replace(self.profile.settings, typing_notices=True))
 
     async def resend(self, channel: ChannelId, message_id: MessageId) -> None:
         """See `chat_tui.chat.Chat`."""
@@ -322,6 +346,10 @@ class Client:
     async def repair(self, channel: ChannelId, message_ids: tuple[MessageId, ...]) -> None:
         """See `chat_tui.chat.Chat`."""
         self._node.ask_again(channel, message_ids)
+
+    async def repair_before(self, channel: ChannelId, message_id: MessageId) -> None:
+        """See `chat_tui.chat.Chat`."""
+        await self._node.ask_before(channel, message_id)
 
     async def join(self, name_or_code: str) -> ChannelId:
         """See `chat_tui.chat.Chat`."""

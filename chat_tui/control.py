@@ -5,6 +5,7 @@ answers. Only the owner can reach it: the socket is 0600 in a 0700 directory.
 """
 
 import asyncio
+import errno
 import json
 import os
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -24,6 +25,9 @@ REQUEST_MAX: Final = 256 * 1024
 """Bytes of a request: the longest text, escaped."""
 
 CONNECTIONS_MAX: Final = 16
+NO_ROOM: Final = frozenset({errno.EROFS, errno.ENOSPC, errno.EACCES, errno.EDQUOT})
+"""What the system says of a disk that takes no new file."""
+
 EVENTS_MAX: Final = 10_000
 """Events kept for a reader that does not read; then it is told so and let go."""
 
@@ -143,21 +147,25 @@ async def _tail(client: Client, channel: ChannelId, history: int) -> AsyncGenera
 async def serving(client: Client) -> AsyncIterator[None]:
     """Answer on the profile's socket inside the `with` block."""
     path = client.profile.socket
-    path.unlink(missing_ok=True)  # left by a crash: the profile's lock says that nobody is there
     before = os.umask(0o177)
     try:
+        path.unlink(missing_ok=True)  # left by a crash: by the profile's lock nobody is there
         server = await asyncio.start_unix_server(
             _Server(client).serve, path=path, limit=REQUEST_MAX
         )
     except OSError as error:
-        raise LocalError(f"The control socket {path} cannot be made: {error}.") from error
+        if error.errno not in NO_ROOM:
+            raise LocalError(f"The control socket {path} cannot be made: {error}.") from error
+        server = None  # the chat goes on; scripts are told that it does not answer
     finally:
         os.umask(before)
     try:
         yield
     finally:
-        server.close()
-        path.unlink(missing_ok=True)
+        if server is not None:
+            server.close()
+            with suppress(OSError):  # the disk may have become read-only meanwhile
+                path.unlink(missing_ok=True)
 
 
 class _Server:

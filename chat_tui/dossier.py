@@ -39,6 +39,20 @@ def whois(snapshot: Snapshot, peer: PeerInfo) -> str:
     return "\n".join(f"{word:<10}{text}" for word, text in rows.items())
 
 
+def disk_lines(snapshot: Snapshot, held: int) -> list[str]:
+    """Return what the disk refuses, and what becomes of the chat meanwhile.
+
+    `held` lines that were written wait in memory.
+    """
+    if not snapshot.disk:
+        return []
+    meanwhile = "You can read on; nothing new is taken from others until then."
+    if held:
+        wait = "line waits" if held == 1 else "lines wait"
+        meanwhile = f"{held:,} {wait} in memory until then; leaving the chat loses them."
+    return [f"DISK: {snapshot.disk}", meanwhile]
+
+
 def warning_lines(snapshot: Snapshot) -> list[str]:
     """Return what warns of the newest changed key, and how many more there are."""
     if not snapshot.warnings:

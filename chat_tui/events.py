@@ -57,7 +57,7 @@ def to_json(event: Event, name: Name) -> Json | None:
     match event:
         case MessageShown(line):
             return message(line, name)
-        case LineChanged(line, rewritten, reacted):
+        case LineChanged(line, rewritten, reacted) if not line.loading:
             changed = {"event": "changed", "rewritten": rewritten, "reacted": reacted}
             return {**message(line, name), **changed}
         case DeliveryShown(channel, message_id, delivery):
@@ -96,6 +96,8 @@ def to_json(event: Event, name: Name) -> Json | None:
             return {**where, **fields, "milliseconds": elapsed_ns / 1e6}
         case Notice(text, Level.ERROR):
             return {"event": "error", "message": text}
+        case LineChanged():
+            return None  # what waits was not told of either
         case Notice() | FoundShown() | ChannelShown() | ChannelLeft() | PreviewShown():
             return None
 

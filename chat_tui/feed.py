@@ -8,12 +8,14 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from chat_tui.mentions import mentions
-from chat_tui.model import BEGINNING, Change, Conversation
+from chat_tui.model import BEGINNING, Conversation
+from chat_tui.row import Change
 from chat_tui.text import clean_text
 from sync.machine import ChannelId, PeerId
 from sync.view import (
     DeliveryShown,
     Event,
+    FoundShown,
     Line,
     LineChanged,
     MessageShown,
@@ -45,6 +47,8 @@ class News:
     """Whether anything but messages changed: peers, channels, sessions."""
     flooded: bool = False
     """Whether the conversation that is shown was emptied, to be read from the disk."""
+    filled: list[Conversation] = field(default_factory=list)
+    """Those in which something missing came: their gaps may be none any more."""
 
 
 class Feed:
@@ -118,6 +122,7 @@ class Feed:
         """Bring all conversations up to date; `shown` is the channel on the screen."""
         events, self._events = self._events, []
         news = News()
+        found: dict[ChannelId, Conversation] = {}
         for event in events:
             match event:
                 case MessageShown(line) | PreviewShown(line):
@@ -136,10 +141,14 @@ class Feed:
                 case WithdrawnShown(channel):
                     self._changed(channel, self.conversation(channel).restart(), shown, news)
                     news.flooded = news.flooded or channel == shown
+                case FoundShown(channel, _, False):
+                    news.around = True
+                    found[channel] = self.conversation(channel)
                 case Notice():
                     news.notices.append(event)
                 case _:
                     news.around = True
+        news.filled = [held for held in found.values() if held.gaps()]
         if self._flooded:
             self._flooded = False
             self._restart(shown, news)

@@ -59,7 +59,14 @@ class Acted:
     line: Line
 
 
-Found: TypeAlias = Hits | Listed | Goal | Detailed | View | Acted
+@dataclass(frozen=True, slots=True)
+class Holes:
+    """What is known of missing messages is wanted: those before a message, or all that are."""
+
+    after_gap: MessageId | None = None
+
+
+Found: TypeAlias = Hits | Listed | Goal | Detailed | View | Acted | Holes
 
 
 def line_text(line: Line) -> str:

@@ -14,15 +14,22 @@ from sync.view import ChannelInfo, RequestInfo, Snapshot
 KEPT: Final = 2_000
 """Missing messages remembered; as many as rows are kept around the reader."""
 
+MISSING: Final = " missing, "
+"""What every sentence has in it about a message that is asked for, or will be."""
+
 AGAIN: Final = "/repair tries again"
+AGAIN_HERE: Final = "r tries again, h hides"
+"""The same, while the cursor is on the line."""
 
 
 @dataclass(slots=True)
 class Sought:
-    """A message that was missing: which one named it, how often it was asked for, and until now."""
+    """A message that was missing: which one named it, how often and how long it was asked for."""
 
     named_by: str
     asked: int
+    since: Nanos
+    until: Nanos
 
 
 class Gaps:
@@ -32,13 +39,16 @@ class Gaps:
         self._sought: dict[MessageId, Sought] = {}
 
     def below(self, snapshot: Snapshot, info: ChannelInfo | None) -> str:
-        """Return what is said after the newest message; empty unless messages wait there."""
+        """Return what is said after the newest message; empty unless messages wait there.
+
+        What waits for it, and until when, is the status line's to say (`reports.what_waits`).
+        """
         if info is None or not info.waiting_count:
             return ""
-        waiting = "1 waits" if info.waiting_count == 1 else f"{info.waiting_count:,} wait"
         if not info.missing_count:
+            waiting = "1 waits" if info.waiting_count == 1 else f"{info.waiting_count:,} wait"
             return f"{waiting} for earlier messages, which are here"
-        return f"{_missing(info.missing_count)}, {_next(snapshot, info)}; {waiting}"
+        return f"{_missing(info.missing_count)}, {_next(snapshot, info)}"
 
     def above(self, snapshot: Snapshot, info: ChannelInfo | None) -> dict[MessageId, str]:
         """Return what is said above the messages that follow a gap, as far as it is known."""
@@ -48,7 +58,7 @@ class Gaps:
             {} if info.repair is None else {one.message_id: one for one in info.repair.requests}
         )
         for request in requests.values():
-            self._note(request)
+            self._note(request, snapshot.now)
         missing = set(info.missing)
         of_row: dict[str, list[MessageId]] = {}
         for message_id, sought in self._sought.items():
@@ -61,17 +71,17 @@ class Gaps:
             elif any(one in missing for one in ids):
                 sentence = f"{_missing(len(ids))}, waiting for its turn to be asked for"
             else:
-                asked = max(self._sought[one].asked for one in ids)
-                sentence = _lost(len(ids), asked)
+                sentence = _lost([self._sought[one] for one in ids])
             said[MessageId(named_by)] = sentence
         return said
 
-    def _note(self, request: RequestInfo) -> None:
+    def _note(self, request: RequestInfo, now: Nanos) -> None:
         known = self._sought.get(request.message_id)
         if known is not None:
-            known.asked = max(known.asked, request.asked)
+            known.asked, known.until = max(known.asked, request.asked), now
         elif request.named_by != request.namer:
-            self._sought[request.message_id] = Sought(request.named_by, request.asked)
+            sought = Sought(request.named_by, request.asked, since=now, until=now)
+            self._sought[request.message_id] = sought
             if len(self._sought) > KEPT:
                 del self._sought[next(iter(self._sought))]
 
@@ -80,9 +90,11 @@ def _missing(number: int) -> str:
     return f"{count(number, 'earlier message')} {'is' if number == 1 else 'are'} missing"
 
 
-def _lost(number: int, asked: int) -> str:
-    often = f" (asked {times(asked)})" if asked else ""
-    return f"{count(number, 'message')} could not be found{often}; {AGAIN}"
+def _lost(sought: list[Sought]) -> str:
+    asked = max(one.asked for one in sought)
+    length = max(one.until for one in sought) - min(one.since for one in sought)
+    often = f" (asked {times(asked)}, {span(length)})" if asked else ""
+    return f"{count(len(sought), 'message')} could not be found{often}; {AGAIN}"
 
 
 def _next(snapshot: Snapshot, info: ChannelInfo) -> str:

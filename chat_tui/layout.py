@@ -11,8 +11,8 @@ from textual.strip import Strip
 
 from chat_tui.brevity import fitting
 from chat_tui.marks import EDITED, Glyphs
-from chat_tui.model import Row
 from chat_tui.reactions import joined, summary, unjoined
+from chat_tui.row import Row
 from chat_tui.taste import Taste
 from chat_tui.text import LINES_MAX, clip_cells, wrap
 from sync.identity import short_fingerprint

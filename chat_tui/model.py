@@ -9,12 +9,12 @@ Rules:
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Final, TypeAlias
+from dataclasses import replace
+from typing import Final
 
-from chat_tui.actions import as_shown
-from chat_tui.marks import DELETED
-from chat_tui.text import clean_nick, clean_text, day_of, same_nick_key
+from chat_tui.attention import Attention
+from chat_tui.row import Change, Changed, Inserted, Removed, Row, shown_text
+from chat_tui.text import clean_nick, day_of, same_nick_key
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.sds.message import Delivery
 from sync.view import Line, Position
@@ -27,60 +27,6 @@ ROWS_SLACK: Final = 400
 
 BEGINNING: Final[Position] = (0, MessageId(""))
 """Before every message there can be."""
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One message and what stands above it; `text` and `nick` are safe to show."""
-
-    line: Line
-    text: str
-    nick: str
-    full_name: bool = False
-    """Another author uses this name too: the fingerprint has to be shown with it."""
-    day: str = ""
-    """The day that begins with this message, else empty."""
-    new: int = 0
-    """How many unread messages begin here, else 0."""
-    begins: bool = False
-    """Whether another author wrote the message before this one."""
-
-    @property
-    def gap(self) -> bool:
-        """Whether a message before this one could not be found."""
-        return self.line.after_gap
-
-
-@dataclass(frozen=True, slots=True)
-class Inserted:
-    """`count` rows now begin at `index`; those after have moved down."""
-
-    index: int
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class Removed:
-    """`count` rows that began at `index` are gone."""
-
-    index: int
-    count: int
-
-
-@dataclass(frozen=True, slots=True)
-class Changed:
-    """The row at `index` has to be painted again."""
-
-    index: int
-
-
-Change: TypeAlias = Inserted | Removed | Changed
-"""To be applied one after the other: each index counts the changes before it."""
-
-
-def shown_text(line: Line) -> str:
-    """Return what stands where the text of a message does."""
-    return DELETED if line.deleted else as_shown(clean_nick(line.nick), clean_text(line.text))
 
 
 def _with(row: Row, line: Line) -> Row:
@@ -103,25 +49,17 @@ class Conversation:
         """Whether the last page could not be read."""
         self.cleared = False
         """Whether the person wants to see none of the messages of before."""
-        self.unread = 0
-        """Messages of others that came below while nobody looked."""
-        self.earlier = 0
-        """Messages of others that came above what was read already, while nobody looked."""
         self._me = (same_nick_key(clean_nick(nick)), me)
         self._positions: list[Position] = []
         self._known: dict[MessageId, Position] = {}
         self._authors: dict[str, set[PeerId]] = {self._me[0]: {me}}
-        self._watched = False
-        self._read_to: Position | None = None
-        self._newest: Position | None = None
-        self._new_from: Position | None = None
-        self._new_count = 0
+        self._attention = Attention()
         self._aside: list[Line] = []
         self._settled: dict[MessageId, Delivery] = {}
         self._changed: dict[MessageId, Line] = {}
         self._loading: set[MessageId] = set()
         self._moving = False
-        self._earlier_from: Position | None = None
+        self._hidden: dict[MessageId, None] = {}
 
     @property
     def first(self) -> Position | None:
@@ -134,15 +72,24 @@ class Conversation:
         return self._positions[-1] if self._positions else None
 
     @property
+    def unread(self) -> int:
+        """Messages of others that came below while nobody looked."""
+        return self._attention.unread
+
+    @property
+    def earlier(self) -> int:
+        """Messages of others that came above what was read already, while nobody looked."""
+        return self._attention.earlier
+
+    @property
     def first_unread(self) -> Position | None:
         """Where the first message stands that came while nobody looked."""
-        waiting = [one for one in (self._earlier_from, self._new_from) if one is not None]
-        return min(waiting, default=None)
+        return self._attention.first_unread
 
     @property
     def read_to(self) -> Position | None:
         """Where the last message stands that somebody saw; None if nobody has seen any."""
-        return self._newest if self._watched else self._read_to
+        return self._attention.read_to
 
     def index_of(self, message_id: MessageId) -> int | None:
         """Return the row of a message, None if it is not in memory."""
@@ -172,9 +119,9 @@ class Conversation:
         if (index := self.index_of(line.message_id)) is not None:
             return self._update(index, line)
         changes: list[Change] = []
-        if not line.own and not self._watched and not counted:
-            changes += self._count_unread(line.position)
-        self._newest = max(self._newest or line.position, line.position)
+        if not line.own and not self._attention.watched and not counted:
+            changes += self._decorate_at(self._attention.miss(line.position))
+        self._attention.heard(line.position)
         if self.loading and (self._moving or not self._fits(line.position)):
             self._aside.append(line)
         if self._fits(line.position):
@@ -195,38 +142,44 @@ class Conversation:
         """Show a message as it is now, edited, deleted or reacted to; that is no new message."""
         index = self.index_of(line.message_id)
         if index is None:
-            if self.loading:
+            if self.loading and not line.loading:
                 self._changed[line.message_id] = line
             return []
-        return self._put(index, _with(self.rows[index], line))
+        return self._update(index, line)
 
     def look(self) -> None:
         """Note that somebody sees the newest messages; the separator stays until `look_away`."""
-        self._watched = True
-        self.unread = 0
-        self.look_back()
+        self._attention.look()
 
     def look_back(self) -> None:
         """Note that somebody went to see what came above."""
-        self.earlier, self._earlier_from = 0, None
+        self._attention.look_back()
 
     def look_away(self) -> list[Change]:
         """Note that nobody sees the newest messages: what comes from now on is new."""
-        if not self._watched:
-            return []
-        self._watched = False
-        self._read_to, separator = self._newest, self._new_from
-        self._new_from, self._new_count = None, 0
-        return self._decorate_at(separator)
+        return self._decorate_at(self._attention.look_away())
 
     def resume(self, read_to: Position, new: Sequence[Position]) -> list[Change]:
         """Go on from another run, before anything arrives: what came after `read_to` is `new`."""
-        self._read_to = read_to
-        self._newest = max(self._newest or read_to, read_to, *new[-1:])
-        self._new_from, self._new_count = (new[0] if new else None), len(new)
-        if not self._watched:
-            self.unread = len(new)
-        return self._decorate_at(self._new_from)
+        return self._decorate_at(self._attention.resume(read_to, new))
+
+    def hide_gap(self, message_id: MessageId) -> list[Change]:
+        """Say no more of the gap above a message; the oldest of too many are said again."""
+        self._hidden[message_id] = None
+        if len(self._hidden) > ROWS_KEPT:
+            del self._hidden[next(iter(self._hidden))]
+        index = self.index_of(message_id)
+        return [] if index is None else self._redecorate([index])
+
+    def show_gaps(self) -> list[Change]:
+        """Say again of every gap that it is there."""
+        hidden, self._hidden = self._hidden, {}
+        indexes = [self.index_of(message_id) for message_id in hidden]
+        return self._redecorate([index for index in indexes if index is not None])
+
+    def gaps(self) -> list[MessageId]:
+        """Return the messages in memory that follow a gap, whether that is said or not."""
+        return [row.line.message_id for row in self.rows if row.line.after_gap]
 
     # -- paging ------------------------------------------------------------------------------
 
@@ -344,7 +297,7 @@ class Conversation:
             self.rows.insert(index, row)
             self._positions.insert(index, line.position)
             self._known[line.message_id] = line.position
-            self._newest = max(self._newest or line.position, line.position)
+            self._attention.heard(line.position)
             doubled |= self._note_author(row)
             if runs and index == runs[-1].index + runs[-1].count:
                 runs[-1] = replace(runs[-1], count=runs[-1].count + 1)
@@ -394,17 +347,6 @@ class Conversation:
             index for index, row in enumerate(self.rows) if same_nick_key(row.nick) in nicks
         )
 
-    def _count_unread(self, position: Position) -> list[Change]:
-        if self._read_to is not None and position < self._read_to:
-            self.earlier += 1
-            self._earlier_from = min(self._earlier_from or position, position)
-            return []
-        self.unread += 1
-        self._new_count += 1
-        before = self._new_from
-        self._new_from = min(before or position, position)
-        return self._decorate_at(before) if before else []
-
     def _decorate_at(self, position: Position | None) -> list[Change]:
         if position is None:
             return []
@@ -428,7 +370,8 @@ class Conversation:
             full_name=len(self._authors[same_nick_key(row.nick)]) > 1,
             day=day if above is None or day_of(above.created_ns) != day else "",
             begins=above is not None and above.author != row.line.author,
-            new=self._new_count if row.line.position == self._new_from else 0,
+            new=self._attention.new_at(row.line.position),
+            gap_hidden=row.line.message_id in self._hidden,
         )
 
     def _put(self, index: int, row: Row) -> list[Change]:

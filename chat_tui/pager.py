@@ -4,16 +4,20 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
-from chat_tui.model import BEGINNING, Change, Conversation
+from chat_tui.model import BEGINNING, Conversation
+from chat_tui.row import Change
 from sync.errors import LocalError
 from sync.machine import MessageId
-from sync.view import History, Position
+from sync.view import History, Line, Position
 
 FIRST_PAGE: Final = 50
 """Lines before the network is up: more than most screens show."""
 
 PAGE: Final = 200
 """Lines paged in at a time: several screens, a few milliseconds of disk."""
+
+GAPS_READ: Final = 100
+"""Of those in memory; each costs a look-up by id. The others are seen when they are paged in."""
 
 END: Final[Position] = (2**64 - 1, MessageId("ff" * 33))
 """After every message there can be: an id has 32 bytes."""
@@ -50,6 +54,16 @@ class Pager:
             if conversation.covers(position):
                 return []
             return await self._around(conversation, position)
+
+    async def fill(self, conversation: Conversation) -> list[Change]:
+        """Look again at the newest gaps in memory: something missing came."""
+        lines: list[Line] = []
+        try:
+            for message_id in conversation.gaps()[-GAPS_READ:]:
+                lines += await self._history.named(conversation.channel, message_id, limit=1)
+        except LocalError as error:
+            self._report(str(error))
+        return [change for line in lines for change in conversation.change(line)]
 
     async def _around(self, conversation: Conversation, position: Position) -> list[Change]:
         channel = conversation.channel

@@ -95,7 +95,7 @@ class People:
 
     def hear(self, node: "Node") -> None:
         """Hear of it when somebody opens a channel of two with us; those blocked are not let in."""
-        node.on_direct = lambda peer, noise_key: self._put(_Wished(peer, noise_key))
+        node.knocks.on_direct = lambda peer, noise_key: self._put(_Wished(peer, noise_key))
         node.mesh.blocked.update(self.book.blocked())
 
     @property

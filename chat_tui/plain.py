@@ -143,7 +143,7 @@ class TextFace:
         match event:
             case MessageShown(line) if self._echo or not line.own:
                 self.line(line)
-            case LineChanged(line, rewritten):
+            case LineChanged(line, rewritten) if not line.loading:
                 news = rewritten and (self._echo or not line.own)
                 for sentence in announced(replace(event, rewritten=news)):
                     self._print(f"* {sentence}")

@@ -7,9 +7,9 @@ Rules:
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Final, TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import ClassVar, Final
 
 from rich.segment import Segment
 from rich.style import Style
@@ -17,13 +17,20 @@ from textual.cache import LRUCache
 from textual.events import Click, MouseDown, MouseMove, MouseUp
 from textual.strip import Strip
 
-from chat_tui.highlights import cells_of, index_at, over, painted_over, starts_of
+from chat_tui.gaps import AGAIN, AGAIN_HERE
+from chat_tui.highlights import cells_of, index_at, over, painted_over
+from chat_tui.laid_rows import Place
 from chat_tui.layout import Laid, Shape
 from chat_tui.marks import WORDS, Glyphs
 from chat_tui.messages import CursorMoved, DetailsWanted
-from chat_tui.model import Conversation, Row
-from chat_tui.text import clean_nick, time_of_day
-from chat_tui.transcript import Painted, Place, Transcript
+from chat_tui.model import Conversation
+from chat_tui.painted import Painted, Part
+from chat_tui.picked import Picked, Spot
+from chat_tui.row import Change, Row
+from chat_tui.row_texts import Texts, first_line, texts_of
+from chat_tui.stops import above, below, is_there
+from chat_tui.text import clean_nick
+from chat_tui.transcript import Transcript
 from chat_tui.words import NOTHING, Span, name_of, spans, words_of
 from sync.machine import MessageId, Nanos
 from sync.view import Line, Position
@@ -32,19 +39,6 @@ KEPT: Final = 128
 """Rows whose words that stand out are remembered: more than a screen shows."""
 
 CLEARED: Final = ("The view is clear; nothing was deleted.", "PgUp brings the messages back.")
-
-Spot: TypeAlias = tuple[Position, int]
-"""A place in the conversation: a message, and a character of its text."""
-
-
-@dataclass(frozen=True, slots=True)
-class Texts:
-    """The lines a row's text fills, and where they begin in it."""
-
-    starts: tuple[int, ...]
-    lines: tuple[str, ...]
-    first: int
-    """The first of them among the row's strips."""
 
 
 class Reader(Transcript, can_focus=False, inherit_bindings=False):
@@ -71,26 +65,29 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
     ) -> None:
         super().__init__(conversation, now=now, glyphs=glyphs)
         self.cursor: MessageId | None = None
-        """The selected message."""
+        """The selected message, or the one that the line belongs to that the cursor is on."""
+        self.part = Part.TEXT
+        """What of that message the cursor is on."""
         self._own_name = name_of(clean_nick(nick))
         self._words: re.Pattern[str] = NOTHING
         self._texts: LRUCache[Laid, Texts] = LRUCache(KEPT)
         self._found: LRUCache[Laid, tuple[Sequence[Span], Sequence[Span]]] = LRUCache(KEPT)
-        self._pressed: Spot | None = None
-        self._picked: tuple[Spot, Spot] | None = None
+        self._picked = Picked()
 
     # -- the cursor ---------------------------------------------------------------------------
 
-    def select(self, message_id: MessageId) -> None:
+    def select(self, message_id: MessageId, part: Part = Part.TEXT) -> None:
         """Put the cursor on a message in memory; it stays where it is on the screen."""
         index = self.conversation.index_of(message_id)
         if index is None:
             return
         self._unset_follow()
-        self.cursor = message_id
+        self.cursor, self.part = message_id, part
         self.can_focus = True
         self.focus(scroll_visible=False)
         self._bring_into_sight(index)
+        if part is Part.TAIL:
+            self._scroll(self._extent - self.size.height)
         self._paint_differences()
         self.post_message(CursorMoved(message_id))
 
@@ -108,7 +105,7 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
         """Give the cursor up; who stands at the end follows the newest message again."""
         if self.cursor is None:
             return
-        self.cursor = None
+        self.cursor, self.part = None, Part.TEXT
         self.can_focus = False
         self.post_message(CursorMoved(None))
         if self.scroll_y >= self.max_scroll_y and not self.conversation.has_newer:
@@ -116,15 +113,19 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
         self._paint_differences()
 
     def move(self, step: int) -> None:
-        """Move the cursor by messages, up if negative; first through one longer than the screen."""
+        """Move the cursor down, or up if negative; first through what is longer than the screen.
+
+        A line that stands for missing messages is a step of its own.
+        """
         index = None if self.cursor is None else self.conversation.index_of(self.cursor)
         if index is None:
             self.select_seen()
             return
-        if self._scrolled_within(index, step):
+        if self.part is Part.TEXT and self._scrolled_within(index, step):
             return
-        index = min(max(index + step, 0), len(self.conversation.rows) - 1)
-        self.select(self.conversation.rows[index].line.message_id)
+        rows, at = self.conversation.rows, (index, self.part)
+        index, part = above(rows, at) if step < 0 else below(rows, at, has_tail=self._has_tail)
+        self.select(rows[index].line.message_id, part)
 
     def move_screens(self, screens: int) -> None:
         """Move the cursor with what is in sight, up if negative."""
@@ -144,9 +145,41 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
         return None if self.follow or self._place is None else self._place.message_id
 
     def selected(self) -> Row | None:
-        """Return the row the cursor is on, None if there is none or it is out of memory."""
-        index = None if self.cursor is None else self.conversation.index_of(self.cursor)
+        """Return the row whose text the cursor is on, None if it is on none in memory."""
+        if self.cursor is None or self.part is not Part.TEXT:
+            return None
+        index = self.conversation.index_of(self.cursor)
         return None if index is None else self.conversation.rows[index]
+
+    @property
+    def on_gap(self) -> bool:
+        """Whether the cursor is on a line that stands for missing messages."""
+        return self.cursor is not None and self.part is not Part.TEXT
+
+    @property
+    def about(self) -> MessageId | None:
+        """The message that a command is about; the last line of all belongs to none."""
+        return None if self.part is Part.TAIL else self.cursor
+
+    def say_gaps(self, gaps: Mapping[MessageId, str], tail: str) -> None:
+        """See `Transcript.say_gaps`; the cursor leaves a line that is there no more."""
+        super().say_gaps(gaps, tail)
+        self._leave_gone_line()
+
+    def apply(self, changes: Sequence[Change]) -> None:
+        """See `Transcript.apply`; the cursor leaves a line that is there no more."""
+        super().apply(changes)
+        self._leave_gone_line()
+
+    def _leave_gone_line(self) -> None:
+        if not self.on_gap or self.cursor is None:
+            return
+        held = self.conversation
+        index = held.index_of(self.cursor)
+        if not is_there(held.rows, index, self.part, has_tail=self._has_tail):
+            self.part = Part.TEXT
+            self._paint_differences()
+            self.post_message(CursorMoved(self.cursor))
 
     def go_to(self, message_id: MessageId) -> None:
         """Show a message in memory with something of what came before it, and select it."""
@@ -154,7 +187,7 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
         if index is None:
             return
         self._unset_follow()
-        self.cursor = message_id
+        self.cursor, self.part = message_id, Part.TEXT
         self._place = Place(message_id, 0, 1)
         self._settle()
         self._scroll(self.scroll_y - self.size.height // 3)
@@ -171,9 +204,9 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
         self.scroll_to(y=y, animate=False, force=True, immediate=True)
 
     def _bring_into_sight(self, index: int) -> None:
-        laid = self._laid(index)
+        laid = self._laid.laid(index)
         self._settle()
-        top, height = self._heights.top(index), self.size.height
+        top, height = self._laid.heights.top(index), self.size.height
         end = top + len(laid.strips)
         if top < self.scroll_y:
             self._scroll(top)
@@ -183,8 +216,8 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
     def _scrolled_within(self, index: int, step: int) -> bool:
         """Scroll half a screen if the row goes on in that direction; returns whether it did."""
         height = self.size.height
-        top = self._heights.top(index)
-        end = top + len(self._laid(index).strips)
+        top = self._laid.heights.top(index)
+        end = top + len(self._laid.laid(index).strips)
         if end - top <= height:
             return False
         if step > 0 and end > self.scroll_y + height:
@@ -206,24 +239,11 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
 
     def picked_text(self) -> str:
         """Return the text picked with the mouse, empty if none is."""
-        if self._picked is None:
-            return ""
-        (start, first), (end, last) = self._picked
-        rows = [row for row in self.conversation.rows if start <= row.line.position <= end]
-        if len(rows) == 1:
-            return rows[0].text[first:last]
-        said: list[str] = []
-        for row in rows:
-            since = first if row.line.position == start else 0
-            until = last if row.line.position == end else len(row.text)
-            who = "" if since else f"{time_of_day(row.line.created_ns)} {row.nick}: "
-            said.append(who + row.text[since:until])
-        return "\n".join(said)
+        return self._picked.text(self.conversation.rows) if self._picked else ""
 
     def unpick(self) -> None:
         """Forget what was picked with the mouse."""
-        if self._picked is not None:
-            self._picked = None
+        if self._picked.forget():
             self.refresh()
 
     # -- what `Transcript` asks ------------------------------------------------------------------
@@ -231,7 +251,7 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
     def show(self, conversation: Conversation) -> None:
         """Show another conversation; nothing is selected in it."""
         self.unselect()
-        self._picked = None
+        self._picked.forget()
         self._texts.clear()
         self._found.clear()
         super().show(conversation)
@@ -258,8 +278,10 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
     def _may_follow(self) -> bool:
         return self.cursor is None
 
-    def _is_selected(self, line: Line) -> bool:
-        return line.message_id == self.cursor
+    def _is_selected(self, line: Line, part: Part) -> bool:
+        if part is not self.part:
+            return False
+        return part is Part.TAIL or line.message_id == self.cursor
 
     def _word(self, line: Line) -> str:
         if line.message_id == self.cursor and line.delivery is not None and not line.loading:
@@ -267,6 +289,9 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
         return super()._word(line)
 
     def _strip(self, painted: Painted, shape: Shape) -> Strip:
+        if painted.selected and painted.part is not Part.TEXT:
+            here = replace(painted, word=painted.word.replace(AGAIN, AGAIN_HERE))
+            return self._with_sign(super()._strip(here, shape), shape)
         strip = super()._strip(painted, shape)
         laid = painted.laid
         if painted.line >= laid.text_at and painted.line < len(laid.strips):
@@ -279,7 +304,7 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
     def _over(self, painted: Painted, shape: Shape) -> Iterator[tuple[Style, Sequence[Span]]]:
         """Yield what stands out in a line, in cells of the screen, least important first."""
         hits, mentions = self._standing_out(painted.laid)
-        picked = self._picked_of(painted.laid.row)
+        picked = self._picked.of(painted.laid.row)
         if not hits and not mentions and not picked:
             return
         texts = self._texts_of(painted.laid, shape)
@@ -287,11 +312,7 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
         if number < 0 or texts.starts[number] < 0:
             return
         start, text = texts.starts[number], texts.lines[number]
-        for name, found in (
-            ("mention", mentions),
-            ("hit", hits),
-            ("picked", picked),
-        ):
+        for name, found in (("mention", mentions), ("hit", hits), ("picked", picked)):
             here = [
                 (max(0, first - start), min(len(text), last - start))
                 for first, last in found
@@ -309,10 +330,14 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
 
     def _with_cursor(self, strip: Strip, painted: Painted, shape: Shape) -> Strip:
         """Return a line of the selected message: on another ground, its first with a sign."""
+        if painted.line == first_line(painted.laid, shape):
+            return self._with_sign(strip, shape)
+        return over(strip, Style(bgcolor=self._style("cursor").bgcolor))
+
+    def _with_sign(self, strip: Strip, shape: Shape) -> Strip:
+        """Return a line on another ground, with the sign of the cursor before its text."""
         style = self._style("cursor")
         strip = over(strip, Style(bgcolor=style.bgcolor))
-        if painted.line != _first_line(painted.laid, shape):
-            return strip
         at = shape.gutter - 1
         sign = Strip([Segment(shape.glyphs.cursor, style + Style(bold=True))])
         return Strip.join([strip.crop(0, at), sign, strip.crop(at + 1)])
@@ -320,10 +345,7 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
     def _texts_of(self, laid: Laid, shape: Shape) -> Texts:
         texts = self._texts.get(laid)
         if texts is None:
-            first = _first_line(laid, shape)
-            lines = [strip.crop(shape.gutter).text for strip in laid.strips[first:]]
-            texts = Texts(tuple(starts_of(lines, laid.row.text)), tuple(lines), first)
-            self._texts[laid] = texts
+            texts = self._texts[laid] = texts_of(laid, shape)
         return texts
 
     def _standing_out(self, laid: Laid) -> tuple[Sequence[Span], Sequence[Span]]:
@@ -335,46 +357,32 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
             found = self._found[laid] = (spans(self._words, row.text), mentions)
         return found
 
-    def _picked_of(self, row: Row) -> Sequence[Span]:
-        """Return what of a row was picked with the mouse."""
-        if self._picked is None:
-            return []
-        (start, first), (end, last) = self._picked
-        if not start <= row.line.position <= end:
-            return []
-        since = first if row.line.position == start else 0
-        until = last if row.line.position == end else len(row.text)
-        return [(since, until)]
-
     # -- the mouse ----------------------------------------------------------------------------
 
     def on_mouse_down(self, event: MouseDown) -> None:
         """Begin to pick text."""
         self.unpick()
-        self._pressed = self._spot(event.x, event.y) if event.button == 1 else None
+        self._picked.press(self._spot(event.x, event.y) if event.button == 1 else None)
 
     def on_mouse_move(self, event: MouseMove) -> None:
         """Pick the text from where the button went down."""
-        if self._pressed is None or not event.button:
-            return
-        spot = self._spot(event.x, event.y)
-        if spot is not None and (spot != self._pressed or self._picked is not None):
-            self._picked = (min(self._pressed, spot), max(self._pressed, spot))
+        if event.button and self._picked.begun and self._picked.drag(self._spot(event.x, event.y)):
             self.refresh()
 
     def on_mouse_up(self, _event: MouseUp) -> None:
         """What is picked now stays."""
-        self._pressed = None
+        self._picked.press(None)
 
     def on_click(self, event: Click) -> None:
         """Select the message, open it if it is selected; but not at the end of picking text."""
-        if self._picked is not None or not 0 <= event.y < len(self._painted):
+        if self._picked or not 0 <= event.y < len(self._painted):
             return
-        message_id = self._painted[event.y].laid.row.line.message_id
-        if message_id == self.cursor:
+        painted = self._painted[event.y]
+        message_id = painted.laid.row.line.message_id
+        if message_id == self.cursor and painted.part is self.part:
             self.post_message(DetailsWanted(message_id))
         else:
-            self.select(message_id)
+            self.select(message_id, painted.part)
 
     def _spot(self, x: int, y: int) -> Spot | None:
         """Return which character of which message stands at a cell of the screen."""
@@ -388,8 +396,3 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
             return (position, 0 if number < 0 else len(painted.laid.row.text))
         within = index_at(texts.lines[number], x - self._shape.gutter)
         return (position, texts.starts[number] + within)
-
-
-def _first_line(laid: Laid, shape: Shape) -> int:
-    """Return which of a row's lines is the first of its text."""
-    return laid.text_at + (shape.stacked or laid.row.full_name)

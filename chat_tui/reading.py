@@ -5,7 +5,7 @@ methods here. What takes time runs in a worker: nothing waits for the disk.
 """
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 from textual import on
 from textual.binding import Binding, BindingType
@@ -14,13 +14,13 @@ from textual.content import Content
 from textual.events import DescendantFocus
 from textual.widget import Widget
 
-from chat_tui import applied
+from chat_tui import applied, gap_acts
 from chat_tui.bindings import Place
 from chat_tui.chat import Chat
 from chat_tui.commands.command import At, Result
 from chat_tui.composer import Composer
-from chat_tui.found import Acted, Detailed, Found, Goal, Hits, Listed, View
-from chat_tui.gaps import Gaps
+from chat_tui.found import Acted, Detailed, Found, Goal, Hits, Holes, Listed, View
+from chat_tui.gap_acts import GapActs
 from chat_tui.hits import SIGNS_SHOWN, HitWalk
 from chat_tui.message_acts import MessageActs
 from chat_tui.messages import CursorMoved, DetailsWanted, SearchWanted
@@ -28,22 +28,20 @@ from chat_tui.model import BEGINNING
 from chat_tui.pager import END, Pager
 from chat_tui.panels import DIM
 from chat_tui.reader import Reader
+from chat_tui.search_input import SEARCHING, SearchInput
 from chat_tui.surroundings import Panel
 from chat_tui.text import clip_cells
 from sync.errors import LocalError
 from sync.view import ChannelInfo, Level, Line, Notice, Snapshot
 
-if TYPE_CHECKING:
-    from chat_tui.search_line import SearchLine
-
 SELECTING: Final = frozenset({
     "move", "screens", "edge", "details", "copy", "copy_id", "quote", "open_link", "graph", "hit",
-    "write", "command",
+    "write", "command", "ask_again", "hide",
 })  # fmt: skip
 """Actions whose keys are letters: only while the transcript has them."""
 
-SEARCHING: Final = "Search for words · Enter searches · Esc closes"
 KEYS: Final = "Enter details · y copy · q quote · o link · Esc back"
+NOTHING_SELECTED: Final = "No message is selected. Ctrl+T selects one; then the arrow keys move."
 
 
 class Reading(Vertical):
@@ -71,6 +69,8 @@ class Reading(Vertical):
         Binding("q", "quote", id="reading.quote"),
         Binding("o", "open_link", id="reading.open"),
         Binding("g", "graph", id="reading.graph"),
+        Binding("r", "ask_again", id="reading.again"),
+        Binding("h", "hide", id="reading.hide"),
         Binding("n", "hit(1)", id="reading.next"),
         Binding("N", "hit(-1)", id="reading.previous"),
         Binding("tab", "write", id="reading.write"),
@@ -96,9 +96,8 @@ class Reading(Vertical):
         self._tell = say
         self.acts = MessageActs(self, composer, lambda: transcript.glyphs, say, self.leave)
         self._keys = Panel(id="reading-keys")
-        self._line: SearchLine | None = None
-        """Where words to search for are written, once somebody has searched."""
-        self._gaps = Gaps()
+        self._asking = SearchInput(self, self._keys, composer)
+        self._gaps = GapActs(self, transcript, chat, say)
         self._hits: HitWalk | None = None
         self._read = transcript.conversation
 
@@ -110,8 +109,7 @@ class Reading(Vertical):
 
     def tick(self, snapshot: Snapshot, info: ChannelInfo | None) -> None:
         """Bring up to date what is said of missing messages; another channel ends a search."""
-        above = self._gaps.above(snapshot, info)
-        self.transcript.say_gaps(above, self._gaps.below(snapshot, info))
+        self._gaps.tick(snapshot, info)
         if self._read is not self.transcript.conversation:
             self._read = self.transcript.conversation
             self._end_search()
@@ -131,6 +129,12 @@ class Reading(Vertical):
                 self._show_details(line, raw=raw)
             case Acted(what, line):
                 self.acts.act_on(what, line)
+            case Holes(after_gap):
+                self._gaps.open(after_gap)
+            case View("hide"):
+                self._gaps.hide()
+            case View("show_gaps"):
+                self._gaps.show_all()
             case View("unread"):
                 self.action_unread()
             case View("bare"):
@@ -162,7 +166,7 @@ class Reading(Vertical):
         """Do something with the message the cursor is on."""
         row = self.transcript.selected()
         if row is None:
-            self._say("No message is selected. Ctrl+T selects one; then the arrow keys move.")
+            self._say(gap_acts.NO_MESSAGE if self.transcript.on_gap else NOTHING_SELECTED)
         else:
             self.acts.act_on(what, row.line)
 
@@ -171,13 +175,15 @@ class Reading(Vertical):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Whether a key means something here now: letters do while the transcript has the keys."""
         del parameters
+        if action in gap_acts.ACTIONS and not self.transcript.on_gap:
+            return False
         if action in SELECTING:
             return self.transcript.has_focus
         return self._is_busy if action == "leave" else True
 
     def action_select(self) -> None:
         """Give the keys to the transcript, and go on where the cursor was."""
-        if self.transcript.selected() is not None:
+        if self.transcript.on_gap or self.transcript.selected() is not None:
             self.transcript.focus(scroll_visible=False)
         else:
             self.transcript.select_seen()
@@ -186,13 +192,7 @@ class Reading(Vertical):
 
     async def action_search(self) -> None:
         """Ask for words to search for."""
-        if self._line is None:
-            from chat_tui.search_line import SearchLine
-
-            self._line = SearchLine()
-            await self.mount(self._line, after=self._keys)
-        self._line.display = True
-        self._line.focus()
+        await self._asking.open()
 
     def action_unread(self) -> None:
         """Go to the first message that came while nobody looked."""
@@ -225,9 +225,17 @@ class Reading(Vertical):
         self._go(Goal(BEGINNING if which < 0 else END))
 
     def action_details(self) -> None:
-        """Show all about the selected message."""
+        """Show all about the selected message, or about those missing where the cursor is."""
         if self.transcript.cursor is not None:
             self.post_message(DetailsWanted(self.transcript.cursor))
+
+    def action_ask_again(self) -> None:
+        """Ask now for the messages that are missing where the cursor is."""
+        self._gaps.ask()
+
+    def action_hide(self) -> None:
+        """Say no more of the gap that the cursor is on."""
+        self._gaps.hide()
 
     def action_copy(self) -> None:
         """Copy what was picked with the mouse, else the selected message."""
@@ -279,14 +287,15 @@ class Reading(Vertical):
         """Say which keys there are now, and where in the hits we are."""
         transcript = self.transcript
         said = "" if self._hits is None else self._hits.said()
-        if self._asks_for_words:
+        if self._asking.is_open:
             said = SEARCHING
         elif transcript.cursor is not None and not transcript.has_focus:
             row = transcript.selected()
-            what = "" if row is None else clip_cells(" ".join(row.text.split()), SIGNS_SHOWN)
+            words = "a missing message" if row is None else " ".join(row.text.split())
+            what = clip_cells(words, SIGNS_SHOWN)
             said = f"Selected: {what} · Ctrl+T goes back to it · Esc lets go"
         elif transcript.cursor is not None and not said:
-            said = KEYS
+            said = gap_acts.KEYS if transcript.on_gap else KEYS
         self._keys.show(Content.styled(f"{self.transcript.glyphs.cursor} {said}", DIM))
         self._keys.display = bool(said)
 
@@ -296,6 +305,9 @@ class Reading(Vertical):
 
     @on(DetailsWanted)
     def _find_details(self, wish: DetailsWanted) -> None:
+        if self.transcript.on_gap:
+            self._gaps.open(self.transcript.about)
+            return
         index = self.transcript.conversation.index_of(wish.message_id)
         if index is not None:
             self._show_details(self.transcript.conversation.rows[index].line)
@@ -303,16 +315,12 @@ class Reading(Vertical):
     # -- inside -------------------------------------------------------------------------------
 
     @property
-    def _asks_for_words(self) -> bool:
-        return self._line is not None and self._line.display
-
-    @property
     def _is_busy(self) -> bool:
         transcript = self.transcript
         return (
             transcript.cursor is not None
             or self._hits is not None
-            or self._asks_for_words
+            or self._asking.is_open
             or bool(transcript.picked_text())
         )
 
@@ -330,21 +338,11 @@ class Reading(Vertical):
         if result.found is None:
             self._tell(Notice(result.text, Level.ERROR))
             return
-        self._close_input()
+        self._asking.close()
         self.show(result.found)
 
-    def _close_input(self) -> None:
-        """Close the search; whoever wrote in it does not lose the keys to nobody."""
-        if self._line is None:
-            return
-        if self._line.has_focus:
-            self._composer.focus()
-        self._line.display = False
-
     def _end_search(self) -> None:
-        self._close_input()
-        if self._line is not None:
-            self._line.value = ""
+        self._asking.clear()
         if self._hits is not None:
             self._hits = None
             self.transcript.highlight("")

@@ -3,7 +3,7 @@
 The screen, the line mode and the /commands all say it with these words.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from chat_tui.text import clean_nick, clean_text, clip_cells, count, milliseconds, span
@@ -95,6 +95,35 @@ def who_types(info: ChannelInfo | None) -> str:
 
 def what_happens(snapshot: Snapshot, info: ChannelInfo | None) -> str:
     """Return the one sentence that matters now, with what comes next."""
+    return _happens(snapshot, info, _about_missing)
+
+
+def what_else_happens(snapshot: Snapshot, info: ChannelInfo | None) -> str:
+    """Return the same beside a line that says what is missing and when it is asked for.
+
+    That is not said twice: here is left what it means for who reads, and for how long.
+    """
+    return _happens(snapshot, info, what_waits)
+
+
+def what_waits(snapshot: Snapshot, info: ChannelInfo) -> str:
+    """Return how many messages wait for missing ones, and for how long; empty if none does."""
+    if not info.waiting:
+        return ""
+    is_held = "is" if info.waiting_count == 1 else "are"
+    for_it = "it" if info.missing_count == 1 else "them"
+    give_up_at = min(waiting.give_up_at for waiting in info.waiting)
+    return (
+        f"{count(info.waiting_count, 'message')} {is_held} held back for {for_it}, "
+        f"{span(give_up_at - snapshot.now)} at most."
+    )
+
+
+def _happens(
+    snapshot: Snapshot,
+    info: ChannelInfo | None,
+    about_missing: Callable[[Snapshot, ChannelInfo], str],
+) -> str:
     if info is None:
         return "No channel is open. /join #name opens one; /channels lists yours."
     here = peers_of(snapshot, info)
@@ -104,8 +133,8 @@ def what_happens(snapshot: Snapshot, info: ChannelInfo | None) -> str:
         return f"Nobody here; {messages} {waits} out when someone appears."
     if bringing := _bringing(snapshot, info):
         return _about_history(snapshot, bringing)
-    if info.missing_count:
-        return _about_missing(snapshot, info)
+    if info.missing_count and (missing := about_missing(snapshot, info)):
+        return missing
     syncing = [clean_nick(peer.nick) for peer in here if peer.syncing]
     if syncing:
         return f"Comparing histories with {', '.join(syncing)}."

@@ -31,6 +31,7 @@ READING_HELP: Final = (
     ("Enter, y, i", "all about it: there w its frames, d its bytes; copy its text, or its id"),
     ("q, o, g", "quote it, open its link, show what it builds on"),
     ("Home, End", "the very first, the newest message"),
+    ("r, h", "on the line of a gap: ask again for what is missing, hide the line"),
     ("Tab, /", "write, with the message still selected: /info is about it"),
     ("Mouse", "click selects, again opens; drag picks text, Ctrl+C copies it"),
 )

@@ -10,7 +10,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from chat_tui.feed import Feed
-from chat_tui.model import BEGINNING, Change
+from chat_tui.model import BEGINNING
+from chat_tui.row import Change
 from sync.errors import LocalError
 from sync.machine import SECOND, ChannelId, Nanos
 from sync.view import History, Line, Position

@@ -11,6 +11,7 @@ from chat_tui.settings.schema import TYPING_NOTICES
 from chat_tui.trust import TrustBook
 from sync.changes import Change, change_of
 from sync.errors import LocalError
+from sync.group.ingest import outline_of_entry
 from sync.group.values import AskAgain, SendAgain, Written
 from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.runner import Release, Runner
@@ -138,6 +139,13 @@ class SimulatedChat:
         """See `chat_tui.chat.Chat`."""
         self._runner(channel)
         self._world.give(self._number, AskAgain(message_ids))
+
+    async def repair_before(self, channel: ChannelId, message_id: MessageId) -> None:
+        """See `chat_tui.chat.Chat`."""
+        self._runner(channel)
+        loaded = self._world.nodes[self._number].disk.load(message_id)
+        gap = outline_of_entry(loaded.entry, loaded.waku_hash)
+        self._world.give(self._number, AskAgain((), (gap,)))
 
     async def sync(self, channel: ChannelId, peer: PeerId | None = None) -> int:
         """Reconcile with `peer`, or all, beginning at the participant's next turn."""

@@ -187,6 +187,8 @@ class Surroundings(Vertical):
         self._debug: DebugPane | None = None
         self._company = Company()
         self._keys_chosen = USUAL
+        self.held = 0
+        """Lines that were written and wait for the disk."""
 
     def compose(self) -> ComposeResult:
         """Header; channels, conversation and debug pane; keys."""
@@ -223,8 +225,10 @@ class Surroundings(Vertical):
         self._transcript.hint = (*reports.nothing_yet(info), *self._company.hint(info))
         self._header.show(snapshot, info, self._glyphs)
         alone = self._company.sentence(snapshot, info)
-        self.status.show(reports.who_types(info) or alone or reports.what_happens(snapshot, info))
-        alarm = dossier.warning_lines(snapshot)
+        in_sight = self._transcript.says_missing
+        happens = reports.what_else_happens if in_sight else reports.what_happens
+        self.status.show(reports.who_types(info) or alone or happens(snapshot, info))
+        alarm = [*dossier.disk_lines(snapshot, self.held), *dossier.warning_lines(snapshot)]
         self._alarm.display = bool(alarm)
         self._alarm.show(Content("\n".join(alarm)))
         unread, mentioned = self._feed.unread, self._feed.mentioned

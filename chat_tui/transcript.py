@@ -7,58 +7,32 @@ Rules:
 4. The text of peers becomes `Segment`s, never markup.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import ClassVar, Final, NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import ClassVar
 
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
-from textual.cache import LRUCache
 from textual.events import Resize
 from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
-from chat_tui.heights import Heights
-from chat_tui.layout import AUTHOR, GAP, Laid, Shape, estimate, gap_line, lay_out, with_mark
+from chat_tui.gaps import MISSING
+from chat_tui.laid_rows import LaidRows, Place
+from chat_tui.layout import AUTHOR, GAP, Shape, gap_line, with_mark
 from chat_tui.marks import LOADING, UNICODE, Glyphs, mark_word
 from chat_tui.messages import FollowChanged, NewerWanted, OlderWanted
-from chat_tui.model import Change, Changed, Conversation, Inserted, Removed
+from chat_tui.model import Conversation
+from chat_tui.painted import Painted, Part
+from chat_tui.row import Change
 from chat_tui.taste import Taste
 from chat_tui.text import clip_cells
 from chat_tui.themes import author_style
 from sync.machine import MessageId, Nanos, PeerId
 from sync.view import Line
-
-LAID_KEPT: Final = 1024
-"""Wrapped rows kept: a few screens at two widths, so that scrolling back wraps nothing."""
-
-
-class Place(NamedTuple):
-    """Where the reader is: the top line of the screen, told by what stands there."""
-
-    message_id: MessageId
-    line: int
-    """Within the text of the message; negative in the separators above it."""
-    of: int
-    """Lines of that text then; with another width it has another number."""
-
-
-@dataclass(frozen=True, slots=True)
-class Painted:
-    """One line of the screen: a line of a row, and the word at its mark.
-
-    `word` is the sentence where the line is a gap's; a line after the row's last is the tail.
-    """
-
-    laid: Laid
-    line: int
-    word: str
-    selected: bool = False
-    ticked: bool = True
-    """Whether a mark stands there, if the message has one."""
 
 
 class Transcript(ScrollView, can_focus=False):
@@ -95,20 +69,26 @@ class Transcript(ScrollView, can_focus=False):
         super().__init__()
         self.conversation = conversation
         self.follow = True
-        self.laid_out = 0
-        """How many rows were wrapped so far: the measure of the work done."""
         self._glyphs, self._taste = glyphs, Taste()
         self._now, self._alone = now, False
         self._hint: tuple[str, ...] = ()
         self._tail = ""
         self._gaps: Mapping[MessageId, str] = {}
         self._place: Place | None = None
-        self._shape: Shape | None = None
-        self._heights = Heights()
-        self._cache: LRUCache[tuple[MessageId, int], Laid] = LRUCache(LAID_KEPT)
+        self._laid = LaidRows(conversation.rows, self._style)
         self._painted: list[Painted] = []
         self._base = Style.null()
         conversation.look()
+
+    @property
+    def laid_out(self) -> int:
+        """How many rows were wrapped so far: the measure of the work done."""
+        return self._laid.laid_out
+
+    @property
+    def _shape(self) -> Shape | None:
+        """What rows are laid out for; None before the first size is known."""
+        return self._laid.shape
 
     # -- what the application says ------------------------------------------------------------
 
@@ -117,14 +97,13 @@ class Transcript(ScrollView, can_focus=False):
         self.conversation.look_away()
         self.conversation = conversation
         conversation.look()
-        self._cache.clear()
-        self._measure()
+        self._laid.take(conversation.rows)
         self.follow_newest()
 
     def apply(self, changes: Sequence[Change]) -> None:
         """Show what changed in the conversation; keep its window around the reader small."""
-        self._resize_rows(changes)
-        self._resize_rows(self.conversation.trim(self._shown()))
+        self._laid.resize(changes)
+        self._laid.resize(self.conversation.trim(self._shown()))
         self._settle()
         if not self.conversation.rows:
             self.refresh()  # the hint may stand there only now that the disk is known to have none
@@ -154,15 +133,19 @@ class Transcript(ScrollView, can_focus=False):
         else:
             self._paint_differences()
 
+    @property
+    def says_missing(self) -> bool:
+        """Whether a line in sight says what is missing and asked for now."""
+        return any(one.part is not Part.TEXT and MISSING in one.word for one in self._painted)
+
     def change_look(self, glyphs: Glyphs, taste: Taste) -> None:
         """Lay everything out anew; the same line of the same message stays on top."""
         if (glyphs, taste) == (self._glyphs, self._taste):
             return
         self._glyphs, self._taste = glyphs, taste
-        self._cache.clear()
+        self._laid.forget()
         if self._shape is not None:
-            self._shape = Shape(self._shape.width, glyphs, taste)
-            self._measure()
+            self._laid.fit(Shape(self._shape.width, glyphs, taste))
             self._settle()
 
     def follow_newest(self) -> None:
@@ -188,8 +171,7 @@ class Transcript(ScrollView, can_focus=False):
         """Take the room there is."""
         width = self.scrollable_content_region.width
         if self._shape is None or width != self._shape.width:
-            self._shape = Shape(width, self._glyphs, self._taste)
-            self._measure()
+            self._laid.fit(Shape(width, self._glyphs, self._taste))
         self._settle()
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
@@ -208,7 +190,7 @@ class Transcript(ScrollView, can_focus=False):
     def notify_style_update(self) -> None:
         """Lay out anew with the colours of another theme."""
         super().notify_style_update()
-        self._cache.clear()
+        self._laid.forget()
         if self._shape is not None:
             self._settle()
 
@@ -233,7 +215,7 @@ class Transcript(ScrollView, can_focus=False):
     def _strip(self, painted: Painted, shape: Shape) -> Strip:
         """Return one line in its full width."""
         laid, row = painted.laid, painted.laid.row
-        if painted.line >= len(laid.strips) or _is_gap(painted):
+        if painted.part is not Part.TEXT:
             strip = gap_line(painted.word, shape, self._style)
         elif painted.ticked and painted.line == laid.mark_at:
             strip = with_mark(
@@ -260,28 +242,6 @@ class Transcript(ScrollView, can_focus=False):
 
     # -- layout -------------------------------------------------------------------------------
 
-    def _measure(self) -> None:
-        """Estimate all heights: only what is looked at is ever wrapped."""
-        if self._shape is not None:
-            shape = self._shape
-            self._heights = Heights([estimate(row, shape) for row in self.conversation.rows])
-
-    def _resize_rows(self, changes: Iterable[Change]) -> None:
-        if self._shape is None:
-            return
-        rows = self.conversation.rows
-        for change in changes:
-            match change:
-                case Inserted(index, count):
-                    # A later change may have moved the rows; an estimate of another row will do.
-                    new = rows[index : index + count]
-                    heights = [estimate(row, self._shape) for row in new]
-                    self._heights.insert(index, heights + [1] * (count - len(heights)))
-                case Removed(index, count):
-                    self._heights.remove(index, count)
-                case Changed():
-                    pass
-
     def _settle(self) -> None:
         """Lay out what is near the eye, put the place back where it was, paint what differs."""
         height = self.size.height
@@ -298,38 +258,10 @@ class Transcript(ScrollView, can_focus=False):
         """Return the top line of the screen, with all rows around it laid out."""
         index = None if self._place is None else self.conversation.index_of(self._place.message_id)
         if self.follow or self._place is None or index is None:
-            last = len(self.conversation.rows) - 1
-            self._lay_out(range(last, -1, -1), 2 * height)
+            self._laid.lay_out_last(2 * height)
             return max(0, self._extent - height)
-        laid = self._laid(index)
-        line = self._place.line
-        if line > 0:
-            line = line * laid.text_lines // self._place.of
-        within = max(0, line + laid.text_at)
-        self._lay_out(range(index - 1, -1, -1), height)
-        self._lay_out(range(index, len(self.conversation.rows)), 2 * height + within)
-        top = self._heights.top(index) + within
+        top = self._laid.top_of(self._place, index, height)
         return max(0, min(top, self._extent - height))
-
-    def _lay_out(self, indexes: Iterable[int], lines: int) -> None:
-        for index in indexes:
-            if lines <= 0:
-                return
-            lines -= len(self._laid(index).strips)
-
-    def _laid(self, index: int) -> Laid:
-        assert self._shape is not None
-        row = self.conversation.rows[index]
-        key = (row.line.message_id, self._shape.width)
-        laid = self._cache.get(key)
-        if laid is None or laid.row is not row:
-            laid = lay_out(row, self._shape, self._style)
-            self._cache.discard(key)  # what is there already would stay
-            self._cache[key] = laid
-            self.laid_out += 1
-        if self._heights[index] != len(laid.strips):
-            self._heights[index] = len(laid.strips)
-        return laid
 
     def _style(self, name: str) -> Style:
         if name.startswith(AUTHOR):
@@ -339,7 +271,7 @@ class Transcript(ScrollView, can_focus=False):
     @property
     def _extent(self) -> int:
         """Lines of all rows, and of the tail."""
-        return self._heights.total + self._has_tail
+        return self._laid.heights.total + self._has_tail
 
     @property
     def _has_tail(self) -> bool:
@@ -352,9 +284,9 @@ class Transcript(ScrollView, can_focus=False):
         """Whether being at the end means to stay there."""
         return True
 
-    def _is_selected(self, line: Line) -> bool:
-        """Whether the cursor is on a line."""
-        del line
+    def _is_selected(self, line: Line, part: Part) -> bool:
+        """Whether the cursor is on a part of a row."""
+        del line, part
         return False
 
     def _word(self, line: Line) -> str:
@@ -366,10 +298,7 @@ class Transcript(ScrollView, can_focus=False):
     def _place_at(self, top: int) -> Place | None:
         if not 0 <= top < self._extent:
             return None
-        index, line = self._heights.at(min(top, self._heights.total - 1))
-        laid = self._laid(index)
-        line = min(line, len(laid.strips) - 1) - laid.text_at
-        return Place(laid.row.line.message_id, line, laid.text_lines)
+        return self._laid.place_at(top)
 
     def _shown(self) -> int:
         """Return the row at the reader's place."""
@@ -398,7 +327,7 @@ class Transcript(ScrollView, can_focus=False):
     def _unset_follow(self) -> None:
         if self.follow:
             self.follow = False
-            self._resize_rows(self.conversation.look_away())
+            self._laid.resize(self.conversation.look_away())
             self.post_message(FollowChanged(follow=False))
 
     def _ask_for_more(self, top: int, height: int) -> None:
@@ -406,7 +335,7 @@ class Transcript(ScrollView, can_focus=False):
             return
         if self.conversation.has_older and top < height:
             self.post_message(OlderWanted(self.conversation))
-        elif self.conversation.has_newer and top + 2 * height > self._heights.total:
+        elif self.conversation.has_newer and top + 2 * height > self._laid.heights.total:
             self.post_message(NewerWanted(self.conversation))
 
     # -- painting -----------------------------------------------------------------------------
@@ -424,17 +353,17 @@ class Transcript(ScrollView, can_focus=False):
 
     def _visible_lines(self) -> list[Painted]:
         top, height = self.scroll_offset.y, self.size.height
-        if self._shape is None or not self._heights.total or not 0 <= top < self._extent:
+        if self._shape is None or not self._laid.heights.total or not 0 <= top < self._extent:
             return []
         visible: list[Painted] = []
-        index, first = self._heights.at(min(top, self._heights.total - 1))
-        while len(visible) < height and index < len(self._heights):
-            laid = self._laid(index)
+        index, first = self._laid.heights.at(min(top, self._laid.heights.total - 1))
+        while len(visible) < height and index < len(self._laid.heights):
+            laid = self._laid.laid(index)
             word = self._word(laid.row.line)
             if word == LOADING and visible and visible[-1].laid.row.line.loading:
                 word = ""  # the first of them says it for those below
             last = len(laid.strips) - 1
-            selected = self._is_selected(laid.row.line)
+            selected = self._is_selected(laid.row.line, Part.TEXT)
             ticked = selected or self._taste.ticked(laid.row.line, self._now)
             visible += [
                 Painted(laid, line, word if line == laid.mark_at else "", selected, ticked)
@@ -443,13 +372,10 @@ class Transcript(ScrollView, can_focus=False):
             if first < laid.text_at and laid.row.gap:
                 at = len(visible) - 1 - last + laid.text_at - 1
                 sentence = self._gaps.get(laid.row.line.message_id, GAP)
-                visible[at] = replace(visible[at], word=sentence)
-            if self._has_tail and index == len(self._heights) - 1:
-                visible.append(Painted(laid, last + 1, self._tail))
+                on_gap = self._is_selected(laid.row.line, Part.GAP)
+                visible[at] = replace(visible[at], word=sentence, selected=on_gap)
+            if self._has_tail and index == len(self._laid.heights) - 1:
+                on_tail = self._is_selected(laid.row.line, Part.TAIL)
+                visible.append(Painted(laid, last + 1, self._tail, on_tail))
             index, first = index + 1, 0
         return visible[:height]
-
-
-def _is_gap(painted: Painted) -> bool:
-    """Whether a line is the gap above a message; it stands right above it."""
-    return painted.laid.row.gap and painted.line == painted.laid.text_at - 1

@@ -3,6 +3,9 @@
 The rules are those of `sync.changes`; here they are answered from indexes, so that a page of
 history takes as long as its lines, however often they were changed. A change may be stored long
 before its target, or delivered long after it was stored.
+
+Rule: a change counts once it is delivered; a redaction as soon as it is here, for what its author
+took back is not shown while that waits for its place.
 """
 
 import sqlite3
@@ -23,7 +26,7 @@ from sync.changes import (
     Reactions,
     change_of,
 )
-from sync.entry import Entry, Text
+from sync.entry import Entry, Kind, Text
 from sync.group.records import Altered, Status
 from sync.machine import ChannelId
 
@@ -55,17 +58,25 @@ UNCOUNT_REST: Final = """
         AND counts
 """
 NEWEST: Final = "SELECT changes.message_id FROM (VALUES"
-NEWEST_REST: Final = """
+NEWEST_REST: Final = f"""
     ) CROSS JOIN changes ON changes.message_id = (
         SELECT newest.message_id FROM changes AS newest CROSS JOIN messages
             ON messages.number = newest.number
         WHERE newest.channel = column1 AND newest.target = column2 AND newest.reacts = column3
-            AND newest.author = column4 AND messages.status = 0
+            AND newest.author = column4 AND (
+                messages.status = {STATUS[Status.DELIVERED]}
+                OR messages.kind = {int(Kind.REDACTION)} AND messages.status IN (
+                    {STATUS[Status.WAITING]}, {STATUS[Status.LOADING]}
+                )
+            )
         ORDER BY newest.lamport DESC, newest.message_id DESC LIMIT 1
     )
-"""
+"""  # noqa: S608  # numbers of ours
 COUNT: Final = "UPDATE changes SET counts = 1 FROM (VALUES"
 COUNT_REST: Final = ") WHERE message_id = column1"
+
+SHOWN: Final = (STATUS[Status.DELIVERED], STATUS[Status.LOADING])
+"""Statuses of messages that are on somebody's screen, or may be."""
 
 INDEX: Final = "INSERT INTO texts (texts, rowid, nick, text) VALUES"
 FORGET: Final = "delete"
@@ -185,7 +196,7 @@ def _difference(
     target: _Target, before: dict[Place, Look], after: dict[Place, Look]
 ) -> Iterable[Altered]:
     old, new = before.get(target.place, UNCHANGED), after.get(target.place, UNCHANGED)
-    if old != new and target.status == STATUS[Status.DELIVERED]:
+    if old != new and target.status in SHOWN:
         yield Altered(
             channel=ChannelId(target.channel.hex()),
             message_id=message_id(target.message_id),
@@ -195,6 +206,7 @@ def _difference(
             look=new,
             rewritten=(old.text, old.deleted) != (new.text, new.deleted),
             reacted=old.reactions != new.reactions,
+            loading=target.status == STATUS[Status.LOADING],
         )
 
 

@@ -5,9 +5,14 @@ Rules:
    commit costs the event loop one round trip, whatever it writes.
 2. When `write` returns, a power cut takes nothing of it away (WAL, synchronous=FULL).
 3. Every error of SQLite leaves here as a `StorageError` that says what to do.
+4. A disk that refuses to write can still be read: an old history opens for reading, and is written
+   again as soon as the disk takes it.
 """
 
+import asyncio
+import errno
 import os
+import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -39,6 +44,27 @@ PRAGMAS: Final = (
     f"PRAGMA cache_size = -{CACHE_KIB}",
 )
 
+ROOM_MIN: Final = 128 * 1024
+"""Bytes free on a disk that is not full: SQLite makes a file of 32 kB before it writes anything."""
+
+TRIAL: Final = "UPDATE channels SET own_log = own_log"
+"""Writes a little without changing anything."""
+
+UNWRITABLE: Final = frozenset({
+    sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_IOERR,
+})  # fmt: skip
+"""What SQLite says of a disk that may still be read."""
+
+AS_SQLITE_SAYS: Final = {
+    errno.EROFS: sqlite3.SQLITE_READONLY,
+    errno.EACCES: sqlite3.SQLITE_READONLY,
+    errno.EPERM: sqlite3.SQLITE_READONLY,
+    errno.ENOSPC: sqlite3.SQLITE_FULL,
+    errno.EDQUOT: sqlite3.SQLITE_FULL,
+}
+"""What the system says of a file that is there, in SQLite's words."""
+
 PRIMARY_CODE: Final = 0xFF
 """SQLite's result codes: the low byte is the kind of error, the rest its details."""
 
@@ -58,28 +84,32 @@ class Database:
     def __init__(self, path: Path, connection: _Connection) -> None:
         self._path = path
         self._connection = connection
+        self._writable = True
+        self._opening = asyncio.Lock()
+        self.refusal = ""
+        """Why the last change was refused, as a sentence; empty while changes are taken."""
 
     @classmethod
     async def open(cls, path: Path) -> Self:
         """Open the database at `path`, readable by its owner alone; make it if it is not there.
 
+        One that is there and cannot be written is opened to be read, with a `refusal`.
+
         Raises:
             StorageError: it cannot be opened, is damaged, or is newer than this program.
         """
-        connection = _Connection(partial(_connect, path), iter_chunk_size=1)
         try:
-            # SQLite gives the files it makes beside this one the same rights.
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-            await connection
-        except (sqlite3.Error, OSError) as error:
-            raise _explained(error, path) from error
-        database = cls(path, connection)
-        try:
-            await database.read(_prepare)
-        except BaseException:
-            await database.close()
-            raise
-        return database
+            return cls(path, await _open_to_write(path))
+        except StorageError as error:
+            if not _may_be_read(error, path):
+                raise
+            try:
+                database = cls(path, await _open_to_read(path))
+            except StorageError:
+                raise error from error.__cause__
+            database._writable = False
+            database.refusal = str(error)
+            return database
 
     async def read(self, query: Callable[[sqlite3.Connection], T]) -> T:
         """Return what `query` reads; nothing is written meanwhile.
@@ -87,8 +117,14 @@ class Database:
         Raises:
             StorageError: the disk refused.
         """
+        if self._writable:
+            return await self._run(query)
+        async with self._opening:  # not while it is closed, to be opened to be written
+            return await self._run(query)
+
+    async def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
         try:
-            return await self._connection.run(query)
+            return await self._connection.run(work)
         except sqlite3.Error as error:
             raise _explained(error, self._path) from error
 
@@ -100,7 +136,48 @@ class Database:
         Raises:
             StorageError: the disk refused.
         """
-        return await self.read(partial(_transact, change))
+        try:
+            if not self._writable:
+                await self._open_again()
+            result = await self._run(partial(_transact, change))
+        except StorageError as error:
+            self.refusal = str(error)
+            raise
+        self.refusal = ""
+        return result
+
+    async def try_again(self) -> None:
+        """See whether the disk takes changes again, after it refused one.
+
+        Raises:
+            StorageError: it does not.
+        """
+        await self._try_disk()
+        await self.write(lambda db: db.execute(TRIAL))
+
+    async def _try_disk(self) -> None:
+        try:
+            await asyncio.to_thread(_write_beside, self._path)
+        except OSError as error:
+            raise StorageError(self.refusal) from error
+
+    async def _open_again(self) -> None:
+        """Open a database to be written that was opened to be read.
+
+        The old connection is closed before: to close any later would take the locks of the new one
+        away, which belong to the process, and another program could take the log for left behind.
+        """
+        async with self._opening:
+            if self._writable:
+                return
+            await self._try_disk()
+            await self._connection.close()
+            try:
+                self._connection = await _open_to_write(self._path)
+            except StorageError:
+                self._connection = await _open_to_read(self._path)
+                raise
+            self._writable = True
 
     async def problems(self) -> list[str]:
         """Return what SQLite's quick check finds wrong; takes a second per million messages."""
@@ -125,8 +202,82 @@ def problems_in(path: Path) -> list[str]:
         raise _explained(error, path) from error
 
 
+async def _open_to_write(path: Path) -> _Connection:
+    connection = _Connection(partial(_connect, path), iter_chunk_size=1)
+    try:
+        # SQLite gives the files it makes beside this one the same rights.
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        return await _prepared(connection, _prepare)
+    except (sqlite3.Error, OSError) as error:
+        raise _explained(error, path) from error
+
+
+async def _open_to_read(path: Path) -> _Connection:
+    connection = _Connection(partial(_connect_to_read, path), iter_chunk_size=1)
+    try:
+        return await _prepared(connection, _check_version)
+    except sqlite3.Error as error:
+        raise _explained(error, path) from error
+
+
+async def _prepared(
+    connection: _Connection, prepare: Callable[[sqlite3.Connection], None]
+) -> _Connection:
+    await connection
+    try:
+        await connection.run(prepare)
+    except BaseException:
+        await connection.close()
+        raise
+    return connection
+
+
+def _may_be_read(error: StorageError, path: Path) -> bool:
+    """Whether there is a history, and only writing it was refused."""
+    cause = error.__cause__
+    code = getattr(cause, "sqlite_errorcode", None)
+    refused = isinstance(cause, OSError) or (code is not None and code & PRIMARY_CODE in UNWRITABLE)
+    return refused and path.is_file() and path.stat().st_size > 0
+
+
 def _connect(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(path, isolation_level=None, cached_statements=STATEMENTS_CACHED)
+
+
+def _connect_to_read(path: Path) -> sqlite3.Connection:
+    """Open a database of which nothing can be written, not even what SQLite keeps beside it.
+
+    Without those files only a database that was closed well can be read: of another, what is in its
+    log would be missing.
+    """
+    log = path.with_name(f"{path.name}-wal")
+    closed_well = not log.exists() or not log.stat().st_size
+    how = "immutable=1" if closed_well else "mode=ro"
+    return sqlite3.connect(
+        f"{path.absolute().as_uri()}?{how}",
+        uri=True,
+        isolation_level=None,
+        cached_statements=STATEMENTS_CACHED,
+    )
+
+
+def _write_beside(path: Path) -> None:
+    """Write a small file beside the database, and take it away again; raises `OSError`."""
+    trial = path.with_name(f".{path.name}.trial")
+    descriptor = os.open(trial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(bytes(ROOM_MIN))
+            file.flush()
+            os.fsync(descriptor)
+    finally:
+        trial.unlink()
+
+
+def _check_version(connection: sqlite3.Connection) -> None:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version != len(MIGRATIONS):
+        raise sqlite3.OperationalError  # it would have to be brought up to date, which is to write
 
 
 def _prepare(connection: sqlite3.Connection) -> None:
@@ -175,15 +326,27 @@ def _roll_back(connection: sqlite3.Connection) -> None:
         connection.execute("ROLLBACK")
 
 
+def _is_full(directory: Path) -> bool:
+    """Whether the disk has no room; SQLite has other words for it where it makes a file."""
+    try:
+        return shutil.disk_usage(directory).free < ROOM_MIN
+    except OSError:
+        return False
+
+
 def _explained(error: sqlite3.Error | OSError, path: Path) -> StorageError:
     """Return the sentence for the person about what SQLite or the system refused."""
-    if isinstance(error, OSError):
-        return StorageError(
-            f"Cannot open {path}: {error.strerror or error}. Put that right, or choose another "
-            "place with --data-dir."
-        )
     # Only errors that SQLite itself reports have a code.
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & PRIMARY_CODE
+    if isinstance(error, OSError):
+        code = AS_SQLITE_SAYS.get(error.errno or 0, 0) if path.is_file() else 0
+        if not code:
+            return StorageError(
+                f"Cannot open {path}: {error.strerror or error}. Put that right, or choose another "
+                "place with --data-dir."
+            )
+    if code in {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN} and _is_full(path.parent):
+        code = sqlite3.SQLITE_FULL
     match code:
         case sqlite3.SQLITE_FULL:
             sentence = (

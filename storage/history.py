@@ -56,6 +56,15 @@ MESSAGE_ID: Final = re.compile(r"[0-9a-f]{64}")
 END: Final[Position] = (U64_MAX, MessageId("ff" * 33))
 """After every message there can be: an id has 32 bytes."""
 
+LACKS: Final = """
+    SELECT EXISTS (
+        SELECT 1 FROM parents WHERE child = ?1 AND NOT EXISTS (
+            SELECT 1 FROM delivered WHERE message_id = parents.parent AND channel = ?2
+        )
+    )
+"""
+"""Whether what a message builds on is not all here; asked only of those that followed a gap."""
+
 WORDS_MAX: Final = 32
 """Words of a search; each costs a look-up in the index, and nobody remembers more of a message."""
 
@@ -163,11 +172,11 @@ def _read_lines(
 ) -> list[Line]:
     rows = db.execute(query, parameters).fetchall()
     looks = looks_of(db, [(channel, one, author) for _, channel, one, author, *_ in rows])
-    return [changed(_line(me, row), looks.get(row[1:3], UNCHANGED), me) for row in rows]
+    return [changed(_line(me, row, db), looks.get(row[1:3], UNCHANGED), me) for row in rows]
 
 
-def _line(me: PeerId, row: Row) -> Line:
-    _, channel, stored_id, author, lamport, created_ns, after_gap, delivery, kind, body = row
+def _line(me: PeerId, row: Row, db: sqlite3.Connection) -> Line:
+    number, channel, stored_id, author, lamport, created_ns, after_gap, delivery, kind, body = row
     text = readable(kind, body) or UNKNOWN
     writer = peer_id(author)
     return Line(
@@ -179,6 +188,6 @@ def _line(me: PeerId, row: Row) -> Line:
         lamport=to_u64(lamport),
         created_ns=to_u64(created_ns),
         own=writer == me,
-        after_gap=bool(after_gap),
+        after_gap=bool(after_gap and db.execute(LACKS, (number, channel)).fetchone()[0]),
         delivery=None if delivery is None else DELIVERY_OF[delivery],
     )

@@ -206,11 +206,18 @@ def _require_private(path: Path, status: os.stat_result) -> None:
 
 def _lock(directory: Path) -> int:
     """Return the descriptor that holds the lock; the system releases it when the process ends."""
-    lock = os.open(directory / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    path = directory / "lock"
+    try:
+        lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError:
+        if not path.exists():
+            raise
+        lock = os.open(path, os.O_RDONLY)  # on a disk that cannot be written it locks as well
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        os.ftruncate(lock, 0)
-        os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
+        with suppress(OSError):  # who holds it is only said to whoever comes second
+            os.ftruncate(lock, 0)
+            os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
     except BlockingIOError as error:
         holder = os.pread(lock, 20, 0).decode("ascii", "replace").strip()
         os.close(lock)

@@ -56,7 +56,8 @@ class RequestInfo:
     """A missing message, and when we ask for it (SDS-R, outgoing repair request buffer).
 
     `namer` named it in message `named_by`; in a sync message, if both are the same. `asked` counts
-    how often we asked or heard somebody ask; `waiters` those held back for it.
+    how often we asked or heard somebody ask, `asked_at` when we did so last; `waiters` those held
+    back for it.
     """
 
     message_id: MessageId
@@ -65,6 +66,7 @@ class RequestInfo:
     t_req: Nanos
     asked: int
     waiters: int
+    asked_at: Nanos | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,6 +58,9 @@ SURVIVORS = (
     values.Audience,
 )
 
+TELLING: Final = (values.Deliver, values.Previewed)
+"""Effects that show a message, as it looks."""
+
 Trace: TypeAlias = Callable[[Nanos, str, object, Sequence[object]], None]
 """(now, machine, input, effects): one line of a trace."""
 
@@ -115,7 +118,7 @@ def tell_looks(batch: Batch, altered: Sequence[values.Altered]) -> None:
     looks = {one.message_id: one.look for one in altered}
     told: set[MessageId] = set()
     for at, (channel, effect) in enumerate(batch.releases if looks else ()):
-        if type(effect) is values.Deliver and effect.message_id in looks:
+        if isinstance(effect, TELLING) and effect.message_id in looks:
             look = looks[effect.message_id]
             batch.releases[at] = Release(channel, replace(effect, look=look))
             told.add(effect.message_id)

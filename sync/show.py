@@ -103,13 +103,13 @@ def event_of(
             return MessageShown(changed(line, effect.look, me))
         case values.Altered():
             line = line_of(channel, effect.entry, me, effect.delivery, after_gap=effect.after_gap)
-            line = changed(line, effect.look, me)
+            line = replace(changed(line, effect.look, me), loading=effect.loading)
             return LineChanged(line, rewritten=effect.rewritten, reacted=effect.reacted)
-        case values.Previewed(_, entry, delivery):
+        case values.Previewed(_, entry, delivery, look):
             if entry.header.kind in CHANGING:
                 return None
             line = line_of(channel, entry, me, delivery, after_gap=False)
-            return PreviewShown(replace(line, loading=True))
+            return PreviewShown(replace(changed(line, look, me), loading=True))
         case values.DeliveryChanged(message_id, delivery):
             return DeliveryShown(channel, message_id, delivery)
         case values.Missing(message_id, named_by):
@@ -263,6 +263,7 @@ def repair_info(sds: Channel) -> RepairInfo:
                     request.t_req,
                     request.asked,
                     len(missing[request.entry.message_id].waiters),
+                    request.asked_at,
                 )
                 for request in requests[:ROWS_MAX]
             ]

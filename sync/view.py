@@ -77,6 +77,7 @@ class Line:
     created_ns: Nanos
     own: bool
     after_gap: bool
+    """Whether something it builds on is not here."""
     delivery: Delivery | None
     """Only for own messages; None for those of others."""
     loading: bool = False
@@ -113,7 +114,7 @@ class PreviewShown:
 
 @dataclass(frozen=True, slots=True)
 class LineChanged:
-    """A message that was delivered before looks different now: `line` is all of it."""
+    """A message that was shown before looks different now: `line` is all of it."""
 
     line: Line
     rewritten: bool
@@ -278,6 +279,8 @@ class Snapshot:
     """Changed keys that the person has not answered yet, the newest first."""
     away: str = ""
     """Why we said we are away; empty while we have not."""
+    disk: str = ""
+    """What the disk refuses and what to do about it, as a sentence; empty while it takes all."""
 
 
 class Place(Enum):
@@ -389,6 +392,8 @@ class Inspection(Protocol):
 
 class History(Protocol):
     """Messages on disk, delivered ones only, in the order of (lamport, message id).
+
+    A gap that was filled since is none (`Line.after_gap`).
 
     All look as their edits, redactions and reactions make them, which are no messages themselves.
     """

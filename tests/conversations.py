@@ -2,7 +2,8 @@
 
 import hashlib
 
-from chat_tui.model import Change, Changed, Conversation, Inserted, Removed
+from chat_tui.model import Conversation
+from chat_tui.row import Change, Changed, Inserted, Removed
 from sync.machine import SECOND, ChannelId, MessageId, PeerId
 from sync.sds.message import Delivery
 from sync.view import Line

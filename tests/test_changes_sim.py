@@ -12,7 +12,7 @@ from sync.entry import Entry
 from sync.errors import LocalError
 from sync.group import values
 from sync.group.values import Status
-from sync.machine import HOUR, MINUTE, SECOND, MessageId
+from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND, MessageId
 from sync.runner import Batch, Release, tell_looks
 from sync.sds.message import HISTORY_MAX, Delivery, HistoryEntry
 from sync.sds.parameters import LAN
@@ -21,7 +21,7 @@ from sync.sim.disk import Disk
 from sync.sim.network import PERFECT, Link
 from sync.sim.view import SimulatedView
 from sync.sim.world import Terms, World
-from sync.view import Event, Line, LineChanged, MessageShown
+from sync.view import Event, Line, LineChanged, MessageShown, PreviewShown
 from tests.entries import CHANNEL, Author
 from tests.groups import NOW, Member, only
 from tests.test_changes import changed
@@ -310,6 +310,39 @@ def test_a_change_after_a_gap_counts_if_its_target_ever_comes() -> None:
 
     assert (given_up.status, given_up.after_gap) == (Status.DELIVERED, True)
     assert alice.disk.look(one) == Look(text="second")
+
+
+def test_who_joins_late_never_sees_what_was_deleted_long_before() -> None:
+    """Its redaction is on the way, often in a later batch: it hides as soon as it is here."""
+    world = World(3, 5, PERFECT)
+    world.crash(2)
+    written = [text for text in (f"line {number}" for number in range(400)) if _said(world, text)]
+    targets = [one for one, _ in lines_of(world, 0)][::3]
+    for target in targets:
+        world.change(0, Redaction(target))
+        world.run(MILLISECOND)
+    world.run(20 * SECOND)
+    seen: list[Line] = []
+
+    def look(event: Event) -> None:
+        if isinstance(event, MessageShown | PreviewShown | LineChanged):
+            seen.append(event.line)
+
+    SimulatedView(world, 2, NAMES[:3]).subscribe(look)
+    world.restart(2)
+    world.run(MINUTE)
+
+    hidden = set(targets)
+    assert len(written) == 400
+    assert {line.message_id for line in seen} >= hidden
+    assert [line.text for line in seen if line.message_id in hidden and not line.deleted] == []
+    assert any(line.loading and line.deleted for line in seen), "previews were among them"
+
+
+def _said(world: World, text: str) -> bool:
+    world.write(0, text)
+    world.run(MILLISECOND)
+    return True
 
 
 def test_what_one_commit_delivers_is_told_once_as_it_looks_by_then() -> None:

@@ -19,6 +19,7 @@ from sync.changes import (
     Redaction,
     look_of,
 )
+from sync.entry import Kind
 from sync.group.values import Altered, Record, SetStatus, Status, StoredMessage, StoreMessage
 from sync.looks import changed as shown_as
 from sync.machine import ChannelId
@@ -142,6 +143,38 @@ async def test_a_change_has_effect_once_it_is_delivered(tmp_path: Path, held: St
 
     assert (before, after, at_last) == (["first"], ["second"], ["first"])
     assert [one.look.text for one in (*altered, *taken_back)] == ["second", None]
+
+
+@pytest.mark.parametrize("held", [Status.WAITING, Status.LOADING])
+async def test_a_redaction_hides_as_soon_as_it_is_here(tmp_path: Path, held: Status) -> None:
+    ann = Author("ann")
+    target = ann.write("to be hidden")
+    gone = changed(ann, Redaction(target.entry.message_id), target)
+
+    async with opened(tmp_path / "chat.db") as store:
+        await store.journal.commit(stored(gone, status=held))
+        [came] = await store.journal.commit(stored(target))
+        shown_first = [(line.text, line.deleted) for line in await shown(store)]
+        found = await store.history.search(CHANNEL, "hidden", limit=9)
+        in_place = await store.journal.commit([set_to(gone, Status.DELIVERED)])
+        parked = await store.journal.commit([set_to(gone, Status.PARKED)])
+
+    assert came.look.deleted
+    assert (shown_first, found, in_place) == ([("", True)], [], [])
+    assert [one.look.deleted for one in parked] == [False], "its time has not come: it is no effect"
+
+
+async def test_what_waits_for_history_and_is_deleted_is_told_as_deleted(tmp_path: Path) -> None:
+    ann = Author("ann")
+    target = ann.write("to be hidden")
+    gone = changed(ann, Redaction(target.entry.message_id), target)
+
+    async with opened(tmp_path / "chat.db") as store:
+        [together] = await store.journal.commit(stored(target, gone, status=Status.LOADING))
+        [taken] = await store.journal.commit([set_to(target, Status.DELIVERED)])
+
+    assert (together.look.deleted, together.loading) == (True, True)
+    assert (taken.look.deleted, taken.loading) == (True, False)
 
 
 async def test_a_message_that_waited_comes_as_it_looks_by_then(tmp_path: Path) -> None:
@@ -300,9 +333,17 @@ class Model:
             if self.statuses.get(one.entry.message_id) is Status.DELIVERED
         ]
         entries = [one.entry for one in delivered]
+        hiding = [
+            one.entry
+            for one in self.written
+            if one.entry.header.kind == Kind.REDACTION
+            and self.statuses.get(one.entry.message_id) in {Status.WAITING, Status.LOADING}
+        ]
         lines = [
             shown_as(
-                line_of(CHANNEL, entry, ME, None, after_gap=False), look_of(entry, entries), ME
+                line_of(CHANNEL, entry, ME, None, after_gap=False),
+                look_of(entry, [*entries, *hiding]),
+                ME,
             )
             for entry in entries
             if entry.header.kind not in CHANGING

@@ -12,9 +12,10 @@ from chat_tui.changing import announced
 from chat_tui.feed import Feed
 from chat_tui.layout import Laid, Shape, estimate, lay_out
 from chat_tui.marks import ASCII, DELETED, UNICODE, Glyphs
-from chat_tui.model import Changed, Conversation
+from chat_tui.model import Conversation
 from chat_tui.plain import TextFace
 from chat_tui.reactions import EMOJI_CELLS, INVISIBLE, NAMES, emoji_of, label, summary
+from chat_tui.row import Changed
 from chat_tui.settings.preferences import Preferences
 from sync.sds.message import Delivery
 from sync.view import Line, LineChanged, MessageShown, Reaction

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from chat_tui.feed import EVENTS_MAX, PAINT_EVERY_S, Feed, Pace
-from chat_tui.model import Changed, Inserted, Removed
+from chat_tui.row import Changed, Inserted, Removed
 from sync.machine import ChannelId
 from sync.sds.message import Delivery
 from sync.view import (

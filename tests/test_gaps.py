@@ -2,8 +2,9 @@
 
 from dataclasses import replace
 
+from chat_tui import reports
 from chat_tui.gaps import Gaps
-from sync.machine import SECOND, MessageId
+from sync.machine import MINUTE, SECOND, MessageId
 from sync.view import ChannelInfo, RepairInfo, RequestInfo, Snapshot, WaitingInfo
 from tests.conversations import NOON, peer
 from tests.test_reports import CALM, present, snapshot
@@ -37,11 +38,11 @@ def test_then_how_often_and_when_again() -> None:
 def test_once_given_up_it_says_how_often_it_was_asked_for_and_what_to_do() -> None:
     gaps = Gaps()
     gaps.above(HERE, asking(1, 4))
-    gaps.above(HERE, asking(3, 4))
+    gaps.above(replace(HERE, now=NOON + 5 * MINUTE), asking(3, 4))
 
     said = gaps.above(HERE, CALM)
 
-    assert said == {ROW: "1 message could not be found (asked 3 times); /repair tries again"}
+    assert said == {ROW: "1 message could not be found (asked 3 times, 5 min); /repair tries again"}
 
 
 def test_asked_for_again_it_counts_down_again() -> None:
@@ -64,10 +65,18 @@ def test_with_nobody_here_it_does_not_promise_to_ask() -> None:
     }
 
 
-def test_the_tail_says_what_waits_for_what() -> None:
+def test_the_tail_says_what_is_missing_and_the_status_beside_it_what_waits() -> None:
     waiting = WaitingInfo(ROW, peer("bob"), (LOST,), NOON + 60 * SECOND)
     info = replace(asking(0, 4), waiting=(waiting,), waiting_count=3)
 
-    assert Gaps().below(HERE, info) == ("1 earlier message is missing, asking peers in 4 s; 3 wait")
+    assert Gaps().below(HERE, info) == "1 earlier message is missing, asking peers in 4 s"
+    assert reports.what_else_happens(HERE, info) == (
+        "3 messages are held back for it, 1 min at most."
+    )
+    assert reports.what_happens(HERE, info) == (
+        "1 earlier message is missing, asking peers in 4 s; 3 held back, 1 min at most."
+    )
+    here = replace(info, missing=(), missing_count=0)
+    assert Gaps().below(HERE, here) == "3 wait for earlier messages, which are here"
     assert Gaps().below(HERE, asking(0, 4)) == ""
     assert Gaps().below(HERE, None) == ""

@@ -54,7 +54,7 @@ async def test_pages_walk_the_one_order_both_ways(tmp_path: Path) -> None:
 async def test_a_line_has_everything_that_is_shown(tmp_path: Path) -> None:
     me, ann = Author("me"), Author("ann")
     mine = me.write("Grüße \x1b[31m", lamport=5, created_ns=7)
-    hers = ann.write("hi", after=[mine])
+    hers = ann.write("hi", after=[mine, ann.write("lost on the way")])
 
     async with opened(tmp_path / "chat.db") as store:
         await store.journal.commit(
@@ -87,7 +87,8 @@ async def test_a_line_has_everything_that_is_shown(tmp_path: Path) -> None:
 
 async def test_only_delivered_messages_of_the_channel_are_shown(tmp_path: Path) -> None:
     ann, elsewhere = Author("ann"), Author("ann", channel=OTHER)
-    shown, waiting, parked = ann.write("shown"), ann.write("waiting"), ann.write("parked")
+    shown, parked = ann.write("shown"), ann.write("parked")
+    waiting = ann.write("waiting", after=[parked])
     other = elsewhere.write("elsewhere")
 
     async with opened(tmp_path / "chat.db") as store:
@@ -111,6 +112,24 @@ async def test_only_delivered_messages_of_the_channel_are_shown(tmp_path: Path) 
     assert (texts(before), texts(found)) == (["shown"], [])
     assert [(line.text, line.after_gap) for line in after] == [("shown", False), ("waiting", True)]
     assert count == 2
+
+
+async def test_a_gap_that_is_filled_is_none_any_more(tmp_path: Path) -> None:
+    ann = Author("ann")
+    lost = [ann.write("lost"), ann.write("lost too")]
+    after = ann.write("after a gap", after=lost)
+
+    async with opened(tmp_path / "chat.db") as store:
+        await store.journal.commit([StoreMessage(after, Status.DELIVERED, after_gap=True)])
+        seen = [await store.history.page(CHANNEL, before=None, limit=LIMIT)]
+        for one, status in zip(lost, (Status.DELIVERED, Status.WAITING), strict=True):
+            await store.journal.commit([StoreMessage(one, status)])
+            seen.append(await store.history.page(CHANNEL, before=None, limit=LIMIT))
+        delivered = SetStatus(CHANNEL, lost[1].entry.message_id, Status.DELIVERED, after_gap=False)
+        await store.journal.commit([delivered])
+        seen.append(await store.history.page(CHANNEL, before=None, limit=LIMIT))
+
+    assert [page[-1].after_gap for page in seen] == [True, True, True, False]
 
 
 @pytest.mark.parametrize(("kind", "body"), [(98, b""), (99, b"new"), (Kind.TEXT, b"\xff")])

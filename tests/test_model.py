@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat_tui import model
-from chat_tui.model import Changed, Conversation, Inserted, Removed, Row
+from chat_tui.model import Conversation
+from chat_tui.row import Changed, Inserted, Removed, Row
 from sync.machine import MessageId
 from sync.sds.message import Delivery
 from sync.view import Line

@@ -259,7 +259,9 @@ async def test_messages_are_stamped_with_the_median_of_all_clocks(tmp_path: Path
         for other in (bob, carol):
             await until(lambda: "jumped" in other.notices(), "the clock is set")  # noqa: B023
         await meet(alice, bob, carol)
-        await until(lambda: abs(alice.node._offset - MINUTE) < SECOND, "the median is taken up")
+        await until(
+            lambda: abs(alice.node.ticking.offset - MINUTE) < SECOND, "the median is taken up"
+        )
         await alice.write(TEA, "what time is it?")
         stamp = alice.shown(MessageShown)[-1].line.created_ns
 

@@ -87,7 +87,7 @@ async def test_what_was_written_with_a_clock_of_2100_is_set_aside_and_can_be_sen
         host(tmp_path, "carol", "tea") as carol,
     ):
         alice.clock.set_wall(YEARS_75)
-        await until(lambda: alice.node._offset > YEARS_75 // 2, "alice's clock is wrong")
+        await until(lambda: alice.node.ticking.offset > YEARS_75 // 2, "alice's clock is wrong")
         early = await alice.write(TEA, "hello from 2100")
         await meet(alice, bob, carol)
         await until(lambda: alice.shown(WithdrawnShown), "alice is told")

@@ -14,10 +14,10 @@ from textual.pilot import Pilot
 
 from chat_tui.layout import Shape
 from chat_tui.marks import ASCII, UNICODE, Glyphs
+from chat_tui.painted import Painted
 from chat_tui.reader import Reader
 from chat_tui.taste import Taste
 from chat_tui.text import DAY, LINES_MAX
-from chat_tui.transcript import Painted
 from chat_tui.words import words_of
 from sync.sds.message import Delivery
 from sync.view import Line
@@ -122,14 +122,14 @@ def test_no_text_breaks_a_column(text: str, nick: str, query: str, width: int) -
         now=NOON,
         glyphs=UNICODE,
     )
-    reader._shape = Shape(width, UNICODE)
+    shape = Shape(width, UNICODE)
+    reader._laid.fit(shape)
     reader._words = words_of(query)
-    reader._measure()
     reader.cursor = reader.conversation.rows[0].line.message_id
     for index in range(2):
-        laid = reader._laid(index)
+        laid = reader._laid.laid(index)
         for number in range(len(laid.strips)):
-            strip = reader._strip(Painted(laid, number, "sent 3 s", selected=True), reader._shape)
+            strip = reader._strip(Painted(laid, number, "sent 3 s", selected=True), shape)
             assert strip.cell_length == cell_len(strip.text) == width
 
 
@@ -264,7 +264,8 @@ async def test_text_picked_over_several_messages_names_who_wrote_it() -> None:
         ended = app.reader._spot(18 + 8, starts[2])
         assert begun is not None
         assert ended is not None
-        app.reader._picked = (begun, ended)
+        app.reader._picked.press(begun)
+        assert app.reader._picked.drag(ended)
         await pilot.pause()
         text = app.reader.picked_text()
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from copy import deepcopy
 from pathlib import Path
 
 import pytest
@@ -158,6 +159,8 @@ async def test_views_of_a_screen_say_in_line_mode_why_there_is_nothing_to_do() -
 
 async def test_repair_asks_at_once_for_what_is_missing() -> None:
     scene = scenes.repairing()
+    early = await simulated(deepcopy(scene), "/repair")
+    scene.world.run(2 * SECOND)
     [request] = scene.snapshot().channels[0].repair.requests  # type: ignore[union-attr]
     due = request.t_req - scene.snapshot().now
 
@@ -166,6 +169,7 @@ async def test_repair_asks_at_once_for_what_is_missing() -> None:
     [after] = scene.snapshot().channels[0].repair.requests  # type: ignore[union-attr]
 
     assert due > SECOND // 20
+    assert early.text.startswith("It was asked for 4 s ago; unless it comes, it is asked for again")
     assert answer.text == "Asking for 1 missing message now; what comes takes its place."
     assert after.asked == request.asked + 1
 

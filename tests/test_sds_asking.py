@@ -165,14 +165,41 @@ def test_within_the_time_until_it_is_lost_a_message_is_asked_for_seven_times() -
 def test_what_the_person_asks_for_again_is_asked_for_now_and_the_rest_in_its_time() -> None:
     asking = asking_for("one", "two")
 
-    asking.hurry({message_id("two")}, NOW)
+    asking.hurry({message_id("two")}, WINDOW, NOW)
 
     assert asked_for(asking, NOW) == [message_id("two")]
     assert asking.deadline() == NOW + delay("one")
 
-    asking.hurry((), NOW)
+    asking.hurry((), WINDOW, NOW)
 
-    assert set(asked_for(asking, NOW)) == {message_id("one"), message_id("two")}
+    assert asked_for(asking, NOW) == [message_id("one")]
+    assert asking.deadline() == NOW + T_MAX, "the answers to the other have their time first"
+
+
+def test_however_often_a_person_wishes_it_one_request_goes_out_in_t_max() -> None:
+    asking = asking_for("one")
+    times = []
+
+    for tenths in range(100 * T_MAX // SECOND):
+        now = NOW + tenths * SECOND // 10
+        asking.hurry({message_id("one")}, WINDOW, now)
+        if asked_for(asking, now):
+            times.append(now)
+
+    assert len(times) == 10
+    assert times[0] == NOW
+    assert all(later - earlier == T_MAX for earlier, later in pairwise(times))
+    assert asking.requests[message_id("one")].asked_at == times[-1]
+
+
+def test_a_wish_never_puts_off_what_is_asked_for_sooner_anyway() -> None:
+    asking = asking_for("one")
+    due = NOW + delay("one")
+
+    asking.hurry({message_id("one")}, WINDOW, due)
+    asking.hurry({message_id("unknown")}, WINDOW, NOW)
+
+    assert asking.deadline() == due
 
 
 def test_who_hears_another_ask_leaves_it_to_them_and_asks_later() -> None:

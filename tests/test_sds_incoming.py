@@ -341,6 +341,41 @@ def test_the_person_has_what_is_lost_asked_for_again_at_once() -> None:
     assert [entry.message_id for entry in sent.repair_request] == [message_id("one")]
 
 
+def test_what_a_message_lacks_is_asked_for_again_though_it_is_forgotten_that_it_was_lost() -> None:
+    alice = channel("alice")
+    after_gap = message("two", after=named("one"))
+    hear(alice, after_gap)
+    advance(alice, NOW + LOST)
+    alice.incoming.lost.clear()  # as after 1,000 others, or another start
+    later = NOW + 2 * LOST
+    gap = Content(
+        after_gap.message_id, peer("bob"), after_gap.lamport or 0, after_gap.causal_history, None
+    )
+
+    news = alice.handle(AskAgain((), (gap,)), later)
+    [sent] = [
+        one.message
+        for _, one in advance(alice, later)
+        if isinstance(one, Broadcast) and one.message.repair_request
+    ]
+    found = hear(alice, message("one"), later + SECOND)
+
+    assert news == [Missing(message_id("one"), after_gap.message_id)]
+    assert [entry.message_id for entry in sent.repair_request] == [message_id("one")]
+    assert found[-1] == Found(message_id("one"), lost=False)
+
+
+def test_a_message_that_lacks_nothing_has_nobody_asked() -> None:
+    alice = channel("alice")
+    one, two = message("one"), message("two", after=named("one"))
+    hear(alice, one)
+    hear(alice, two)
+    whole = Content(two.message_id, peer("bob"), two.lamport or 0, two.causal_history, None)
+
+    assert alice.handle(AskAgain((), (whole,)), NOW) == []
+    assert not alice.repairs.asking
+
+
 def test_a_computer_that_slept_gives_nothing_up_before_anybody_could_be_asked() -> None:
     alice = channel("alice")
     hear(alice, message("two", after=named("one")))

@@ -172,7 +172,7 @@ async def read(history: History, line: Line) -> FromDisk:
     nodes = await history.causal(channel, message_id, depth=1, limit=KIN_MAX)
     before = await history.page(channel, before=line.position, limit=NEAR)
     after = await history.page_after(channel, after=line.position, limit=NEAR)
-    message, entry = _opened(stored)
+    message, entry = opened(stored)
     own = next((one for one in nodes if one.message_id == message_id), None)
     named = frozenset() if own is None else frozenset(own.parents)
     minute = line.created_ns // MINUTE
@@ -197,7 +197,7 @@ async def read(history: History, line: Line) -> FromDisk:
     )
 
 
-def _opened(stored: StoredInfo | None) -> tuple[sds.Message | None, Entry | None]:
+def opened(stored: StoredInfo | None) -> tuple[sds.Message | None, Entry | None]:
     """Return the message and the entry in it; None for what another version has stored."""
     if stored is None:
         return None, None

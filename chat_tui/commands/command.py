@@ -28,6 +28,8 @@ class Result:
     """What a screen puts into the input, to be changed and sent."""
     found: Found | None = None
     """What a screen shows instead of `text`."""
+    refused_by_disk: bool = False
+    """Whether it is not ok because the disk took no change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,9 @@ class At:
     """The open channel."""
     selected: MessageId | None = None
     """The message the cursor is on; None in line mode, and while nothing is selected."""
+    on_gap: bool = False
+    """Whether the cursor is on a line that stands for missing messages: those before `selected`,
+    or those that others wait for."""
 
 
 Run: TypeAlias = Callable[[Chat, str, At], Awaitable[Result]]

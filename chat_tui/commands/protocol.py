@@ -31,7 +31,7 @@ async def sync(chat: Chat, rest: str, at: At) -> Result:
 async def status(chat: Chat, _rest: str, at: At) -> Result:
     """Say how everything is."""
     snapshot = chat.snapshot()
-    lines = dossier.warning_lines(snapshot)
+    lines = [*dossier.disk_lines(snapshot, 0), *dossier.warning_lines(snapshot)]
     lines.append(reports.status(snapshot, reports.find(snapshot, at.channel)))
     return Result(text="\n".join(lines))
 

@@ -3,7 +3,6 @@
 import re
 from typing import Final
 
-from chat_tui import reports
 from chat_tui.about.known import know, read
 from chat_tui.about.raw import raw_lines
 from chat_tui.about.sections import as_text as as_words
@@ -160,29 +159,6 @@ async def clear(_chat: Chat, _rest: str, _at: At) -> Result:
     return Result(text=said, found=View("clear"))
 
 
-async def repair(chat: Chat, rest: str, at: At) -> Result:
-    """Ask for missing messages again, now."""
-    channel = channel_info(chat, at.channel)
-    wanted = rest.casefold()
-    if wanted in {"", "all"}:
-        ids: tuple[MessageId, ...] = ()
-    else:
-        ids = tuple(one for one in channel.missing if one.startswith(wanted))
-        if not ids:
-            raise LocalError(
-                f"No missing message begins with {clean_text(wanted)}. /missing lists them; "
-                "/repair all also asks for those given up."
-            )
-    missing = channel.missing_count + channel.lost
-    if not missing:
-        raise LocalError("Nothing is missing here, as far as anybody has said.")
-    if not reports.peers_of(chat.snapshot(), channel):
-        raise LocalError("Nobody is here to ask; missing messages are asked for when somebody is.")
-    await chat.repair(channel.channel, ids)
-    what = count(len(ids) or missing, "missing message")
-    return Result(text=f"Asking for {what} now; what comes takes its place.")
-
-
 def _listed(title: str, lines: list[Line], note: str) -> Result:
     text = "\n".join(part for part in (f"{title}:", as_text(lines), note) if part)
     return Result(text=text, found=Listed(title, tuple(lines), note))
@@ -241,7 +217,6 @@ ROWS: Final = (
     Command(("/copy",), "[id]", "copy the text of a message", copy),
     Command(("/quote",), "[id]", "quote a message", quote),
     Command(("/open",), "[id]", "open a link of the selected message", links),
-    Command(("/repair",), "[id or all]", "ask again for what is missing, now", repair),
     Command(("/bare",), "", "text without boxes, to select and copy", bare),
     Command(("/clear",), "", "empty the view; nothing is deleted", clear),
 )

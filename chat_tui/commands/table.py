@@ -14,6 +14,7 @@ from chat_tui.commands import (
     demo,
     direct,
     exporting,
+    gaps,
     inspecting,
     people,
     protocol,
@@ -24,7 +25,7 @@ from chat_tui.commands import (
     trust,
 )
 from chat_tui.commands.command import NOWHERE, At, Command, Result, is_command
-from sync.errors import LocalError
+from sync.errors import LocalError, StorageError
 from sync.machine import ChannelId
 
 NEAREST: Final = 3
@@ -50,6 +51,8 @@ class Commands:
             if command is None:
                 return Result(ok=False, text=unknown(word))
             return await command.run(self._chat, rest.strip(), at)
+        except StorageError as error:
+            return Result(ok=False, text=str(error), refused_by_disk=True)
         except LocalError as error:
             return Result(ok=False, text=str(error))
 
@@ -113,6 +116,7 @@ TABLE: Final = (
     *talking.ROWS,
     *changing.ROWS,
     *reading.ROWS,
+    *gaps.ROWS,
     *exporting.ROWS,
     *protocol.ROWS,
     *settings.ROWS,

@@ -110,8 +110,9 @@ class Group:
                 effects = self._tell_typing(nick)
             case values.SendAgain(message_id):
                 effects = self._sds(sds.SendAgain(message_id))
-            case values.AskAgain(message_ids):
-                effects = self._sds(sds.AskAgain(message_ids))
+            case values.AskAgain(message_ids, gaps):
+                lacking = tuple([content_of(outline) for outline in gaps])
+                effects = self._sds(sds.AskAgain(message_ids, lacking))
             case values.HeldBackLoaded(outlines):
                 effects = self._on_held_back(outlines)
             case values.Restored(state):

@@ -157,14 +157,18 @@ def parents_of(history: tuple[HistoryEntry, ...]) -> tuple[Parent, ...]:
 
 def outline_of(stored: StoredMessage) -> Outline:
     """Return a stored message without its content."""
-    entry = stored.entry
+    return outline_of_entry(stored.entry, stored.waku_hash)
+
+
+def outline_of_entry(entry: Entry, waku_hash: bytes) -> Outline:
+    """Return an entry, stored with this hash, without its content."""
     return Outline(
         message_id=entry.message_id,
         sender_id=entry.header.author,
         lamport=entry.header.lamport,
         created_ns=entry.header.created_ns,
         causal_history=history_of(entry),
-        retrieval_hint=stored.waku_hash,
+        retrieval_hint=waku_hash,
     )
 
 

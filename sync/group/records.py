@@ -81,7 +81,7 @@ Record: TypeAlias = StoreMessage | SetStatus | SetDelivery | SetLog
 
 @dataclass(frozen=True, slots=True)
 class Altered:
-    """A delivered message looks different: it was edited, hidden, or somebody reacted to it.
+    """A message looks different that is shown: it was edited, hidden, or somebody reacted to it.
 
     No machine says so: the disk does, which alone knows what belongs together (`Journal.commit`).
     """
@@ -96,6 +96,8 @@ class Altered:
     """Whether its text is another one, or hidden."""
     reacted: bool
     """Whether its reactions are others."""
+    loading: bool = False
+    """Whether it is not delivered, and waits for history on its way (`values.Previewed`)."""
 
 
 @dataclass(frozen=True, slots=True)

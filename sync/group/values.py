@@ -111,9 +111,13 @@ class SendAgain:
 
 @dataclass(frozen=True, slots=True)
 class AskAgain:
-    """The person wants what is missing asked for now; all of it, if `message_ids` is empty."""
+    """The person wants what is missing asked for now; all of it, if both are empty.
+
+    `gaps` are messages of the log that follow a gap: what they lack is looked for again.
+    """
 
     message_ids: tuple[MessageId, ...]
+    gaps: tuple[Outline, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +230,8 @@ class Previewed:
     message_id: MessageId
     entry: Entry
     delivery: Delivery | None
+    look: Look = UNCHANGED
+    """What changes that are here already have made of it; the driver learns it of the disk."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -192,8 +192,11 @@ class Engine:
             if isinstance(addressed.event, values.Write):
                 self._fail_write(addressed.event.token, error)
         self._releaser.begin_anew()
+        await self._rebuild()  # at once: what did not happen is not shown meanwhile either
+        self._ill = True
         await asyncio.sleep(wait)
-        await self._rebuild()
+        self._releaser.begin_anew()  # streams that peers opened meanwhile
+        self._ill = False
 
     async def _rebuild(self) -> None:
         """Make all machines anew from what the disk holds; meanwhile, take nothing from peers."""

@@ -13,11 +13,12 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Final
 
-from sync.errors import LocalError, RemoteError
+from sync.errors import RemoteError
 from sync.identity import Identity
 from sync.machine import SECOND, ChannelId, Nanos, PeerId
-from sync.net.addresses import Addresses, Candidate
-from sync.net.clock import Clock, draw_key
+from sync.net.addresses import Addresses
+from sync.net.clock import Clock
+from sync.net.dialler import Dialler
 from sync.net.frames import (
     Frame,
     Goodbye,
@@ -30,7 +31,6 @@ from sync.net.frames import (
     decode,
     encode,
 )
-from sync.net.handshake import OwnKeyError
 from sync.net.link import PROTOCOL, Link, superfluous
 from sync.net.listener import Listener, Serve, Spawn
 from sync.net.mesh_events import Events
@@ -43,9 +43,6 @@ LINKS_MAX: Final = 256
 
 LINKS_PER_PEER_MAX: Final = 4
 """Links to one peer while duplicates are being settled."""
-
-DIALS_MAX: Final = 32
-"""Addresses dialled at once: forged ones take 3 s each and must not hold up the others for long."""
 
 PING_EVERY: Final[Nanos] = 5 * SECOND
 DEAD_AFTER: Final[Nanos] = 14 * SECOND
@@ -77,14 +74,22 @@ class Mesh:
         """Our channels of two, and with whom: nobody else is shown a proof of them."""
         self.blocked: set[PeerId] = set()
         """With whom no link is kept."""
-        self.local_address: str | None = None
         self._identity = identity
         self._clock = clock
         self._secrets = secrets
         self._events = events
         self._spawn = spawn
         self._listener = Listener(identity, self._admit, events.refused, spawn)
-        self._dials = 0
+        self._dialler = Dialler(
+            identity,
+            clock,
+            addresses,
+            self.blocked,
+            lambda peer: self.link_to(peer) is not None,
+            self._taken,
+            events.refused,
+            spawn,
+        )
         self._joined: dict[PeerId, frozenset[ChannelId]] = {}
 
     # --- Listening -----------------------------------------------------------------------------
@@ -96,6 +101,7 @@ class Mesh:
             LocalError: no port is free, or an address is gone.
         """
         self.port = await self._listener.listen(hosts, wanted or self.port or DEFAULT_PORT)
+        self._dialler.port = self.port
         return self.port
 
     def deafen(self) -> None:
@@ -118,24 +124,22 @@ class Mesh:
             candidate = self.addresses.add(*address, self._clock.now())
             if candidate.peer in (None, stream.peer):
                 self.addresses.answered(candidate, stream.peer, self._clock.now())
-        return partial(self._serve, self._link(stream, address))
+        return self._taken(stream, address)
 
     # --- Dialling ------------------------------------------------------------------------------
 
+    @property
+    def local_address(self) -> str | None:
+        """The address to dial from; None lets the system choose."""
+        return self._dialler.local_address
+
+    @local_address.setter
+    def local_address(self, address: str | None) -> None:
+        self._dialler.local_address = address
+
     def dial_due(self) -> None:
         """Dial the addresses whose time has come and whose peer has no link."""
-        now = self._clock.now()
-        for candidate in self.addresses.due(now):
-            if self._dials >= DIALS_MAX:
-                return
-            if candidate.peer is not None and (
-                candidate.peer in self.blocked or self.link_to(candidate.peer)
-            ):
-                candidate.next_at = now + 30 * SECOND
-                continue
-            candidate.dialling = True
-            self._dials += 1
-            self._spawn("dialling", self._dial(candidate))
+        self._dialler.dial_due()
 
     async def connect(self, host: str, port: int) -> PeerId:
         """Dial an address that the person named.
@@ -143,52 +147,13 @@ class Mesh:
         Raises:
             LocalError: nobody of ours answers there.
         """
-        candidate = self.addresses.add(host, port, self._clock.now(), named=True)
-        candidate.dialling = True
-        self._dials += 1
-        try:
-            link = await self._dialled(candidate)
-        except RemoteError as error:
-            raise LocalError(
-                f"Nobody answers at {host}:{port} ({error}). Look whether chat-tui runs there and "
-                "which port its /whoami names; it is tried again from time to time."
-            ) from error
-        if link.peer in self.blocked:
-            link.close("not wanted")
-            raise LocalError(
-                f"You have blocked who answers at {host}:{port}: /unblock comes first."
-            )
-        self._spawn("link", self._serve(link))
-        return link.peer
-
-    async def _dial(self, candidate: Candidate) -> None:
-        with contextlib.suppress(RemoteError):  # `_dialled` has taken note
-            await self._serve(await self._dialled(candidate))
-
-    async def _dialled(self, candidate: Candidate) -> Link:
-        try:
-            stream = await SecureStream.dial(
-                candidate.host,
-                candidate.port,
-                self._identity,
-                draw_key,
-                local_address=self.local_address,
-            )
-        except RemoteError as error:
-            candidate.ourselves = isinstance(error, OwnKeyError)
-            self.addresses.failed(candidate, self._clock.now())
-            raise
-        finally:
-            candidate.dialling = False
-            self._dials -= 1
-        if candidate.peer not in (None, stream.peer):
-            where = f"{candidate.host}:{candidate.port}"
-            self._events.refused(where, f"{stream.peer} answers where {candidate.peer} did before")
-        stream.send(encode(Open(PROTOCOL, self.port or 0)))
-        self.addresses.answered(candidate, stream.peer, self._clock.now())
-        return self._link(stream, (candidate.host, candidate.port))
+        return await self._dialler.connect(host, port)
 
     # --- One link ------------------------------------------------------------------------------
+
+    def _taken(self, stream: SecureStream, address: tuple[str, int]) -> Serve:
+        """Return what serves the link that a stream becomes."""
+        return partial(self._serve, self._link(stream, address))
 
     def _link(self, stream: SecureStream, address: tuple[str, int]) -> Link:
         secrets = {

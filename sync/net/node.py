@@ -8,55 +8,43 @@ import asyncio
 import contextlib
 import random
 from collections.abc import Callable, Coroutine, Iterable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
 from sync import changes
 from sync.changes import Change
-from sync.errors import ChatError, LocalError, RemoteError
+from sync.errors import ChatError, LocalError
 from sync.group import values
+from sync.group.ingest import outline_of_entry
 from sync.group.writer import Author
 from sync.happenings import Happenings
 from sync.identity import Identity, verify
 from sync.inspector import Inspector
 from sync.journal import Journal, Loaded, Retriever
 from sync.logbook import Logbook
-from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos, PeerId
+from sync.machine import MILLISECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.membership import Membership
 from sync.net import clock as system
 from sync.net.addresses import Addresses
-from sync.net.direct import Direct, direct_channel
 from sync.net.discovery import INSTANCE_SIZE, Discovery
 from sync.net.engine import Engine
 from sync.net.frames import Open
+from sync.net.knocks import Knocks
 from sync.net.link import Link
 from sync.net.listener import Serve
 from sync.net.mesh import Mesh
 from sync.net.online import Online
 from sync.net.options import Options
+from sync.net.outlet import Outlet
 from sync.net.roster import Roster
 from sync.net.sessions import SessionStreams
 from sync.net.stream import SecureStream
+from sync.net.ticking import Ticking
 from sync.net.trace import SEED_SIZE, Began, Drew, Trace
 from sync.runner import Runner
-from sync.sds.wire import decode, encode
-from sync.show import channel_info, event_of, session_infos
+from sync.show import channel_info, session_infos
 from sync.tap import Tap
-from sync.view import Event, FrameKind, Level, Notice, Snapshot, SyncShown
-
-TICK: Final = 0.25
-"""Seconds between looks at pings, redials and the clock."""
-
-JUMP: Final[Nanos] = 10 * SECOND
-"""A gap between two ticks, or a step of the wall clock, that means sleep or a set clock."""
-
-CLOCK_STEP: Final[Nanos] = 50 * MILLISECOND
-"""Changes of the reference clock smaller than this are left alone."""
-
-
-CANDIDATES_MAX: Final = 1024
-"""Channels of two kept that nobody has opened yet: more than there are links; then anew."""
+from sync.view import Event, FrameKind, Level, Notice, Snapshot
 
 PARTING: Final = 1.0
 """Seconds that taking back our announcement may take."""
@@ -97,21 +85,38 @@ class Node:
         self.logbook = self._runner.logbook = Logbook(on=False)
         """What is noted for the protocol log, while somebody writes it down."""
         self._tap = Tap()
-        self._happenings = Happenings(lambda: self._runner.groups, self.clock.now())
-        self.inspection = Inspector(lambda: self._runner.groups, self._tap, self._happenings, trace)
-        self._engine = Engine(self._runner, journal, self.clock, self)
+        happenings = Happenings(lambda: self._runner.groups, self.clock.now())
+        self.inspection = Inspector(lambda: self._runner.groups, self._tap, happenings, trace)
         addresses = Addresses(random.Random(system.draw(32)))  # noqa: S311  # only delays
         self.mesh = Mesh(identity, self.clock, self._secrets, addresses, self, self._spawn)
         self.streams = SessionStreams(identity, self.clock, self, self._spawn)
+        self._outlet = Outlet(
+            identity.peer_id,
+            self,
+            self.clock,
+            self.mesh,
+            self.streams,
+            self.logbook,
+            self._tap,
+            happenings,
+            listener,
+        )
+        self._engine = Engine(self._runner, journal, self.clock, self._outlet)
         instance = system.draw(INSTANCE_SIZE).hex()
         self._discovery = Discovery(instance, self._on_found, self._spawn)
-        self._online = Online(options, self.mesh, self._discovery, self.clock, self.notify)
+        self._online = Online(options, self.mesh, self._discovery, self.clock, listener)
         self._roster = Roster(self.mesh)
-        self._candidates: dict[tuple[PeerId, bytes], Direct] = {}
-        self.on_direct: Callable[[PeerId, bytes], None] = lambda _peer, _noise_key: None
-        """Is told of a peer that wants a channel of two, with its Noise key; takes note only."""
+        self.knocks = Knocks(identity, self.mesh, self._secrets, self.refused)
+        self.ticking = Ticking(
+            self.clock,
+            self.mesh,
+            self._online,
+            self._roster,
+            listener,
+            self._set_reference_clock,
+            self._flush_trace,
+        )
         self._tasks: asyncio.TaskGroup | None = None
-        self._offset: Nanos = 0
 
     def _draw_log(self) -> int:
         """Draw what a machine needs of the system's generator, and note it: a replay has none."""
@@ -188,6 +193,13 @@ class Node:
         """Ask for missing messages now; for all, if none is named."""
         self.feed(channel, values.AskAgain(message_ids))
 
+    async def ask_before(self, channel: ChannelId, message_id: MessageId) -> None:
+        """Ask now for what a message names and we lack, however long ago we gave it up."""
+        loaded = await self._journal.load(channel, [message_id])
+        gaps = [outline_of_entry(one.entry, one.waku_hash) for one in loaded.values()]
+        if gaps:
+            self.feed(channel, values.AskAgain((), tuple(gaps)))
+
     def is_set_aside(self, channel: ChannelId, message_id: MessageId) -> bool:
         """Whether a message is ours and waits for its time, which is far ahead."""
         return message_id in self._runner.groups[channel].parked.of(self.identity.peer_id)
@@ -244,7 +256,7 @@ class Node:
                 tasks.create_task(self._engine.turn_forever(), name="turning")
                 await self._online.start()
                 ready.set()
-                tasks.create_task(self._tick_forever(), name="ticking")
+                tasks.create_task(self.ticking.tick_forever(), name="ticking")
                 tasks.create_task(self._discovery.resolve_forever(), name="resolving")
                 announcing = random.Random(system.draw(SEED_SIZE))  # noqa: S311  # only delays
                 tasks.create_task(self._online.announce_forever(announcing), name="announcing")
@@ -264,41 +276,9 @@ class Node:
         self._trace.close()
         self._tap.stop()
 
-    async def _tick_forever(self) -> None:
-        """Pings, redials, the clock, and changes of the network."""
-        last, drift = self.clock.now(), self.clock.wall() - self.clock.now()
-        ticks = 0
-        while True:
-            await asyncio.sleep(TICK)
-            now, now_drift = self.clock.now(), self.clock.wall() - self.clock.now()
-            ticks += 1
-            if now - last > JUMP or abs(now_drift - drift) > JUMP:
-                await self._after_jump(now - last, now_drift - drift)
-            elif ticks % 8 == 0:
-                await self._online.follow()
-            last, drift = now, now_drift
-            self.mesh.tick()
-            for shown in self._roster.overdue(now):
-                self._listener(shown)
-            self._set_reference_clock()
-            if ticks % 4 == 0:
-                self._flush_trace()
-
-    async def _after_jump(self, gap: Nanos, step: Nanos) -> None:
-        """The computer slept, or its clock was set: begin anew with everybody."""
-        seconds = round(max(gap, abs(step)) / SECOND)
-        self.notify(
-            Notice(f"The clock jumped by {seconds} s (sleep, or it was set); reconnecting to all.")
-        )
-        await self._online.begin_anew("the clock jumped")
-
-    def _set_reference_clock(self) -> None:
-        """Median of our own and all peers' wall clocks; ties go to our own (DESIGN 5)."""
-        offset = self.clock.wall() - self.clock.now() + self.mesh.clock_offset()
-        if abs(offset - self._offset) >= CLOCK_STEP:
-            self._offset = offset
-            self._runner.feed_all(values.ReferenceClock(offset))
-            self._engine.wake()
+    def _set_reference_clock(self, offset: Nanos) -> None:
+        self._runner.feed_all(values.ReferenceClock(offset))
+        self._engine.wake()
 
     def _flush_trace(self) -> None:
         try:
@@ -334,65 +314,17 @@ class Node:
             candidate.next_at = max(candidate.next_at, self.clock.now() + 300 * MILLISECOND)
         self.mesh.dial_due()
 
-    # --- Releasing -----------------------------------------------------------------------------
+    # --- What effects lead back to ---------------------------------------------------------------
 
-    def carry_out(
-        self, channel: ChannelId, effect: values.Effect, loaded: dict[MessageId, Loaded]
+    def written(self, token: int, message_id: MessageId) -> None:
+        """See `sync.net.outlet.Host`."""
+        self._engine.written(token, message_id)
+
+    def load_held_back(
+        self, channel: ChannelId, after: tuple[int, MessageId] | None, limit: int
     ) -> None:
-        """See `sync.net.engine.Releaser`."""
-        self._happenings.note(self.clock.now(), channel, effect)
-        match effect:
-            case values.Broadcast(payload):
-                self._broadcast(channel, payload)
-            case values.BroadcastStored(message_id, None):
-                self._broadcast_again(channel, loaded[message_id], loaded[message_id].payload)
-            case values.BroadcastStored(message_id, bloom_filter):
-                message = decode(loaded[message_id].payload)
-                frame = encode(message._replace(bloom_filter=bloom_filter))
-                self._broadcast_again(channel, loaded[message_id], frame)
-            case values.Deliver(message_id, None):
-                self.logbook.loaded(loaded[message_id].entry.header.lamport, 0)
-                self._show(channel, effect, loaded)
-            case values.Retrieve(wanted):
-                if self.retriever is not None:
-                    self.retriever.retrieve(channel, wanted)
-            case values.OpenSession():
-                self.streams.open(channel, effect)
-            case values.LoadHeldBack(after, limit):
-                self._spawn("history", self._load_held_back(channel, after, limit))
-            case values.SendPayload(session, payload):
-                self._tapped(channel, self.streams.peer_of(session), FrameKind.SESSION, payload)
-                self.streams.send(session, payload)
-            case values.CloseSession(session):
-                self.streams.close(session)
-            case values.Push(peer, hashes):
-                self.streams.push(channel, peer, hashes)
-            case values.Written(token, message_id):
-                self._engine.written(token, message_id)
-            case values.Refused(peer, reason):
-                self.refused(peer, reason)
-            case _:
-                self._show(channel, effect, loaded)
-
-    def _broadcast(self, channel: ChannelId, payload: bytes) -> None:
-        self._tapped(channel, None, FrameKind.SDS, payload)
-        self.mesh.broadcast(channel, payload)
-
-    def _broadcast_again(self, channel: ChannelId, stored: Loaded, frame: bytes) -> None:
-        self.logbook.loaded(stored.entry.header.lamport, len(frame))
-        self._broadcast(channel, frame)
-
-    def _tapped(
-        self,
-        channel: ChannelId,
-        peer: PeerId | None,
-        kind: FrameKind,
-        data: bytes,
-        *,
-        sent: bool = True,
-    ) -> None:
-        """Note a frame for whoever looks at the wire."""
-        self._tap.note(self.clock.now(), channel, peer, kind, data, sent=sent)
+        """See `sync.net.outlet.Host`."""
+        self._spawn("history", self._load_held_back(channel, after, limit))
 
     async def _load_held_back(
         self, channel: ChannelId, after: tuple[int, MessageId] | None, limit: int
@@ -401,31 +333,9 @@ class Node:
         outlines = await self._engine.patiently(load)
         self.feed(channel, values.HeldBackLoaded(outlines))
 
-    def _show(
-        self, channel: ChannelId, effect: values.Effect, loaded: dict[MessageId, Loaded]
-    ) -> None:
-        def load(deliver: values.Deliver) -> tuple[Any, Any]:
-            return loaded[deliver.message_id].entry, loaded[deliver.message_id].delivery
-
-        event = event_of(channel, effect, self.identity.peer_id, load)
-        if isinstance(event, SyncShown):
-            bytes_in, bytes_out, elapsed = self.streams.cost(channel, event.peer)
-            event = replace(event, bytes_in=bytes_in, bytes_out=bytes_out, elapsed_ns=elapsed)
-        if event is not None:
-            self._listener(event)
-
     def notify(self, notice: Notice) -> None:
         """Tell the person."""
         self._listener(notice)
-
-    def flush(self) -> None:
-        """Send what the effects of one turn queued; they are out, so they are in the log."""
-        self.mesh.flush()
-        self.logbook.let_out(self.clock.now())
-
-    def begin_anew(self) -> None:
-        """The machines were made anew: their sessions are gone."""
-        self.streams.close_all()
 
     # --- What the mesh and the sessions tell ---------------------------------------------------
 
@@ -435,22 +345,8 @@ class Node:
         self.knocked(peer)
 
     def knocked(self, peer: PeerId) -> None:
-        """See `sync.net.mesh.Events`: only who shares a channel may want one of two."""
-        link = self.mesh.link_to(peer)
-        if link is None or not self.mesh.shares(peer) or self.mesh.nick_of(peer) is None:
-            return
-        noise_key = link.stream.remote_noise_static
-        if (peer, noise_key) not in self._candidates:
-            if len(self._candidates) >= CANDIDATES_MAX:
-                self._candidates.clear()
-            try:
-                self._candidates[peer, noise_key] = direct_channel(self.identity, peer, noise_key)
-            except RemoteError as error:
-                self.refused(peer, str(error))
-                return
-        direct = self._candidates[peer, noise_key]
-        if direct.channel not in self._secrets and link.membership.has_heard(direct.secret):
-            self.on_direct(peer, noise_key)
+        """See `sync.net.mesh_events.Events`."""
+        self.knocks.look_at(peer)
 
     def gone(self, peer: PeerId, channel: ChannelId) -> None:
         """See `sync.net.mesh_events.Events`."""
@@ -484,19 +380,19 @@ class Node:
         """Give an input to the channel's machines."""
         match event:
             case values.Arrived(peer, payload):
-                self._tapped(channel, peer, FrameKind.SDS, payload, sent=False)
+                self._outlet.tapped(channel, peer, FrameKind.SDS, payload, sent=False)
             case values.SessionPayload(session, payload):
                 peer_or_none = self.streams.peer_of(session)
-                self._tapped(channel, peer_or_none, FrameKind.SESSION, payload, sent=False)
+                self._outlet.tapped(channel, peer_or_none, FrameKind.SESSION, payload, sent=False)
             case values.Transferred(peer, payload):
-                self._tapped(channel, peer, FrameKind.TRANSFER, payload, sent=False)
+                self._outlet.tapped(channel, peer, FrameKind.TRANSFER, payload, sent=False)
             case _:
                 pass
         self._engine.feed(channel, event)
 
     def pushed(self, channel: ChannelId, peer: PeerId, payload: bytes) -> None:
         """Note a message that is pushed to a peer."""
-        self._tapped(channel, peer, FrameKind.TRANSFER, payload)
+        self._outlet.tapped(channel, peer, FrameKind.TRANSFER, payload)
 
     def new_session(self) -> values.SessionId:
         """Return a fresh session number."""

@@ -35,6 +35,7 @@ class Request:
     Attributes:
         t_req: when we ask, if it has not come by then.
         asked: how often we asked, or heard somebody ask.
+        asked_at: when we asked last; None while we have not.
         left_until: until when somebody else's request is left to be answered.
     """
 
@@ -43,6 +44,7 @@ class Request:
     t_req: Nanos
     asked: int = 0
     left_until: Nanos = 0
+    asked_at: Nanos | None = None
 
 
 class Asking:
@@ -123,11 +125,20 @@ class Asking:
         self._heap = [(one.t_req, message_id) for message_id, one in self.requests.items()]
         heapq.heapify(self._heap)
 
-    def hurry(self, message_ids: Collection[MessageId], now: Nanos) -> None:
-        """Ask for these at the next occasion; for all, if none is named."""
-        for message_id, request in self.requests.items():
-            if (not message_ids or message_id in message_ids) and request.t_req > now:
-                request.t_req = now
+    def hurry(self, message_ids: Collection[MessageId], window: Window, now: Nanos) -> None:
+        """Ask for these at the next occasion; for all, if none is named.
+
+        What we asked for just now is asked for when its answers had their time, T_max: however
+        often a person wishes it, the others hear one request in that time.
+        """
+        for message_id in message_ids or self.requests:
+            request = self.requests.get(message_id)
+            if request is None:
+                continue
+            asked_at = request.asked_at
+            at = now if asked_at is None else max(now, asked_at + window.t_max)
+            if at < request.t_req:
+                request.t_req = at
                 self._push(request)
 
     def ask(
@@ -147,6 +158,7 @@ class Asking:
             heapq.heappop(self._heap)
             self._back_off(request, window, now)
             if request.entry.retrieval_hint not in coming:
+                request.asked_at = now
                 asked.append(request)
         return asked
 

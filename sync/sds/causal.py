@@ -215,15 +215,25 @@ class Causal:
         for entry in list(self.incoming.lost.values()):
             self.seek((entry,), self._me, self._me, now)
 
-    def ask_again(self, message_ids: Collection[MessageId], now: Nanos) -> None:
+    def ask_again(
+        self, message_ids: Collection[MessageId], gaps: Collection[Content], now: Nanos
+    ) -> list[Effect]:
         """Look for what was lost, and ask for all that is missing (or for these) now.
 
-        Asking without the random wait of SDS-R: one person's wish makes no storm.
+        Asking without the random wait of SDS-R: one person's wish makes no storm. What the messages
+        in `gaps` lack is looked for as on a start: it may be older than what we remember.
         """
+        effects: list[Effect] = []
+        wanted = {*message_ids}
+        for content in gaps:
+            history = content.causal_history
+            effects += self.seek(history, content.message_id, content.sender_id, now)
+            wanted |= {entry.message_id for entry in history}
         for entry in list(self.incoming.lost.values()):
-            if not message_ids or entry.message_id in message_ids:
+            if not wanted or entry.message_id in wanted:
                 self.seek((entry,), self._me, self._me, now)
-        self.repairs.asking.hurry(message_ids, now)
+        self.repairs.asking.hurry(wanted, self.repairs.window(now), now)
+        return effects
 
     def restore(self, event: Restored, now: Nanos) -> list[Effect]:
         """Take up where the disk left off."""

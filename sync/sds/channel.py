@@ -113,10 +113,8 @@ class Channel:
                 return []
             case SendAgain(message_id):
                 return self._on_send_again(message_id, now)
-            case AskAgain(message_ids):
-                self._causal.ask_again(message_ids, now)
-                self._timer.wake(now)
-                return []
+            case AskAgain(message_ids, gaps):
+                return self._on_ask_again(message_ids, gaps, now)
             case SendEphemeral(content):
                 return [Broadcast(self._message(None, (), content))]
             case Restored():
@@ -396,6 +394,13 @@ class Channel:
             DeliveryChanged(message_id, pending.delivery, pending.attempts),
             Rebroadcast(message_id, self.filter.to_bytes(), pending.attempts, pending.delivery),
         ]
+
+    def _on_ask_again(
+        self, message_ids: Collection[MessageId], gaps: Collection[Content], now: Nanos
+    ) -> list[Effect]:
+        effects = self._causal.ask_again(message_ids, gaps, now)
+        self._timer.wake(now)
+        return effects
 
     def _on_restored(self, event: Restored, now: Nanos) -> list[Effect]:
         """Take up where the disk left off; what we owed, its authors will ask for by resending."""

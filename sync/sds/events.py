@@ -49,9 +49,14 @@ class SendAgain:
 
 @dataclass(frozen=True, slots=True)
 class AskAgain:
-    """Input: the person wants what is missing asked for now; of all that is, if `ids` is empty."""
+    """Input: the person wants what is missing asked for now; of all that is, if `ids` is empty.
+
+    `gaps` are messages that were delivered after a gap: what they lack is looked for again, also
+    what nobody here remembers to have lost.
+    """
 
     ids: tuple[MessageId, ...]
+    gaps: tuple[Content, ...] = ()
 
 
 class Received(NamedTuple):

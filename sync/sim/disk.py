@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from sync.changes import CHANGING, UNCHANGED, Look, change_of, look_of
-from sync.entry import Entry
+from sync.entry import Entry, Kind
 from sync.errors import StorageError
 from sync.group.ingest import history_of
 from sync.group.records import GAPS_MAX, stamped_row
@@ -27,6 +27,10 @@ from sync.machine import MessageId, PeerId
 from sync.sds.message import Delivery
 
 TIPS_MAX = 64
+
+
+SHOWN = (Status.DELIVERED, Status.LOADING)
+"""Statuses of messages that are on somebody's screen, or may be."""
 
 
 @dataclass(slots=True)
@@ -63,7 +67,9 @@ class Disk:
         """
         if self.full:
             raise StorageError("The disk is full: free some space.")
-        before = {one: self.look(one) for one in self._touched(records)}
+        fresh = {_about(record) for record in records}  # nobody has seen these before
+        touched = self._touched(records)
+        before = {one: UNCHANGED if one in fresh else self.look(one) for one in touched}
         for record in records:
             match record:
                 case StoreMessage(message, status, after_gap, delivery):
@@ -81,11 +87,10 @@ class Disk:
         """Return what the delivered changes of a message have made of it."""
         changes = self._changes.get(message_id)
         row = self.rows.get(message_id)
-        if changes is None or row is None or row.status is not Status.DELIVERED:
+        if changes is None or row is None or row.status not in SHOWN:
             return UNCHANGED
         rows = [self.rows[one] for one in changes]
-        entries = [one.message.entry for one in rows if one.status is Status.DELIVERED]
-        return look_of(row.message.entry, entries)
+        return look_of(row.message.entry, [one.message.entry for one in rows if _counts(one)])
 
     def changes_of(self, message_id: MessageId) -> list[Entry]:
         """Return the delivered entries that change a message, in their order."""
@@ -113,7 +118,7 @@ class Disk:
 
     def _altered(self, message_id: MessageId, before: Look) -> list[Altered]:
         look, row = self.look(message_id), self.rows.get(message_id)
-        if row is None or row.status is not Status.DELIVERED or look == before:
+        if row is None or row.status not in SHOWN or look == before:
             return []
         return [
             Altered(
@@ -125,6 +130,7 @@ class Disk:
                 look=look,
                 rewritten=(look.text, look.deleted) != (before.text, before.deleted),
                 reacted=look.reactions != before.reactions,
+                loading=row.status is Status.LOADING,
             )
         ]
 
@@ -281,6 +287,24 @@ class Disk:
 
 def _place(outline: Outline) -> tuple[int, MessageId]:
     return (outline.lamport, outline.message_id)
+
+
+def _counts(row: Row) -> bool:
+    """Whether a change has effect: a redaction has as soon as it is here."""
+    if row.message.entry.header.kind == Kind.REDACTION:
+        return row.status is not Status.PARKED
+    return row.status is Status.DELIVERED
+
+
+def _about(record: Record) -> MessageId | None:
+    """Return the message that a record stores, or gives another status."""
+    match record:
+        case StoreMessage(message):
+            return message.entry.message_id
+        case SetStatus(_, message_id):
+            return message_id
+        case _:
+            return None
 
 
 def _outline(row: Row) -> Outline:

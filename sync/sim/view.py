@@ -272,9 +272,14 @@ class SimulatedHistory:
             loaded.entry,
             self._disk.me,
             loaded.delivery,
-            after_gap=loaded.after_gap,
+            after_gap=loaded.after_gap and self._lacks(loaded.entry),
         )
         return self._named(changed(line, self._disk.look(message_id), self._disk.me))
+
+    def _lacks(self, entry: Entry) -> bool:
+        """Whether what a message builds on is not all delivered, by now."""
+        rows = [self._disk.rows.get(parent.message_id) for parent in entry.header.parents]
+        return any(row is None or row.status is not Status.DELIVERED for row in rows)
 
 
 def _kin(disk: Disk, message_id: MessageId) -> Kin:

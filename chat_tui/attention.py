@@ -1,0 +1,84 @@
+"""What of a conversation somebody has seen, and what came while nobody looked: positions alone.
+
+Rule: one is read up to a place. What comes after it is new, what comes before it came late.
+"""
+
+from collections.abc import Sequence
+
+from sync.view import Position
+
+
+class Attention:
+    """Follows where the reader is; every method that moves the separator says where it stood."""
+
+    def __init__(self) -> None:
+        self.watched = False
+        """Whether somebody sees the newest messages."""
+        self.unread = 0
+        """Messages of others that came below while nobody looked."""
+        self.earlier = 0
+        """Messages of others that came above what was read already, while nobody looked."""
+        self._read_to: Position | None = None
+        self._newest: Position | None = None
+        self._new_from: Position | None = None
+        self._new_count = 0
+        self._earlier_from: Position | None = None
+
+    @property
+    def first_unread(self) -> Position | None:
+        """Where the first message stands that came while nobody looked."""
+        waiting = [one for one in (self._earlier_from, self._new_from) if one is not None]
+        return min(waiting, default=None)
+
+    @property
+    def read_to(self) -> Position | None:
+        """Where the last message stands that somebody saw; None if nobody has seen any."""
+        return self._newest if self.watched else self._read_to
+
+    def new_at(self, position: Position) -> int:
+        """Return how many unread messages begin at a place; 0 at all but one."""
+        return self._new_count if position == self._new_from else 0
+
+    def heard(self, position: Position) -> None:
+        """Note that a message stands there."""
+        self._newest = max(self._newest or position, position)
+
+    def look(self) -> None:
+        """Note that somebody sees the newest messages; the separator stays until `look_away`."""
+        self.watched = True
+        self.unread = 0
+        self.look_back()
+
+    def look_back(self) -> None:
+        """Note that somebody went to see what came above."""
+        self.earlier, self._earlier_from = 0, None
+
+    def look_away(self) -> Position | None:
+        """Note that nobody sees the newest messages: what comes from now on is new."""
+        if not self.watched:
+            return None
+        self.watched = False
+        self._read_to, separator = self._newest, self._new_from
+        self._new_from, self._new_count = None, 0
+        return separator
+
+    def resume(self, read_to: Position, new: Sequence[Position]) -> Position | None:
+        """Go on from another run; returns where the separator stands, as what is new begins."""
+        self._read_to = read_to
+        self._newest = max(self._newest or read_to, read_to, *new[-1:])
+        self._new_from, self._new_count = (new[0] if new else None), len(new)
+        if not self.watched:
+            self.unread = len(new)
+        return self._new_from
+
+    def miss(self, position: Position) -> Position | None:
+        """Count a message of somebody else that came while nobody looked."""
+        if self._read_to is not None and position < self._read_to:
+            self.earlier += 1
+            self._earlier_from = min(self._earlier_from or position, position)
+            return None
+        self.unread += 1
+        self._new_count += 1
+        before = self._new_from
+        self._new_from = min(before or position, position)
+        return before

@@ -1,0 +1,150 @@
+"""What the live node lets out, carried out: frames to links and streams, and what the UI hears.
+
+Rule: nothing gets here before the commit it depends on.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from sync.entry import Entry
+from sync.group import values
+from sync.happenings import Happenings
+from sync.journal import Loaded, Retriever
+from sync.logbook import Logbook
+from sync.machine import ChannelId, MessageId, PeerId
+from sync.net.clock import Clock
+from sync.net.mesh import Mesh
+from sync.net.sessions import SessionStreams
+from sync.sds.message import Delivery
+from sync.sds.wire import decode, encode
+from sync.show import event_of
+from sync.tap import Tap
+from sync.view import Event, FrameKind, Notice, SyncShown
+
+
+class Host(Protocol):
+    """The node, as far as effects lead back to it."""
+
+    retriever: Retriever | None
+
+    def written(self, token: int, message_id: MessageId) -> None:
+        """An own message is committed."""
+
+    def load_held_back(
+        self, channel: ChannelId, after: tuple[int, MessageId] | None, limit: int
+    ) -> None:
+        """Load what waits for history on its way, and feed it."""
+
+    def refused(self, who: str, reason: str) -> None:
+        """Count what was refused."""
+
+
+@dataclass(slots=True)
+class Outlet:
+    """See `sync.net.engine.Releaser`; `listener` gets every event, and only takes note."""
+
+    me: PeerId
+    host: Host
+    clock: Clock
+    mesh: Mesh
+    streams: SessionStreams
+    logbook: Logbook
+    tap: Tap
+    happenings: Happenings
+    listener: Callable[[Event], None]
+
+    def carry_out(
+        self, channel: ChannelId, effect: values.Effect, loaded: dict[MessageId, Loaded]
+    ) -> None:
+        """See `sync.net.engine.Releaser`."""
+        self.happenings.note(self.clock.now(), channel, effect)
+        match effect:
+            case values.Broadcast(payload):
+                self._broadcast(channel, payload)
+            case values.BroadcastStored(message_id, None):
+                self._broadcast_again(channel, loaded[message_id], loaded[message_id].payload)
+            case values.BroadcastStored(message_id, bloom_filter):
+                message = decode(loaded[message_id].payload)
+                frame = encode(message._replace(bloom_filter=bloom_filter))
+                self._broadcast_again(channel, loaded[message_id], frame)
+            case values.Deliver(message_id, None):
+                self.logbook.loaded(loaded[message_id].entry.header.lamport, 0)
+                self._show(channel, effect, loaded)
+            case values.Retrieve(wanted):
+                if self.host.retriever is not None:
+                    self.host.retriever.retrieve(channel, wanted)
+            case values.LoadHeldBack(after, limit):
+                self.host.load_held_back(channel, after, limit)
+            case values.Written(token, message_id):
+                self.host.written(token, message_id)
+            case values.Refused(peer, reason):
+                self.host.refused(peer, reason)
+            case _:
+                self._carry_out_session(channel, effect, loaded)
+
+    def _carry_out_session(
+        self, channel: ChannelId, effect: values.Effect, loaded: dict[MessageId, Loaded]
+    ) -> None:
+        match effect:
+            case values.OpenSession():
+                self.streams.open(channel, effect)
+            case values.SendPayload(session, payload):
+                self.tapped(channel, self.streams.peer_of(session), FrameKind.SESSION, payload)
+                self.streams.send(session, payload)
+            case values.CloseSession(session):
+                self.streams.close(session)
+            case values.Push(peer, hashes):
+                self.streams.push(channel, peer, hashes)
+            case _:
+                self._show(channel, effect, loaded)
+
+    def _broadcast(self, channel: ChannelId, payload: bytes) -> None:
+        self.tapped(channel, None, FrameKind.SDS, payload)
+        self.mesh.broadcast(channel, payload)
+
+    def _broadcast_again(self, channel: ChannelId, stored: Loaded, frame: bytes) -> None:
+        self.logbook.loaded(stored.entry.header.lamport, len(frame))
+        self._broadcast(channel, frame)
+
+    def tapped(
+        self,
+        channel: ChannelId,
+        peer: PeerId | None,
+        kind: FrameKind,
+        data: bytes,
+        *,
+        sent: bool = True,
+    ) -> None:
+        """Note a frame for whoever looks at the wire."""
+        self.tap.note(self.clock.now(), channel, peer, kind, data, sent=sent)
+
+    def _show(
+        self, channel: ChannelId, effect: values.Effect, loaded: dict[MessageId, Loaded]
+    ) -> None:
+        def load(deliver: values.Deliver) -> tuple[Entry, Delivery | None]:
+            return loaded[deliver.message_id].entry, loaded[deliver.message_id].delivery
+
+        event = event_of(channel, effect, self.me, load)
+        if isinstance(event, SyncShown):
+            bytes_in, bytes_out, elapsed = self.streams.cost(channel, event.peer)
+            event = replace(event, bytes_in=bytes_in, bytes_out=bytes_out, elapsed_ns=elapsed)
+        if event is not None:
+            self.listener(event)
+
+    def notify(self, notice: Notice) -> None:
+        """Tell the person."""
+        self.listener(notice)
+
+    def refused(self, who: str, reason: str) -> None:
+        """See `sync.net.engine.Releaser`."""
+        self.host.refused(who, reason)
+
+    def flush(self) -> None:
+        """Send what the effects of one turn queued; they are out, so they are in the log."""
+        self.mesh.flush()
+        self.logbook.let_out(self.clock.now())
+
+    def begin_anew(self) -> None:
+        """The machines were made anew: their sessions are gone."""
+        self.streams.close_all()
