@@ -145,7 +145,7 @@ class Narrator:
             return
         assert node.runner is not None
         incoming = node.runner.groups[self._world.channel].sds.incoming
-        unmet = sorted(incoming.waiting[message_id].unmet) if message_id in incoming.waiting else []
+        unmet = sorted(incoming.unmet(message_id)) if message_id in incoming.waiting else []
         needs = listed([self._title(one) for one in unmet])
         self._say(
             node.number,
