@@ -210,7 +210,7 @@ def channel_info(group: Group, membership: Membership) -> ChannelInfo:
                 WaitingInfo(
                     held.content.message_id,
                     held.content.sender_id,
-                    tuple(sorted(held.unmet)),
+                    tuple(sorted(incoming.unmet(held.content.message_id))),
                     held.give_up_at,
                 )
                 for held in list(incoming.waiting.values())[:ROWS_MAX]

@@ -141,6 +141,24 @@ def test_a_roll_over_leaves_exactly_the_newest(parameters: BloomParameters, coun
     assert bloom.count == count or count > parameters.capacity
 
 
+@given(st.integers(1, 300), st.lists(st.integers(1, 120), max_size=12))
+def test_its_bits_are_those_of_what_it_holds_whenever_somebody_asks(
+    capacity: int, batches: list[int]
+) -> None:
+    parameters = BloomParameters(capacity, 0.05)
+    bloom, items = RollingBloomFilter(parameters), ids(sum(batches))
+    came = 0
+    for batch in batches:
+        for item in items[came : came + batch]:
+            bloom.insert(item)
+        came += batch
+
+        held = items[came - bloom.count : came]
+
+        positions = {position for item in held for position in parameters.positions(item)}
+        assert set_bits(bloom.to_bytes()) == sorted(positions)
+
+
 def test_a_full_filter_rolls_over_at_the_next_id() -> None:
     items = ids(1001)
     full, rolled = holding(LAN, items[:1000]), holding(LAN, items[:1000])

@@ -301,7 +301,9 @@ def test_so_many_messages_wait_whoever_wrote_them_and_no_more(beyond: int) -> No
     never = message_id("never")
     buffer.seek([never], "named by", peer("bob"), NOW)
     waiting = [
-        Content(message_id(f"m{number}"), peer(f"author {number % 1000}"), number, (), None)
+        Content(
+            message_id(f"m{number}"), peer(f"author {number % 1000}"), number, named("never"), None
+        )
         for number in range(WAITING_MAX + beyond)
     ]
 

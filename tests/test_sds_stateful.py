@@ -196,9 +196,10 @@ class OneChannel(RuleBasedStateMachine):
         incoming = self.alice.incoming
         for message_id, held in incoming.waiting.items():
             unmet = self.parents(message_id) - set(self.delivered)
-            assert held.unmet <= unmet
-            assert all(id_ in incoming.lost for id_ in unmet - held.unmet), "not waited for twice"
-            assert all(message_id in incoming.missing[id_].waiters for id_ in held.unmet)
+            looked_for = incoming.unmet(message_id)
+            assert looked_for <= unmet
+            assert held.lacks == len(looked_for)
+            assert all(id_ in incoming.lost for id_ in unmet - looked_for), "not waited for twice"
         assert all(
             waiter in incoming.waiting for sought in incoming.missing.values()
             for waiter in sought.waiters

@@ -54,7 +54,7 @@ class RepairStory:
             return
         assert node.runner is not None
         incoming = node.runner.groups[self._voice.world.channel].sds.incoming
-        unmet = sorted(incoming.waiting[message_id].unmet) if message_id in incoming.waiting else []
+        unmet = sorted(incoming.unmet(message_id)) if message_id in incoming.waiting else []
         needs = listed([self._voice.title(one) for one in unmet])
         self._voice.say(
             node.number,

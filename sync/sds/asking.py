@@ -12,7 +12,7 @@ from typing import Final
 
 from sync.machine import MessageId, Nanos, PeerId
 from sync.sds.message import HistoryEntry
-from sync.sds.repair import Window
+from sync.sds.repair import Window, digest
 
 REQUESTS_MAX: Final = 1000
 """Ids with a T_req (SDS-R guide, "Memory Management"); further ones wait in line without one."""
@@ -24,8 +24,9 @@ BACKOFF_MAX: Final = 2
 """Doublings of the pause: then an id is asked for every 3 T_max and its own T_req, until given up.
 At 30 % loss one asking in three fails, so 20 of them in ten minutes never all do."""
 
-STALE_MAX: Final = 1024
-"""Entries of the heap that stand for nothing any more, before it is made anew."""
+STALE_MAX: Final = 64
+"""Entries of the heap that stand for nothing any more, before it is made anew: a thousand, with
+their ids, would push what is in use out of the caches."""
 
 
 @dataclass(slots=True)
@@ -33,6 +34,7 @@ class Request:
     """One missing message.
 
     Attributes:
+        hashed: the hash that T_req is worked out from, each time anew in the window of then.
         t_req: when we ask, if it has not come by then.
         asked: how often we asked, or heard somebody ask.
         asked_at: when we asked last; None while we have not.
@@ -41,6 +43,7 @@ class Request:
 
     entry: HistoryEntry
     namer: PeerId
+    hashed: int
     t_req: Nanos
     asked: int = 0
     left_until: Nanos = 0
@@ -79,8 +82,9 @@ class Asking:
             self.in_line[message_id] = (entry, namer)
             return
         self._by_namer[namer] = of_namer + 1
-        t_req = now + window.request_delay(self._me, message_id)
-        request = self.requests[message_id] = Request(entry, namer, t_req)
+        hashed = digest(self._me + message_id)
+        t_req = now + window.request_delay_of(hashed)
+        request = self.requests[message_id] = Request(entry, namer, hashed, t_req)
         self._push(request)
 
     def entry_of(self, message_id: MessageId) -> HistoryEntry:
@@ -116,11 +120,12 @@ class Asking:
         if request is not None and now >= request.left_until:
             request.left_until = now + window.t_max
             self._back_off(request, window, now)
+            self._push(request)
 
     def begin_anew(self, window: Window, now: Nanos) -> None:
         """Somebody is there again, as for many others: nobody asks at once for all it lacks."""
-        for message_id, request in self.requests.items():
-            request.t_req = now + window.request_delay(self._me, message_id)
+        for request in self.requests.values():
+            request.t_req = now + window.request_delay_of(request.hashed)
             request.left_until = now
         self._heap = [(one.t_req, message_id) for message_id, one in self.requests.items()]
         heapq.heapify(self._heap)
@@ -155,8 +160,8 @@ class Asking:
         """
         asked: list[Request] = []
         while len(asked) < most and (request := self._first()) is not None and request.t_req <= now:
-            heapq.heappop(self._heap)
             self._back_off(request, window, now)
+            heapq.heapreplace(self._heap, (request.t_req, request.entry.message_id))
             if request.entry.retrieval_hint not in coming:
                 request.asked_at = now
                 asked.append(request)
@@ -184,10 +189,8 @@ class Asking:
         An answer may take T_max, so asking sooner would only double the answers.
         """
         request.asked += 1
-        message_id = request.entry.message_id
         pause = ((1 << min(request.asked, BACKOFF_MAX)) - 1) * window.t_max
-        request.t_req = now + pause + window.request_delay(self._me, message_id)
-        self._push(request)
+        request.t_req = now + pause + window.request_delay_of(request.hashed)
 
     def _push(self, request: Request) -> None:
         """Put a T_req into the heap; earlier ones of the same id stand for nothing any more."""

@@ -57,8 +57,8 @@ class Causal:
         self.filter.insert(message_id)
         self.repairs.came(message_id, now)
         unknown = self._unknown(content.causal_history, message_id)
-        effects: list[Effect] = []
         if not unknown:
+            effects: list[Effect] = []
             freed = self._put(content, effects, after_gap=False)
             return effects + self._deliver(freed) if freed else effects
         window = self.repairs.window(now)
@@ -66,12 +66,8 @@ class Causal:
         instead = self.incoming.hold(content, unknown, now + window.gap_after)
         if instead is content:  # so much is missing that we look for no more
             return missing + self._deliver([content])
-        effects.append(Held(message_id))
-        if missing:
-            effects += missing
-        if instead is not None:
-            effects += self._deliver([instead])
-        return effects
+        held: list[Effect] = [Held(message_id), *missing]
+        return held if instead is None else held + self._deliver([instead])
 
     def _unknown(self, history: History, named_by: str) -> dict[MessageId, HistoryEntry]:
         """Return what is named there and not in the log; a message does not wait for itself."""
@@ -118,14 +114,12 @@ class Causal:
         if not unknown:
             return []
         incoming = self.incoming
-        fresh = incoming.seek(unknown, named_by, namer, now + window.lost_after)
-        waiting, missing, lost = incoming.waiting, incoming.missing, incoming.lost
+        news = incoming.seek(unknown, named_by, namer, now + window.lost_after)
+        waiting, missing = incoming.waiting, incoming.missing
         for message_id, entry in unknown.items():
             if message_id not in waiting and message_id in missing:
                 self.repairs.asking.want(entry, namer, window, now)
-        if not fresh:
-            return []
-        return [Missing(id_, named_by) for id_ in fresh if id_ not in waiting and id_ not in lost]
+        return [Missing(message_id, named_by) for message_id in news] if news else []
 
     def _deliver(self, ready: list[Content]) -> list[Effect]:
         """Put messages into the log, and then every message that waited only for them.
@@ -151,7 +145,8 @@ class Causal:
     def _put(self, content: Content, effects: list[Effect], *, after_gap: bool) -> list[Content]:
         """Put one message into the log; returns what waited only for it."""
         message_id, sender, incoming = content.message_id, content.sender_id, self.incoming
-        self.lamport = max(self.lamport, content.lamport)
+        if content.lamport > self.lamport:  # noqa: PLR1730  # a call of `max` costs more
+            self.lamport = content.lamport
         entry = HistoryEntry(message_id, content.retrieval_hint, sender)
         sought = incoming.missing.get(message_id)
         is_tip = sought is None or sought.named_by == sought.namer  # sync messages count not
@@ -161,7 +156,7 @@ class Causal:
         effects.append(Delivered(message_id, after_gap))
         if sought is None and message_id not in incoming.lost:
             return []
-        effects.append(Found(message_id, lost=False))
+        effects.append(Found(message_id))
         incoming.lost.pop(message_id, None)
         return incoming.arrived(message_id)
 
@@ -172,7 +167,7 @@ class Causal:
         if message_id not in self.incoming.missing:
             return []
         freed = self.incoming.arrived(message_id)
-        return [Found(message_id, lost=False), *self._deliver(freed)]
+        return [Found(message_id), *self._deliver(freed)]
 
     def postpone(self, message_ids: frozenset[MessageId], now: Nanos) -> None:
         """These are here; ask nobody for them, and let wait who waits for them."""
@@ -187,7 +182,7 @@ class Causal:
         for message_id in [id_ for id_ in incoming.missing if id_ not in incoming.waiting]:
             self.forgone[message_id] = None
             self.repairs.came(message_id, now)
-            effects.append(Found(message_id, lost=False))
+            effects.append(Found(message_id))
             effects += self._deliver(incoming.arrived(message_id))
         while len(self.forgone) > FORGONE_MAX:
             del self.forgone[next(iter(self.forgone))]

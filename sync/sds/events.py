@@ -244,7 +244,7 @@ class Found(NamedTuple):
     """A missing message came, or is given up as lost."""
 
     message_id: MessageId
-    lost: bool
+    lost: bool = False
 
 
 @dataclass(frozen=True, slots=True)

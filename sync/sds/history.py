@@ -54,8 +54,9 @@ class Log:
         A message that another one named before it came is no tip.
         """
         self.order.insert(lamport, entry.message_id)
-        for parent in history:
-            self.tips.pop(parent.message_id, None)
+        if self.tips:
+            for parent in history:
+                self.tips.pop(parent.message_id, None)
         place = (lamport, entry)
         if is_tip:
             self._add_tip(place)
@@ -88,9 +89,9 @@ class Log:
 
     def content_history(self, size: int) -> tuple[HistoryEntry, ...]:
         """Return the newest tips, then the newest messages, up to `size`, oldest first."""
+        if self._in_line():
+            return self._last(size)
         newest, tips = self._newest, self.tips
-        if len(tips) == 1 and newest[-1][1].message_id in tips:  # somebody wrote after everybody
-            return tuple([entry for _, entry in newest[-size:]])
         chosen = nlargest(size, tips.values()) if len(tips) > size else list(tips.values())
         for place in reversed(newest):
             if len(chosen) >= size:
@@ -107,6 +108,8 @@ class Log:
         an acknowledgement may have been lost, or a message, and either is noticed by this. That a
         tip was lost is noticed by nothing else.
         """
+        if not self.owed and self._in_line():
+            return self._last(HISTORY_MAX)
         regular = self.content_history(size)
         room = HISTORY_MAX - len(regular)
         entries = list(islice(self.owed.values(), room)) or self._once_more(regular, room)
@@ -122,6 +125,15 @@ class Log:
         named.update([entry.message_id for entry in tips])
         others = [entry for _, entry in self._newest if entry.message_id not in named]
         return [*others[max(0, len(others) - room + len(tips)) :], *tips]
+
+    def _in_line(self) -> bool:
+        """Whether no message is a tip but, maybe, the newest: somebody wrote after everybody."""
+        tips = self.tips
+        return not tips or (len(tips) == 1 and self._newest[-1][1].message_id in tips)
+
+    def _last(self, count: int) -> tuple[HistoryEntry, ...]:
+        """Return the newest messages, at most 16, oldest first."""
+        return tuple([entry for _, entry in self._newest[-count:]])
 
     def is_told_by(self, history: Iterable[HistoryEntry]) -> bool:
         """Whether our next sync message is superfluous beside one that names `history`.

@@ -28,8 +28,9 @@ LOST_MAX = 1000
 """Lost messages remembered, to be known when they come, and looked for when somebody new is there;
 the oldest are forgotten."""
 
-STALE_MAX = 1024
-"""Entries of the heap that stand for nothing any more, before it is made anew."""
+STALE_MAX = 64
+"""Entries of the heap that stand for nothing any more, before it is made anew: a thousand, with
+their ids, would push what is in use out of the caches."""
 
 
 class Content(NamedTuple):
@@ -48,10 +49,10 @@ class Content(NamedTuple):
 
 @dataclass(slots=True)
 class Waiting:
-    """A message held back, and which of its dependencies are unmet."""
+    """A message held back, and how many of its dependencies are unmet (see `Incoming.unmet`)."""
 
     content: Content
-    unmet: set[MessageId]
+    lacks: int
     give_up_at: Nanos
 
 
@@ -88,7 +89,7 @@ class Incoming:
     def seek(
         self, message_ids: Iterable[MessageId], named_by: str, namer: PeerId, until: Nanos
     ) -> list[MessageId]:
-        """Look for these, as far as there is room; returns those not looked for before.
+        """Look for these, as far as there is room; returns those that are news: not here, not lost.
 
         Args:
             message_ids: what is missing.
@@ -97,20 +98,21 @@ class Incoming:
             until: when we stop looking.
         """
         missing, waiting, lost = self.missing, self.waiting, self.lost
-        of_namer, fresh = self._by_namer.get(namer, 0), []
+        of_namer, news = self._by_namer.get(namer, 0), []
         for message_id in message_ids:
             if message_id in missing:
                 continue
             if len(missing) >= MISSING_MAX or of_namer >= MISSING_PER_NAMER_MAX:
                 break
             of_namer += 1
-            missing[message_id] = Sought(named_by, namer, until, message_id in lost, {})
+            again = message_id in lost
+            missing[message_id] = Sought(named_by, namer, until, again, {})
+            self._by_namer[namer] = of_namer
             if message_id not in waiting:  # what waits here is not given up before its own time
                 self._push(until, message_id)
-            fresh.append(message_id)
-        if fresh:
-            self._by_namer[namer] = of_namer
-        return fresh
+                if not again:
+                    news.append(message_id)
+        return news
 
     def hold(self, content: Content, unknown: Iterable[MessageId], until: Nanos) -> Content | None:
         """Hold `content` back until those of its `unknown` dependencies come that are looked for.
@@ -119,7 +121,7 @@ class Incoming:
             What to deliver after a gap instead: itself, where that is none of them; the oldest,
             where its sender or all have too many.
         """
-        message_id, missing, unmet = content.message_id, self.missing, set()
+        message_id, missing, lacks = content.message_id, self.missing, 0
         for dependency in unknown:
             sought = missing.get(dependency)
             if sought is None or sought.again:
@@ -127,10 +129,10 @@ class Incoming:
             sought.waiters[message_id] = None
             if sought.give_up_at < until:  # noqa: PLR1730  # hardly ever; a call of `max` costs more
                 sought.give_up_at = until
-            unmet.add(dependency)
-        if not unmet:
+            lacks += 1
+        if not lacks:
             return content
-        self.waiting[message_id] = Waiting(content, unmet, until)
+        self.waiting[message_id] = Waiting(content, lacks, until)
         self._push(until, message_id)
         of_sender = self._by_sender.setdefault(content.sender_id, {})
         of_sender[message_id] = None
@@ -145,12 +147,12 @@ class Incoming:
         sought = self._found(message_id)
         if sought is None:
             return []
-        free = []
+        waiting, free = self.waiting, []
         for waiter in sought.waiters:
-            unmet = self.waiting[waiter].unmet
-            unmet.discard(message_id)
-            if not unmet:
-                free.append(self._release(waiter))
+            held = waiting[waiter]
+            held.lacks -= 1
+            if not held.lacks:
+                free.append(self._take(waiter))
         return free
 
     def give_up(self, now: Nanos) -> tuple[list[Content], list[tuple[MessageId, bool]]]:
@@ -179,6 +181,12 @@ class Incoming:
             self._found(message_id)
             lost.append((message_id, sought.again))
         return overdue, lost
+
+    def unmet(self, message_id: MessageId) -> set[MessageId]:
+        """Return what a message that is held back waits for."""
+        content, missing = self.waiting[message_id].content, self.missing
+        named = {entry.message_id for entry in content.causal_history}
+        return {id_ for id_ in named if id_ in missing and message_id in missing[id_].waiters}
 
     def remember_lost(self, entry: HistoryEntry) -> None:
         """Know a lost message when it comes after all, or when there is somebody new to ask."""
@@ -211,11 +219,14 @@ class Incoming:
         return sought
 
     def _release(self, message_id: MessageId) -> Content:
-        """Take a message out of the buffer."""
-        held = self.waiting.pop(message_id)
-        content = held.content
-        for unmet in held.unmet:
-            self.missing[unmet].waiters.pop(message_id, None)
+        """Take a message out of the buffer before all that it waits for is here."""
+        for unmet in self.unmet(message_id):
+            del self.missing[unmet].waiters[message_id]
+        return self._take(message_id)
+
+    def _take(self, message_id: MessageId) -> Content:
+        """Take a message out of the buffer, for which it waits no more."""
+        content = self.waiting.pop(message_id).content
         of_sender = self._by_sender[content.sender_id]
         del of_sender[message_id]
         if not of_sender:
@@ -230,5 +241,9 @@ class Incoming:
 
     def _rebuild(self) -> None:
         self._heap = [(held.give_up_at, id_) for id_, held in self.waiting.items()]
-        self._heap += [(sought.give_up_at, id_) for id_, sought in self.missing.items()]
+        self._heap += [
+            (sought.give_up_at, id_)
+            for id_, sought in self.missing.items()
+            if id_ not in self.waiting
+        ]
         heapq.heapify(self._heap)

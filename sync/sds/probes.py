@@ -90,7 +90,7 @@ class Probes:
             self._row_of[message_id] = row
             self._ids[row] = message_id
         positions = all_positions(self._parameters, list(self._new))
-        self._columns[:, rows] = wire_bits(positions).T
+        self._columns[:, rows] = wire_bits(positions)
         self._looked_for[rows] = True
         self._new.clear()
 

@@ -69,8 +69,12 @@ class Window:
 
     def request_delay(self, participant: PeerId, message_id: MessageId) -> Nanos:
         """Return T_req - now, from T_min up to T_max (SDS-R guide, "Calculate T_req")."""
+        return self.request_delay_of(digest(participant + message_id))
+
+    def request_delay_of(self, hashed: int) -> Nanos:
+        """Return T_req - now where H(participant, message id), always the same, is `hashed`."""
         spread = (self.t_max - self.t_min) // MILLISECOND or 1
-        return self.t_min + digest(participant + message_id) % spread * MILLISECOND
+        return self.t_min + hashed % spread * MILLISECOND
 
     def response_delay(self, participant: PeerId, sender: PeerId, message_id: MessageId) -> Nanos:
         """Return T_resp - now, below T_max; 0 for the sender (guide, "Calculate T_resp")."""

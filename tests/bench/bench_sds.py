@@ -12,11 +12,10 @@ some 12 us that receiving takes, 4.4 are for decoding, and 3.4 see that the id i
 into log and filter; the rest are 25 calls between the rules of SDS, and four tuples. Sending takes
 12 us, of which 3 are encoding: the filter of now goes out each time, so ten bits are set and 1,880
 bytes copied for each message, 2 us. What comes out of order is announced, looked for with a time of
-its own (one SHA-256), held back and freed: 58,000 instructions beside 128,000 in order if shuffled,
-45,000 in a deep gap, and they wait for memory more often. At 20 % loss 800 sync messages ask as
-well, with 14 names each: of some 40 us for each, 11 choose what to ask for, and when again, 11 are
-encoding, 7 choose the names and 6 set bits of the filter. In order there are none of these. Where a
-figure misses its goal, standard error says why.
+its own (one SHA-256), held back and freed: 55,000 instructions beside 126,000 in order if shuffled,
+and they wait for memory more often. At 20 % loss 800 sync messages ask as well, with 14 names each:
+a sixth of the time, most of it for bits of the filter, encoding, and what to ask for, and when
+again. In order there are none of these. Where a figure misses its goal, standard error says why.
 """
 
 import argparse
