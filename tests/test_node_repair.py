@@ -78,6 +78,30 @@ async def test_what_is_missing_is_asked_for_and_shown_in_its_place(tmp_path: Pat
         assert [event.lost for event in alice.shown(FoundShown)] == [False]
 
 
+async def test_a_wish_asks_at_once_and_again_when_answers_had_their_time(tmp_path: Path) -> None:
+    eve = Eve()
+    lost, later = _two_lines(eve.author)
+    async with host(tmp_path, "alice", "tea") as alice, stations(eve):
+        await joined(eve, alice)
+        eve.say(later.payload)
+        await until(lambda: alice.shown(MissingShown), "alice misses the first line")
+        alice.node.ask_again(TEA, (lost.entry.message_id,))
+        await until(lambda: _requests(eve), "alice asks for it before its time")
+        [info] = alice.node.snapshot().channels
+        assert info.repair is not None
+        [request] = info.repair.requests
+        alice.clock.forward(6 * SECOND)  # T_max: its answers had their time
+        eve.frames.clear()
+        await alice.node.ask_before(TEA, later.entry.message_id)
+        await until(lambda: _requests(eve), "alice asks for what the other one builds on")
+        eve.say(lost.payload)
+        await until(lambda: len(alice.texts()) == 2, "both are shown")
+
+        assert request.asked_at is not None
+        assert request.asked_at + 6 * SECOND < request.t_req, "it would be asked for much later"
+        assert alice.texts() == ["lost on the way", "builds on it"]
+
+
 async def test_what_was_written_with_a_clock_of_2100_is_set_aside_and_can_be_sent_anew(
     tmp_path: Path,
 ) -> None:
