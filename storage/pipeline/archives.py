@@ -7,7 +7,7 @@ which then are not read again where nothing differs.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from storage.pipeline.differences import within
 from storage.pipeline.inputs import FINGERPRINTS, Inputs, struct_of
@@ -19,6 +19,11 @@ from storage.tables import HISTORY, HISTORY_DIR
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+BY_STATISTICS: Final = {"parquet.filter.dictionary.enabled": "false"}
+"""Row groups are left out by their least and greatest time alone. Parquet would look into each
+one's dictionary of times too, anew for each bound of each range: seven times the work of reading
+the rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +72,8 @@ class Archive:
         ]
         if not files:
             return spark.createDataFrame([], schema)
-        reader = spark.read.schema(schema).option("recursiveFileLookup", "true")
-        return reader.parquet(*files).where(within(ranges))
+        options = {"recursiveFileLookup": "true", **BY_STATISTICS}
+        return spark.read.schema(schema).options(**options).parquet(*files).where(within(ranges))
 
     def taken(self, spark: "SparkSession", directory: Path) -> Prints:
         """Return the fingerprints; if there are none yet, those of minutes, in `directory`."""

@@ -10,12 +10,12 @@ Rules:
 from collections.abc import Sequence
 from functools import reduce
 from itertools import pairwise
-from operator import and_, or_
+from operator import or_
 from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as fn
 
-from storage.pipeline.prints import EXACT, PRINTS, SPANS, Prints, begin_of
+from storage.pipeline.prints import EXACT, SPANS, XOR, Prints, begin_of
 from storage.pipeline.reading import Range
 from sync.machine import MINUTE, Nanos
 
@@ -37,11 +37,14 @@ def differing(a: "DataFrame", b: "DataFrame") -> "DataFrame":
     Returns:
         channel string, start_ns long
     """
-    names = PRINTS.names[2:]
-    left = a.select("channel", "start_ns", *[fn.col(name).alias(f"a_{name}") for name in names])
-    both = left.join(b, ["channel", "start_ns"], "full")
-    same = [fn.col(f"a_{name}").eqNullSafe(fn.col(name)) for name in names]
-    return both.where(~reduce(and_, same)).select("channel", "start_ns")
+    # XOR is its own inverse: what both hold leaves nothing
+    both = a.unionByName(b.withColumn("count", -fn.col("count")))
+    left = both.groupBy("channel", "start_ns").agg(
+        fn.sum("count").alias("count"), *[fn.bit_xor(xor).alias(xor) for xor in XOR]
+    )
+    return left.where(reduce(or_, [fn.col(name) != 0 for name in ("count", *XOR)])).select(
+        "channel", "start_ns"
+    )
 
 
 def below(finer: "DataFrame", buckets: "DataFrame", span: Nanos) -> "DataFrame":
