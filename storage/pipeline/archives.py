@@ -51,16 +51,24 @@ class Archive:
             )
         return cls(inputs, published.directory)
 
+    @property
+    def once(self) -> bool:
+        """Whether it is known to hold no message twice: a node does not, and neither its export."""
+        return len(self.inputs.notes) == 1 and len(self.inputs.notes[0].nodes) == 1
+
     def messages(self, spark: "SparkSession") -> "DataFrame":
         """Return the sync ids of the archive, each once: the columns of `prints.SYNC_ID`.
 
-        A node holds no message twice, and neither does its export; so only what several exports
-        or nodes hold has to be sorted out, which is the greater part of the work then.
+        What several exports or nodes hold has to be sorted out, the greater part of the work then.
         """
         history = self.inputs.history(spark)
-        if len(self.inputs.notes) == 1 and len(self.inputs.notes[0].nodes) == 1:
-            return history.select(*SYNC_ID)
-        return distinct(history)
+        return history.select(*SYNC_ID) if self.once else distinct(history)
+
+    def minutes(self, spark: "SparkSession") -> "DataFrame":
+        """Return the fingerprints of all minutes: the columns of `PRINTS`."""
+        if self.prints is not None:
+            return Prints(spark, self.prints).level("minutes")
+        return by_minute(self.messages(spark))
 
     def near(self, spark: "SparkSession", ranges: Sequence[Range]) -> "DataFrame":
         """Return the rows in some ranges of time, of all nodes: the columns of `HISTORY`."""
@@ -74,14 +82,6 @@ class Archive:
             return spark.createDataFrame([], schema)
         options = {"recursiveFileLookup": "true", **BY_STATISTICS}
         return spark.read.schema(schema).options(**options).parquet(*files).where(within(ranges))
-
-    def taken(self, spark: "SparkSession", directory: Path) -> Prints:
-        """Return the fingerprints; if there are none yet, those of minutes, in `directory`."""
-        if self.prints is not None:
-            return Prints(spark, self.prints)
-        minutes = by_minute(self.messages(spark))
-        minutes.write.parquet(str(directory / "minutes"))
-        return Prints(spark, directory)
 
 
 def state_of(exports: Sequence[Path]) -> list[list[Any]]:

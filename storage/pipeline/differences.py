@@ -69,10 +69,9 @@ def below(finer: "DataFrame", buckets: "DataFrame", span: Nanos) -> "DataFrame":
 def minutes_that_differ(a: Prints, b: Prints) -> "DataFrame":
     """Walk down to the minutes that differ; returns channel string, start_ns long.
 
-    From the roots, where both know them; fingerprints of minutes that were taken just now would
-    only be read once more to know what is above them.
+    From the roots, so that hardly anything is read of archives that are nearly the same.
     """
-    levels = list(reversed(SPANS)) if a.complete and b.complete else ["minutes"]
+    levels = list(reversed(SPANS))
     found = differing(a.level(levels[0]), b.level(levels[0]))
     for coarse, fine in pairwise(levels):
         span = SPANS[coarse]
@@ -103,7 +102,7 @@ def one_sided(a: "DataFrame", b: "DataFrame", minutes: "DataFrame") -> "DataFram
     """
     minutes = minutes.withColumnRenamed("start_ns", "minute")
     # one long is looked up several times as fast as a text and a long, and leaves little for these
-    any_channel = fn.broadcast(minutes.select("minute").distinct())
+    any_channel = fn.broadcast(minutes.select("minute"))
 
     def marked(history: "DataFrame", side: int) -> "DataFrame":
         rows = history.select(
@@ -127,7 +126,7 @@ def one_sided(a: "DataFrame", b: "DataFrame", minutes: "DataFrame") -> "DataFram
 
 
 def rows_of(history: "DataFrame", wanted: "DataFrame") -> "DataFrame":
-    """Return the rows of some messages, one each.
+    """Return the rows of some messages, as often as they are there.
 
     Args:
         history: the columns of `HISTORY`
@@ -136,5 +135,4 @@ def rows_of(history: "DataFrame", wanted: "DataFrame") -> "DataFrame":
     Returns:
         the columns of `HISTORY`
     """
-    found = history.join(wanted.select(*EXACT), list(EXACT), "left_semi")
-    return found.dropDuplicates(list(EXACT))
+    return history.join(wanted.select(*EXACT), list(EXACT), "left_semi")
