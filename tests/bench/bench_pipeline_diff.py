@@ -201,17 +201,18 @@ def usage(pid: int) -> tuple[Counter[int], float]:
 
     What Java starts has Java's memory until it becomes a program of its own; that counts once.
     """
-    waiting, ticks, pages = [(pid, "")], Counter[int](), 0
+    waiting, ticks, pages = [(pid, b"")], Counter[int](), 0
     while waiting:
         one, above = waiting.pop()
         try:
             fields = Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()
-            held = Path(f"/proc/{one}/statm").read_text()
+            program = Path(f"/proc/{one}/cmdline").read_bytes()
+            if program != above:
+                pages += int(Path(f"/proc/{one}/statm").read_text().split()[1])
             for task in Path(f"/proc/{one}/task").iterdir():
-                waiting += [(int(it), held) for it in (task / "children").read_text().split()]
+                waiting += [(int(it), program) for it in (task / "children").read_text().split()]
         except OSError:
             continue  # it has ended meanwhile
-        pages += int(held.split()[1]) if held != above else 0
         ticks[one] = int(fields[11]) + int(fields[12])
     return ticks, pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
