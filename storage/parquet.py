@@ -37,6 +37,11 @@ FOR_OWNER: Final = 0o700
 Row: TypeAlias = tuple[Any, ...]
 
 
+def texts_of(schema: pa.Schema) -> list[str]:
+    """Return the columns that repeat and get a dictionary; numbers and hashes hardly do."""
+    return [field.name for field in schema if pa.types.is_string(field.type)]
+
+
 class TableFile:
     """One Parquet file. It appears at `path` when the `with` block ends well, or not at all."""
 
@@ -52,7 +57,7 @@ class TableFile:
 
     def __enter__(self) -> Self:
         make_directory(self._path.parent)
-        texts = [field.name for field in self._schema if pa.types.is_string(field.type)]
+        texts = texts_of(self._schema)
         self._writer = pq.ParquetWriter(
             self._fresh, self._schema, compression=COMPRESSION, use_dictionary=texts
         )

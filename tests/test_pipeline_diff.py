@@ -20,7 +20,7 @@ from storage.pipeline.inputs import Inputs
 from storage.pipeline.jobs import diff, fingerprints
 from storage.pipeline.prints import SPANS, XOR
 from storage.pipeline.problems import PipelineError
-from storage.pipeline.reading import EVERYTHING, RANGES_MAX, minutes_in, ranges_of
+from storage.pipeline.reading import EVERYTHING, RANGES_MAX, minutes_in, ranges_of, rows_in
 from storage.pipeline.runs import Published, Results
 from storage.pipeline.work import Work
 from storage.tables import BIGINT_MAX, sync_hash
@@ -150,21 +150,21 @@ def test_channels_have_fingerprints_of_their_own(tmp_path: Path, spark: "SparkSe
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("published", [False, True])
+@pytest.mark.parametrize("published", ["", "b", "ab"])
 def test_what_each_side_lacks_is_found_exactly(
-    tmp_path: Path, spark: "SparkSession", published: bool
+    tmp_path: Path, spark: "SparkSession", published: str
 ) -> None:
     dice = random.Random(5)
     tea, plans = scattered(200, DAY, channel=CHANNEL), scattered(90, HOUR, channel=OTHER)
     left, right = divided(tea, 12, "uniform", dice)
     a = export(tmp_path / "a", [*left, *plans])
     b = export(tmp_path / "b", [*right, *plans[:40], *plans[43:]])
-    if published:
-        ran(spark, tmp_path, "fingerprints", a, out="prints_a")
-        ran(spark, tmp_path, "fingerprints", b, out="prints_b")
-        a, b = tmp_path / "prints_a", tmp_path / "prints_b"
+    named = {"a": a, "b": b}
+    for name in published:
+        ran(spark, tmp_path, "fingerprints", named[name], out=f"prints_{name}")
+        named[name] = tmp_path / f"prints_{name}"
 
-    result = ran(spark, tmp_path, "diff", a, b)
+    result = ran(spark, tmp_path, "diff", named["a"], named["b"])
 
     held_a, held_b = ids([*left, *plans]), ids([*right, *plans[:40], *plans[43:]])
     assert found(result, "only_a") == held_a - held_b
@@ -193,6 +193,21 @@ def test_the_same_archive_differs_in_nothing(tmp_path: Path, spark: "SparkSessio
         .history(spark)
         .isEmpty()
     )
+
+
+@pytest.mark.spark
+def test_what_several_nodes_hold_is_missing_once(tmp_path: Path, spark: "SparkSession") -> None:
+    history = scattered(30, HOUR, channel=CHANNEL)
+    a = export(tmp_path / "a" / "one", history, ["c", "d"])
+    export(tmp_path / "a" / "two", history[:9], ["e"])
+    b = export(tmp_path / "b", history[5:])
+
+    result = ran(spark, tmp_path, "diff", a.parent, b)
+
+    assert found(result, "for_b/history") == ids(history[:5])
+    assert rows_in(result.directory / "for_b" / "history") == 5
+    assert result.figures["only_a"] == rows_in(result.directory / "only_a") == 5
+    assert (result.figures["messages_a"], result.figures["messages_b"]) == (30, 25)
 
 
 @pytest.mark.spark

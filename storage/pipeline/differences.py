@@ -10,12 +10,12 @@ Rules:
 from collections.abc import Sequence
 from functools import reduce
 from itertools import pairwise
-from operator import and_, or_
+from operator import or_
 from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as fn
 
-from storage.pipeline.prints import EXACT, PRINTS, SPANS, Prints, begin_of
+from storage.pipeline.prints import EXACT, SPANS, XOR, Prints, begin_of
 from storage.pipeline.reading import Range
 from sync.machine import MINUTE, Nanos
 
@@ -37,11 +37,14 @@ def differing(a: "DataFrame", b: "DataFrame") -> "DataFrame":
     Returns:
         channel string, start_ns long
     """
-    names = PRINTS.names[2:]
-    left = a.select("channel", "start_ns", *[fn.col(name).alias(f"a_{name}") for name in names])
-    both = left.join(b, ["channel", "start_ns"], "full")
-    same = [fn.col(f"a_{name}").eqNullSafe(fn.col(name)) for name in names]
-    return both.where(~reduce(and_, same)).select("channel", "start_ns")
+    # XOR is its own inverse: what both hold leaves nothing
+    both = a.unionByName(b.withColumn("count", -fn.col("count")))
+    left = both.groupBy("channel", "start_ns").agg(
+        fn.sum("count").alias("count"), *[fn.bit_xor(xor).alias(xor) for xor in XOR]
+    )
+    return left.where(reduce(or_, [fn.col(name) != 0 for name in ("count", *XOR)])).select(
+        "channel", "start_ns"
+    )
 
 
 def below(finer: "DataFrame", buckets: "DataFrame", span: Nanos) -> "DataFrame":
@@ -66,10 +69,9 @@ def below(finer: "DataFrame", buckets: "DataFrame", span: Nanos) -> "DataFrame":
 def minutes_that_differ(a: Prints, b: Prints) -> "DataFrame":
     """Walk down to the minutes that differ; returns channel string, start_ns long.
 
-    From the roots, where both know them; fingerprints of minutes that were taken just now would
-    only be read once more to know what is above them.
+    From the roots, so that hardly anything is read of archives that are nearly the same.
     """
-    levels = list(reversed(SPANS)) if a.complete and b.complete else ["minutes"]
+    levels = list(reversed(SPANS))
     found = differing(a.level(levels[0]), b.level(levels[0]))
     for coarse, fine in pairwise(levels):
         span = SPANS[coarse]
@@ -100,7 +102,7 @@ def one_sided(a: "DataFrame", b: "DataFrame", minutes: "DataFrame") -> "DataFram
     """
     minutes = minutes.withColumnRenamed("start_ns", "minute")
     # one long is looked up several times as fast as a text and a long, and leaves little for these
-    any_channel = fn.broadcast(minutes.select("minute").distinct())
+    any_channel = fn.broadcast(minutes.select("minute"))
 
     def marked(history: "DataFrame", side: int) -> "DataFrame":
         rows = history.select(
@@ -124,7 +126,7 @@ def one_sided(a: "DataFrame", b: "DataFrame", minutes: "DataFrame") -> "DataFram
 
 
 def rows_of(history: "DataFrame", wanted: "DataFrame") -> "DataFrame":
-    """Return the rows of some messages, one each.
+    """Return the rows of some messages, as often as they are there.
 
     Args:
         history: the columns of `HISTORY`
@@ -133,5 +135,4 @@ def rows_of(history: "DataFrame", wanted: "DataFrame") -> "DataFrame":
     Returns:
         the columns of `HISTORY`
     """
-    found = history.join(wanted.select(*EXACT), list(EXACT), "left_semi")
-    return found.dropDuplicates(list(EXACT))
+    return history.join(wanted.select(*EXACT), list(EXACT), "left_semi")

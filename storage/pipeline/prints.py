@@ -106,11 +106,6 @@ class Prints:
     spark: "SparkSession"
     directory: Path
 
-    @property
-    def complete(self) -> bool:
-        """Whether all levels were written, not the minutes alone."""
-        return all((self.directory / name).is_dir() for name in SPANS)
-
     def level(self, name: str) -> "DataFrame":
         """Return a level that was written: the columns of `PRINTS`."""
         schema = struct_of(PRINTS)

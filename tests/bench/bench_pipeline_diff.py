@@ -2,7 +2,8 @@
 
 It makes two archives of `--ids` random sync hashes, `--ids-a-day` of them each day, at random times
 of it: A lacks 20 here and there, B lacks five whole minutes of each day and 140 in 53 others.
-Headers and bodies are empty, so a row is little more than its hash. The diff runs as a person runs
+Headers and bodies are empty, so a row is little more than its hash; the files are else as
+`chat-tui export` writes them. The diff runs as a person runs
 it, in a process of its own with `--memory`; its processor time is that of Python and Java together,
 from the start to the end, and its memory the most that both held at once. What it found is compared
 with what was planted, id by id.
@@ -29,6 +30,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from storage.parquet import COMPRESSION, texts_of
 from storage.tables import (
     HISTORY,
     HISTORY_DIR,
@@ -121,7 +123,13 @@ def written(directory: Path, day: Day, held: NDArray[np.bool_]) -> None:
         **{name: same(b"", pa.binary()) for name in ("header", "signature", "body")},
     }
     table = pa.table(columns, schema=HISTORY)
-    pq.write_table(table, where / "0.parquet", row_group_size=ROW_GROUP, write_page_index=True)
+    pq.write_table(
+        table,
+        where / "0.parquet",
+        row_group_size=ROW_GROUP,
+        compression=COMPRESSION,
+        use_dictionary=texts_of(HISTORY),
+    )
 
 
 def generate(root: Path, ids: int, ids_a_day: int) -> tuple[set[bytes], set[bytes]]:
@@ -189,15 +197,20 @@ def measured(command: Sequence[str], within_s: float) -> Cost:
 
 
 def usage(pid: int) -> tuple[Counter[int], float]:
-    """Return of a process and those it started: clock ticks used by each so far, and MB held."""
-    waiting, ticks, pages = [pid], Counter[int](), 0
+    """Return of a process and those it started: clock ticks used by each so far, and MB held.
+
+    What Java starts has Java's memory until it becomes a program of its own; that counts once.
+    """
+    waiting, ticks, pages = [(pid, b"")], Counter[int](), 0
     while waiting:
-        one = waiting.pop()
+        one, above = waiting.pop()
         try:
             fields = Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()
-            pages += int(Path(f"/proc/{one}/statm").read_text().split()[1])
+            program = Path(f"/proc/{one}/cmdline").read_bytes()
+            if program != above:
+                pages += int(Path(f"/proc/{one}/statm").read_text().split()[1])
             for task in Path(f"/proc/{one}/task").iterdir():
-                waiting += map(int, (task / "children").read_text().split())
+                waiting += [(int(it), program) for it in (task / "children").read_text().split()]
         except OSError:
             continue  # it has ended meanwhile
         ticks[one] = int(fields[11]) + int(fields[12])

@@ -6,23 +6,24 @@ two exports that `chat-tui import` takes: `for_a` with what A lacks, `for_b` wit
 
 import shutil
 from dataclasses import dataclass
-from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
+from pyspark.sql import Observation
 from pyspark.sql import functions as fn
 
 from storage.pipeline.archives import Archive
 from storage.pipeline.differences import (
     ONLY_A,
     ONLY_B,
+    differing,
     minutes_that_differ,
     one_sided,
     rows_of,
 )
 from storage.pipeline.exporting import write_exports
-from storage.pipeline.prints import EXACT
+from storage.pipeline.prints import EXACT, Prints
 from storage.pipeline.problems import PipelineError
 from storage.pipeline.reading import minutes_in, narrow, ranges_of, rows_in, total_of
 from storage.pipeline.work import Work
@@ -68,13 +69,24 @@ def run(work: Work) -> None:
 
 def _minutes(work: Work, sides: tuple[Side, Side]) -> "DataFrame":
     """Return the minutes that differ: channel string, start_ns long."""
-    a, b = [
-        side.archive.taken(work.spark, work.run.directory / f"prints_{side.name}") for side in sides
-    ]
-    for side, prints in zip(sides, (a, b), strict=True):
-        level = "roots" if prints.complete else "minutes"
-        work.run.figures[f"messages_{side.name}"] = total_of(prints.directory / level)
-    return _kept(work, "minutes", minutes_that_differ(a, b))
+    published = [side.archive.prints for side in sides if side.archive.prints is not None]
+    if len(published) == len(sides):
+        a, b = [Prints(work.spark, prints) for prints in published]
+        found = _kept(work, "minutes", minutes_that_differ(a, b))
+        counts = [total_of(prints / "roots") for prints in published]
+    else:
+        # what is above minutes that are taken just now would be read for nothing
+        seen = [Observation() for _ in sides]
+        total = fn.sum("count").alias("messages")
+        first, second = [
+            side.archive.minutes(work.spark).observe(one, total)
+            for side, one in zip(sides, seen, strict=True)
+        ]
+        found = _kept(work, "minutes", differing(first, second))
+        counts = [one.get["messages"] or 0 for one in seen]
+    for side, count in zip(sides, counts, strict=True):
+        work.run.figures[f"messages_{side.name}"] = count
+    return found
 
 
 def _export(work: Work, sides: tuple[Side, Side], missing: "DataFrame") -> None:
@@ -90,15 +102,17 @@ def _export(work: Work, sides: tuple[Side, Side], missing: "DataFrame") -> None:
         only = missing.where(fn.col("side") == side.bit)
         path = Path(work.run.table("missing")) / f"side={side.bit}"
         history = side.archive.near(work.spark, ranges_of(minutes_in(path, "created_ns")))
-        found.append(rows_of(history, only).withColumn("target", fn.lit(side.other)))
-    rows = reduce(lambda one, other: one.unionAll(other), found)
+        rows = rows_of(history, only)
+        once = rows if side.archive.once else rows.dropDuplicates(list(EXACT))
+        found.append(once.withColumn("target", fn.lit(side.other)))
+    from_a, from_b = found
     exports = {
         side.other: (Path(work.run.table(f"for_{side.other}")), side.archive.inputs.notes)
         for side in sides
     }
     for export, _ in exports.values():
         export.mkdir()
-    write_exports(rows, Path(work.run.table("exporting")), exports)
+    write_exports(from_a.unionAll(from_b), Path(work.run.table("exporting")), exports)
     for scratch in ("missing", "exporting"):
         shutil.rmtree(work.run.table(scratch))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from storage.pipeline.archives import Archive, state_of
-from storage.pipeline.prints import SPANS, XOR, rolled_up
+from storage.pipeline.prints import SPANS, XOR, Prints, rolled_up
 from storage.pipeline.reading import rows_in, total_of
 from storage.pipeline.work import Work
 from storage.tables import sync_hash
@@ -21,7 +21,8 @@ def run(work: Work) -> None:
     """Take the fingerprints of all exports together."""
     archive = Archive(work.inputs)
     state = state_of(work.inputs.directories)
-    prints = archive.taken(work.spark, work.run.directory)
+    archive.minutes(work.spark).write.parquet(work.run.table("minutes"))
+    prints = Prints(work.spark, work.run.directory)
     for fine, coarse in pairwise(SPANS):
         level = rolled_up(prints.level(fine), SPANS[coarse])
         level.coalesce(1).write.parquet(work.run.table(coarse))
