@@ -134,6 +134,8 @@ def _settings(cluster: Cluster, scratch: Path, input_bytes: int) -> dict[str, st
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),
         # an export is many small files: opening one does not cost what reading 4 MB does
         "spark.sql.files.openCostInBytes": str(64 * 1024),
+        # rows that lie together already are put together once, not twice
+        "spark.sql.execution.combineAdjacentAggregation": "true",
         # how far a long task is, for the progress; the default is 10 s
         "spark.executor.heartbeatInterval": "2s",
         "spark.driver.extraJavaOptions": f"{java} {OUT_OF_MEMORY} {log_option(scratch)}",
