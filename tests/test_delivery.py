@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -226,6 +227,36 @@ def test_latency_by_channel_is_exact(ran: Ran) -> None:
     assert ran.figures["latency"]["count"] == 3 + 2 + 2
 
 
+def test_percentiles_are_those_of_all_values(spark: "SparkSession") -> None:
+    from pyspark.sql import functions as F  # noqa: N812, PLC0415
+
+    from storage.pipeline.latency import distribution  # noqa: PLC0415
+
+    dice = random.Random(1)
+    rows: list[tuple[int, int | None, int]] = [(0, None, 3)]
+    for size in (1, 2, 3, 999, 1000, 1001, 1002, 3001):
+        rows += [(size, dice.randrange(-200, 9 * size), 1) for _ in range(size)]
+        rows += [(-size, dice.randrange(5 * size) ** 2, dice.randrange(1, 9)) for _ in range(size)]
+        rows += [(-size, None, 5)]
+    spans = spark.createDataFrame(rows, "of int, us long, times long")
+    shares = F.array(*[F.lit(percent / 100) for percent in PERCENTS])
+    known = spans.where("us is not null")
+
+    found = {row["of"]: row for row in distribution(spans, "us", "of").collect()}
+
+    every = known.groupBy("of").agg(
+        F.percentile("us", shares, F.col("times")).alias("at"), F.sum("times")
+    )
+    expected = {row["of"]: (row["at"], row["sum(times)"]) for row in every.collect()}
+    assert {of: (row["at_us"], row["count"]) for of, row in found.items()} == expected | {
+        0: (None, 0)
+    }
+    [together] = distribution(spans, "us").collect()
+    [overall] = known.agg(F.percentile("us", shares, F.col("times")).alias("at")).collect()
+    assert together["at_us"] == overall["at"]
+    assert together["negative"] == sum(times for _, us, times in rows if us is not None and us < 0)
+
+
 def test_redundancy_and_convergence(ran: Ran) -> None:
     hello, late = ran.message(GOT, 1), ran.message(GOT, 2)
 
@@ -360,6 +391,19 @@ def test_a_group_answers_as_the_engine_says(spark: "SparkSession") -> None:
     for node in nodes:
         same = of[node] == of[nodes[0]]
         assert same == is_in_response_group(node, nodes[0], message, groups)
+
+
+def test_where_nobody_sent_anything_the_figures_say_so(
+    spark: "SparkSession", tmp_path: Path
+) -> None:
+    ran = run_job(spark, tmp_path, rows_of(GOT, around(GOT, ANN, BOB)))
+
+    assert (ran.figures["messages"], ran.figures["of_unknown_senders"]) == (0, 2)
+    assert (ran.figures["nodes"], ran.figures["to_ns"]) == (2, 60 * SECOND)
+    assert ran.figures["convergence"]["count"] == ran.figures["latency"]["count"] == 0
+    times = ran.figures["states"]["times"]
+    assert {of["p50_us"] for of in times.values()} == {None}
+    assert len(times) == 4
 
 
 def test_no_log_is_said_with_the_fix(spark: "SparkSession", tmp_path: Path) -> None:

@@ -114,6 +114,7 @@ def facts(
     """
     each = (
         events.where("message_id is not null")
+        .repartition("message_id")  # nodes note a message a few times each: too few to add up first
         .groupBy("message_id", "member")
         .agg(
             first(LogKind.RECEIVED).alias("received_ns"),

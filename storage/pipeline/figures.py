@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import pyarrow.compute as pc
 from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
 
 from storage.pipeline.evidence import false_positive_rate
 from storage.pipeline.latency import PERCENTS
-from storage.pipeline.published import Row, first_rows
+from storage.pipeline.published import Row, first_rows, row_count
 from storage.pipeline.runs import Figures
 from storage.pipeline.work import Work
 from sync import bloom_parameters
@@ -34,13 +35,17 @@ def spread(row: Row) -> Figures:
     }
 
 
-def delivery_figures(work: Work) -> Figures:
-    """Return all figures of a run of delivery whose tables are written."""
+def delivery_figures(work: Work, sessions: "DataFrame", totals: Row) -> Figures:
+    """Return all figures of a run of delivery whose tables are written.
+
+    Args:
+        work: of the job
+        sessions: the columns of `storage.pipeline.repairs.sessions`
+        totals: `TOTALS` of all messages
+    """
     directory = work.run.directory
-    read = work.spark.read.parquet
-    totals = _one(read(work.run.table("messages")), TOTALS)
-    there = _one(read(work.run.table("members")), MEMBERS)
-    talked = _one(read(work.run.table("sessions")), SESSIONS)
+    there = _there(directory)
+    talked = one_row(sessions, SESSIONS)
     of_spans = {row["span"]: spread(row) for row in first_rows(directory, "spans", 10)}
     everybody = of_spans.pop("until everybody had it")
     deliveries, receptions = totals["deliveries"] or 0, totals["receptions"] or 0
@@ -54,7 +59,7 @@ def delivery_figures(work: Work) -> Figures:
         "receptions_per_delivery": receptions / deliveries if deliveries else None,
         "due": totals["due"] or 0,
         "delivered_of_due": totals["delivered_of_due"] or 0,
-        "of_unknown_senders": read(work.run.table("facts")).where("author is null").count(),
+        "of_unknown_senders": row_count(directory, "facts", pc.field("author").is_null()),
         "latency": spread(_only(directory, "latency")),
         "convergence": {"nobody_there": totals["nobody_there"], **everybody},
         "states": {
@@ -82,14 +87,8 @@ TOTALS: Final = {
     "possibly_acknowledged": "count(possibly_ns)",
     "acknowledged": "count(acknowledged_ns)",
     "failed": "count(failed_ns)",
-}
-
-MEMBERS: Final = {
-    "nodes": "count(distinct node)",
-    "channels": "count(distinct channel)",
-    "nodes_without_host": "count(distinct if(host is null, node, null))",
-    "from_ns": "min(first_ns)",
-    "to_ns": "max(last_ns)",
+    "first_sent_ns": "min(sent_ns)",
+    "last_sent_ns": "max(sent_ns)",
 }
 
 SESSIONS: Final = {
@@ -105,11 +104,23 @@ SESSIONS: Final = {
 }
 
 
-def _one(table: "DataFrame", columns: Mapping[str, str]) -> Row:
+def one_row(table: "DataFrame", columns: Mapping[str, str]) -> Row:
     """Return some aggregates of a table; of no rows, a sum is null."""
     row = table.agg(*[F.expr(of).alias(name) for name, of in columns.items()]).first()
     assert row is not None, "an aggregate without groups has one row"
     return dict(row.asDict())
+
+
+def _there(directory: Path) -> Figures:
+    """Return who was there: the members are not more than each task of Spark was given."""
+    members = first_rows(directory, "members", row_count(directory, "members"))
+    return {
+        "nodes": len({row["node"] for row in members}),
+        "channels": len({row["channel"] for row in members}),
+        "nodes_without_host": len({row["node"] for row in members if row["host"] is None}),
+        "from_ns": min(row["first_ns"] for row in members),
+        "to_ns": max(row["last_ns"] for row in members),
+    }
 
 
 def _only(directory: Path, name: str) -> Row:

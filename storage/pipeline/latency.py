@@ -2,12 +2,15 @@
 
 Rules:
 1. Nothing is clamped: a negative latency is a clock that is wrong, and is counted and shown.
-2. Percentiles are exact, of times in steps of 10 µs: no two hosts' clocks agree better, and values
-   that are equal are counted before Spark keeps an object for each of them.
+2. Percentiles are exact, of times in steps of 10 µs: no two hosts' clocks agree better.
+3. Spark looks through all distinct values again for every percentile: it is given those alone that
+   one can fall on, each with the weight of what lies between.
 """
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
 
 if TYPE_CHECKING:
@@ -18,6 +21,9 @@ STEP_US: Final = 10
 
 PERCENTS: Final = (*(float(percent) for percent in range(100)), 99.5, 99.9, 100.0)
 """Of a distribution as it is drawn: every percent, and the tail."""
+
+STEPS: Final = 1_000
+"""Every one of `PERCENTS` is so many parts of a whole, but for the last bit of a double."""
 
 PAIRS_MAX: Final = 10_000
 """Pairs of hosts whose clocks are compared: a hundred hosts."""
@@ -64,12 +70,52 @@ def distribution(spans: "DataFrame", name: str, by: str | None = None) -> "DataF
         return F.coalesce(F.sum(F.when(chosen, F.col("times"))), F.lit(0))
 
     shares = F.array(*[F.lit(percent / 100) for percent in PERCENTS])
-    return spans.groupBy(*([by] if by else [])).agg(
-        often(value.isNotNull()).alias("count"),
-        often(value < 0).alias("negative"),
-        F.min(value).alias("least_us"),
-        F.max(value).alias("most_us"),
-        F.percentile(value, shares, F.col("times")).alias("at_us"),
+    keys = [by] if by else []
+    return (
+        weighed(spans, name, keys)
+        .groupBy(*keys)
+        .agg(
+            often(value.isNotNull()).alias("count"),
+            often(value < 0).alias("negative"),
+            F.min(value).alias("least_us"),
+            F.max(value).alias("most_us"),
+            F.percentile(value, shares, F.col("weight")).alias("at_us"),
+        )
+    )
+
+
+def weighed(spans: "DataFrame", name: str, keys: Sequence[str]) -> "DataFrame":
+    """Return for how many values each row stands where the percentiles of a group are looked for.
+
+    A row that a percentile may fall on stands for itself and for the rows before it, down to the
+    last one of its kind; so what has the rank of a percentile stays what it was. All others stand
+    for nothing.
+
+    Args:
+        spans: `name` long (null: counts for nothing), times long, and the columns `keys`
+        name: which column
+        keys: whose equal values make a group
+
+    Returns:
+        the columns of `spans`; weight long
+    """
+    rising = Window.partitionBy(*keys).orderBy(name)
+    so_far = rising.rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    before = rising.rowsBetween(Window.unboundedPreceding, -1)
+    times = F.when(F.col(name).isNotNull(), F.col("times")).otherwise(0)
+    # a percentile between two values takes both of them, and the last bit of a double may move it
+    # to the next: what lies two ranks from a step counts as on it
+    last = F.greatest(F.lit(1), F.col("total") - 1)
+    below = F.floor((F.col("until") - times - 2) * STEPS / last)
+    above = F.floor((F.col("until") + 1) * STEPS / last)
+    counted = F.when(below < above, F.col("until"))
+    return (
+        spans.withColumn("until", F.sum(times).over(so_far))
+        .withColumn("total", F.sum(times).over(Window.partitionBy(*keys)))
+        .withColumn("counted", counted)
+        .withColumn("already", F.coalesce(F.max("counted").over(before), F.lit(0)))
+        .withColumn("weight", F.coalesce(F.col("counted") - F.col("already"), F.lit(0)))
+        .drop("until", "total", "counted", "already")
     )
 
 

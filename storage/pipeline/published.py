@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from storage.pipeline.problems import PipelineError
@@ -37,15 +38,15 @@ def first_rows(directory: Path, name: str, limit: int, order: Sequence[str] = ()
     return sorted(rows, key=lambda row: tuple(row[column] for column in order)) if order else rows
 
 
-def row_count(directory: Path, name: str) -> int:
-    """Return how many rows a table has, 0 if it was not written.
+def row_count(directory: Path, name: str, chosen: pc.Expression | None = None) -> int:
+    """Return how many rows a table has, or how many are chosen; 0 if it was not written.
 
     Raises:
         PipelineError: it cannot be read.
     """
     table = _dataset(directory / name)
     try:
-        return 0 if table is None else int(table.count_rows())
+        return 0 if table is None else int(table.count_rows(filter=chosen))
     except (OSError, pa.ArrowException) as error:
         raise _unreadable(directory / name, error) from error
 

@@ -5,16 +5,16 @@ Tables: `members`, `facts`, `messages`, `sessions`, and the small ones that the 
 """
 
 import shutil
-from functools import reduce
 from typing import TYPE_CHECKING, Final
 
 from pyspark import StorageLevel
 from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
 
 from storage.pipeline import evidence, facts, latency, matrix, repairs
-from storage.pipeline.figures import delivery_figures
+from storage.pipeline.figures import TOTALS, delivery_figures, one_row
 from storage.pipeline.members import host_rows, hosts_of, members
 from storage.pipeline.problems import PipelineError
+from storage.pipeline.published import Row, row_count
 from storage.pipeline.work import Work
 
 if TYPE_CHECKING:
@@ -37,43 +37,49 @@ def run(work: Work) -> None:
     log = work.inputs.log(work.spark)
     hosts = host_rows(work.spark, hosts_of(work.inputs.notes))
     there = _written(work, "members", members(log, hosts))
-    if there.isEmpty():
+    if not row_count(work.run.directory, "members"):
         raise PipelineError("The exports have no protocol log; `chat-tui settings` can turn it on.")
     rare = facts.noted(log, there, (*facts.OWN_KINDS, *repairs.SESSION_KINDS))
-    rare = rare.persist(StorageLevel.MEMORY_AND_DISK)  # two tables are made of it
+    # two tables are made of it, and nothing of these two columns
+    rare = rare.drop("seq", "lamport").persist(StorageLevel.MEMORY_AND_DISK)
     try:
         kinds = [kind.value for kind in facts.OWN_KINDS]
         own = facts.own_messages(rare.where(F.col("kind").isin(kinds)))
         own = _written(work, OWN, own)
-        _written(work, "sessions", repairs.sessions(rare))
+        talked = _written(work, "sessions", repairs.sessions(rare))
     finally:
         rare.unpersist()
-    _tables(work, log, there, own)
+    totals = _tables(work, log, there, own)
     shutil.rmtree(work.run.table(OWN))  # all of it stands in `messages`
-    work.run.figures = delivery_figures(work)
+    work.run.figures = delivery_figures(work, talked, totals)
 
 
-def _tables(work: Work, log: "DataFrame", there: "DataFrame", own: "DataFrame") -> None:
-    few = own.count() <= facts.BROADCAST_MAX
+def _tables(work: Work, log: "DataFrame", there: "DataFrame", own: "DataFrame") -> Row:
+    """Write all other tables; returns the totals of all messages."""
+    few = row_count(work.run.directory, OWN) <= facts.BROADCAST_MAX
     events = facts.noted(log, there, facts.FACT_KINDS)
     rows = _written(work, "facts", facts.facts(events, own, there, broadcast=few))
     due = facts.expected(own, there)
-    totals = facts.by_message(rows)
-    sent = _written(work, "messages", facts.messages(own, totals, due, there))
+    became = facts.by_message(rows)
+    sent = _written(work, "messages", facts.messages(own, became, due, there))
 
     took = _written(work, "latency_counts", latency.latencies(rows, there))
     _written(work, "latency", latency.distribution(took, "latency_us"))
     _written(work, "channels", latency.distribution(took, "latency_us", "channel"))
     _written(work, "spans", spans(sent))
-    _written(work, "offsets", latency.offsets(rows, there))
+    clocks = {*hosts_of(work.inputs.notes).values()}
+    # where there is one clock, all of these rows are looked at for nothing
+    _written(work, "offsets", latency.offsets(rows if len(clocks) > 1 else rows.limit(0), there))
     lost = repairs.losses(sent)
     grouped = repairs.answers_by_group(rows, lost, there)
     _written(work, "repair_load", repairs.repair_load(lost, grouped))
     _written(work, "marks", evidence.marks(sent, evidence.heard(rows, there)))
-    first, last = sent.agg(F.min("sent_ns"), F.max("sent_ns")).first() or (None, None)
-    if first is not None and last is not None:
-        bins = matrix.Bins(there.count(), first, last)
+    totals = one_row(sent, TOTALS)
+    if totals["messages"]:
+        first, last = totals["first_sent_ns"], totals["last_sent_ns"]
+        bins = matrix.Bins(row_count(work.run.directory, "members"), first, last)
         _written(work, "matrix", matrix.missing_matrix(due, rows, bins))
+    return totals
 
 
 def spans(messages: "DataFrame") -> "DataFrame":
@@ -85,13 +91,15 @@ def spans(messages: "DataFrame") -> "DataFrame":
     Returns:
         span string, and the columns of `storage.pipeline.latency.distribution`
     """
-    tables = [
-        latency.distribution(
-            messages.select(latency.in_us(F.expr(took)).alias("us"), F.lit(1).alias("times")), "us"
-        ).select(F.lit(name).alias("span"), "*")
+    each = [
+        F.struct(F.lit(name).alias("span"), latency.in_us(F.expr(took)).alias("us"))
         for name, took in SPANS.items()
     ]
-    return reduce(lambda one, other: one.unionAll(other), tables)
+    taken = messages.select(F.inline(F.array(*each))).withColumn("times", F.lit(1))
+    # a span has its row even where nobody sent anything
+    never = [(name, None, 0) for name in SPANS]
+    all_of_them = messages.sparkSession.createDataFrame(never, "span string, us long, times int")
+    return latency.distribution(all_of_them.unionAll(taken), "us", "span")
 
 
 def _written(work: Work, name: str, table: "DataFrame") -> "DataFrame":
