@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from storage.extras import how_to_install
 from storage.pipeline.problems import PipelineError
 from storage.pipeline.published import first_rows, row_count, table_names
 from storage.pipeline.report_page import Evidence, Part, page
@@ -81,7 +82,7 @@ def _plots(job: str, found: dict[str, Published]) -> list[tuple[str, str]]:
         from storage.pipeline.report_plots import delivery_plots  # noqa: PLC0415  # only here
     except ImportError as error:
         raise PipelineError(
-            f"The report needs matplotlib ({error}): pip install 'chat-tui[pipeline]'"
+            f"The report needs matplotlib ({error}): {how_to_install('pipeline')}"
         ) from error
     return list(delivery_plots(found[job].directory, found[job].figures))
 
