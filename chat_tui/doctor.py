@@ -26,6 +26,7 @@ from chat_tui.findings import FAIL, Finding, as_json, as_lines
 from chat_tui.setup import Setup
 from chat_tui.text import count, size
 from storage.database import problems_in
+from storage.extras import how_to_install
 from storage.profile import ProfileInUseError
 from sync.errors import ChatError, LocalError
 from sync.machine import MINUTE, SECOND, Nanos
@@ -310,7 +311,7 @@ class Doctor:
             fix = "Only audits need it: install a Java 17 runtime (Debian: default-jre-headless)."
             return Finding(what, "none", fix, warning=True)
         if find_spec("pyspark") is None:
-            fix = "Only audits need it: pip install 'chat-tui[pipeline]'."
+            fix = f"Only audits need it: {how_to_install('pipeline')}"
             return Finding(what, f"{java}, without PySpark", fix, warning=True)
         return Finding(what, java)
 

@@ -5,21 +5,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn
 
+from storage.extras import how_to_install
 from sync.errors import ChatError
 
 if TYPE_CHECKING:
     from storage.export import Summary
     from storage.simulated import SimulatedExport
-
-NOT_INSTALLED: Final = (
-    "Exports need pyarrow, which is not installed: pip install 'chat-tui[export]'"
-)
 
 
 class ExportError(click.ClickException):
@@ -87,7 +84,9 @@ def explained() -> Iterator[None]:
     except ImportError as error:
         if not (error.name or "").startswith("pyarrow"):
             raise
-        raise ExportError(NOT_INSTALLED) from error
+        raise ExportError(
+            f"Exports need pyarrow, which is not installed: {how_to_install('export')}"
+        ) from error
 
 
 def _told(summary: "Summary", out: Path, seconds: float) -> str:

@@ -286,8 +286,10 @@ def import_(*, source: Path, **options: Any) -> None:
     try:
         from chat_tui import importing
     except ImportError as error:
+        from storage.extras import how_to_install
+
         raise click.UsageError(
-            f"Importing needs pyarrow ({error}): pip install 'chat-tui[export]'"
+            f"Importing needs pyarrow ({error}): {how_to_install('export')}"
         ) from error
 
     def tell(line: str) -> None:
@@ -310,8 +312,10 @@ def pipeline(*, arguments: tuple[str, ...]) -> None:
     try:
         from storage.pipeline.command import cli as jobs
     except ImportError as error:
+        from storage.extras import how_to_install
+
         raise click.UsageError(
-            f"The pipeline is not installed ({error}): pip install 'chat-tui[pipeline]'"
+            f"The pipeline is not installed ({error}): {how_to_install('pipeline')}"
         ) from error
     jobs.main(list(arguments), f"{PROGRAM} pipeline", standalone_mode=False)
 

@@ -17,6 +17,7 @@ from chat_tui import main
 from proto import entry_pb2
 from storage import export_state, parquet
 from storage.export import Exporter, Wanted, day_begins
+from storage.extras import how_to_install
 from storage.tables import HISTORY_DIR, LOG_DIR, NOTE, day_of, sync_hash, sync_words
 from sync.errors import LocalError
 from sync.group.values import SetStatus, Status, StoredMessage, StoreMessage
@@ -473,7 +474,7 @@ def test_without_pyarrow_the_fix_is_said(tmp_path: Path) -> None:
         )
 
         assert result.returncode == 2
-        assert "pip install 'chat-tui[export]'" in result.stderr
+        assert how_to_install("export") in result.stderr
 
 
 @pytest.mark.net

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from storage.report import read_report
-from storage.tables import HISTORY_DIR
+from storage.tables import HISTORY_DIR, LOG_DIR
+from tests.appearing import appearing
 
 PROGRAM = (sys.executable, "-m", "chat_tui")
 WITHIN_S = 300
@@ -28,15 +30,23 @@ def ran(*arguments: object) -> subprocess.CompletedProcess[str]:
     )
 
 
+def simulate(office: Path) -> None:
+    done = ran(
+        "sim", "--peers", 3, "--messages", 20, "--loss", 20, "--seeds", 1, "--export", office
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def everything(office: Path, out: Path) -> tuple[object, ...]:
+    return ("pipeline", "all", office, "--out", out, "--master", "local[2]", "--memory", "1g")
+
+
 @pytest.mark.spark
 def test_an_honest_group_gets_a_report_with_nothing_wrong(tmp_path: Path) -> None:
     office, out = tmp_path / "office", tmp_path / "out"
-    simulated = ran(
-        "sim", "--peers", 3, "--messages", 20, "--loss", 20, "--seeds", 1, "--export", office
-    )
-    assert simulated.returncode == 0, simulated.stderr
+    simulate(office)
 
-    done = ran("pipeline", "all", office, "--out", out, "--master", "local[2]", "--memory", "1g")
+    done = ran(*everything(office, out))
 
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
@@ -48,3 +58,49 @@ def test_an_honest_group_gets_a_report_with_nothing_wrong(tmp_path: Path) -> Non
     assert {*jobs} == {"consolidate", "audit", "fingerprints", "delivery", "report"}
     held = pq.read_table(office / HISTORY_DIR, columns=["message_id"], partitioning=None)
     assert jobs["consolidate"]["figures"]["entries"] == len(held["message_id"].unique()) > 0
+
+
+@pytest.mark.spark
+def test_jobs_that_run_side_by_side_are_stopped_together(tmp_path: Path) -> None:
+    office, out = tmp_path / "office", tmp_path / "out"
+    simulate(office)
+    (out / "runs").mkdir(parents=True)
+    with appearing(out / "runs") as files:
+        process = subprocess.Popen(
+            [*PROGRAM, *map(str, everything(office, out))],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        try:
+            files.next("-1", WITHIN_S, process.pid)
+            files.next("-1", WITHIN_S, process.pid)
+            process.send_signal(signal.SIGINT)
+            said, complained = process.communicate(timeout=WITHIN_S)
+        finally:
+            process.kill()
+            process.wait()
+
+    assert (process.returncode, said, complained.strip()) == (130, "", "")
+    assert not [path for path in (out / "runs").iterdir() if path.is_dir()]
+    assert not (out / "manifest.json").exists()
+
+
+@pytest.mark.spark
+def test_a_job_that_fails_leaves_the_others_their_results(tmp_path: Path) -> None:
+    office, out = tmp_path / "office", tmp_path / "out"
+    simulate(office)
+    for file in (office / LOG_DIR).rglob("*.parquet"):
+        file.unlink()
+
+    done = ran(*everything(office, out))
+
+    assert done.returncode == 2
+    assert "no protocol log" in done.stderr
+    jobs = json.loads((out / "manifest.json").read_text())["jobs"]
+    assert {*jobs} == {"consolidate", "audit", "fingerprints"}
+    assert {path.name for path in (out / "runs").iterdir() if path.is_dir()} == {
+        "consolidate-1",
+        "audit-1",
+        "fingerprints-1",
+    }

@@ -1,4 +1,4 @@
-"""Jobs run one after the other, and what they need and say is seen to."""
+"""What jobs need and say is seen to."""
 
 from pathlib import Path
 

@@ -36,16 +36,25 @@ def check_master(master: str) -> None:
         )
 
 
+def megabytes(memory: str) -> int:
+    """Return an amount of memory in MB.
+
+    Raises:
+        PipelineError: it is none.
+    """
+    amount = MEMORY.fullmatch(memory)
+    if amount is None:
+        raise PipelineError(f"--memory {memory} is no amount: write 512m, or 2g.")
+    return int(amount[1]) * (1024 if amount[2].lower() == "g" else 1)
+
+
 def check_memory(memory: str) -> None:
     """Make sure that an amount of memory is one, is enough, and is there.
 
     Raises:
         PipelineError: it is not.
     """
-    amount = MEMORY.fullmatch(memory)
-    if amount is None:
-        raise PipelineError(f"--memory {memory} is no amount: write 512m, or 2g.")
-    wanted_mb = int(amount[1]) * (1024 if amount[2].lower() == "g" else 1)
+    wanted_mb = megabytes(memory)
     there_mb = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // MB
     if wanted_mb < MEMORY_MIN_MB:
         raise PipelineError(

@@ -14,6 +14,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from storage.pipeline.problems import PipelineError
+from storage.pipeline.shipping import for_executors
 
 TAIL_BYTES: Final = 64 * 1024
 """Of the log, in which a JVM that died says why."""
@@ -66,8 +67,8 @@ SENTENCES: Final = (
     (
         r"No module named '(?P<module>[^']+)'",
         (
-            "The Python of the executors lacks {module}: install there what `pip install "
-            "'chat-tui[pipeline]'` installs here."
+            "The Python of the executors lacks {module}; on each of their computers, `{install}` "
+            "installs all they need."
         ),
     ),
     (
@@ -120,7 +121,12 @@ def sentence(said: str, memory: str) -> str | None:
     """Return our sentence for what Spark said, None if we have none."""
     for pattern, ours in SENTENCES:
         if found := re.search(pattern, said):
-            names = {"memory": memory, "scratch": tempfile.gettempdir(), **found.groupdict()}
+            names = {
+                "memory": memory,
+                "scratch": tempfile.gettempdir(),
+                "install": for_executors(),
+                **found.groupdict(),
+            }
             return ours.format(**names)
     return None
 

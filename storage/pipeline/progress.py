@@ -1,7 +1,7 @@
 """How far a job is, on the terminal: stages and rows, as Spark counts them."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
@@ -79,6 +79,36 @@ class Watch:
             stages = found.stageIds()
             self._open.update(stages.apply(number) for number in range(stages.size()))
             self._next_job += 1
+
+
+class Telling:
+    """Says which of some jobs run: "audit and delivery (2 and 4 of 5)"; from any thread."""
+
+    def __init__(self, jobs: Sequence[str], tell: Callable[[str], None]) -> None:
+        self._jobs, self._tell = jobs, tell
+        self._running: set[str] = set()
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def of(self, job: str) -> Iterator[None]:
+        """Tell that a job runs, for as long as the block does."""
+        with self._lock:
+            self._running.add(job)
+            self._say()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._running.remove(job)
+                self._say()
+
+    def _say(self) -> None:
+        running = [(job, at) for at, job in enumerate(self._jobs, 1) if job in self._running]
+        if not running:  # until the next one
+            return
+        names = " and ".join(job for job, _ in running)
+        places = " and ".join(str(at) for _, at in running)
+        self._tell(f"{names} ({places} of {len(self._jobs)})" if len(self._jobs) > 1 else names)
 
 
 @contextmanager

@@ -1,13 +1,14 @@
-"""Jobs, one after the other in one session, and what is said of their results."""
+"""Jobs in one session, and what is said of their results."""
 
 import json
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -18,9 +19,10 @@ from storage.pipeline import report_terminal
 from storage.pipeline.footers import check_files
 from storage.pipeline.inputs import Inputs
 from storage.pipeline.problems import PipelineError
-from storage.pipeline.progress import shown
+from storage.pipeline.progress import Telling, shown
 from storage.pipeline.runs import LOG, Figures, Results
-from storage.pipeline.session import Cluster, session
+from storage.pipeline.schedule import NEEDS, one_at_a_time, side_by_side
+from storage.pipeline.session import Cluster, is_short, session
 from storage.pipeline.summary import tables
 from storage.pipeline.work import Work
 
@@ -28,9 +30,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 JOBS: Final = "storage.pipeline.jobs"
-
-NEEDS: Final[Mapping[str, Sequence[str]]] = {"audit": ("consolidate",)}
-"""Whose results a job reads; they may come from an earlier command with the same --out."""
 
 
 def run_jobs(
@@ -55,21 +54,31 @@ def run_jobs(
     Raises:
         PipelineError: something is not as it must be. The results of jobs before stay.
     """
-    modules = {job: import_module(f"{JOBS}.{job}") for job in jobs}
     inputs = Inputs.find(named) if named else Inputs((), ())
     size = check_files(inputs).size if named else 0
     results = Results(out)
     check_needs(jobs, results)
+    figures: dict[str, Figures] = {}
     with results.locked(), tempfile.TemporaryDirectory(prefix="chat-tui-") as name:
         log, scratch = out / LOG, Path(name)
         log.write_bytes(b"")  # what was said the last time is of no use any more
-        with _started(partial(session, cluster, scratch, log, size)) as (spark, tell):
-            figures: dict[str, Figures] = {}
-            for number, (job, module) in enumerate(modules.items(), 1):
-                tell(f"{job} ({number} of {len(modules)})" if len(modules) > 1 else job)
-                with results.run(job) as run:
-                    module.run(Work(spark, inputs, results, run, scratch, options))
-                figures[job] = run.figures
+        # it ends after Spark: after Ctrl+C, that is what ends the jobs in it
+        with ThreadPoolExecutor(1 + len(jobs)) as pool:
+            modules = pool.submit(_loaded, jobs)  # while Java starts
+            with _started(partial(session, cluster, scratch, log, size)) as (spark, tell):
+                telling = Telling(jobs, tell)
+
+                def do(job: str) -> None:
+                    with telling.of(job), results.run(job) as run:
+                        work = Work(spark, inputs, results, run, scratch, options)
+                        modules.result()[job].run(work)
+                    figures[job] = run.figures
+
+                if len(jobs) > 1 and is_short(size):
+                    side_by_side(jobs, do, pool)
+                else:
+                    one_at_a_time(jobs, do)
+    figures = {job: figures[job] for job in jobs}
     if as_json:
         click.echo(json.dumps(figures))
     elif reports.JOB in figures:  # it says all of it, in the words of people
@@ -79,6 +88,14 @@ def run_jobs(
         for table in tables(figures):
             Console().print(table)
     return 1 if any(found.get("findings") for found in figures.values()) else 0
+
+
+def _loaded(jobs: Sequence[str]) -> dict[str, ModuleType]:
+    """Import what the jobs need, pictures too, which takes as long as a small job."""
+    if reports.JOB in jobs:
+        with suppress(ImportError):  # the report says what is missing, and how to install it
+            import_module("storage.pipeline.report_plots")
+    return {job: import_module(f"{JOBS}.{job}") for job in jobs}
 
 
 @contextmanager

@@ -8,6 +8,7 @@ OUT/spark.log                 what Spark said the last time
 import fcntl
 import json
 import shutil
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -44,6 +45,7 @@ class Results:
 
     def __init__(self, out: Path) -> None:
         self.out = out
+        self._publishing = threading.Lock()
         try:
             out.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -120,9 +122,10 @@ class Results:
 
     def _publish(self, job: str, run: "Run") -> None:
         directory = str(run.directory.relative_to(self.out))
-        jobs = self._manifest() | {job: {"directory": directory, "figures": run.figures}}
-        text = json.dumps({"format": FORMAT, "jobs": jobs}, indent=1) + "\n"
-        replace_text(self.out / MANIFEST, text)
+        with self._publishing:  # jobs side by side; from other processes, `locked` keeps it
+            jobs = self._manifest() | {job: {"directory": directory, "figures": run.figures}}
+            text = json.dumps({"format": FORMAT, "jobs": jobs}, indent=1) + "\n"
+            replace_text(self.out / MANIFEST, text)
 
     def _manifest(self) -> dict[str, Any]:
         path = self.out / MANIFEST

@@ -1,5 +1,6 @@
 """The Spark session of a job: which settings, and why."""
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+import pyspark
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
@@ -17,6 +19,7 @@ from storage.pipeline.cluster import (
     check_reachable,
     driver_address,
     is_local,
+    megabytes,
 )
 from storage.pipeline.failures import said_plainly
 from storage.pipeline.java import check_java
@@ -54,6 +57,15 @@ PARTITIONS_MAX: Final = 2000
 """Each costs files and a task."""
 
 
+STARTING: Final = {
+    # else a Python is started to look for it
+    "SPARK_HOME": str(Path(pyspark.__file__).parent),
+    # of the Java that only works out how Spark's is to be started
+    "SPARK_LAUNCHER_OPTS": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
+}
+"""What starts Spark quicker, where nobody set it to something else."""
+
+
 @dataclass(frozen=True, slots=True)
 class Cluster:
     """Where a job runs: a Spark master, and the memory of driver and of each executor.
@@ -88,7 +100,8 @@ def session(
         check_reachable(cluster.master)
         settings["spark.submit.pyFiles"] = str(packed(scratch / "chat-tui.zip"))
     address = driver_address(cluster.master)
-    environment = {"SPARK_LOCAL_DIRS": str(scratch)}
+    environment = {name: os.environ.get(name, value) for name, value in STARTING.items()}
+    environment["SPARK_LOCAL_DIRS"] = str(scratch)
     if address is not None:
         environment["SPARK_LOCAL_IP"] = address
     if is_local(cluster.master):
@@ -109,6 +122,11 @@ def session(
         yield spark
 
 
+def is_short(input_bytes: int) -> bool:
+    """Whether an input is so small that starting, planning and compiling is what takes time."""
+    return input_bytes < SHORT_BYTES
+
+
 def partitions(context: SparkContext, input_bytes: int) -> int:
     """Return into how many parts rows are shuffled: by the data, and no fewer than cores."""
     wanted = max(context.defaultParallelism, -(-input_bytes // PARTITION_BYTES))
@@ -116,10 +134,11 @@ def partitions(context: SparkContext, input_bytes: int) -> int:
 
 
 def _settings(cluster: Cluster, scratch: Path, input_bytes: int) -> dict[str, str]:
-    # one collector thread: with few cores, the parallel ones only take turns
-    java = "-XX:+UseSerialGC"
+    # one collector thread: with few cores, the parallel ones only take turns; and no collection
+    # only because many classes were loaded, as always
+    java = "-XX:+UseSerialGC -XX:MetaspaceSize=256m"
     # a short job ends before the second compiler has paid for itself
-    java += f" {HOT_ONLY}" if input_bytes >= SHORT_BYTES else " -XX:TieredStopAtLevel=1"
+    java += " -XX:TieredStopAtLevel=1" if is_short(input_bytes) else f" {HOT_ONLY}"
     settings = {
         "spark.master": cluster.master,
         "spark.app.name": "chat-tui",
@@ -136,11 +155,21 @@ def _settings(cluster: Cluster, scratch: Path, input_bytes: int) -> dict[str, st
         "spark.sql.files.openCostInBytes": str(64 * 1024),
         # rows that lie together already are put together once, not twice
         "spark.sql.execution.combineAdjacentAggregation": "true",
+        # hex digits need no tables of all languages, which take half a second to load
+        "spark.sql.icu.caseMappings.enabled": "false",
         # how far a long task is, for the progress; the default is 10 s
         "spark.executor.heartbeatInterval": "2s",
-        "spark.driver.extraJavaOptions": f"{java} {OUT_OF_MEMORY} {log_option(scratch)}",
+        # what it is allowed to take, it gets in two steps: each costs a collection of everything
+        "spark.driver.extraJavaOptions": (
+            f"{java} -Xms{megabytes(cluster.memory) // 2}m {OUT_OF_MEMORY} {log_option(scratch)}"
+        ),
         "spark.executor.extraJavaOptions": java,
     }
+    if is_short(input_bytes):
+        # to plan each step anew by what the one before gave takes longer than the step
+        settings["spark.sql.adaptive.enabled"] = "false"
+    if is_local(cluster.master):
+        settings["spark.python.daemon.module"] = "storage.pipeline.daemon"
     if (address := driver_address(cluster.master)) is not None:
         # executors call back; nothing else of this computer is open to them
         settings |= {"spark.driver.bindAddress": address, "spark.driver.host": address}

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from zipfile import ZIP_DEFLATED, ZipFile
 
+from storage.extras import how_to_install_elsewhere
 from storage.pipeline.probe import lacks
 from storage.pipeline.problems import PipelineError
 
@@ -20,6 +21,11 @@ EXECUTORS_WITHIN_S: Final = 60
 
 PROBES: Final = 64
 """Tasks that look; with several executors each gets some, as they come."""
+
+
+def for_executors() -> str:
+    """Return the command that installs what their Python needs."""
+    return how_to_install_elsewhere("cryptography", "protobuf", "mmh3", "pandas", "pyarrow")
 
 
 def packed(path: Path) -> Path:
@@ -58,5 +64,5 @@ def check_executors(spark: "SparkSession") -> None:
     if lacking:
         raise PipelineError(
             "The executors cannot work: " + "; ".join(sorted(lacking)) + ". Install it for their "
-            "Python (`pip install 'chat-tui[pipeline]'` has all), or point PYSPARK_PYTHON to one."
+            f"Python (`{for_executors()}`), or point PYSPARK_PYTHON to one that has it."
         )

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from storage.extras import how_to_install
 from storage.pipeline.problems import PipelineError
 from storage.pipeline.published import first_rows, row_count, table_names
 from storage.pipeline.report_page import Evidence, Part, page
@@ -83,7 +84,7 @@ def _plots(job: str, found: dict[str, Published]) -> list[tuple[str, str]]:
         from storage.pipeline.report_sweep_plots import sweep_plots  # noqa: PLC0415
     except ImportError as error:
         raise PipelineError(
-            f"The report needs matplotlib ({error}): pip install 'chat-tui[pipeline]'"
+            f"The report needs matplotlib ({error}): {how_to_install('pipeline')}"
         ) from error
     if job == "sweep":
         return list(sweep_plots(found[job].figures))
