@@ -131,22 +131,22 @@ def delivered_or_lost(log: "DataFrame") -> "DataFrame":
 
 
 def relations(history: "DataFrame") -> "DataFrame":
-    """Return of which messages a delivery tells something: of its own, and of the parents.
+    """Return of which messages a delivery tells something: of its parents, and of its own.
 
-    Messages are numbers here, that nearly never coincide.
+    Of its own only where that has children. Messages are numbers here that nearly never coincide.
 
     Args:
         history: message_id binary, parents array<binary>, and more
 
     Returns:
-        number long: what is delivered, about long, own boolean: both are one message, which the
-        history has or names as a parent
+        number long: what is delivered, about long, own boolean: both are one message
     """
-    number, parents = F.xxhash64("message_id"), F.transform("parents", _hashed)
-    known = history.select(F.explode(F.array_append(parents, number)).alias("about")).distinct()
-    own = known.select(F.col("about").alias("number"), "about", (F.lit(1) == 1).alias("own"))
-    edges = history.select(number.alias("number"), F.explode(parents).alias("about"))
-    return own.union(edges.select("number", "about", (F.lit(1) == 0).alias("own")))
+    edges = history.select(
+        F.xxhash64("message_id").alias("number"),
+        F.explode(F.transform("parents", _hashed)).alias("about"),
+    )
+    own = edges.select(F.col("about").alias("number"), "about").distinct()
+    return edges.withColumn("own", F.expr("false")).union(own.withColumn("own", F.expr("true")))
 
 
 def suspects(rows: "DataFrame", related: "DataFrame") -> "DataFrame":
