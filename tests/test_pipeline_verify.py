@@ -98,17 +98,19 @@ def test_the_first_right_row_of_an_id_is_chosen() -> None:
     ]
 
 
-def test_batches_come_back_with_two_more_columns() -> None:
-    schema = pa.schema([HISTORY.field(name) for name in COLUMNS])
+def test_batches_come_back_with_what_is_wrong() -> None:
+    schema = pa.schema([*(HISTORY.field(name) for name in COLUMNS), (REASON, pa.string())])
     row = row_of(written())
-    rows = [row, row | {"signature": bytes(64)}]
-    batch = pa.RecordBatch.from_pylist(rows, schema)
+    known = row | {REASON: "known before"}
+    batch = pa.RecordBatch.from_pylist([known, row, row | {"signature": bytes(64)}], schema)
 
     [checked] = verified([batch])
 
-    assert checked.select(list(COLUMNS)).equals(batch)
-    assert checked.column(REASON).to_pylist() == [None, "the signature is not its author's"]
-    assert checked.column(CHOSEN).to_pylist() == [True, False]
+    assert checked.schema == schema.append(pa.field(CHOSEN, pa.bool_()))
+    assert checked.select(list(COLUMNS)).equals(batch.select(list(COLUMNS)))
+    reasons = ["known before", None, "the signature is not its author's"]
+    assert checked.column(REASON).to_pylist() == reasons
+    assert checked.column(CHOSEN).to_pylist() == [False, True, False]
 
 
 def test_an_executor_imports_nothing_of_a_running_chat() -> None:

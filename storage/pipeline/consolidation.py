@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
-from pyspark.sql.types import BooleanType, StringType, StructField, StructType
+from pyspark.sql.types import BooleanType, StructField, StructType
 
 from storage.pipeline.verify import CHOSEN, COLUMNS, REASON, verified
 from storage.tables import HISTORY
@@ -79,19 +79,13 @@ def checked(found: "DataFrame") -> "DataFrame":
         its id that the history has
     """
     is_hash = F.col("message_id").eqNullSafe(F.unhex(F.sha2("header", 256)))
-    right, false = found.where(is_hash), found.where(~is_hash)
-    schema = StructType(
-        [*found.schema, StructField(REASON, StringType()), StructField(CHOSEN, BooleanType())]
-    )
+    # a column, not two ways from here on: a condition on what was grouped by would be moved before
+    # the grouping, and each copy of a header be hashed
+    hashed = found.withColumn(REASON, F.when(~is_hash, F.lit(FALSE_ID)))
     # the smallest of several signatures: the same one wherever this runs
-    by_id = right.repartition("message_id").sortWithinPartitions("message_id", "signature")
-    refused = false.withColumns(
-        {
-            REASON: F.lit(FALSE_ID),
-            CHOSEN: F.lit(False),  # noqa: FBT003  # its own name for it is positional
-        }
-    )
-    return by_id.mapInArrow(verified, schema).unionByName(refused)
+    by_id = hashed.repartition("message_id").sortWithinPartitions("message_id", "signature")
+    schema = StructType([*hashed.schema, StructField(CHOSEN, BooleanType())])
+    return by_id.mapInArrow(verified, schema)
 
 
 def history(found: "DataFrame", bits: "DataFrame") -> "DataFrame":

@@ -53,16 +53,28 @@ def dependencies(history: "DataFrame") -> "DataFrame":
     )
 
 
-def unknown_dependencies(edges: "DataFrame") -> "DataFrame":
-    """Find dependencies that no node holds.
+def doubtful(edges: "DataFrame") -> "DataFrame":
+    """Return the few dependencies that may be a finding: both rules below look at these alone.
 
     Args:
         edges: as of `dependencies`
 
     Returns:
+        the same
+    """
+    return edges.where("parent_lamport is null or lamport <= parent_lamport").distinct()
+
+
+def unknown_dependencies(edges: "DataFrame") -> "DataFrame":
+    """Find dependencies that no node holds.
+
+    Args:
+        edges: as of `doubtful`
+
+    Returns:
         channel string, message_id binary, author string, lamport long, parent binary
     """
-    return edges.where(F.col("parent_lamport").isNull()).drop("parent_lamport").distinct()
+    return edges.where(F.col("parent_lamport").isNull()).drop("parent_lamport")
 
 
 def causal_violations(edges: "DataFrame") -> "DataFrame":
@@ -71,13 +83,13 @@ def causal_violations(edges: "DataFrame") -> "DataFrame":
     Of two times that were cut nobody can say which is above.
 
     Args:
-        edges: as of `dependencies`
+        edges: as of `doubtful`
 
     Returns:
         the same
     """
     cut = F.col("lamport") == BIGINT_MAX
-    return edges.where((F.col("lamport") <= F.col("parent_lamport")) & ~cut).distinct()
+    return edges.where((F.col("lamport") <= F.col("parent_lamport")) & ~cut)
 
 
 def missing(history: "DataFrame", held: "DataFrame", members: "DataFrame") -> "DataFrame":
@@ -104,7 +116,7 @@ def missing(history: "DataFrame", held: "DataFrame", members: "DataFrame") -> "D
         "created_ns",
         F.row_number().over(order).alias("place"),
     )
-    words = members.select("channel", "word").distinct()
+    words = members.groupBy("channel", "word").agg(F.expr("bit_or(shiftleft(1L, bit)) as everyone"))
     bits = (
         placed.join(F.broadcast(words), "channel")
         .join(held.drop("delivered"), ["channel", "message_id", "word"], "left")
@@ -117,7 +129,8 @@ def missing(history: "DataFrame", held: "DataFrame", members: "DataFrame") -> "D
         .agg(F.min("place").alias("first"), F.max("place").alias("last"))
     )
     return (
-        bits.join(F.broadcast(present), ["channel", "word"])
+        bits.where("held != everyone")
+        .join(F.broadcast(present), ["channel", "word"])
         .where((F.col("place") > F.col("first")) & (F.col("place") < F.col("last")))
         .where(~is_set("held"))
         .select("channel", "node", "message_id", "author", "lamport", "created_ns")

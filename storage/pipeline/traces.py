@@ -5,7 +5,6 @@ all the rest. So each rule first reduces them, by groups of small numbers, to th
 break it, and looks closely at these alone.
 """
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import Window
@@ -132,22 +131,26 @@ def delivered_or_lost(log: "DataFrame") -> "DataFrame":
 
 
 def relations(history: "DataFrame") -> "DataFrame":
-    """Return messages and their parents as numbers that nearly never coincide.
+    """Return of which messages a delivery tells something: of its parents, and of its own.
+
+    Of its own only where that has children. Messages are numbers here that nearly never coincide.
 
     Args:
         history: message_id binary, parents array<binary>, and more
 
     Returns:
-        number long, parents array<long>
+        number long: what is delivered, about long, own boolean: both are one message
     """
-    return history.where(F.size("parents") > 0).select(
+    edges = history.select(
         F.xxhash64("message_id").alias("number"),
-        F.transform("parents", _hashed).alias("parents"),
+        F.explode(F.transform("parents", _hashed)).alias("about"),
     )
+    own = edges.select(F.col("about").alias("number"), "about").distinct()
+    return edges.withColumn("own", F.expr("false")).union(own.withColumn("own", F.expr("true")))
 
 
 def suspects(rows: "DataFrame", related: "DataFrame") -> "DataFrame":
-    """Find (log, message) of which a child was delivered before.
+    """Find messages, and where, of which a child was delivered before; and their children.
 
     It goes by 64-bit hashes: where two coincide, somebody may be suspected who did no wrong, and
     is cleared by `early_deliveries`; nobody is overlooked.
@@ -157,44 +160,35 @@ def suspects(rows: "DataFrame", related: "DataFrame") -> "DataFrame":
         related: as of `relations`
 
     Returns:
-        key long: a hash of log and message
+        holder long: a hash of run and node, number long: of a message
     """
-    own = F.struct("number", F.col("seq").alias("own"), _none().alias("child"))
-    mine = rows.where("not lost").withColumn("number", F.xxhash64("message_id"))
-    named = mine.join(related, "number", "left").select(
-        F.xxhash64(*LOG_ID).alias("log"), "seq", F.inline(_with_parents(own, _as_child))
-    )
-    return (
-        named.groupBy(_key())
-        .agg(F.min("own").alias("own"), F.min("child").alias("child"))
+    delivered = rows.where("not lost").select(*_holder_and_number(), "boot", "seq")
+    seq = F.col("seq")
+    suspected = (
+        delivered.join(related, "number")
+        .groupBy("holder", "boot", "about")
+        .agg(
+            F.max(F.when(F.col("own"), seq)).alias("own"),
+            F.min(F.when(~F.col("own"), seq)).alias("child"),
+        )
         .where("child < own")
-        .select("key")
+        .select("holder", "about")
     )
+    return suspected.join(related, "about").select("holder", "number").distinct()
 
 
-def evidence(rows: "DataFrame", related: "DataFrame", suspected: "DataFrame") -> "DataFrame":
-    """Return all rows that speak of a suspected (log, message), or of a child of it.
+def evidence(rows: "DataFrame", suspected: "DataFrame") -> "DataFrame":
+    """Return all that a suspected node says of a suspected message, or of a child of it.
 
     Args:
         rows: as of `delivered_or_lost`
-        related: as of `relations`
         suspected: as of `suspects`
 
     Returns:
         as of `delivered_or_lost`, each row once
     """
-    named = rows.withColumn("number", F.xxhash64("message_id")).join(related, "number", "left")
-    # of what is lost, only the loss is of interest
-    named = named.withColumn("parents", F.expr("if(lost, null, parents)"))
-    spoken = named.select(
-        *rows.columns,
-        F.xxhash64(*LOG_ID).alias("log"),
-        F.inline(
-            _with_parents(F.struct("number"), lambda parent: F.struct(parent.alias("number")))
-        ),
-    )
-    keyed = spoken.withColumn("key", _key())
-    return keyed.join(suspected, "key").select(*rows.columns).distinct()
+    named = rows.select(*_holder_and_number(), *rows.columns)
+    return named.join(suspected, ["holder", "number"]).select(*rows.columns).distinct()
 
 
 def early_deliveries(rows: "DataFrame", history: "DataFrame") -> "DataFrame":
@@ -237,23 +231,9 @@ def early_deliveries(rows: "DataFrame", history: "DataFrame") -> "DataFrame":
     )
 
 
-def _with_parents(own: "Column", child: "Callable[[Column], Column]") -> "Column":
-    """Return an array: what stands for a row's message, and then for each of its parents."""
-    parents = F.coalesce("parents", F.array().cast("array<bigint>"))
-    return F.concat(F.array(own), F.transform(parents, child))
+def _holder_and_number() -> "tuple[Column, Column]":
+    return F.xxhash64("run", "node").alias("holder"), F.xxhash64("message_id").alias("number")
 
 
 def _hashed(message_id: "Column") -> "Column":
     return F.xxhash64(message_id)
-
-
-def _as_child(parent: "Column") -> "Column":
-    return F.struct(parent.alias("number"), _none().alias("own"), F.col("seq").alias("child"))
-
-
-def _key() -> "Column":
-    return F.xxhash64("log", "number").alias("key")
-
-
-def _none() -> "Column":
-    return F.lit(None).cast("bigint")

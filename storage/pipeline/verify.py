@@ -55,19 +55,25 @@ def verified(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Check rows, those of an id one after the other.
 
     Args:
-        batches: at least `COLUMNS`; the id is already known to be the header's hash.
+        batches: at least `COLUMNS`, and reason string: what is known to be wrong, such as an id
+            that is not the header's hash; null if nothing is.
 
     Yields:
-        the same with two more columns: reason string, null if nothing is wrong, and chosen
-        boolean, true for the first right row of each id.
+        the same, reason being null only if all is right, and one more column: chosen boolean, true
+        for the first right row of each id.
     """
     check = Check()
     for batch in batches:
-        columns = [batch.column(name).to_pylist() for name in COLUMNS]
-        verdicts = [check(row) for row in zip(*columns, strict=True)]
+        known = batch.column(REASON).to_pylist()
+        rows = zip(*(batch.column(name).to_pylist() for name in COLUMNS), strict=True)
+        verdicts = [
+            check(row) if reason is None else (reason, False)
+            for reason, row in zip(known, rows, strict=True)
+        ]
         reasons = pa.array([reason for reason, _ in verdicts], pa.string())
         chosen = pa.array([first for _, first in verdicts], pa.bool_())
-        yield batch.append_column(REASON, reasons).append_column(CHOSEN, chosen)
+        at = batch.schema.get_field_index(REASON)
+        yield batch.set_column(at, REASON, reasons).append_column(CHOSEN, chosen)
 
 
 class Check:

@@ -30,6 +30,9 @@ PAGE: Final = os.sysconf("SC_PAGE_SIZE")
 AUDIT_GOAL_S: Final = 110.0
 """consolidate and audit together, on the largest plan but one."""
 
+DELIVERY_GOAL_S: Final = 80.0
+"""delivery alone, on the same."""
+
 
 @dataclass(frozen=True, slots=True)
 class Job:
@@ -40,7 +43,11 @@ class Job:
     goal_s: float | None = None
 
 
-JOBS: Final = (Job("consolidate", "history"), Job("audit", "log"))
+JOBS: Final = (
+    Job("consolidate", "history"),
+    Job("audit", "log"),
+    Job("delivery", "log", DELIVERY_GOAL_S),
+)
 """In this order: each reads what those before it found."""
 
 PLANS: Final = {

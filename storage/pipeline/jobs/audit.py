@@ -62,7 +62,7 @@ class Audit:
 
     def _histories(self) -> None:
         self._found("equivocations", findings.equivocations(self.history))
-        edges = findings.dependencies(self.history)
+        edges = self._kept("edges", findings.doubtful(findings.dependencies(self.history)))
         self._found("unknown_dependencies", findings.unknown_dependencies(edges))
         self._found("causal_violations", findings.causal_violations(edges))
         held, members = self._read("held", HELD), self._read("members", MEMBERS)
@@ -77,9 +77,9 @@ class Audit:
         if self.consolidated.figures["entries"] <= SMALL_ROWS:
             related = F.broadcast(related)
         suspected = self._kept("suspected", traces.suspects(rows, related))
-        about = self._kept("about", traces.evidence(rows, related, suspected))
+        about = self._kept("about", traces.evidence(rows, suspected))
         self._found("early_deliveries", traces.early_deliveries(about, self.history))
-        for name in ("disputed", "suspected", "about"):
+        for name in ("edges", "disputed", "suspected", "about"):
             shutil.rmtree(self.work.run.table(name))
 
     def _read(self, name: str, schema: str) -> "DataFrame":

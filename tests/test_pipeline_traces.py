@@ -1,0 +1,94 @@
+"""Who delivered what too early, told by a handful of rows."""
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import pytest
+
+from storage.pipeline import traces
+from storage.pipeline.inputs import struct_of
+from storage.tables import LOG
+from sync.protocol_log import LogKind
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+PARENT: Final = b"parent"
+CHILD: Final = b"child"
+HISTORY: Final = "channel string, message_id binary, parents array<binary>"
+
+
+class Told(NamedTuple):
+    """A row of a log."""
+
+    kind: LogKind
+    message_id: bytes
+    seq: int
+    boot: int = 1
+    node: str = "alice"
+
+
+def early(spark: "SparkSession", *told: Told) -> list[tuple[str, int, bytes, bytes]]:
+    """Return (node, boot, message_id, parent) of what those rows say was delivered too early."""
+    names = LOG.names
+    nothing: dict[str, Any] = dict.fromkeys(names)
+    same = nothing | {"run": "a run", "channel": "general", "ts_ns": 0}
+    rows = [same | row._asdict() | {"kind": str(row.kind)} for row in told]
+    log = spark.createDataFrame(
+        [tuple(row[name] for name in names) for row in rows], struct_of(LOG)
+    )
+    entries = [("general", PARENT, []), ("general", CHILD, [PARENT])]
+    history = spark.createDataFrame(entries, HISTORY)
+    done = traces.delivered_or_lost(log)
+    suspected = traces.suspects(done, traces.relations(history))
+    found = traces.early_deliveries(traces.evidence(done, suspected), history)
+    columns = found.select("node", "boot", "message_id", "parent").collect()
+    return [(row[0], row[1], bytes(row[2]), bytes(row[3])) for row in columns]
+
+
+def test_a_child_before_its_parent_is_early(spark: "SparkSession") -> None:
+    found = early(
+        spark,
+        Told(LogKind.DELIVERED, CHILD, seq=1),
+        Told(LogKind.DELIVERED, PARENT, seq=2),
+        Told(LogKind.DELIVERED, PARENT, seq=1, node="bob"),
+        Told(LogKind.DELIVERED, CHILD, seq=2, node="bob"),
+    )
+
+    assert found == [("alice", 1, CHILD, PARENT)]
+
+
+def test_a_start_has_an_order_of_its_own(spark: "SparkSession") -> None:
+    """What was delivered before the restart and what after it: `seq` does not say."""
+    found = early(
+        spark,
+        Told(LogKind.DELIVERED, PARENT, seq=2, boot=1),
+        Told(LogKind.DELIVERED, CHILD, seq=1, boot=2),
+    )
+
+    assert found == []
+
+
+@pytest.mark.parametrize("boot", [1, 2])
+def test_nobody_waits_for_what_was_given_up(spark: "SparkSession", boot: int) -> None:
+    """In this start of the node, or in one before it."""
+    found = early(
+        spark,
+        Told(LogKind.LOST, PARENT, seq=1, boot=boot),
+        Told(LogKind.DELIVERED, CHILD, seq=2, boot=2),
+        Told(LogKind.DELIVERED, PARENT, seq=3, boot=2),
+    )
+
+    assert found == []
+
+
+def test_what_another_node_gave_up_excuses_nobody(spark: "SparkSession") -> None:
+    found = early(
+        spark,
+        Told(LogKind.LOST, PARENT, seq=1, node="bob"),
+        Told(LogKind.DELIVERED, CHILD, seq=2),
+        Told(LogKind.DELIVERED, PARENT, seq=3),
+    )
+
+    assert found == [("alice", 1, CHILD, PARENT)]
