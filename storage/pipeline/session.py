@@ -137,8 +137,14 @@ def _settings(cluster: Cluster, scratch: Path, input_bytes: int) -> dict[str, st
     # one collector thread: with few cores, the parallel ones only take turns; and no collection
     # only because many classes were loaded, as always
     java = "-XX:+UseSerialGC -XX:MetaspaceSize=256m"
-    # a short job ends before the second compiler has paid for itself
-    java += " -XX:TieredStopAtLevel=1" if is_short(input_bytes) else f" {HOT_ONLY}"
+    heap = ""
+    if is_short(input_bytes):
+        # a short job ends before the second compiler has paid for itself
+        java += " -XX:TieredStopAtLevel=1"
+        # what it is allowed to take, it gets in two steps: each costs a collection of everything
+        heap = f" -Xms{megabytes(cluster.memory) // 2}m"
+    else:
+        java += f" {HOT_ONLY}"
     settings = {
         "spark.master": cluster.master,
         "spark.app.name": "chat-tui",
@@ -159,10 +165,7 @@ def _settings(cluster: Cluster, scratch: Path, input_bytes: int) -> dict[str, st
         "spark.sql.icu.caseMappings.enabled": "false",
         # how far a long task is, for the progress; the default is 10 s
         "spark.executor.heartbeatInterval": "2s",
-        # what it is allowed to take, it gets in two steps: each costs a collection of everything
-        "spark.driver.extraJavaOptions": (
-            f"{java} -Xms{megabytes(cluster.memory) // 2}m {OUT_OF_MEMORY} {log_option(scratch)}"
-        ),
+        "spark.driver.extraJavaOptions": f"{java}{heap} {OUT_OF_MEMORY} {log_option(scratch)}",
         "spark.executor.extraJavaOptions": java,
     }
     if is_short(input_bytes):
