@@ -12,10 +12,13 @@ from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Self
+from typing import Final, Self
 
 from tests.patience import PATIENCE_S
 from tests.processes import ROOT
+
+OF_OURS: Final = ("TMUX", "COLUMNS", "LINES")
+"""What the terminal around the tests says of itself; a program in another one must not hear it."""
 
 
 class Terminal:
@@ -133,8 +136,8 @@ class Terminal:
         return stdout
 
     async def _tmux_whatever(self, *arguments: str) -> tuple[int | None, str, str]:
-        environment = {**os.environ, **self._environment}
-        environment.pop("TMUX", None)
+        around = {name: value for name, value in os.environ.items() if name not in OF_OURS}
+        environment = {**around, **self._environment}
         process = await asyncio.create_subprocess_exec(
             *self._words(*arguments), stdin=DEVNULL, stdout=PIPE, stderr=PIPE, env=environment
         )

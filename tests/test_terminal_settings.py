@@ -109,7 +109,7 @@ async def test_a_broken_file_is_said_on_the_screen_and_the_chat_goes_on(tmp_path
     async with chatting(tmp_path, "alice") as alice:
         await leave(alice)
     (tmp_path / "data" / "alice" / "settings.toml").write_text("[look]\ntheme = nord\n")
-    async with chatting(tmp_path, "alice", size=(140, 30)) as again:
+    async with chatting(tmp_path, "alice", size=(180, 30)) as again:  # so long may its path be
         said = await again.until("settings.toml, line 2")
         await again.type("hello there")
         await again.until("alice  hello there")
