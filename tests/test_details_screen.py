@@ -6,8 +6,9 @@ from contextlib import asynccontextmanager
 import pytest
 from textual.pilot import Pilot
 
+from chat_tui.about.drawer import Words
 from chat_tui.about.heard import Role
-from chat_tui.about.screen import DetailsScreen, Words
+from chat_tui.about.screen import DetailsScreen
 from chat_tui.app import ChatApp
 from chat_tui.debug_pane import DebugPane
 from chat_tui.marks import ASCII, UNICODE, Glyphs

@@ -3,20 +3,16 @@
 from typing import ClassVar, Final
 
 from textual import on
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 
+from chat_tui.about.drawer import Drawer, lines_of
 from chat_tui.about.hole import Hole, hole_parts, holes_of
-from chat_tui.about.screen import Words, lines_of
 from chat_tui.chat import Chat
 from chat_tui.commands.gaps import ask
 from chat_tui.marks import Glyphs
 from chat_tui.pane.lines import DIM, PaneLine
 from chat_tui.pane.listing import Listing
-from chat_tui.pane.one_line import OneLine
 from chat_tui.screens import REFRESH_S
 from chat_tui.text import wrap
 from sync.errors import LocalError
@@ -25,47 +21,25 @@ from sync.machine import ChannelId, MessageId
 KEYS: Final = "r ask again now  Esc close"
 
 
-class HoleScreen(ModalScreen[None]):
+class HoleScreen(Drawer):
     """Shows what is missing before a message; without one, all that is missing in the channel."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,enter", "close", show=False),
-        Binding("up,k", "scroll(-1)", show=False),
-        Binding("down,j", "scroll(1)", show=False),
-        Binding("pageup", "page(-1)", show=False),
-        Binding("pagedown,space", "page(1)", show=False),
         Binding("r", "ask_again", show=False),
     ]
-    DEFAULT_CSS = """
-    HoleScreen { align: right top; background: $background 40%; }
-    HoleScreen > Vertical {
-        width: 100%; max-width: 92; height: 100%; padding: 0 1;
-        background: $surface; border: round $accent; border-title-style: bold;
-    }
-    HoleScreen Words { scrollbar-background: $surface; }
-    HoleScreen OneLine { height: 1; width: 1fr; }
-    """
 
     def __init__(
         self, chat: Chat, channel: ChannelId, after_gap: MessageId | None, glyphs: Glyphs
     ) -> None:
-        super().__init__()
+        super().__init__("Missing messages")
         self._chat, self._channel, self._after_gap = chat, channel, after_gap
         self._glyphs = glyphs
-        self._words, self._keys = Words(), OneLine(id="hole-keys")
         self._holes: tuple[Hole, ...] | None = None
         self._refused = self._said = ""
 
-    def compose(self) -> ComposeResult:
-        """The lines in a frame, and below them what can be done, or what was."""
-        with Vertical() as frame:
-            frame.border_title = " Missing messages "
-            yield self._words
-            yield self._keys
-
     def on_mount(self) -> None:
         """Read the disk, and look anew each second."""
-        self._words.focus()
+        self.words.focus()
         self.set_interval(REFRESH_S, self.tick)
         self.tick()
 
@@ -85,21 +59,17 @@ class HoleScreen(ModalScreen[None]):
     @on(Listing.Resized)
     def draw(self) -> None:
         """Show what is known; before the disk has answered, nothing."""
-        width = self._words.width
+        width = self.words.width
         if not width or (self._holes is None and not self._refused):
             return
         if self._refused:
             lines = [PaneLine(Content(one)) for one in wrap(self._refused, width)]
         else:
             lines = lines_of(hole_parts(self._chat, self._channel, self._holes or ()), width)
-        self._words.show(lines)
-        self._keys.show(Content.styled(self._said or KEYS, DIM))
+        self.words.show(lines)
+        self.below.show(Content.styled(self._said or KEYS, DIM))
 
     # -- keys ---------------------------------------------------------------------------------
-
-    def action_close(self) -> None:
-        """Go back to the conversation."""
-        self.dismiss()
 
     def action_ask_again(self) -> None:
         """Ask for it now."""
@@ -111,11 +81,3 @@ class HoleScreen(ModalScreen[None]):
         except LocalError as error:
             self._said = str(error)
         self.tick()
-
-    def action_scroll(self, lines: int) -> None:
-        """Scroll by lines, up if negative."""
-        self._words.scroll_relative(y=lines, animate=False)
-
-    def action_page(self, screens: int) -> None:
-        """Scroll by screens, up if negative."""
-        self._words.page(screens)
