@@ -221,7 +221,7 @@ class ChatApp(Overlays):
 
     @on(Submitted)
     def _submit(self, message: Submitted) -> None:
-        self._inputs.put(message.text)
+        self._inputs.put(message.text, self._channel)
 
     @on(TextArea.Changed)
     def _tell_typing(self) -> None:
@@ -229,8 +229,10 @@ class ChatApp(Overlays):
         if self._channel is not None and text.strip() and not is_command(text):
             self._chat.typing(self._channel)
 
-    async def _command(self, text: str) -> Result:
+    async def _command(self, text: str, channel: ChannelId | None) -> Result:
         self._around.status.begin()
+        if channel not in (None, self._channel):
+            return await self._commands.run(text, At(channel))
         return await self._commands.run(
             text, At(self._channel, self.transcript.about, on_gap=self.transcript.on_gap)
         )
@@ -398,7 +400,7 @@ class ChatApp(Overlays):
 
     def action_submit(self, text: str) -> None:
         """Do as if `text` had been written and sent."""
-        self._inputs.put(text)
+        self._inputs.put(text, self._channel)
 
     def action_begin(self, text: str) -> None:
         """Let the person go on writing after `text`."""

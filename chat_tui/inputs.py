@@ -3,30 +3,43 @@
 Rules:
 1. Nothing runs before the engine does, and nothing typed is lost where the engine cannot.
 2. What the disk refuses to keep waits here, in order, until it takes it; commands go on meanwhile.
+3. A line goes to the channel it was written in, wherever the person is when its turn comes; behind
+   a command that opens another channel, it was written for that one.
 """
 
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from typing import Final
 
 from chat_tui.commands.command import Result, is_command
+from sync.machine import ChannelId
 
 HELD_MAX: Final = 100
 """Lines that wait for the disk; further ones go back to whoever wrote them."""
 
 
+@dataclass(slots=True)
+class _Line:
+    text: str
+    channel: ChannelId | None
+    """Where it was written; None before there was a channel."""
+
+
 class Inputs:
-    """Lines on their way to `run`; what each did goes to `answer`."""
+    """Lines on their way to `run` with their channels; what each did goes to `answer`."""
 
     def __init__(
         self,
-        run: Callable[[str], Awaitable[Result]],
+        run: Callable[[str, ChannelId | None], Awaitable[Result]],
         answer: Callable[[str, Result], None],
     ) -> None:
         self._run, self._answer = run, answer
-        self._lines: asyncio.Queue[str | None] = asyncio.Queue()
-        self._held: deque[str] = deque()
+        self._lines: deque[_Line] = deque()
+        self._held: deque[_Line] = deque()
+        self._wanted = asyncio.Event()
+        """Whether there is something to do."""
         self._begun = asyncio.Event()
         self._obstacle = ""
 
@@ -35,14 +48,15 @@ class Inputs:
         """How many lines wait for the disk."""
         return len(self._held)
 
-    def put(self, line: str) -> None:
-        """Take a line that was submitted."""
-        self._lines.put_nowait(line)
+    def put(self, line: str, channel: ChannelId | None) -> None:
+        """Take a line that was submitted in a channel."""
+        self._lines.append(_Line(line, channel))
+        self._wanted.set()
 
     def try_again(self) -> None:
         """Write what waits for the disk; call it once the disk may take it."""
-        if self._held and self._lines.empty():
-            self._lines.put_nowait(None)
+        if self._held:
+            self._wanted.set()
 
     def begin(self, obstacle: str = "") -> None:
         """The engine runs from now on; or there is an `obstacle`, and only commands can run."""
@@ -53,29 +67,43 @@ class Inputs:
         """Run lines until cancelled."""
         await self._begun.wait()
         while True:
-            line = await self._lines.get()
-            if line is None:
+            await self._wanted.wait()
+            self._wanted.clear()
+            if not self._lines:
                 await self._write_held()
-            elif is_command(line):
-                self._answer(line, await self._run(line))
-            elif self._obstacle:
-                self._answer(line, Result(ok=False, text=self._obstacle))
-            elif 0 < len(self._held) < HELD_MAX:
-                self._held.append(line)  # it must not overtake the others
-                self._answer("", Result())
-            else:
-                await self._write(line)
+            while self._lines:
+                await self._take(self._lines.popleft())
 
-    async def _write(self, line: str) -> None:
-        result = await self._run(line)
+    async def _take(self, line: _Line) -> None:
+        if is_command(line.text):
+            result = await self._run(line.text, line.channel)
+            if result.channel is not None:
+                self._lead(line.channel, result.channel)
+            self._answer(line.text, result)
+        elif self._obstacle:
+            self._answer(line.text, Result(ok=False, text=self._obstacle))
+        elif 0 < len(self._held) < HELD_MAX:
+            self._held.append(line)  # it must not overtake the others
+            self._answer("", Result())
+        else:
+            await self._write(line)
+
+    def _lead(self, before: ChannelId | None, after: ChannelId) -> None:
+        """A command opened a channel: what was written behind it, not having moved, goes there."""
+        for line in self._lines:
+            if line.channel == before:
+                line.channel = after
+
+    async def _write(self, line: _Line) -> None:
+        result = await self._run(line.text, line.channel)
         if result.refused_by_disk and len(self._held) < HELD_MAX:
             self._held.append(line)
             result = Result()  # that it waits is said as long as it does
-        self._answer(line, result)
+        self._answer(line.text, result)
 
     async def _write_held(self) -> None:
         while self._held:
-            result = await self._run(self._held[0])
+            result = await self._run(self._held[0].text, self._held[0].channel)
             if result.refused_by_disk:
                 return
-            self._answer(self._held.popleft(), result)
+            self._answer(self._held.popleft().text, result)

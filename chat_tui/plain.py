@@ -62,6 +62,9 @@ class Face(Protocol):
     def event(self, event: Event) -> None:
         """Something happened."""
 
+    def now_in(self, channel: ChannelId) -> None:
+        """What is typed goes to this channel from now on."""
+
     def result(self, command: str, result: Result) -> None:
         """A /command did this."""
 
@@ -99,6 +102,9 @@ class JsonFace:
         if shown is not None:
             self._print(shown)
 
+    def now_in(self, channel: ChannelId) -> None:
+        """See `Face`; each event names its channel."""
+
     def result(self, command: str, result: Result) -> None:
         """See `Face`."""
         self._print({"event": "result", "command": command, "ok": result.ok, "text": result.text})
@@ -118,10 +124,12 @@ class TextFace:
         self._client, self._settings = client, settings
         self._name = namer(client)
         self._echo = not sys.stdin.isatty()
+        self._channel: ChannelId | None = None
 
     def ready(self, channel: ChannelId) -> None:
         """See `Face`."""
-        name = namer(self._client)(channel)
+        self.now_in(channel)
+        name = self._name(channel)
         info = next(one for one in self._client.snapshot().channels if one.channel == channel)
         openness = "open to everybody on this network" if info.open else "private"
         self._print(f"* You are {self._client.nick} in {name}, {openness}. /help lists commands.")
@@ -134,7 +142,8 @@ class TextFace:
         text = in_words(line)
         shown = as_shown(nick, text)
         words = f"{nick}: {text}" if shown == text else shown
-        where = f"({self._name(line.channel)}) " if self._name(line.channel).startswith("@") else ""
+        name = self._name(line.channel)
+        where = f"({name}) " if line.channel != self._channel or name.startswith("@") else ""
         when = taste_of(self._settings).time(line.created_ns).strip()
         self._print(f"{when} {where}{gap}{words}")
 
@@ -170,6 +179,10 @@ class TextFace:
                 self._print(f"* {text}")
             case _:
                 pass
+
+    def now_in(self, channel: ChannelId) -> None:
+        """See `Face`; lines of other channels are said with their names."""
+        self._channel = channel
 
     def result(self, command: str, result: Result) -> None:
         """See `Face`."""
@@ -259,7 +272,7 @@ class LineMode:
                 await self._command(text)
             elif text.strip():
                 await self._room.acquire()
-                writing = tasks.create_task(self._write(text))
+                writing = tasks.create_task(self._write(text, At(self._channel)))
                 self._writes.add(writing)
                 writing.add_done_callback(self._written)
         if self._writes:
@@ -268,8 +281,12 @@ class LineMode:
             self._stop.set()
 
     async def _command(self, text: str) -> None:
+        if self._writes:
+            await asyncio.wait(self._writes)  # it may be about the line before it
         result = await self._commands.run(text, At(self._channel))
-        self._channel = result.channel or self._channel
+        if result.channel is not None:
+            self._channel = result.channel
+            self._face.now_in(result.channel)
         if result.action == "doctor":
             result = Result(text="\n".join([line async for line in self._examined()]))
         self._face.result(text.split(maxsplit=1)[0], result)
@@ -286,8 +303,8 @@ class LineMode:
         self._writes.discard(writing)
         self._room.release()
 
-    async def _write(self, text: str) -> None:
-        result = await self._commands.run(text, At(self._channel))
+    async def _write(self, text: str, at: At) -> None:
+        result = await self._commands.run(text, at)
         if not result.ok:
             self._face.error(result.text)
             self._flush_soon()

@@ -191,6 +191,20 @@ async def test_joining_and_switching_channels(tmp_path: Path) -> None:
     assert "/join " in invite
 
 
+async def test_a_line_goes_to_the_channel_it_was_written_in(tmp_path: Path) -> None:
+    async with opened(tmp_path, "alice") as alice, screen(alice) as (app, pilot):
+        await type_in(pilot, "/join #random")
+        await until(pilot, lambda: "to #random" in shown(app))
+        other = next(one.channel for one in alice.snapshot().channels if one.name == "random")
+        await pilot.press("h", "i", "enter", "alt+down")
+        await until(pilot, lambda: "to #lobby" in shown(app))
+        await type_in(pilot, "bye")
+        await until(pilot, lambda: "alice  bye" in shown(app))
+
+        assert await alice.history.count(other) == 1
+        assert await alice.history.count(lobby(alice)) == 1
+
+
 async def test_an_active_channel_is_named_and_jumped_to(tmp_path: Path) -> None:
     async with beside_bob(tmp_path) as (app, pilot, bob):
         await type_in(pilot, "/join #random")
