@@ -36,7 +36,7 @@ def addresses(
 def profile_options(command: F) -> F:
     """Add the options that say whose chat it is."""
     for option in (
-        click.option("--channel", metavar="NAME", help="Open this channel, as #name."),
+        click.option("--channel", metavar="NAME", help="Which channel, as #name."),
         click.option(
             "--data-dir",
             type=click.Path(file_okay=False, path_type=Path),
