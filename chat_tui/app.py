@@ -246,7 +246,7 @@ class ChatApp(Overlays):
         elif result.draft:
             self.composer.restore(result.draft)
         elif result.channel is not None:
-            self._open(result.channel)
+            self._open(result.channel, bring=True)
         elif not result.text and not self.transcript.follow and result.found is None:
             self._read_newest()
         if result.found is not None:
@@ -297,8 +297,9 @@ class ChatApp(Overlays):
     def _ours(self) -> list[ChannelId]:
         return [info.channel for info in self._chat.snapshot().channels]
 
-    def _open(self, channel: ChannelId) -> None:
+    def _open(self, channel: ChannelId, *, bring: bool = False) -> None:
         if channel != self._channel:
+            self.composer.turn_to(channel, before=self._channel, bring=bring)
             self._channel = channel
             self.transcript.show(self._feed.conversation(channel))
         self._tick()

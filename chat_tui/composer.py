@@ -17,6 +17,7 @@ from chat_tui.completion import special
 from chat_tui.messages import NewestWanted, Refused, Submitted
 from chat_tui.settings.schema import PASTE_LINES
 from chat_tui.text import count
+from sync.machine import ChannelId
 
 NEWLINE_KEYS: Final = frozenset({"ctrl+j", "shift+enter", "alt+enter", "ctrl+enter", "shift+\r"})
 """The last is what terminals with modifyOtherKeys make of Shift+Enter."""
@@ -106,6 +107,8 @@ class Composer(TextArea):
         self.cursor_blink = False  # it would be half of all work while nobody does anything
         self._vocabulary = vocabulary
         self._history = InputHistory()
+        self._drafts: dict[ChannelId, str] = {}
+        """What was begun in channels that are not open."""
         self._candidates: list[str] = []
         self._candidate = -1
         self._pasted = ""
@@ -121,6 +124,17 @@ class Composer(TextArea):
         """Put a text back that could not be sent, unless another one was begun."""
         if not self.text:
             self._fill(text)
+
+    def turn_to(self, channel: ChannelId, *, before: ChannelId | None, bring: bool) -> None:
+        """Be the input of another channel; what was begun stays with the one `before`.
+
+        With `bring` it comes along: who gives a command may go on writing before it is carried out.
+        """
+        if bring and self.text:
+            return
+        if before is not None:
+            self._drafts[before] = self.text
+        self._fill(self._drafts.pop(channel, ""))
 
     def begin(self, text: str) -> None:
         """Put `text` in to be gone on with; what stood there is the one before in the history."""

@@ -205,6 +205,23 @@ async def test_a_line_goes_to_the_channel_it_was_written_in(tmp_path: Path) -> N
         assert await alice.history.count(lobby(alice)) == 1
 
 
+async def test_what_was_begun_stays_with_its_channel(tmp_path: Path) -> None:
+    async with opened(tmp_path, "alice") as alice, screen(alice) as (app, pilot):
+        await type_in(pilot, "/join #random")
+        await until(pilot, lambda: "to #random" in shown(app))
+        begun = []
+        for keys in ("half", "alt+down", "other", "alt+down", "alt+down"):
+            await pilot.press(*([keys] if "+" in keys else keys))
+            begun.append(app.composer.text)
+        app.composer.text = ""
+        await pilot.press(*[{" ": "space"}.get(key, key) for key in "/join #third"])
+        await pilot.press("enter", "g", "o")
+        await until(pilot, lambda: "to #third" in shown(app))
+
+        assert begun == ["half", "", "other", "half", "other"]
+        assert app.composer.text == "go"
+
+
 async def test_an_active_channel_is_named_and_jumped_to(tmp_path: Path) -> None:
     async with beside_bob(tmp_path) as (app, pilot, bob):
         await type_in(pilot, "/join #random")
