@@ -5,7 +5,7 @@ that work everywhere: Ctrl+J, and Enter after a backslash at the end of the line
 """
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar, Final
+from typing import ClassVar, Final, NamedTuple
 
 from textual.binding import BindingType
 from textual.events import Key, Paste
@@ -17,6 +17,7 @@ from chat_tui.completion import special
 from chat_tui.messages import NewestWanted, Refused, Submitted
 from chat_tui.settings.schema import PASTE_LINES
 from chat_tui.text import count
+from sync.machine import ChannelId
 
 NEWLINE_KEYS: Final = frozenset({"ctrl+j", "shift+enter", "alt+enter", "ctrl+enter", "shift+\r"})
 """The last is what terminals with modifyOtherKeys make of Shift+Enter."""
@@ -86,6 +87,14 @@ def completions(before: str, vocabulary: Sequence[str]) -> list[str]:
     ]
 
 
+class Writing(NamedTuple):
+    """What lies before a person in one channel."""
+
+    history: InputHistory
+    begun: str
+    """What was written there and not sent."""
+
+
 class Composer(TextArea):
     """A text area of one to eight lines that posts `Submitted`.
 
@@ -106,6 +115,7 @@ class Composer(TextArea):
         self.cursor_blink = False  # it would be half of all work while nobody does anything
         self._vocabulary = vocabulary
         self._history = InputHistory()
+        self._elsewhere: dict[ChannelId | None, Writing] = {}  # one a channel that was left
         self._candidates: list[str] = []
         self._candidate = -1
         self._pasted = ""
@@ -117,10 +127,31 @@ class Composer(TextArea):
         fits = len(PLACEHOLDER) <= self.content_size.width
         self.placeholder = PLACEHOLDER if fits else PLACEHOLDER_SHORT
 
+    def move(self, before: ChannelId | None, now: ChannelId) -> None:
+        """Leave what was begun in one channel there; go on with what was begun in another.
+
+        What was meant for some must not be sent to others because they came into sight.
+        """
+        self._elsewhere[before] = Writing(self._history, self.text)
+        self._history, begun = self._elsewhere.pop(now, Writing(InputHistory(), ""))
+        self._fill(begun)
+
+    def take(self) -> str:
+        """Take out what was begun."""
+        begun = self.text
+        self._fill("")
+        return begun
+
     def restore(self, text: str) -> None:
         """Put a text back that could not be sent, unless another one was begun."""
         if not self.text:
             self._fill(text)
+
+    def restore_elsewhere(self, text: str, channel: ChannelId | None) -> None:
+        """Put a text back in a channel that is not open now."""
+        writing = self._elsewhere.get(channel)
+        if writing is not None and not writing.begun:
+            self._elsewhere[channel] = writing._replace(begun=text)
 
     def begin(self, text: str) -> None:
         """Put `text` in to be gone on with; what stood there is the one before in the history."""
