@@ -265,7 +265,7 @@ class ChatApp(Overlays):
             self.reading.show(result.found)
         elif result.action is not None:
             self.call_next(self.run_action, result.action)
-        elif "\n" in result.text:
+        elif "\n" in result.text or (result.ok and not self._around.status.has_room(result.text)):
             self._show_text(text.partition(" ")[0], lambda: Content(result.text))
         elif result.ok and result.text:
             self._say(Notice(result.text))
