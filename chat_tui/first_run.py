@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from textual import on
 from textual.app import ComposeResult
@@ -15,6 +15,9 @@ from chat_tui.dress import Dressed
 from chat_tui.marks import UNICODE, Glyphs
 from chat_tui.settings.preferences import Preferences
 from sync.errors import LocalError
+
+JOIN: Final = "/join "
+"""Before a code as /invite shows and copies it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +153,6 @@ class FirstRun(Dressed[Answers | None]):
             raise LocalError(f"{place} begins with ~ and nobody's name here.") from None
         return Answers(
             name=self.query_one("#name", Input).value.strip(),
-            invite=self.query_one("#invite", Input).value.strip(),
+            invite=self.query_one("#invite", Input).value.strip().removeprefix(JOIN).strip(),
             data_dir=data_dir,
         )

@@ -141,3 +141,12 @@ def test_a_mistyped_code_opens_no_channel(typed: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("typed", ["", "#tea", "  #tea "])
 def test_an_open_channel_is_written_with_its_sign(typed: str, tmp_path: Path) -> None:
     first_start._check(Answers("alice", typed, tmp_path))
+
+
+async def test_a_code_may_be_pasted_with_its_command() -> None:
+    app = FirstRun(SUGGESTED, anything)
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.query_one("#invite", Input).value = "/join chat1-abc "
+        await pilot.press("enter")
+
+    assert app.return_value == replace(SUGGESTED, invite="chat1-abc")
