@@ -25,7 +25,7 @@ from chat_tui.chat import Chat
 from chat_tui.commands.command import At, Result, is_command
 from chat_tui.composer import Composer
 from chat_tui.feed import Feed, Pace
-from chat_tui.inputs import Inputs
+from chat_tui.inputs import Input, Inputs
 from chat_tui.marks import UNICODE, Glyphs
 from chat_tui.messages import (
     ChannelChosen,
@@ -168,7 +168,13 @@ class ChatApp(Overlays):
 
     def on_resize(self) -> None:
         """Fill what only now has a place on the screen."""
-        self.call_after_refresh(self._tick)
+        self.call_after_refresh(self._show_resized)
+
+    def _show_resized(self) -> None:
+        """Bring all up to date; a window that was too small for the input took its keys away."""
+        if self.composer.screen.focused is None:
+            self.composer.focus()
+        self._tick()
 
     async def on_unmount(self) -> None:
         """Hear no more of the engine, and keep what was read."""
@@ -221,7 +227,7 @@ class ChatApp(Overlays):
 
     @on(Submitted)
     def _submit(self, message: Submitted) -> None:
-        self._inputs.put(message.text, self._channel)
+        self._inputs.put_typed(message.text, self._channel)
 
     @on(TextArea.Changed)
     def _tell_typing(self) -> None:
@@ -229,31 +235,37 @@ class ChatApp(Overlays):
         if self._channel is not None and text.strip() and not is_command(text):
             self._chat.typing(self._channel)
 
-    async def _command(self, text: str, channel: ChannelId | None) -> Result:
+    async def _command(self, line: Input) -> Result:
         self._around.status.begin()
-        if channel not in (None, self._channel):
-            return await self._commands.run(text, At(channel))
-        return await self._commands.run(
-            text, At(self._channel, self.transcript.about, on_gap=self.transcript.on_gap)
-        )
+        at = At(line.channel)
+        if line.channel == self._channel:
+            at = At(self._channel, self.transcript.about, on_gap=self.transcript.on_gap)
+        return await self._commands.run(line.text, at)
 
-    def _answer(self, text: str, result: Result) -> None:
+    def _answer(self, line: Input, result: Result) -> None:
+        text = line.text
         if result.quit:
             self.exit()
         elif not result.ok:
-            self.composer.restore(text)
+            if line.channel == self._channel:
+                self.composer.restore(text)
+            else:
+                self.composer.restore_elsewhere(text, line.channel)
             self._say(Notice(result.text, Level.ERROR))
         elif result.draft:
             self.composer.restore(result.draft)
         elif result.channel is not None:
-            self._open(result.channel, bring=True)
+            begun = self.composer.take() if line.typed else ""
+            self._open(result.channel)
+            if begun:
+                self.composer.begin(begun)
         elif not result.text and not self.transcript.follow and result.found is None:
             self._read_newest()
         if result.found is not None:
             self.reading.show(result.found)
         elif result.action is not None:
             self.call_next(self.run_action, result.action)
-        elif "\n" in result.text:
+        elif "\n" in result.text or (result.ok and not self._around.status.has_room(result.text)):
             self._show_text(text.partition(" ")[0], lambda: Content(result.text))
         elif result.ok and result.text:
             self._say(Notice(result.text))
@@ -297,9 +309,9 @@ class ChatApp(Overlays):
     def _ours(self) -> list[ChannelId]:
         return [info.channel for info in self._chat.snapshot().channels]
 
-    def _open(self, channel: ChannelId, *, bring: bool = False) -> None:
+    def _open(self, channel: ChannelId) -> None:
         if channel != self._channel:
-            self.composer.turn_to(channel, before=self._channel, bring=bring)
+            self.composer.move(self._channel, channel)
             self._channel = channel
             self.transcript.show(self._feed.conversation(channel))
         self._tick()

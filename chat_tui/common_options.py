@@ -107,14 +107,15 @@ def setup_of(options: dict[str, Any]) -> "Setup":
 
     data_dir = options.get("data_dir") or default_data_dir()
     user_file = config_file().with_name("config.toml")
-    wishes = checked_wishes(options.get("pairs", ()), options.get("preset"), user_file)
+    pairs = [*options.get("pairs", ()), *_as_pairs(options)]
+    wishes = checked_wishes(pairs, options.get("preset"), user_file)
     settings = Preferences.of_profile(data_dir / options["profile"], wishes)
-    days = options.get("history_days") or settings[schema.HISTORY_DAYS]
+    days = settings[schema.HISTORY_DAYS]
     connect = [parse_address(address) for address in settings[schema.CONNECT]]
     network = Options(
-        interface=options.get("interface") or settings[schema.INTERFACE],
-        port=options.get("port") or settings[schema.PORT],
-        discovery=settings[schema.DISCOVERY] and not options.get("no_discovery", False),
+        interface=settings[schema.INTERFACE],
+        port=settings[schema.PORT],
+        discovery=settings[schema.DISCOVERY],
         connect=(*options.get("connect", ()), *connect),
         retention=None if days is None else days * DAY,
     )
@@ -128,6 +129,13 @@ def setup_of(options: dict[str, Any]) -> "Setup":
         wishes=wishes,
         on_slow_line=settings[schema.LOW_BANDWIDTH],
     )
+
+
+def _as_pairs(options: dict[str, Any]) -> list[str]:
+    """Return the options that settings have too as `--set` takes them: all lists show one truth."""
+    given = {name: options.get(name) for name in ("interface", "port", "history_days")}
+    pairs = [f"{name}={value}" for name, value in given.items() if value]
+    return [*pairs, "discovery=off"] if options.get("no_discovery") else pairs
 
 
 def config_file() -> Path:

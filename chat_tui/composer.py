@@ -5,7 +5,7 @@ that work everywhere: Ctrl+J, and Enter after a backslash at the end of the line
 """
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar, Final
+from typing import ClassVar, Final, NamedTuple
 
 from textual.binding import BindingType
 from textual.events import Key, Paste
@@ -87,6 +87,14 @@ def completions(before: str, vocabulary: Sequence[str]) -> list[str]:
     ]
 
 
+class Writing(NamedTuple):
+    """What lies before a person in one channel."""
+
+    history: InputHistory
+    begun: str
+    """What was written there and not sent."""
+
+
 class Composer(TextArea):
     """A text area of one to eight lines that posts `Submitted`.
 
@@ -107,8 +115,7 @@ class Composer(TextArea):
         self.cursor_blink = False  # it would be half of all work while nobody does anything
         self._vocabulary = vocabulary
         self._history = InputHistory()
-        self._drafts: dict[ChannelId, str] = {}
-        """What was begun in channels that are not open."""
+        self._elsewhere: dict[ChannelId | None, Writing] = {}  # one a channel that was left
         self._candidates: list[str] = []
         self._candidate = -1
         self._pasted = ""
@@ -120,21 +127,31 @@ class Composer(TextArea):
         fits = len(PLACEHOLDER) <= self.content_size.width
         self.placeholder = PLACEHOLDER if fits else PLACEHOLDER_SHORT
 
+    def move(self, before: ChannelId | None, now: ChannelId) -> None:
+        """Leave what was begun in one channel there; go on with what was begun in another.
+
+        What was meant for some must not be sent to others because they came into sight.
+        """
+        self._elsewhere[before] = Writing(self._history, self.text)
+        self._history, begun = self._elsewhere.pop(now, Writing(InputHistory(), ""))
+        self._fill(begun)
+
+    def take(self) -> str:
+        """Take out what was begun."""
+        begun = self.text
+        self._fill("")
+        return begun
+
     def restore(self, text: str) -> None:
         """Put a text back that could not be sent, unless another one was begun."""
         if not self.text:
             self._fill(text)
 
-    def turn_to(self, channel: ChannelId, *, before: ChannelId | None, bring: bool) -> None:
-        """Be the input of another channel; what was begun stays with the one `before`.
-
-        With `bring` it comes along: who gives a command may go on writing before it is carried out.
-        """
-        if bring and self.text:
-            return
-        if before is not None:
-            self._drafts[before] = self.text
-        self._fill(self._drafts.pop(channel, ""))
+    def restore_elsewhere(self, text: str, channel: ChannelId | None) -> None:
+        """Put a text back in a channel that is not open now."""
+        writing = self._elsewhere.get(channel)
+        if writing is not None and not writing.begun:
+            self._elsewhere[channel] = writing._replace(begun=text)
 
     def begin(self, text: str) -> None:
         """Put `text` in to be gone on with; what stood there is the one before in the history."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from textual import on
 from textual.app import ComposeResult
@@ -15,6 +15,9 @@ from chat_tui.dress import Dressed
 from chat_tui.marks import UNICODE, Glyphs
 from chat_tui.settings.preferences import Preferences
 from sync.errors import LocalError
+
+JOIN: Final = "/join "
+"""Before a code as /invite shows and copies it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +111,13 @@ class FirstRun(Dressed[Answers | None]):
 
     @on(Button.Pressed, "#demo")
     def see_demo(self) -> None:
-        """Leave the questions for later."""
-        self.exit(replace(self._suggested, demo=True))
+        """Leave the questions for later, with what was answered already."""
+        try:
+            answers = replace(self._answers(), demo=True)
+        except LocalError as error:
+            self._say_wrong(error)
+        else:
+            self.exit(answers)
 
     @on(Button.Pressed, "#change-place")
     def ask_place(self) -> None:
@@ -121,15 +129,30 @@ class FirstRun(Dressed[Answers | None]):
     @on(Button.Pressed, "#start")
     def start(self) -> None:
         """Return the answers if they can be used; else say why not."""
-        place = self.query_one("#data-dir", Input).value.strip()
-        answers = Answers(
-            name=self.query_one("#name", Input).value.strip(),
-            invite=self.query_one("#invite", Input).value.strip(),
-            data_dir=Path(place).expanduser() if place else self._suggested.data_dir,
-        )
         try:
+            answers = self._answers()
             self._check(answers)
         except LocalError as error:
-            self.query_one("#wrong", Label).update(str(error))
+            self._say_wrong(error)
         else:
             self.exit(answers)
+
+    @on(Input.Changed)
+    def forget_wrong(self) -> None:
+        """Say no more what was wrong with an answer that is another one now."""
+        self.query_one("#wrong", Label).update("")
+
+    def _say_wrong(self, error: LocalError) -> None:
+        self.query_one("#wrong", Label).update(str(error))
+
+    def _answers(self) -> Answers:
+        place = self.query_one("#data-dir", Input).value.strip()
+        try:
+            data_dir = Path(place).expanduser() if place else self._suggested.data_dir
+        except RuntimeError:
+            raise LocalError(f"{place} begins with ~ and nobody's name here.") from None
+        return Answers(
+            name=self.query_one("#name", Input).value.strip(),
+            invite=self.query_one("#invite", Input).value.strip().removeprefix(JOIN).strip(),
+            data_dir=data_dir,
+        )

@@ -1,6 +1,6 @@
 """F3: who is here and who was, with what can be done about each; and comparing words with one."""
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import ClassVar
 
 from textual import on
@@ -295,6 +295,28 @@ class AddressScreen(ModalScreen[str | None]):
         self.dismiss(event.value.strip() or None)
 
 
+class CodeScreen(TextScreen):
+    """A text to pass on; a key copies it, for it may be longer than a line."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("y", "copy", show=False)]
+
+    def __init__(self, title: str, text: Callable[[], Content], code: str) -> None:
+        super().__init__(title, text)
+        self._code = code
+
+    def on_mount(self) -> None:
+        """Say what the keys do; all of it is not in sight on 24 lines."""
+        self._say("y copies it, Up and Down scroll")
+
+    def action_copy(self) -> None:
+        """Put it into the terminal's clipboard."""
+        self.app.copy_to_clipboard(self._code)
+        self._say("Copied; if not, hold Shift and mark it")
+
+    def _say(self, words: str) -> None:
+        self.query_one("#text-frame").border_subtitle = f" {words}, Esc closes "
+
+
 def code_screen(name: str, sentence: str, code: str, lines: list[str]) -> TextScreen:
     """Return a text to pass on, with the same as a code to scan."""
     content = Content("\n").join(
@@ -304,4 +326,4 @@ def code_screen(name: str, sentence: str, code: str, lines: list[str]) -> TextSc
             Content.styled(code, "bold $accent"),
         ]
     )
-    return TextScreen(name, lambda: content)
+    return CodeScreen(name, lambda: content, code)

@@ -17,8 +17,9 @@ from chat_tui.found import Listed, line_text
 from chat_tui.links import ascii_host, host_of, warnings
 from chat_tui.marks import Glyphs
 from chat_tui.panels import BAD, DIM
+from chat_tui.row import shown_text
 from chat_tui.surroundings import Panel
-from chat_tui.text import clean_nick, clean_text, clip_cells, day_of, time_of_day, wrap
+from chat_tui.text import clean_nick, clip_cells, day_of, time_of_day, wrap
 from sync.machine import MessageId
 from sync.view import Line
 
@@ -236,9 +237,8 @@ class BareScreen(Screen[None]):
         day = ""
         for line in self._lines:
             begun, day = day, day_of(line.created_ns)
-            said = (
-                f"{time_of_day(line.created_ns)} {clean_nick(line.nick)}: {clean_text(line.text)}"
-            )
+            who = f"{time_of_day(line.created_ns)} {clean_nick(line.nick)}"
+            said = f"{who}: {shown_text(line)}"
             texts.append(said if day == begun else f"{day}\n{said}")
         return texts
 

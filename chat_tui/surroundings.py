@@ -24,6 +24,7 @@ from chat_tui.marks import Glyphs
 from chat_tui.messages import FollowChanged, NewestWanted
 from chat_tui.model import Conversation
 from chat_tui.saying import Saying
+from chat_tui.text import clean_text, wrap
 from sync.machine import ChannelId
 from sync.view import ChannelInfo, Notice, Snapshot
 
@@ -33,6 +34,11 @@ if TYPE_CHECKING:
 
 NOTICE_S: Final = 8.0
 """Seconds that news stands above the input: enough to read two lines twice."""
+
+
+NOTICE_LINES: Final = 4
+STATUS_PADDING: Final = 2
+"""Of the line above the input, in lines and cells; the same in `app.tcss`."""
 
 
 class Panel(Static):
@@ -114,6 +120,11 @@ class StatusLine(Horizontal):
         """Say what happens, unless there is a notice to read."""
         self._sentence = sentence
         self._draw()
+
+    def has_room(self, text: str) -> bool:
+        """Whether all of a notice could be read here."""
+        width = self.content_size.width - self._right.size.width - STATUS_PADDING
+        return len(wrap(clean_text(text), max(2, width), most=None)) <= NOTICE_LINES
 
     def say(self, notice: Notice) -> None:
         """Answer the person here, where it hides nothing: for a while, unless it went wrong."""

@@ -252,7 +252,15 @@ class Transcript(ScrollView, can_focus=False):
         if self.conversation.rows:
             self._place = self._place_at(top)
         self._paint_differences()
+        self._note_end_in_sight(top + height)
         self._ask_for_more(top, height)
+
+    def _note_end_in_sight(self, bottom: int) -> None:
+        """Count as seen what a reader who does not follow sees all the same."""
+        held = self.conversation
+        if held.unread and not self.follow and not held.has_newer and bottom >= self._extent:
+            held.glance()
+            self.post_message(FollowChanged(follow=False))
 
     def _settled_top(self, height: int) -> int:
         """Return the top line of the screen, with all rows around it laid out."""

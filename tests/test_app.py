@@ -304,10 +304,17 @@ async def test_too_small_a_window_asks_to_be_enlarged(
         await pilot.resize_terminal(80, 24)
         await pilot.pause()
         enlarged = shown(app)
+        await pilot.resize_terminal(*size)
+        await pilot.pause()
+        await pilot.resize_terminal(80, 24)
+        await pilot.pause()
+        await pilot.press(*"on")
+        written = app.composer.text
 
     assert "Please enlarge" in small
     assert "to #lobby" in enlarged
     assert "Please enlarge" not in enlarged
+    assert written == "on", "the input has the keys again"
 
 
 @pytest.mark.parametrize(("width", "beside"), [(80, False), (110, True), (140, True)])

@@ -1,40 +1,41 @@
-"""Lines on their way to the engine: in order, where written, waiting while the disk refuses."""
+"""Lines on their way to the engine: in order, and waiting in memory while the disk refuses."""
 
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 from chat_tui.commands.command import Result
-from chat_tui.inputs import HELD_MAX, Inputs
+from chat_tui.inputs import HELD_MAX, Input, Inputs
 from sync.errors import StorageError
 from sync.machine import ChannelId
 
-HERE, THERE, NEW = (ChannelId(letter * 32) for letter in "abc")
-
-JOIN = "/join #new"
+LOBBY, PLANS = ChannelId("lobby"), ChannelId("plans")
 
 
 class Disk:
-    """Takes lines or refuses them; what it took, where, what it answered. `JOIN` opens `NEW`."""
+    """Takes lines or refuses them; what it took and what was answered."""
 
     def __init__(self) -> None:
         self.is_full = False
         self.taken: list[str] = []
-        self.where: list[tuple[str, ChannelId | None]] = []
+        self.places: list[tuple[str, ChannelId | None]] = []
         self.answers: list[tuple[str, Result]] = []
-        self.inputs = Inputs(self.run, lambda line, result: self.answers.append((line, result)))
+        self.inputs = Inputs(self.run, self.note)
 
-    async def run(self, line: str, channel: ChannelId | None) -> Result:
-        if self.is_full and not line.startswith("/"):
+    def note(self, line: Input, result: Result) -> None:
+        self.answers.append((line.text, result))
+
+    async def run(self, line: Input) -> Result:
+        if self.is_full and not line.text.startswith("/"):
             error = StorageError("The disk is full.")
             return Result(ok=False, text=str(error), refused_by_disk=True)
-        self.taken.append(line)
-        self.where.append((line, channel))
-        return Result(channel=NEW if line == JOIN else None)
+        self.taken.append(line.text)
+        self.places.append((line.text, line.channel))
+        return Result(channel=PLANS if line.text == "/join #plans" else None)
 
     async def put(self, *lines: str) -> None:
         for line in lines:
-            self.inputs.put(line, HERE)
+            self.inputs.put_typed(line, LOBBY)
         await settled()
 
 
@@ -44,8 +45,8 @@ async def settled() -> None:
 
 
 @asynccontextmanager
-async def working(disk: Disk | None = None) -> AsyncIterator[Disk]:
-    disk = disk or Disk()
+async def working() -> AsyncIterator[Disk]:
+    disk = Disk()
     task = asyncio.create_task(disk.inputs.work())  # no node, so none of its groups
     disk.inputs.begin()
     try:
@@ -101,34 +102,21 @@ async def test_a_line_that_is_refused_for_another_reason_does_not_wait() -> None
     assert disk.inputs.held == 0
 
 
-async def test_a_line_goes_where_it_was_written() -> None:
-    disk = Disk()
-    disk.inputs.put("one", HERE)
-    disk.inputs.put("two", THERE)  # the person went on before anything could run
-    async with working(disk):
-        await settled()
-
-    assert disk.where == [("one", HERE), ("two", THERE)]
-
-
-async def test_what_is_written_behind_a_command_goes_to_the_channel_it_opens() -> None:
-    disk = Disk()
-    for line, channel in ((JOIN, HERE), ("one", HERE), ("two", THERE), ("three", HERE)):
-        disk.inputs.put(line, channel)
-    async with working(disk):
-        await settled()
-
-    assert disk.where == [(JOIN, HERE), ("one", NEW), ("two", THERE), ("three", NEW)]
-
-
-async def test_what_waited_for_the_disk_is_written_where_it_belongs() -> None:
+async def test_a_line_that_waits_goes_to_the_channel_in_which_it_was_written() -> None:
     async with working() as disk:
         disk.is_full = True
-        await disk.put("one", JOIN)
-        disk.inputs.put("two", THERE)
+        disk.inputs.put_typed("for few", PLANS)
+        disk.inputs.put_typed("for all", LOBBY)
         await settled()
         disk.is_full = False
         disk.inputs.try_again()
         await settled()
 
-    assert disk.where == [(JOIN, HERE), ("one", HERE), ("two", THERE)]
+    assert disk.places == [("for few", PLANS), ("for all", LOBBY)]
+
+
+async def test_what_is_typed_after_a_command_that_opens_a_channel_goes_there() -> None:
+    async with working() as disk:
+        await disk.put("before", "/join #plans", "after")
+
+    assert disk.places == [("before", LOBBY), ("/join #plans", LOBBY), ("after", PLANS)]
