@@ -18,7 +18,7 @@ MISSING: Final = " missing, "
 """What every sentence has in it about a message that is asked for, or will be."""
 
 AGAIN: Final = "/repair tries again"
-AGAIN_HERE: Final = "r tries again, h hides"
+AGAIN_HERE: Final = "{reading_ask} tries again, {reading_hide} hides"
 """The same, while the cursor is on the line."""
 
 

@@ -17,6 +17,8 @@ from textual.cache import LRUCache
 from textual.events import Click, MouseDown, MouseMove, MouseUp
 from textual.strip import Strip
 
+from chat_tui.bindings import with_keys
+from chat_tui.dress import keys_of
 from chat_tui.gaps import AGAIN, AGAIN_HERE
 from chat_tui.highlights import cells_of, index_at, over, painted_over
 from chat_tui.laid_rows import Place
@@ -290,7 +292,8 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
 
     def _strip(self, painted: Painted, shape: Shape) -> Strip:
         if painted.selected and painted.part is not Part.TEXT:
-            here = replace(painted, word=painted.word.replace(AGAIN, AGAIN_HERE))
+            again = with_keys(AGAIN_HERE, keys_of(self))
+            here = replace(painted, word=painted.word.replace(AGAIN, again))
             return self._with_sign(super()._strip(here, shape), shape)
         strip = super()._strip(painted, shape)
         laid = painted.laid

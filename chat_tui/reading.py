@@ -175,7 +175,7 @@ class Reading(Vertical):
         del parameters
         if action in gap_acts.ACTIONS and not self.transcript.on_gap:
             return False
-        return self.transcript.has_focus if action in SELECTING else True
+        return self.screen.focused is self.transcript if action in SELECTING else True
 
     def action_select(self) -> None:
         """Give the keys to the transcript, and go on where the cursor was."""

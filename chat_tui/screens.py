@@ -69,7 +69,7 @@ WORD_CELLS: Final = 22
 """Of the left column of the help: the longest command and how it is used."""
 
 
-class TextScreen(Scrolling, ModalScreen[None]):
+class TextScreen(ModalScreen[None], Scrolling):
     """A titled text that scrolls; what `text` returns is asked again every second."""
 
     BINDINGS: ClassVar[list[BindingType]] = heard_as("leave", "help", "peers")

@@ -9,11 +9,11 @@ from textual.widget import Widget
 from textual.widgets import TextArea
 
 from chat_tui.app import ChatApp
-from chat_tui.bindings import KEYS, PANE_TABS, SCENARIOS, USUAL, conflicts, with_keys
-from chat_tui.key_names import EDITING, name_of, names_of, parse_keys, undeliverable
-from chat_tui.key_places import FIXED, Place
+from chat_tui.bindings import KEYS, PANE_TABS, USUAL, conflicts
 from chat_tui.composer import Composer
 from chat_tui.debug_pane import DebugPane
+from chat_tui.key_names import EDITING, name_of, names_of, parse_keys, undeliverable
+from chat_tui.key_places import Place
 from chat_tui.pane.tabs import TABS
 from sync.errors import LocalError
 

@@ -29,7 +29,7 @@ class Words(Listing):
         event.stop()
 
 
-class Drawer(Scrolling, ModalScreen[None]):
+class Drawer(ModalScreen[None], Scrolling):
     """A frame with `title`, in it `words`, and below them `below`: what can be done."""
 
     DEFAULT_CSS = """
