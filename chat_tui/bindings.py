@@ -89,7 +89,7 @@ KEYS: Final = (
     Key("reading_open", "o", "open_link", "Message: open its link", Place.SELECTED, Place.DETAILS),
     Key("reading_graph", "g", "graph", "Message: what it builds on", Place.SELECTED, Place.DETAILS),
     Key(
-        "reading_ask", "r", "ask_again", "Message: ask for it again", Place.SELECTED, Place.DETAILS
+        "reading_ask", "r", "ask_again", "Message: ask for the lost", Place.SELECTED, Place.DETAILS
     ),
     Key("reading_hide", "h", "hide", "Message: hide a gap's line", Place.SELECTED),
     Key("reading_next", "n", "hit(1)", "Message: next hit, older", Place.SELECTED),
@@ -129,7 +129,7 @@ KEYS: Final = (
     Key("over_page_down", "pagedown,space", "page(1)", "Over the chat: a screen down", Place.OVER),
     Key("over_first", "home", "edge(-1)", "Over the chat: first line", Place.OVER),
     Key("over_last", "end", "edge(1)", "Over the chat: last line", Place.OVER),
-    Key("over_enter", "enter", "enter", "Over the chat: take the line; close a text", Place.OVER),
+    Key("over_enter", "enter", "enter", "Over the chat: choose; close a text", Place.OVER),
     Key("over_close", "q", "leave", "Over the chat: close", Place.OVER),
     Key("details_frames", "w", "act('wire')", "Details: its frames on the wire", Place.DETAILS),
     Key("details_raw", "d", "raw", "Details: its bytes, and back", Place.DETAILS),
@@ -158,7 +158,7 @@ KEYS: Final = (
     Key("demo_page_up", "pageup", "page(-1)", "Demo: protocol, further up", Place.DEMO),
     Key("demo_page_down", "pagedown", "page(1)", "Demo: protocol, further down", Place.DEMO),
     Key("demo_person", "tab", "select(1)", "Demo: select the next participant", Place.DEMO),
-    Key("demo_person_back", "shift+tab", "select(-1)", "Demo: the one before", Place.DEMO),
+    Key("demo_person_back", "shift+tab", "select(-1)", "Demo: the participant before", Place.DEMO),
     Key("demo_write", "w,enter", "write", "Demo: write as the selected one", Place.DEMO),
     Key("demo_lose", "l", "meddle('lose')", "Demo: lose the next message", Place.DEMO),
     Key("demo_loss", "L", "meddle('loss')", "Demo: lose a share of frames", Place.DEMO),
@@ -190,11 +190,11 @@ def conflicts(chosen: Chosen, newest: str = "") -> list[str]:
 
     A key heard everywhere is heard while writing as well, so it may not mean another thing there;
     one of the pane may equal one of the chat. Of two, that of the id `newest` has to give way,
-    else the one further down in the table.
+    else the one that was changed, else the one further down in the table.
     """
     owners: dict[tuple[str, str], str] = {}
     problems: dict[tuple[str, str], str] = {}
-    for row in sorted(KEYS, key=lambda row: row.id == newest):
+    for row in sorted(KEYS, key=lambda row: (row.id == newest, chosen[row.id] != USUAL[row.id])):
         for key in chosen[row.id]:
             for moment in sorted(row.moments):
                 other = owners.setdefault((moment, key), row.id)

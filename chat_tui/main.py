@@ -188,11 +188,7 @@ def keys(*, as_list: bool, **options: Any) -> None:
         click.echo(key_list(current.keys()))
         return
 
-    def write(text: str) -> None:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-
-    key_probe.run(write, current.keys())
+    key_probe.run(lambda text: click.echo(text, nl=False), current.keys())
 
 
 @cli.command()

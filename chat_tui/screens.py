@@ -11,7 +11,7 @@ from textual.screen import ModalScreen
 from textual.widget import Widget
 
 from chat_tui.applied import heard_as
-from chat_tui.bindings import KEYS, Chosen, with_keys
+from chat_tui.bindings import KEYS, Chosen, Key, with_keys
 from chat_tui.commands.table import TABLE
 from chat_tui.dress import keys_of
 from chat_tui.key_names import names_of
@@ -105,7 +105,7 @@ def full_help(glyphs: Glyphs, chosen: Chosen) -> Content:
 
     `chosen` are the keys there really are.
     """
-    of_chat = [row for place in Place if place.is_of_chat for row in _keys_of(place, chosen)]
+    of_chat = _named([row for row in KEYS if row.place.is_of_chat], chosen)
     marks = [(f"{glyphs.marks[state]} {WORDS[state]}", text) for state, text in MARK_HELP.items()]
     loading = [(f"{glyphs.loading} {LOADING}", LOADING_HELP)]
     band = f"{glyphs.equal} {glyphs.differs} {glyphs.items}"
@@ -126,12 +126,12 @@ def full_help(glyphs: Glyphs, chosen: Chosen) -> Content:
 
 def _key_table(place: Place, chosen: Chosen, *more: tuple[str, str]) -> Content:
     """Return the keys of a place; `more` are those that nobody can change."""
-    return _table(f"KEYS {place.value}", (*_keys_of(place, chosen), *more))
+    rows = [row for row in KEYS if place in (row.place, row.also) and not row.place.is_of_chat]
+    return _table(f"KEYS {place.value}", (*_named(rows, chosen), *more))
 
 
-def _keys_of(place: Place, chosen: Chosen) -> list[tuple[str, str]]:
-    """Return the keys that are heard in a place, with what each does."""
-    rows = [row for row in KEYS if place in (row.place, row.also)]
+def _named(rows: Sequence[Key], chosen: Chosen) -> list[tuple[str, str]]:
+    """Return keys, with what each does."""
     return [(names_of(chosen[row.id]), row.short_label) for row in rows]
 
 
