@@ -20,12 +20,13 @@ from textual.widgets import Static, TextArea
 
 from chat_tui import applied
 from chat_tui.announcer import Announcer
-from chat_tui.bindings import BY_ID, Place
+from chat_tui.bindings import BY_ID, with_keys
 from chat_tui.chat import Chat
 from chat_tui.commands.command import At, Result, is_command
 from chat_tui.composer import Composer
 from chat_tui.feed import Feed, Pace
 from chat_tui.inputs import Input, Inputs
+from chat_tui.key_places import Place
 from chat_tui.marks import UNICODE, Glyphs
 from chat_tui.messages import (
     ChannelChosen,
@@ -391,8 +392,8 @@ class ChatApp(Overlays):
         """Copy what was picked, or explain how to leave; nothing that is written is lost."""
         if self.reading.copy_picked():
             return
-        text = "Ctrl+Q quits. Nothing is lost: what nobody has yet goes out next time."
-        self._say(Notice(text))
+        text = "{quit} quits. Nothing is lost: what nobody has yet goes out next time."
+        self._say(Notice(with_keys(text, self.keys_chosen)))
 
     @on(ChannelChosen)
     def _open_chosen(self, choice: ChannelChosen) -> None:
@@ -405,6 +406,9 @@ class ChatApp(Overlays):
     async def action_key(self, id: str) -> None:  # noqa: A002  # as in the table
         """Do what a key of the table does, wherever it is heard."""
         row = BY_ID[id]
+        if row.place is Place.SELECTED:
+            await self.reading.do(row.action)
+            return
         heard_by: dict[Place, DOMNode] = {Place.READING: self.reading, Place.INPUT: self.composer}
         if row.place is Place.PANE:
             heard_by[Place.PANE] = await self._around.open_debug()
@@ -424,13 +428,12 @@ class ChatApp(Overlays):
         settings = self._chat.settings
         settings.on_screen = True
         self.dress(settings)
-        self.set_keymap(applied.keymap_of(settings))
         self._pace.every_s = applied.pace_of(settings)
         self._glyphs = applied.glyphs_of(settings, self._usual_glyphs)
         self.draw_with(self._glyphs)
         self.transcript.change_look(self._glyphs, taste_of(settings))
         self._around.change_glyphs(self._glyphs)
-        self._around.change_keys(settings.keys())
+        self._around.change_keys(self.keys_chosen)
         self.composer.paste_lines = settings[PASTE_LINES]
         applied.hear_mouse(self._driver, settings)
         self._tick()

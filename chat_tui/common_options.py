@@ -14,6 +14,7 @@ import platformdirs
 from sync.errors import ChatError
 
 if TYPE_CHECKING:
+    from chat_tui.settings.preferences import Preferences
     from chat_tui.setup import Setup
 
 PROGRAM: Final = "chat-tui"
@@ -79,6 +80,14 @@ def network_options(command: F) -> F:
             help="Get from others only what is at most N days old.  [default: everything]",
         ),
         click.option("--name", metavar="NICK", help="What others call you."),
+    ):
+        command = option(command)
+    return settings_options(command)
+
+
+def settings_options(command: F) -> F:
+    """Add the options that change settings for one run."""
+    for option in (
         click.option(
             "--set",
             "pairs",
@@ -106,9 +115,8 @@ def setup_of(options: dict[str, Any]) -> "Setup":
     from sync.net.options import Options
 
     data_dir = options.get("data_dir") or default_data_dir()
-    user_file = config_file().with_name("config.toml")
     pairs = [*options.get("pairs", ()), *_as_pairs(options)]
-    wishes = checked_wishes(pairs, options.get("preset"), user_file)
+    wishes = checked_wishes(pairs, options.get("preset"), user_settings_file())
     settings = Preferences.of_profile(data_dir / options["profile"], wishes)
     days = settings[schema.HISTORY_DAYS]
     connect = [parse_address(address) for address in settings[schema.CONNECT]]
@@ -138,9 +146,25 @@ def _as_pairs(options: dict[str, Any]) -> list[str]:
     return [*pairs, "discovery=off"] if options.get("no_discovery") else pairs
 
 
+def settings_of(options: dict[str, Any]) -> "Preferences":
+    """Return the settings that the common options say; what is wrong in the files is said."""
+    from chat_tui.settings.preferences import Preferences
+
+    setup = setup_of(options)
+    settings = Preferences.of_profile(setup.directory, setup.wishes)
+    for problem in settings.problems:
+        click.echo(problem, err=True)
+    return settings
+
+
 def config_file() -> Path:
     """Return the file that remembers where data is kept, if that is not the usual place."""
     return Path(platformdirs.user_config_dir(PROGRAM)) / "config.json"
+
+
+def user_settings_file() -> Path:
+    """Return the file with a person's settings for all profiles."""
+    return config_file().with_name("config.toml")
 
 
 def default_data_dir() -> Path:

@@ -12,8 +12,8 @@ from textual.events import Key, Paste
 from textual.widgets import TextArea
 
 from chat_tui.applied import bindings_of
-from chat_tui.bindings import Place
 from chat_tui.completion import special
+from chat_tui.key_places import Place
 from chat_tui.messages import NewestWanted, Refused, Submitted
 from chat_tui.settings.schema import PASTE_LINES
 from chat_tui.text import count

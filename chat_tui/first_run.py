@@ -7,10 +7,12 @@ from typing import ClassVar, Final
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widgets import Button, Input, Label
 
+from chat_tui.applied import heard_as
+from chat_tui.bindings import with_keys
 from chat_tui.dress import Dressed
 from chat_tui.marks import UNICODE, Glyphs
 from chat_tui.settings.preferences import Preferences
@@ -18,6 +20,8 @@ from sync.errors import LocalError
 
 JOIN: Final = "/join "
 """Before a code as /invite shows and copies it."""
+
+KEYS: Final = "Enter starts, Tab goes to the next field, {close} leaves"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,7 @@ class FirstRun(Dressed[Answers | None]):
 
     TITLE = "chat-tui"
     ENABLE_COMMAND_PALETTE = False
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,ctrl+q", "quit", priority=True)]
+    BINDINGS: ClassVar[list[BindingType]] = heard_as("quit", "close", "quit", priority=True)
     CSS = """
     Screen { align: center middle; }
     #questions {
@@ -81,7 +85,7 @@ class FirstRun(Dressed[Answers | None]):
         """Each question with its field, then what is wrong, then the way on."""
         with VerticalScroll(id="questions", can_focus=False) as questions:
             questions.border_title = "Welcome to chat-tui"
-            questions.border_subtitle = "Enter starts, Tab goes to the next field, Esc leaves"
+            questions.border_subtitle = with_keys(KEYS, self.keys_chosen)
             yield Label("Chat with the people on this network. No server, no account.")
             yield Label("Your name", classes="question")
             yield Input(self._suggested.name, id="name", compact=True)

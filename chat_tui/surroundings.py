@@ -15,7 +15,7 @@ from textual.timer import Timer
 from textual.widgets import Static
 
 from chat_tui import dossier, panels, reports
-from chat_tui.bindings import USUAL
+from chat_tui.bindings import USUAL, Chosen
 from chat_tui.brevity import fitting
 from chat_tui.company import Company
 from chat_tui.composer import Composer
@@ -162,9 +162,9 @@ class StatusLine(Horizontal):
                 self._timer.stop()
             self._timer = None if self._timed is None else self.set_timer(NOTICE_S, self.pass_on)
 
-    def show_chip(self, conversation: Conversation, glyphs: Glyphs) -> None:
+    def show_chip(self, conversation: Conversation, glyphs: Glyphs, chosen: Chosen) -> None:
         """Count what came while somebody reads further up."""
-        content = panels.chip(conversation.unread, conversation.earlier, glyphs)
+        content = panels.chip(conversation.unread, conversation.earlier, glyphs, chosen)
         self._right.show(content)
 
     def hide_chip(self) -> None:
@@ -197,7 +197,7 @@ class Surroundings(Vertical):
         self._debug_pane = debug_pane
         self._debug: DebugPane | None = None
         self._company = Company()
-        self._keys_chosen = USUAL
+        self._keys_chosen: Chosen = USUAL
         self.held = 0
         """Lines that were written and wait for the disk."""
 
@@ -220,9 +220,10 @@ class Surroundings(Vertical):
         if self._debug is not None:
             self._debug.change_glyphs(glyphs)
 
-    def change_keys(self, chosen: dict[str, tuple[str, ...]]) -> None:
-        """Name these keys in the last line from now on, by their ids."""
+    def change_keys(self, chosen: Chosen) -> None:
+        """Name these keys from now on."""
         self._keys_chosen = chosen
+        self._reading.show_keys()
         if self._debug is not None:
             self._debug.change_keys(chosen)
 
@@ -233,9 +234,11 @@ class Surroundings(Vertical):
         self._reading.tick(snapshot, info)
         if info is not None and (news := self._company.look(snapshot, info)):
             self.status.tell(Notice(news))
-        self._transcript.hint = (*reports.nothing_yet(info), *self._company.hint(info))
+        keys_named = self._keys_chosen
+        hint = self._company.hint(info, keys_named)
+        self._transcript.hint = (*reports.nothing_yet(info), *hint)
         self._header.show(snapshot, info, self._glyphs)
-        alone = self._company.sentence(snapshot, info)
+        alone = self._company.sentence(snapshot, info, keys_named)
         in_sight = self._transcript.says_missing
         happens = reports.what_else_happens if in_sight else reports.what_happens
         self.status.show(reports.who_types(info) or alone or happens(snapshot, info))
@@ -244,9 +247,10 @@ class Surroundings(Vertical):
         self._alarm.show(Content("\n".join(alarm)))
         unread, mentioned = self._feed.unread, self._feed.mentioned
         room = self.app.size.width - KEYS_PADDING
-        keys = panels.keys(snapshot, channel, unread, self._keys_chosen, mentioned, room)
+        keys = panels.keys(snapshot, channel, unread, keys_named, mentioned, room)
         self._keys.show(keys)
-        self._sidebar.show(panels.sidebar(snapshot, channel, unread, self._glyphs, mentioned))
+        around = panels.sidebar(snapshot, channel, unread, self._glyphs, mentioned, keys_named)
+        self._sidebar.show(around)
         if self._debug is not None and self._debug.display:
             self._debug.show(snapshot, info)
         self._composer.border_title = panels.addressee(info)
@@ -258,7 +262,8 @@ class Surroundings(Vertical):
         if self._transcript.follow:
             self.status.hide_chip()
         else:
-            self.status.show_chip(self._transcript.conversation, self._glyphs)
+            held = self._transcript.conversation
+            self.status.show_chip(held, self._glyphs, self._keys_chosen)
 
     @on(Click, "#chip")
     def _follow_chip(self) -> None:

@@ -12,6 +12,7 @@ from chat_tui.about.heard import Role
 from chat_tui.about.known import FromDisk, Known, know, opened
 from chat_tui.about.parts import Part, Said, listed, single
 from chat_tui.about.timeline import moments, stamp
+from chat_tui.bindings import with_keys
 from chat_tui.chat import Chat
 from chat_tui.pane.details import at, request, seconds
 from chat_tui.reports import short_id
@@ -108,7 +109,8 @@ def hole_parts(chat: Chat, channel: ChannelId, holes: tuple[Hole, ...]) -> list[
     for hole in holes[:SHOWN]:
         parts += _of_one(chat, snapshot, info, hole)
     if len(holes) > SHOWN:
-        parts.append(single("And", f"{count(len(holes) - SHOWN, 'more')}; F2 lists them"))
+        key = with_keys("{debug}", chat.settings.keys())
+        parts.append(single("And", f"{count(len(holes) - SHOWN, 'more')}; {key} lists them"))
     return parts
 
 

@@ -3,13 +3,16 @@
 from typing import ClassVar, Final
 
 from textual import on
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 
 from chat_tui.about.drawer import Drawer, lines_of
 from chat_tui.about.hole import Hole, hole_parts, holes_of
+from chat_tui.applied import heard_as
+from chat_tui.bindings import with_keys
 from chat_tui.chat import Chat
 from chat_tui.commands.gaps import ask
+from chat_tui.dress import keys_of
 from chat_tui.marks import Glyphs
 from chat_tui.pane.lines import DIM, PaneLine
 from chat_tui.pane.listing import Listing
@@ -18,15 +21,13 @@ from chat_tui.text import wrap
 from sync.errors import LocalError
 from sync.machine import ChannelId, MessageId
 
-KEYS: Final = "r ask again now  Esc close"
+KEYS: Final = "{reading_ask} ask again now  {close} close"
 
 
 class HoleScreen(Drawer):
     """Shows what is missing before a message; without one, all that is missing in the channel."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("r", "ask_again", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = heard_as("ask_again", "reading_ask")
 
     def __init__(
         self, chat: Chat, channel: ChannelId, after_gap: MessageId | None, glyphs: Glyphs
@@ -67,7 +68,8 @@ class HoleScreen(Drawer):
         else:
             lines = lines_of(hole_parts(self._chat, self._channel, self._holes or ()), width)
         self.words.show(lines)
-        self.below.show(Content.styled(self._said or KEYS, DIM))
+        said = self._said or with_keys(KEYS, keys_of(self))
+        self.below.show(Content.styled(said, DIM))
 
     # -- keys ---------------------------------------------------------------------------------
 
