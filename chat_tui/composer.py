@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar, Final
 
 from textual.binding import BindingType
+from textual.content import Content
 from textual.events import Key, Paste
 from textual.widgets import TextArea
 
@@ -109,6 +110,7 @@ class Composer(TextArea):
         self._candidates: list[str] = []
         self._candidate = -1
         self._pasted = ""
+        self._addressee = Content("")
         self.paste_lines = PASTE_LINES.default
         """A paste of more lines says so before it is sent; 0: none does."""
 
@@ -116,6 +118,12 @@ class Composer(TextArea):
         """Say what Enter does in words that fit one line."""
         fits = len(PLACEHOLDER) <= self.content_size.width
         self.placeholder = PLACEHOLDER if fits else PLACEHOLDER_SHORT
+
+    def address(self, addressee: Content) -> None:
+        """Say above the input who reads what is written; any title makes Textual paint it all."""
+        if not addressee.is_same(self._addressee):
+            self._addressee = addressee
+            self.border_title = addressee
 
     def restore(self, text: str) -> None:
         """Put a text back that could not be sent, unless another one was begun."""
