@@ -106,7 +106,7 @@ class ChatApp(Overlays):
         self._feed = Feed(snapshot.me, snapshot.nick)
         self._seen = Seen(read_marks, self._feed, chat.history)
         self._pace = Pace(self._paint, self.call_next, self.set_timer)
-        self._inputs = Inputs(self._command, self._answer)
+        self._inputs = Inputs(self._command, self._answer, lambda: self._channel)
         self._unsubscribe: list[Callable[[], None]] = []
         self._announcer = Announcer(chat, self._tell_terminal, self._looked_at)
         self._pager = Pager(chat.history, lambda text: self._say(Notice(text, Level.ERROR)))
@@ -229,10 +229,10 @@ class ChatApp(Overlays):
         if self._channel is not None and text.strip() and not is_command(text):
             self._chat.typing(self._channel)
 
-    async def _command(self, text: str) -> Result:
+    async def _command(self, text: str, channel: ChannelId | None) -> Result:
         self._around.status.begin()
         return await self._commands.run(
-            text, At(self._channel, self.transcript.about, on_gap=self.transcript.on_gap)
+            text, At(channel, self.transcript.about, on_gap=self.transcript.on_gap)
         )
 
     def _answer(self, text: str, result: Result) -> None:

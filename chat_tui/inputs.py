@@ -6,27 +6,28 @@ Rules:
 """
 
 import asyncio
-from collections import deque
-from collections.abc import Awaitable, Callable
-from typing import Final
+from collections.abc import Callable
 
 from chat_tui.commands.command import Result, is_command
-
-HELD_MAX: Final = 100
-"""Lines that wait for the disk; further ones go back to whoever wrote them."""
+from chat_tui.held import Held, Write
+from sync.machine import ChannelId
 
 
 class Inputs:
-    """Lines on their way to `run`; what each did goes to `answer`."""
+    """Lines on their way to `run`; what each did goes to `answer`.
+
+    `where` says which channel is open when the turn of a line has come.
+    """
 
     def __init__(
         self,
-        run: Callable[[str], Awaitable[Result]],
+        run: Write,
         answer: Callable[[str, Result], None],
+        where: Callable[[], ChannelId | None],
     ) -> None:
-        self._run, self._answer = run, answer
+        self._run, self._answer, self._where = run, answer, where
         self._lines: asyncio.Queue[str | None] = asyncio.Queue()
-        self._held: deque[str] = deque()
+        self._held = Held(run)
         self._begun = asyncio.Event()
         self._obstacle = ""
 
@@ -55,27 +56,12 @@ class Inputs:
         while True:
             line = await self._lines.get()
             if line is None:
-                await self._write_held()
+                await self._held.write_again(self._answer)
             elif is_command(line):
-                self._answer(line, await self._run(line))
+                self._answer(line, await self._run(line, self._where()))
             elif self._obstacle:
                 self._answer(line, Result(ok=False, text=self._obstacle))
-            elif 0 < len(self._held) < HELD_MAX:
-                self._held.append(line)  # it must not overtake the others
-                self._answer("", Result())
             else:
-                await self._write(line)
-
-    async def _write(self, line: str) -> None:
-        result = await self._run(line)
-        if result.refused_by_disk and len(self._held) < HELD_MAX:
-            self._held.append(line)
-            result = Result()  # that it waits is said as long as it does
-        self._answer(line, result)
-
-    async def _write_held(self) -> None:
-        while self._held:
-            result = await self._run(self._held[0])
-            if result.refused_by_disk:
-                return
-            self._answer(self._held.popleft(), result)
+                result = await self._held.write(line, self._where())
+                # that a line waits is said as long as it does
+                self._answer(line, Result() if result is None else result)

@@ -80,7 +80,7 @@ async def runs_full_among_others(disk: Path, other: Path, channel: str) -> None:
             await alice.wait_for("message", id=one["id"], within_s=BACK_WITHIN_S)
         [after] = await alice.say("after")
         await bob.wait_for("message", id=after["id"], within_s=BACK_WITHIN_S)
-        assert [one["text"] for one in alice.own] == ["before", "after"]
+        assert [one["text"] for one in alice.own] == ["before", LONG, "after"]
         assert await alice.close() == 0
 
 
@@ -103,6 +103,30 @@ async def screen_goes_on_in_memory(disk: Path, _other: Path, channel: str) -> No
         await terminal.until(lambda screen: "DISK:" not in screen)
         await terminal.press("C-q")
         await terminal.until("EXIT 0")
+    assert await _texts(alice) == ["kept before", LONG, "and another one"]
+
+
+async def line_mode_goes_on_in_memory(disk: Path, _other: Path, channel: str) -> None:
+    """Lines wait in memory in their order, then they are sent; who leaves is told what is not."""
+    alice = person("alice", disk, channel)
+    await _keep_a_line(alice)
+    async with PlainProcess(alice) as process:
+        fill(disk)
+        await process.send(LONG)
+        await process.wait_for("waiting", lines=1, within_s=BACK_WITHIN_S)
+        await process.send("and another one")
+        await process.wait_for("waiting", lines=2)
+        make_room(disk)
+        await process.wait_for("waiting", lines=0, within_s=BACK_WITHIN_S)
+        assert [one["text"] for one in process.own] == [LONG, "and another one"]
+        assert await process.close() == 0
+    remount(disk, "ro")
+    words = alice.command("plain", "--name", "alice", "--interface", "127.0.0.1")
+    finished = await run(["sh", "-c", 'echo lost | "$@"', "sh", *words])
+    assert "* DISK: The history in" in finished.stdout, finished
+    assert "* Not sent yet: 1 line waits in memory" in finished.stdout, finished
+    assert "* Not sent: the disk never took it: lost" in finished.stdout, finished
+    remount(disk, "rw")
     assert await _texts(alice) == ["kept before", LONG, "and another one"]
 
 
@@ -131,11 +155,11 @@ async def starts_full(disk: Path, _other: Path, channel: str) -> None:
     fill(disk)
     async with PlainProcess(alice, "--history", "5") as again:
         await again.wait_for("message", text="kept before")
-        await again.send("refused")
-        await again.wait_for(_is_full)
+        await again.send("waits")
+        await again.wait_for("waiting", lines=1)
         make_room(disk)
         await again.say("taken")
-        assert [one["text"] for one in again.own] == ["kept before", "taken"]
+        assert [one["text"] for one in again.own] == ["kept before", "waits", "taken"]
         await again.close()
     fill(disk)
     refused = await run(person("carol", disk, channel).plain())
@@ -161,6 +185,7 @@ SCENES: Final[dict[str, Callable[[Path, Path, str], Awaitable[None]]]] = {
     for one in (
         runs_full_among_others,
         screen_goes_on_in_memory,
+        line_mode_goes_on_in_memory,
         starts_read_only,
         starts_full,
     )

@@ -5,8 +5,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 from chat_tui.commands.command import Result
-from chat_tui.inputs import HELD_MAX, Inputs
+from chat_tui.held import HELD_MAX
+from chat_tui.inputs import Inputs
 from sync.errors import StorageError
+from sync.machine import ChannelId
 
 
 class Disk:
@@ -16,13 +18,20 @@ class Disk:
         self.is_full = False
         self.taken: list[str] = []
         self.answers: list[tuple[str, Result]] = []
-        self.inputs = Inputs(self.run, lambda line, result: self.answers.append((line, result)))
+        self.channels: list[ChannelId | None] = []
+        self.open = ChannelId("tea")
+        self.inputs = Inputs(
+            self.run,
+            lambda line, result: self.answers.append((line, result)),
+            lambda: self.open,
+        )
 
-    async def run(self, line: str) -> Result:
+    async def run(self, line: str, channel: ChannelId | None) -> Result:
         if self.is_full and not line.startswith("/"):
             error = StorageError("The disk is full.")
             return Result(ok=False, text=str(error), refused_by_disk=True)
         self.taken.append(line)
+        self.channels.append(channel)
         return Result()
 
     async def put(self, *lines: str) -> None:
@@ -70,6 +79,20 @@ async def test_what_the_disk_refuses_waits_in_order_and_is_written_once_it_takes
     assert disk.taken == ["one", "/status", "two", "three", "four"]
     assert disk.inputs.held == 0
     assert all(result.ok for _, result in disk.answers), "none goes back into the input"
+
+
+async def test_what_waits_goes_where_it_was_written_whatever_is_open_by_then() -> None:
+    async with working() as disk:
+        disk.is_full = True
+        await disk.put("two lumps, please")
+        disk.open = ChannelId("coffee")
+        await disk.put("black, please")
+        disk.is_full = False
+        disk.inputs.try_again()
+        await settled()
+
+    assert disk.taken == ["two lumps, please", "black, please"]
+    assert disk.channels == ["tea", "coffee"]
 
 
 async def test_more_than_can_wait_goes_back_to_who_wrote_it() -> None:
