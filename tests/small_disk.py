@@ -167,6 +167,26 @@ async def starts_full(disk: Path, _other: Path, channel: str) -> None:
     assert "No space left on device. Put that right" in refused.stderr, refused
 
 
+async def starts_full_after_a_crash(disk: Path, _other: Path, channel: str) -> None:
+    """What is in SQLite's log alone can be read too, with no room for the index of that log."""
+    alice = person("alice", disk, channel)
+    async with PlainProcess(alice) as process:
+        await process.say("kept before", "kept last")
+        await process.kill()
+    history = alice.data_dir / alice.name / "chat.db"
+    assert history.with_name("chat.db-wal").stat().st_size > history.stat().st_size
+    history.with_name("chat.db-shm").unlink()
+    fill(disk)
+    async with PlainProcess(alice, "--history", "5") as again:
+        await again.wait_for("message", text="kept last")
+        await again.send("waits")
+        await again.wait_for("waiting", lines=1)
+        make_room(disk)
+        await again.wait_for("message", text="waits", within_s=BACK_WITHIN_S)
+        assert await again.close() == 0
+    assert await _texts(alice) == ["kept before", "kept last", "waits"]
+
+
 async def _keep_a_line(whom: Person) -> None:
     async with PlainProcess(whom) as process:
         await process.say("kept before")
@@ -188,6 +208,7 @@ SCENES: Final[dict[str, Callable[[Path, Path, str], Awaitable[None]]]] = {
         line_mode_goes_on_in_memory,
         starts_read_only,
         starts_full,
+        starts_full_after_a_crash,
     )
 }
 
