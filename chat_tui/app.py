@@ -25,7 +25,8 @@ from chat_tui.chat import Chat
 from chat_tui.commands.command import At, Result, is_command
 from chat_tui.composer import Composer
 from chat_tui.feed import Feed, Pace
-from chat_tui.inputs import Input, Inputs
+from chat_tui.held import Input
+from chat_tui.inputs import Inputs
 from chat_tui.key_places import Place
 from chat_tui.marks import UNICODE, Glyphs
 from chat_tui.messages import (

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar, Final, NamedTuple
 
 from textual.binding import BindingType
+from textual.content import Content
 from textual.events import Key, Paste
 from textual.widgets import TextArea
 
@@ -119,6 +120,7 @@ class Composer(TextArea):
         self._candidates: list[str] = []
         self._candidate = -1
         self._pasted = ""
+        self._addressee = Content("")
         self.paste_lines = PASTE_LINES.default
         """A paste of more lines says so before it is sent; 0: none does."""
 
@@ -141,6 +143,12 @@ class Composer(TextArea):
         begun = self.text
         self._fill("")
         return begun
+
+    def address(self, addressee: Content) -> None:
+        """Say above the input who reads what is written; any title makes Textual paint it all."""
+        if not addressee.is_same(self._addressee):
+            self._addressee = addressee
+            self.border_title = addressee
 
     def restore(self, text: str) -> None:
         """Put a text back that could not be sent, unless another one was begun."""

@@ -8,25 +8,12 @@ Rules:
 """
 
 import asyncio
-from collections import deque
-from collections.abc import Awaitable, Callable
-from typing import Final, NamedTuple
+from collections.abc import Callable
+from typing import Final
 
 from chat_tui.commands.command import Result, is_command
+from chat_tui.held import Held, Input, Write
 from sync.machine import ChannelId
-
-HELD_MAX: Final = 100
-"""Lines that wait for the disk; further ones go back to whoever wrote them."""
-
-
-class Input(NamedTuple):
-    """A line, and the channel that was open when it was written."""
-
-    text: str
-    channel: ChannelId | None
-    typed: bool = False
-    """Whether it stood in the input, so that what stands there now was typed after it."""
-
 
 NOTHING: Final = Input("", None)
 
@@ -36,12 +23,12 @@ class Inputs:
 
     def __init__(
         self,
-        run: Callable[[Input], Awaitable[Result]],
+        run: Write,
         answer: Callable[[Input, Result], None],
     ) -> None:
         self._run, self._answer = run, answer
         self._lines: asyncio.Queue[Input | None] = asyncio.Queue()
-        self._held: deque[Input] = deque()
+        self._held = Held(run)
         self._begun = asyncio.Event()
         self._obstacle = ""
 
@@ -74,7 +61,7 @@ class Inputs:
         while True:
             line = await self._lines.get()
             if line is None:
-                await self._write_held()
+                await self._held.write_again(self._answer)
             elif is_command(line.text):
                 result = await self._run(line)
                 if result.ok and result.channel is not None:
@@ -82,11 +69,12 @@ class Inputs:
                 self._answer(line, result)
             elif self._obstacle:
                 self._answer(line, Result(ok=False, text=self._obstacle))
-            elif 0 < len(self._held) < HELD_MAX:
-                self._held.append(line)  # it must not overtake the others
-                self._answer(NOTHING, Result())
             else:
-                await self._write(line)
+                came_to = await self._held.write(line)
+                if came_to is None:
+                    self._answer(NOTHING, Result())  # that it waits is said as long as it does
+                else:
+                    self._answer(line, came_to)
 
     def _take_along(self, before: ChannelId | None, now: ChannelId) -> None:
         """Let what was typed after a command that opens a channel go there too."""
@@ -95,17 +83,3 @@ class Inputs:
             if line is not None and line.channel == before:
                 line = line._replace(channel=now)
             self._lines.put_nowait(line)
-
-    async def _write(self, line: Input) -> None:
-        result = await self._run(line)
-        if result.refused_by_disk and len(self._held) < HELD_MAX:
-            self._held.append(line)
-            result = Result()  # that it waits is said as long as it does
-        self._answer(line, result)
-
-    async def _write_held(self) -> None:
-        while self._held:
-            result = await self._run(self._held[0])
-            if result.refused_by_disk:
-                return
-            self._answer(self._held.popleft(), result)

@@ -15,9 +15,10 @@ from chat_tui.client import Client
 from chat_tui.commands.command import At, Result, is_command
 from chat_tui.commands.table import Commands
 from chat_tui.control import namer, serving
-from chat_tui.dossier import warning_lines
+from chat_tui.dossier import disk_lines, lines_wait, warning_lines
 from chat_tui.events import dumps, message, to_json
 from chat_tui.findings import as_lines
+from chat_tui.held import Held, Input
 from chat_tui.settings.preferences import Preferences
 from chat_tui.setup import Setup
 from chat_tui.taste import taste_of
@@ -42,6 +43,9 @@ from sync.view import (
 
 WRITES_MAX: Final = 1000
 """Lines written and not committed yet; then reading waits for the disk."""
+
+AGAIN_S: Final = 1.0
+"""Between two looks at whether the disk takes what waits for it, while anything does."""
 
 CHUNK_SIZE: Final = 64 * 1024
 """Bytes read at a time, as much as a pipe holds."""
@@ -70,6 +74,9 @@ class Face(Protocol):
 
     def error(self, text: str) -> None:
         """A message could not be written."""
+
+    def waiting(self, lines: int) -> None:
+        """So many lines that were written wait for the disk now; none does any more."""
 
 
 class JsonFace:
@@ -113,6 +120,10 @@ class JsonFace:
         """See `Face`."""
         self._print({"event": "error", "message": text})
 
+    def waiting(self, lines: int) -> None:
+        """See `Face`."""
+        self._print({"event": "waiting", "lines": lines})
+
     def _print(self, event: dict[str, object]) -> None:
         sys.stdout.write(dumps(event) + "\n")
 
@@ -134,6 +145,8 @@ class TextFace:
         openness = "open to everybody on this network" if info.open else "private"
         self._print(f"* You are {self._client.nick} in {name}, {openness}. /help lists commands.")
         self._print(f"* {self._client.snapshot().network}")
+        for text in disk_lines(self._client.snapshot(), 0):
+            self._print(f"* {text}")
 
     def line(self, line: Line) -> None:
         """See `Face`."""
@@ -194,6 +207,14 @@ class TextFace:
         """See `Face`."""
         self._print(f"* Not sent: {text}")
 
+    def waiting(self, lines: int) -> None:
+        """See `Face`."""
+        if lines:
+            waits = f"{lines_wait(lines)} in memory until the disk takes what is written"
+            self._print(f"* Not sent yet: {waits}; leaving loses what waits.")
+        else:
+            self._print("* What waited for the disk is sent.")
+
     def _print(self, text: str) -> None:
         sys.stdout.write(text + "\n")
 
@@ -208,6 +229,8 @@ class LineMode:
         self._commands = Commands(client)
         self._channel = client.first_channel
         self._writes: set[asyncio.Task[None]] = set()
+        self._refused = Held(self._run)
+        self._refusing = asyncio.Event()
         self._room = asyncio.Semaphore(WRITES_MAX)
         self._held: list[Event] | None = []
         self._flushing = False
@@ -227,9 +250,14 @@ class LineMode:
             self._begin(lines)
             async with asyncio.TaskGroup() as tasks:
                 reading = tasks.create_task(self._read(tasks, stay=stay))
+                trying = tasks.create_task(self._write_again())
                 await self._stop.wait()
                 reading.cancel()
+                trying.cancel()
             await self._client.flush()
+        for text in self._refused.give_up():
+            self._face.error(f"the disk never took it: {text}")
+        self._flush_soon()
 
     def _begin(self, lines: Sequence[Line]) -> None:
         """Say hello, show history, then what happened meanwhile."""
@@ -272,7 +300,7 @@ class LineMode:
                 await self._command(text)
             elif text.strip():
                 await self._room.acquire()
-                writing = tasks.create_task(self._write(text, At(self._channel)))
+                writing = tasks.create_task(self._write(Input(text, self._channel)))
                 self._writes.add(writing)
                 writing.add_done_callback(self._written)
         if self._writes:
@@ -303,11 +331,33 @@ class LineMode:
         self._writes.discard(writing)
         self._room.release()
 
-    async def _write(self, text: str, at: At) -> None:
-        result = await self._commands.run(text, at)
+    async def _write(self, line: Input) -> None:
+        result = await self._refused.write(line)
+        if result is None:
+            self._face.waiting(len(self._refused))
+            self._refusing.set()
+        elif not result.ok:
+            self._face.error(result.text)
+        self._flush_soon()
+
+    async def _run(self, line: Input) -> Result:
+        return await self._commands.run(line.text, At(line.channel))
+
+    async def _write_again(self) -> None:
+        """Write what the disk refused once it takes changes again."""
+        while True:
+            await self._refusing.wait()
+            await asyncio.sleep(AGAIN_S)
+            if not self._client.snapshot().disk:
+                await self._refused.write_again(self._say_refused)
+            if not self._refused:
+                self._refusing.clear()
+                self._face.waiting(0)
+                self._flush_soon()
+
+    def _say_refused(self, _line: Input, result: Result) -> None:
         if not result.ok:
             self._face.error(result.text)
-            self._flush_soon()
 
 
 async def input_lines() -> AsyncIterator[str]:

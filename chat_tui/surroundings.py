@@ -6,11 +6,13 @@ Each panel is one cheap widget that is painted again only when its content diffe
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
+from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.events import Click
+from textual.geometry import Region, Size
 from textual.timer import Timer
 from textual.widgets import Static
 
@@ -52,14 +54,30 @@ class Panel(Static):
         """Show `content`; lay the screen out again only if its size differs."""
         if content.is_same(self._shown):
             return
-        before, self._shown = self._shown.plain, content
-        self.update(content, layout=_extent(before) != _extent(content.plain))
+        before, self._shown = self._shown, content
+        size = _extent(content.plain)
+        if size != _extent(before.plain):
+            self.refresh(layout=True)
+        elif size.width > self.content_size.width:
+            self.refresh()  # some lines are wrapped: where each of them stands is not known here
+        else:
+            self.refresh(*_differences(before, content, self.content_size.width))
+
+    def render(self) -> Content:
+        """Return what is shown."""
+        return self._shown
 
 
-def _extent(text: str) -> tuple[int, int]:
-    """Return lines and characters of the longest of them."""
+def _extent(text: str) -> Size:
+    """Return lines, and cells of the longest of them."""
     lines = text.split("\n")
-    return len(lines), max(len(line) for line in lines)
+    return Size(max(cell_len(line) for line in lines), len(lines))
+
+
+def _differences(before: Content, now: Content, width: int) -> list[Region]:
+    """Return the lines that differ, as parts of a panel of `width` cells where none is wrapped."""
+    pairs = zip(before.split(allow_blank=True), now.split(allow_blank=True), strict=True)
+    return [Region(0, y, width, 1) for y, (old, new) in enumerate(pairs) if not old.is_same(new)]
 
 
 HEADER_PADDING: Final = 5
@@ -253,7 +271,7 @@ class Surroundings(Vertical):
         self._sidebar.show(around)
         if self._debug is not None and self._debug.display:
             self._debug.show(snapshot, info)
-        self._composer.border_title = panels.addressee(info)
+        self._composer.address(panels.addressee(info))
         self.show_chip()
 
     @on(FollowChanged)

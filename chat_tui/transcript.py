@@ -126,6 +126,8 @@ class Transcript(ScrollView, can_focus=False):
 
     def say_gaps(self, gaps: Mapping[MessageId, str], tail: str) -> None:
         """Say what becomes of the gaps above messages, and what is missing after the last one."""
+        if (gaps, tail) == (self._gaps, self._tail):
+            return
         appears = bool(tail) != bool(self._tail)
         self._gaps, self._tail = gaps, tail
         if appears:

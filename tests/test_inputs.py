@@ -5,7 +5,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 from chat_tui.commands.command import Result
-from chat_tui.inputs import HELD_MAX, Input, Inputs
+from chat_tui.held import HELD_MAX, Input
+from chat_tui.inputs import Inputs
 from sync.errors import StorageError
 from sync.machine import ChannelId
 

@@ -34,7 +34,9 @@ HINT_SHOWN: Final = 16
 SAID: Final = ("id ", "T_req: ", "named by ")
 """How facts begin that stand elsewhere here."""
 
-NOTHING: Final = "Nothing is missing here any more, as far as anybody has said."
+NOTHING: Final = "Nothing is missing here, as far as anybody has said."
+NO_MORE: Final = "Nothing is missing here any more, as far as anybody has said."
+"""The same where something was."""
 NOT_SAID: Final = "nobody has said who wrote it"
 
 
@@ -97,12 +99,14 @@ async def _named_in(
 # -- in words --------------------------------------------------------------------------------------
 
 
-def hole_parts(chat: Chat, channel: ChannelId, holes: tuple[Hole, ...]) -> list[Part]:
-    """Return all that is known of missing messages now, one after the other."""
+def hole_parts(
+    chat: Chat, channel: ChannelId, holes: tuple[Hole, ...], none: str = NOTHING
+) -> list[Part]:
+    """Return all that is known of missing messages now, one after the other; `none` if none is."""
     snapshot = chat.snapshot()
     info = reports.find(snapshot, channel)
     if not holes or info is None:
-        return [Part("", (Said(NOTHING),))]
+        return [Part("", (Said(none),))]
     waits = reports.what_waits(snapshot, info)
     head = [f"{count(len(holes), 'message')} of which others speak, and which never came here."]
     parts = [Part("", tuple([Said(one) for one in (*head, waits) if one]))]
