@@ -11,6 +11,7 @@ from storage.pipeline.grid import Grid
 from storage.pipeline.running import run_jobs
 from storage.pipeline.runs import Results
 from storage.pipeline.session import LOCAL, Cluster
+from storage.pipeline.stopping import stoppable
 from storage.pipeline.synthetic.command import synthesize
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -180,7 +181,7 @@ def report(*, out: Path, as_json: bool) -> None:
     from storage.pipeline.report_terminal import show  # noqa: PLC0415
 
     results = Results(out)
-    with results.run("report") as run:
+    with stoppable(out), results.locked(), results.run("report") as run:
         made = job.make(results, run)
     if as_json:
         click.echo(made.to_json(), nl=False)

@@ -104,11 +104,17 @@ class Results:
             yield run
             self._publish(job, run)
         except BaseException:
-            shutil.rmtree(run.directory, ignore_errors=True)
+            if self._is_without(run):
+                shutil.rmtree(run.directory, ignore_errors=True)
             raise
         for old in self._runs(job):
             if old != run.directory:
                 shutil.rmtree(old, ignore_errors=True)
+
+    def _is_without(self, run: "Run") -> bool:
+        """Whether a run is not published: it may be, when Ctrl+C comes right after."""
+        kept = self._manifest().values()
+        return all(self.out / one["directory"] != run.directory for one in kept)
 
     def _tidy(self) -> None:
         kept = {self.out / run["directory"] for run in self._manifest().values()}
