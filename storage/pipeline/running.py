@@ -16,6 +16,7 @@ from rich.console import Console
 
 from storage import report as reports
 from storage.pipeline import report_terminal
+from storage.pipeline.failures import said_plainly
 from storage.pipeline.footers import check_files
 from storage.pipeline.inputs import Inputs
 from storage.pipeline.problems import PipelineError
@@ -85,6 +86,7 @@ def _figures(  # all that they are told
     figures: dict[str, Figures] = {}
     with (
         results.locked(),
+        said_plainly(cluster.memory, out / LOG),
         tempfile.TemporaryDirectory(prefix="chat-tui-", ignore_cleanup_errors=True) as name,
         ThreadPoolExecutor(1) as loader,
     ):

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from storage.pipeline.problems import PipelineError
+from storage.pipeline.problems import FULL, PipelineError
 from storage.tables import replace_text
 
 FORMAT: Final = 1
@@ -93,7 +93,11 @@ class Results:
 
     @contextmanager
     def run(self, job: str) -> Iterator["Run"]:
-        """Make a run of a job; it is published if the block ends well, and removed if not."""
+        """Make a run of a job; it is published if the block ends well, and removed if not.
+
+        Raises:
+            PipelineError: the disk is full, or the manifest cannot be read.
+        """
         number = 1 + max(
             (int(path.name.rpartition("-")[2]) for path in self._runs(job)),
             default=0,
@@ -103,9 +107,13 @@ class Results:
         try:
             yield run
             self._publish(job, run)
-        except BaseException:
+        except BaseException as error:
             if self._is_without(run):
                 shutil.rmtree(run.directory, ignore_errors=True)
+            if isinstance(error, OSError) and error.errno in FULL:
+                raise PipelineError(
+                    f"No space left in {self.out}: free some, or name another --out."
+                ) from error
             raise
         for old in self._runs(job):
             if old != run.directory:
