@@ -123,7 +123,7 @@ def fingerprints(**options: Any) -> None:
 def diff(*, a: Path, b: Path, **options: Any) -> None:
     """Find the messages that only A or only B holds; each is an export, or several below.
 
-    Either may also be a directory with the results of `fingerprints`. What each lacks is written
+    Either may also be the --out of `fingerprints` or of `consolidate`. What each lacks is written
     as an export that `chat-tui import` takes. Exit 0: they hold the same. Exit 1: they do not.
     """
     run_and_exit(["diff"], [a, b], **options)

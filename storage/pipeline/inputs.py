@@ -11,6 +11,7 @@ import pyarrow as pa
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
+from storage.pipeline.histories import Consolidated
 from storage.pipeline.problems import PipelineError
 from storage.pipeline.runs import MANIFEST, Results
 from storage.tables import FORMAT, HISTORY, HISTORY_DIR, LOG, LOG_DIR, NOTE, WORLD, Note
@@ -40,6 +41,8 @@ class Inputs:
     notes: Sequence[Note]
     named: Sequence[Path] = ()
     """What the person named: where they mean one thing each, not all together."""
+    histories: Sequence[Consolidated] = ()
+    """Results of `consolidate` that were named; of no use to who asks what each node holds."""
 
     @classmethod
     def find(cls, named: Sequence[Path]) -> "Inputs":
@@ -50,13 +53,17 @@ class Inputs:
                 of some have never met those of others.
         """
         found: dict[Path, Note] = {}
+        histories: list[Consolidated] = []
         for path in named:
             if not path.is_dir():
                 raise PipelineError(f"There is no directory {path}; `chat-tui export` makes one.")
+            if history := _history(path):
+                histories.append(history)
+                continue
             for source in _sources(path):
                 for directory in islice(_exports(source, DEPTH), EXPORTS_MAX):
                     found.setdefault(directory, read_note(directory))
-        if not found:
+        if not found and not histories:
             names = ", ".join(map(str, named))
             raise PipelineError(
                 f"No export in {names}: no {NOTE} there. `chat-tui export DIR` makes one."
@@ -69,7 +76,8 @@ class Inputs:
                 f"These are {len(worlds)} groups that never met, each seed one: name one of them, "
                 f"for example {directories[0]}."
             )
-        return cls(directories, [found[directory] for directory in directories], tuple(named))
+        notes = [found[directory] for directory in directories]
+        return cls(directories, notes, tuple(named), histories)
 
     def history(self, spark: "SparkSession") -> "DataFrame":
         """Return the history of all nodes: the columns of `HISTORY`."""
@@ -107,6 +115,15 @@ def read_note(directory: Path) -> Note:
         f"{path} has format {note['format']}, this chat-tui reads {FORMAT}; export it again with "
         "the same version."
     )
+
+
+def _history(path: Path) -> Consolidated | None:
+    """Return the history that was made of exports, where it is all that is left of them."""
+    consolidated = Consolidated.find(path)
+    if consolidated is None or (prints := Results(path).published(FINGERPRINTS)) is None:
+        return consolidated
+    gone = any(not Path(source).is_dir() for source in prints.figures["exports"])
+    return consolidated if gone else None
 
 
 def _sources(path: Path) -> Sequence[Path]:

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 JOBS: Final = "storage.pipeline.jobs"
 
+READ_HISTORIES: Final = {"diff"}
+"""Jobs that ask for messages alone, not who holds them."""
+
 
 def run_jobs(
     jobs: Sequence[str],
@@ -81,6 +84,11 @@ def _figures(  # all that they are told
     """Run jobs, and return what each found."""
     inputs = Inputs.find(named) if named else Inputs((), ())
     size = check_files(inputs).size if named else 0
+    if inputs.histories and set(jobs) - READ_HISTORIES:
+        raise PipelineError(
+            f"{inputs.histories[0].directory.parent.parent} holds the history that consolidate "
+            "made, which `diff` alone reads: name the exports it was made of."
+        )
     results = Results(out)
     check_needs(jobs, results)
     figures: dict[str, Figures] = {}
