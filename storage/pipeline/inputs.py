@@ -108,7 +108,10 @@ def read_note(directory: Path) -> Note:
     try:
         note = json.loads(path.read_text())
         if note["format"] == FORMAT:
-            return Note(note["nodes"], note["channels"], note["hosts"], note["more"])
+            # of another type, its first user would fail
+            return Note(
+                list(note["nodes"]), dict(note["channels"]), dict(note["hosts"]), dict(note["more"])
+            )
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise PipelineError(f"{path} cannot be read ({error}); export it again.") from error
     raise PipelineError(
