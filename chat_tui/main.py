@@ -280,13 +280,16 @@ def replay(**options: Any) -> None:
 
 
 @cli.command("import")
-@click.argument("source", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
+@click.argument(
+    "source", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path)
+)
 @profile_options
 def import_(*, source: Path, **options: Any) -> None:
     """Take the messages of an export, or of a diff's result, into a profile.
 
     Each is checked like one that a peer sends; what is here already is not taken twice. Only
     channels that you are in are imported, with --channel only that one. Exit 1: some were refused.
+    Exit 2: it cannot be done so.
     """
     try:
         from chat_tui import importing
@@ -304,7 +307,12 @@ def import_(*, source: Path, **options: Any) -> None:
     def say(line: str) -> None:
         click.echo(line)
 
-    sys.exit(importing.run(setup_of(options), source, say, tell))
+    try:
+        status = importing.run(setup_of(options), source, say, tell)
+    except ChatError as error:
+        click.echo(f"{PROGRAM}: {error}", err=True)
+        sys.exit(2)  # 1 says that some were refused
+    sys.exit(status)
 
 
 @cli.command(

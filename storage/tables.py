@@ -121,8 +121,11 @@ class Note:
 def replace_text(path: Path, text: str) -> None:
     """Write a small file so that whoever reads it sees the old one or the new one whole."""
     fresh = path.with_name(f".{path.name}.new")
-    fresh.write_text(text)
-    fresh.replace(path)
+    try:
+        fresh.write_text(text)
+        fresh.replace(path)
+    finally:
+        fresh.unlink(missing_ok=True)  # half of it, when the disk is full
 
 
 def partition(table: str, channel: str, day: str) -> Path:

@@ -1,9 +1,9 @@
 """How keys come in: before the terminal is ours, after it was away, and bytes that are no text."""
 
-import asyncio
 import os
 import shutil
 import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -35,11 +35,12 @@ async def test_a_line_that_is_typed_while_the_chat_starts_is_sent(tmp_path: Path
     assert "EXIT 0" in left
 
 
-async def stopped(process: int) -> None:
+def wait_until_stopped(process: int) -> None:
     """Wait until a program has stopped: what wakes it before that, it would sleep through."""
-    async with asyncio.timeout(PATIENCE_S):
-        while Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "T":
-            await asyncio.sleep(0)
+    until = time.monotonic() + PATIENCE_S
+    while Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "T":
+        assert time.monotonic() < until, "it goes on"
+        os.sched_yield()
 
 
 async def test_a_chat_that_was_stopped_reads_keys_again(tmp_path: Path) -> None:
@@ -47,7 +48,7 @@ async def test_a_chat_that_was_stopped_reads_keys_again(tmp_path: Path) -> None:
         process = await alice.process()
         os.kill(process, signal.SIGTSTP)
         await alice.until(lambda screen: READY not in screen)
-        await stopped(process)
+        wait_until_stopped(process)
         os.kill(process, signal.SIGCONT)
         await alice.until(READY)
         await alice.type("back again")

@@ -12,6 +12,7 @@ import pyarrow as pa
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
+from storage.pipeline.histories import Consolidated
 from storage.pipeline.problems import PipelineError
 from storage.pipeline.runs import MANIFEST, Results
 from storage.tables import (
@@ -55,6 +56,8 @@ class Inputs:
     notes: Sequence[Note]
     named: Sequence[Path] = ()
     """What the person named: where they mean one thing each, not all together."""
+    histories: Sequence[Consolidated] = ()
+    """Results of `consolidate` that were named; of no use to who asks what each node holds."""
 
     @classmethod
     def find(cls, named: Sequence[Path]) -> "Inputs":
@@ -65,13 +68,17 @@ class Inputs:
                 of some have never met those of others.
         """
         found: dict[Path, Note] = {}
+        histories: list[Consolidated] = []
         for path in named:
             if not path.is_dir():
                 raise PipelineError(f"There is no directory {path}; `chat-tui export` makes one.")
+            if history := _history(path):
+                histories.append(history)
+                continue
             for source in _sources(path):
                 for directory in islice(_exports(source, DEPTH), EXPORTS_MAX):
                     found.setdefault(directory, read_note(directory))
-        if not found:
+        if not found and not histories:
             names = ", ".join(map(str, named))
             raise PipelineError(
                 f"No export in {names}: no {NOTE} there. `chat-tui export DIR` makes one."
@@ -84,7 +91,8 @@ class Inputs:
                 f"These are {len(worlds)} groups that never met, each seed one: name one of them, "
                 f"for example {directories[0]}."
             )
-        return cls(directories, [found[directory] for directory in directories], tuple(named))
+        notes = [found[directory] for directory in directories]
+        return cls(directories, notes, tuple(named), histories)
 
     @property
     def logs_in_part(self) -> list[str]:
@@ -134,13 +142,25 @@ def read_note(directory: Path) -> Note:
     try:
         note = json.loads(path.read_text())
         if note["format"] == FORMAT:
-            return Note(note["nodes"], note["channels"], note["hosts"], note["more"])
+            # of another type, its first user would fail
+            return Note(
+                list(note["nodes"]), dict(note["channels"]), dict(note["hosts"]), dict(note["more"])
+            )
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise PipelineError(f"{path} cannot be read ({error}); export it again.") from error
     raise PipelineError(
         f"{path} has format {note['format']}, this chat-tui reads {FORMAT}; export it again with "
         "the same version."
     )
+
+
+def _history(path: Path) -> Consolidated | None:
+    """Return the history that was made of exports, where it is all that is left of them."""
+    consolidated = Consolidated.find(path)
+    if consolidated is None or (prints := Results(path).published(FINGERPRINTS)) is None:
+        return consolidated
+    gone = any(not Path(source).is_dir() for source in prints.figures["exports"])
+    return consolidated if gone else None
 
 
 def _sources(path: Path) -> Sequence[Path]:

@@ -2,11 +2,11 @@
 
 import logging
 import os
-import signal
 import subprocess
-import threading
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -55,10 +55,10 @@ def spark_context(
     conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
     gateway: Any = None
     try:
-        with _environment(environment), _own_interrupts():
+        with _environment(environment):
             with log.open("ab") as noise:
                 gateway = launch_gateway(conf, {"stdout": noise, "stderr": noise})  # type: ignore[no-untyped-call]
-            context = SparkContext(conf=conf, gateway=gateway)
+            context = _begun(conf, gateway)
         try:
             yield context
         except Exception:
@@ -75,17 +75,21 @@ def _stop(context: SparkContext) -> None:
         context.stop()
 
 
-@contextmanager
-def _own_interrupts() -> Iterator[None]:
-    """Keep Ctrl+C ours: Spark's way to handle it talks to the JVM in the midst of another call."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.getsignal(signal.SIGINT)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
+def _begun(conf: SparkConf, gateway: Any) -> SparkContext:  # noqa: ANN401
+    """Start Spark in the JVM, in a thread: so Ctrl+C stays ours.
+
+    In the main thread, Spark would handle it by calls into the JVM in the midst of another call.
+    """
+    with ThreadPoolExecutor(1) as thread:
+        beginning = thread.submit(partial(SparkContext, conf=conf, gateway=gateway))
+        try:
+            context: Any = beginning.result()
+        except KeyboardInterrupt:
+            gateway.proc.terminate()  # which ends it
+            raise
+    # it would print a traceback when the JVM ends before its time, which its user says
+    context._accumulatorServer.handle_error = lambda *_: None  # noqa: SLF001
+    return context  # type: ignore[no-any-return]
 
 
 def _forget(gateway: Any) -> None:  # noqa: ANN401  # py4j tells no types
