@@ -1,19 +1,22 @@
 """The JVM of a session: started with its noise in a file, and ended before we go on."""
 
 import logging
-import os
 import signal
 import subprocess
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
 from pyspark.logger import PySparkLogger
+
+from storage.pipeline import launch
+from storage.pipeline.cluster import is_local
+from storage.pipeline.environment import environment
 
 END_WITHIN_S: Final = 20.0
 """For its shutdown hooks; it has nothing of ours any more."""
@@ -44,7 +47,7 @@ def log_option(scratch: Path) -> str:
 
 @contextmanager
 def spark_context(
-    settings: Mapping[str, str], environment: Mapping[str, str], log: Path
+    settings: Mapping[str, str], variables: Mapping[str, str], log: Path
 ) -> Iterator[SparkContext]:
     """Start a JVM and Spark in it, and end both; whatever they say is added to `log`.
 
@@ -53,11 +56,12 @@ def spark_context(
         Py4JError: Spark does not start in it.
     """
     conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
+    ours = is_local(settings["spark.master"]) and not launch.is_set_up()
     gateway: Any = None
     try:
-        with _environment(environment), _own_interrupts():
+        with environment(variables), _own_interrupts():
             with log.open("ab") as noise:
-                gateway = launch_gateway(conf, {"stdout": noise, "stderr": noise})  # type: ignore[no-untyped-call]
+                gateway = launch.start(settings, noise) if ours else _launched(conf, noise)
             context = SparkContext(conf=conf, gateway=gateway)
         try:
             yield context
@@ -67,6 +71,11 @@ def spark_context(
         _stop(context)
     finally:
         _forget(gateway)
+
+
+def _launched(conf: SparkConf, noise: IO[bytes]) -> Any:  # noqa: ANN401  # py4j tells no types
+    """Start Java in Spark's own way, which knows clusters, and whatever somebody set for it."""
+    return launch_gateway(conf, {"stdout": noise, "stderr": noise})  # type: ignore[no-untyped-call]
 
 
 def _stop(context: SparkContext) -> None:
@@ -119,18 +128,3 @@ def logged(log: Path) -> Iterator[None]:
     finally:
         root.removeHandler(handler)
         handler.close()
-
-
-@contextmanager
-def _environment(changes: Mapping[str, str]) -> Iterator[None]:
-    """Change what the JVM inherits, for as long as it takes to start it."""
-    before = {name: os.environ.get(name) for name in changes}
-    os.environ.update(changes)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
