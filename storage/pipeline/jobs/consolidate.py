@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
 
 from storage.pipeline import consolidation
+from storage.pipeline.published import row_count
 from storage.pipeline.verify import REASON
 from storage.pipeline.work import Work
 
@@ -50,7 +51,7 @@ def _figure(work: Work, members: "DataFrame", held: "DataFrame", false: "DataFra
     [(entries, held_count, channels)] = counted.collect()
     nodes = members.select("node").distinct().count()
     reasons = false.groupBy(REASON).count().orderBy(F.desc("count"), REASON).limit(REASONS_MAX)
-    false_count = false.count()
+    false_count = row_count(work.run.directory, "quarantine")
     work.run.figures |= {
         "rows": (held_count or 0) + false_count,
         "entries": entries,
