@@ -1,5 +1,6 @@
 """Spark's Java started by ourselves: when, with which classes, and what is said if it does not."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,13 +14,15 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def nobody_set_spark_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the computer has that runs the tests."""
-    for name in ("SPARK_HOME", "SPARK_CONF_DIR", "HADOOP_HOME", "HADOOP_CONF_DIR"):
-        monkeypatch.delenv(name, raising=False)
+    for name in os.environ:
+        if name.startswith(launch.SET_UP):
+            monkeypatch.delenv(name)
 
 
+@pytest.mark.usefixtures("nobody_set_spark_up")
 @pytest.mark.parametrize("name", ["SPARK_HOME", "SPARK_LOCAL_DIRS", "HADOOP_CONF_DIR"])
 def test_whoever_set_spark_up_has_it_started_its_own_way(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -31,12 +34,14 @@ def test_whoever_set_spark_up_has_it_started_its_own_way(
     assert launch.is_set_up(tmp_path)
 
 
+@pytest.mark.usefixtures("nobody_set_spark_up")
 def test_settings_beside_pyspark_are_kept(tmp_path: Path) -> None:
     (tmp_path / "conf").mkdir()
 
     assert launch.is_set_up(tmp_path)
 
 
+@pytest.mark.usefixtures("nobody_set_spark_up")
 def test_a_pyspark_we_do_not_know_starts_its_own_way(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -61,6 +66,7 @@ def test_all_that_is_left_out_is_there() -> None:
     assert [word for word in words if not any(jar.startswith(word) for jar in jars)] == []
 
 
+@pytest.mark.usefixtures("nobody_set_spark_up")
 def test_a_java_that_dies_before_it_answers_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,7 +14,7 @@ from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
 from pyspark.logger import PySparkLogger
 
-from storage.pipeline import launch
+from storage.pipeline import classes, launch
 from storage.pipeline.cluster import is_local
 from storage.pipeline.environment import environment
 
@@ -47,9 +47,14 @@ def log_option(scratch: Path) -> str:
 
 @contextmanager
 def spark_context(
-    settings: Mapping[str, str], variables: Mapping[str, str], log: Path
+    settings: Mapping[str, str],
+    variables: Mapping[str, str],
+    log: Path,
+    recorded: Path | None = None,
 ) -> Iterator[SparkContext]:
     """Start a JVM and Spark in it, and end both; whatever they say is added to `log`.
+
+    A JVM that we start ourselves writes its classes to `recorded` when all went well.
 
     Raises:
         PySparkRuntimeError: the JVM does not start.
@@ -58,10 +63,13 @@ def spark_context(
     conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
     ours = is_local(settings["spark.master"]) and not launch.is_set_up()
     gateway: Any = None
+    end_within_s = END_WITHIN_S
     try:
         with environment(variables), _own_interrupts():
             with log.open("ab") as noise:
-                gateway = launch.start(settings, noise) if ours else _launched(conf, noise)
+                gateway = (
+                    launch.start(settings, noise, recorded) if ours else _launched(conf, noise)
+                )
             context = SparkContext(conf=conf, gateway=gateway)
         try:
             yield context
@@ -69,8 +77,10 @@ def spark_context(
             _stop(context)
             raise
         _stop(context)
+        if recorded is not None:
+            end_within_s = classes.RECORDED_WITHIN_S
     finally:
-        _forget(gateway)
+        _forget(gateway, end_within_s)
 
 
 def _launched(conf: SparkConf, noise: IO[bytes]) -> Any:  # noqa: ANN401  # py4j tells no types
@@ -97,7 +107,7 @@ def _own_interrupts() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _forget(gateway: Any) -> None:  # noqa: ANN401  # py4j tells no types
+def _forget(gateway: Any, end_within_s: float) -> None:  # noqa: ANN401  # py4j tells no types
     """End the JVM; the next session of this process starts its own, with its own memory."""
     context: Any = SparkContext
     context._gateway = context._jvm = context._active_spark_context = None  # noqa: SLF001
@@ -106,7 +116,7 @@ def _forget(gateway: Any) -> None:  # noqa: ANN401  # py4j tells no types
     gateway.proc.terminate()  # Spark's shutdown hooks run, and free what it keeps
     gateway.proc.stdin.close()
     try:
-        gateway.proc.wait(END_WITHIN_S)
+        gateway.proc.wait(end_within_s)
     except subprocess.TimeoutExpired:
         gateway.proc.kill()
         gateway.proc.wait()

@@ -18,6 +18,7 @@ from pyspark.errors import PySparkRuntimeError
 from pyspark.java_gateway import launch_gateway
 from pyspark.serializers import UTF8Deserializer, read_int
 
+from storage.pipeline import classes
 from storage.pipeline.environment import environment
 from storage.pipeline.java import find_java
 
@@ -28,6 +29,9 @@ KNOWN: Final = "4.3."
 
 SET_UP: Final = ("SPARK_", "HADOOP_", "YARN_", "PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY")
 """How variables begin by which somebody tells Spark's own way of starting what it should do."""
+
+PYSPARKS: Final = frozenset({"SPARK_AUTH_SOCKET_TIMEOUT", "SPARK_BUFFER_SIZE"})
+"""Variables that pyspark itself sets, in the process that it has started Spark from."""
 
 MAIN: Final = "org.apache.spark.api.python.PythonGatewayServer"
 
@@ -100,7 +104,7 @@ def is_set_up(home: Path = HOME) -> bool:
     """Whether somebody set Spark up, or has a pyspark we do not know: then its own way is right."""
     return (
         not pyspark.__version__.startswith(KNOWN)
-        or any(name.startswith(SET_UP) for name in os.environ)
+        or any(name.startswith(SET_UP) for name in os.environ.keys() - PYSPARKS)
         or (home / "conf").exists()
     )
 
@@ -114,12 +118,15 @@ def class_path(jars: Path = HOME / "jars") -> str:
     return os.pathsep.join(str(jars / name) for name in wanted)
 
 
-def start(settings: Mapping[str, str], noise: IO[bytes]) -> Any:  # noqa: ANN401  # py4j has no types
+def start(  # py4j has no types
+    settings: Mapping[str, str], noise: IO[bytes], recorded: Path | None
+) -> Any:  # noqa: ANN401
     """Start Java, and return the way into it, as `launch_gateway` of pyspark does.
 
     Args:
         settings: Spark's; memory and options of its driver are for Java itself.
         noise: where Java writes what it says.
+        recorded: where it writes the classes it has loaded when it ends, None if it should not.
 
     Raises:
         PySparkRuntimeError: it does not start.
@@ -129,6 +136,7 @@ def start(settings: Mapping[str, str], noise: IO[bytes]) -> Any:  # noqa: ANN401
         f"-Xmx{settings['spark.driver.memory']}",
         *shlex.split(settings["spark.driver.extraJavaOptions"]),
         *OPTIONS,
+        *classes.options(recorded),
         "-cp",
         class_path(),
         MAIN,

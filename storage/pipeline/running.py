@@ -43,12 +43,37 @@ def run_jobs(
 ) -> int:
     """Run jobs in one session; returns the exit status: 1 if any of them has findings.
 
+    Args: those of `finished`; `as_json` says whether figures are printed as JSON.
+
+    Raises:
+        PipelineError: something is not as it must be. The results of jobs before stay.
+    """
+    figures = finished(jobs, named, out, cluster, options)
+    if as_json:
+        click.echo(json.dumps(figures))
+    elif reports.JOB in figures:  # it says all of it, in the words of people
+        _, report = reports.read_report(out)
+        report_terminal.show(report, Path(figures[reports.JOB]["page"]))
+    else:
+        for table in tables(figures):
+            Console().print(table)
+    return 1 if any(found.get("findings") for found in figures.values()) else 0
+
+
+def finished(
+    jobs: Sequence[str],
+    named: Sequence[Path],
+    out: Path,
+    cluster: Cluster,
+    options: Mapping[str, Any] = MappingProxyType({}),
+) -> dict[str, Figures]:
+    """Run jobs in one session; returns the figures of each, in the order of `jobs`.
+
     Args:
         jobs: by name, in this order.
         named: where their exports are; nothing for jobs that read none.
         out: where results go.
         cluster: where they run.
-        as_json: whether figures are printed as JSON.
         options: what a job wants to know besides.
 
     Raises:
@@ -78,16 +103,7 @@ def run_jobs(
                     side_by_side(jobs, do, pool)
                 else:
                     one_at_a_time(jobs, do)
-    figures = {job: figures[job] for job in jobs}
-    if as_json:
-        click.echo(json.dumps(figures))
-    elif reports.JOB in figures:  # it says all of it, in the words of people
-        _, report = reports.read_report(out)
-        report_terminal.show(report, Path(figures[reports.JOB]["page"]))
-    else:
-        for table in tables(figures):
-            Console().print(table)
-    return 1 if any(found.get("findings") for found in figures.values()) else 0
+    return {job: figures[job] for job in jobs}
 
 
 def _loaded(jobs: Sequence[str]) -> dict[str, ModuleType]:

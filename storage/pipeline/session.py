@@ -76,6 +76,8 @@ class Cluster:
 
     master: str = LOCAL
     memory: str = "2g"
+    recorded: Path | None = None
+    """Where its Java writes the classes it has loaded (see `storage.pipeline.classes`)."""
 
     def __post_init__(self) -> None:
         check_master(self.master)
@@ -111,7 +113,7 @@ def session(
     with (
         logged(noise),
         plainly(),
-        spark_context(settings, environment, noise) as context,
+        spark_context(settings, environment, noise, cluster.recorded) as context,
         plainly(),
     ):
         spark = SparkSession(context)
