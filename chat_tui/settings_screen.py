@@ -28,6 +28,12 @@ from sync.errors import LocalError
 
 NAME_CELLS: Final = 20
 VALUE_CELLS: Final = 40
+VALUE_CELLS_NARROW: Final = 24
+NARROW: Final = 76
+"""Below so many cells a note beside a long value would begin another line."""
+
+KEYS: Final = " Left and Right change, Enter types, Del resets, Esc closes "
+KEYS_NARROW: Final = " Left, Right, Enter change, Del resets, Esc closes "
 
 HEADINGS: Final = {
     Section.GENERAL: "GENERAL",
@@ -95,7 +101,7 @@ class SettingsScreen(ModalScreen[None]):
         """The list, what the highlighted one does, where a value is typed, and the sample."""
         with Vertical(id="settings") as frame:
             frame.border_title = " Settings "
-            frame.border_subtitle = " Left and Right change, Enter types, Del resets, Esc closes "
+            frame.border_subtitle = KEYS_NARROW if self._narrow else KEYS
             yield OptionList(*self._options(), markup=False)
             yield Panel(id="about")
             yield Input(compact=True, select_on_focus=False)
@@ -110,10 +116,16 @@ class SettingsScreen(ModalScreen[None]):
     def on_resize(self, event: Resize) -> None:
         """Leave the sample out where the list needs its lines."""
         self._sample.display = event.size.height >= 22  # noqa: PLR2004  below, five settings show
+        self.query_one("#settings").border_subtitle = KEYS_NARROW if self._narrow else KEYS
+        self._draw_rows()
 
     @property
     def _list(self) -> OptionList:
         return self.query_one(OptionList)
+
+    @property
+    def _narrow(self) -> bool:
+        return self.app.size.width < NARROW
 
     @property
     def _setting(self) -> Setting[Any]:
@@ -140,12 +152,13 @@ class SettingsScreen(ModalScreen[None]):
 
     def _row(self, setting: Setting[Any]) -> Content:
         settings = self._chat.settings
-        value = clip_cells(self._shown(setting), VALUE_CELLS)
+        cells = VALUE_CELLS_NARROW if self._narrow else VALUE_CELLS
+        value = clip_cells(self._shown(setting), cells)
         source = settings.source(setting)
         note = "" if source is Source.DEFAULT else "changed"
         style = "" if source is Source.DEFAULT else "bold"
         return Content.assemble(
-            f"  {setting.in_file:<{NAME_CELLS}} ", (f"{value:<{VALUE_CELLS}}", style), note
+            f"  {setting.in_file:<{NAME_CELLS}} ", (f"{value:<{cells}}", style), note
         )
 
     def _shown(self, setting: Setting[Any]) -> str:
@@ -171,10 +184,13 @@ class SettingsScreen(ModalScreen[None]):
 
     def _changed(self) -> None:
         """Show what is true now, also of settings that follow from others."""
-        for setting in SETTINGS:
-            self._list.replace_option_prompt(setting.name, self._row(setting))
+        self._draw_rows()
         self._sample.change_look(*self._look())
         self._say()
+
+    def _draw_rows(self) -> None:
+        for setting in SETTINGS:
+            self._list.replace_option_prompt(setting.name, self._row(setting))
 
     # -- keys ---------------------------------------------------------------------------------
 
