@@ -243,7 +243,8 @@ class Composer(TextArea):
             self._candidates = completions(before, self._vocabulary())
             if not self._candidates:
                 return
-            start = column - len(before.rsplit(maxsplit=1)[-1])
+            begun = "" if before[-1].isspace() else before.rsplit(maxsplit=1)[-1]
+            start = column - len(begun)
             self._candidate = 0 if step > 0 else len(self._candidates) - 1
         self.replace(self._candidates[self._candidate] + " ", (row, start), (row, column))
 

@@ -131,6 +131,17 @@ async def test_tab_without_a_candidate_changes_nothing() -> None:
         assert app.focused is app.composer
 
 
+async def test_tab_after_a_setting_goes_through_its_values() -> None:
+    async with desk() as (app, pilot):
+        app.composer.insert("/set ticks ")
+        await pilot.press("tab")
+        first = app.composer.text
+        await pilot.press("tab")
+        second = app.composer.text
+
+    assert (first, second) == ("/set ticks recent ", "/set ticks always ")
+
+
 async def test_it_grows_to_eight_lines() -> None:
     async with desk() as (app, pilot):
         heights = [app.composer.size.height]
