@@ -98,7 +98,8 @@ def _cells(snapshot: Snapshot, peer: PeerInfo) -> tuple[str, ...]:
     rtt = NOWHERE if peer.rtt_ns is None else milliseconds(peer.rtt_ns)
     offset = NOWHERE
     if peer.clock_offset_ns is not None:
-        offset = f"{peer.clock_offset_ns / SECOND:+.1f} s"
+        tenths = round(peer.clock_offset_ns * 10 / SECOND)  # a whole number has no -0
+        offset = f"{tenths / 10:+.1f} s"
     return (
         _state(peer),
         clean_text(peer.address) or NOWHERE,
