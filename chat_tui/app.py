@@ -245,14 +245,11 @@ class ChatApp(Overlays):
         return await self._commands.run(line.text, at)
 
     def _answer(self, line: Input, result: Result) -> None:
-        text = line.text
         if result.quit:
             self.exit()
         elif not result.ok:
-            if line.channel == self._channel:
-                self.composer.restore(text)
-            else:
-                self.composer.restore_elsewhere(text, line.channel)
+            if line.typed:
+                self._put_back(line)
             self._say(Notice(result.text, Level.ERROR))
         elif result.draft:
             self.composer.restore(result.draft)
@@ -268,10 +265,17 @@ class ChatApp(Overlays):
         elif result.action is not None:
             self.call_next(self.run_action, result.action)
         elif "\n" in result.text or (result.ok and not self._around.status.has_room(result.text)):
-            self._show_text(text.partition(" ")[0], lambda: Content(result.text))
+            self._show_text(line.text.partition(" ")[0], lambda: Content(result.text))
         elif result.ok and result.text:
             self._say(Notice(result.text))
         self._tick()
+
+    def _put_back(self, line: Input) -> None:
+        """Give a line back to who typed it, where it was typed."""
+        if line.channel == self._channel:
+            self.composer.restore(line.text)
+        else:
+            self.composer.restore_elsewhere(line.text, line.channel)
 
     @on(Refused)
     def _refuse(self, message: Refused) -> None:

@@ -79,6 +79,8 @@ class Company:
             return ""
         if any(peer.state is PeerState.UP for peer in snapshot.peers):
             return ""  # they are on the network, and `reports` says how they get here
+        if info.direct is not None:
+            return ""  # who is away there has a name, and nobody else is awaited
         if seen.met:
             return _cut_off(seen.alone_since, info)
         if info.outgoing_count or snapshot.port is None:
@@ -91,6 +93,8 @@ class Company:
         """Return what else to do, as lines for the empty conversation of who has met nobody."""
         seen = None if info is None else self._seen.get(info.channel)
         if seen is None or seen.alone_since is None or seen.met:
+            return ()
+        if info is not None and info.direct is not None:
             return ()
         if seen.looked_at - seen.alone_since < PATIENCE:
             return ()

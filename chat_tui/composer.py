@@ -154,6 +154,9 @@ class Composer(TextArea):
         """Put a text back that could not be sent, unless another one was begun."""
         if not self.text:
             self._fill(text)
+            if length := self._length(text):
+                self._pasted = self.text
+                self.border_subtitle = f"{length}: Esc takes them out"
 
     def restore_elsewhere(self, text: str, channel: ChannelId | None) -> None:
         """Put a text back in a channel that is not open now."""
@@ -209,11 +212,19 @@ class Composer(TextArea):
             return
         text = event.text.replace("\r\n", "\n").replace("\r", "\n")
         self.insert(text)
-        lines = len(text.rstrip("\n").split("\n"))
-        if 0 < self.paste_lines < lines:
+        if length := self._length(text):
             self._pasted = text
             ways = "Enter sends them as one message, Esc takes them out"
-            self.border_subtitle = f"{count(lines, 'line')} pasted: {ways}"
+            self.border_subtitle = f"{length} pasted: {ways}"
+
+    def _length(self, text: str) -> str:
+        """Return how long a long text is; nothing of one that all can be seen of."""
+        lines = len(text.rstrip("\n").split("\n"))
+        if 0 < self.paste_lines < lines:
+            return count(lines, "line")
+        if 0 < self.paste_lines * max(1, self.content_size.width) < len(text):
+            return count(len(text), "character")
+        return ""
 
     def _take_back(self) -> None:
         """Take the paste out again, wherever it stands by now, and leave what was written."""
@@ -251,7 +262,8 @@ class Composer(TextArea):
             self._candidates = completions(before, self._vocabulary())
             if not self._candidates:
                 return
-            start = column - len(before.rsplit(maxsplit=1)[-1])
+            begun = "" if before[-1].isspace() else before.rsplit(maxsplit=1)[-1]
+            start = column - len(begun)
             self._candidate = 0 if step > 0 else len(self._candidates) - 1
         self.replace(self._candidates[self._candidate] + " ", (row, start), (row, column))
 

@@ -32,10 +32,16 @@ from sync.errors import LocalError
 
 NAME_CELLS: Final = 20
 VALUE_CELLS: Final = 40
+VALUE_CELLS_NARROW: Final = 24
+NARROW: Final = 76
+"""Below so many cells a note beside a long value would begin another line."""
 
 KEYS: Final = (
     " {settings_less} and {settings_more} change, Enter types, "
     "{settings_reset} resets, {close} closes "
+)
+KEYS_NARROW: Final = (
+    " {settings_less}, {settings_more}, Enter change, {settings_reset} resets, {close} closes "
 )
 
 HEADINGS: Final = {
@@ -116,10 +122,16 @@ class SettingsScreen(ModalScreen[None]):
     def on_resize(self, event: Resize) -> None:
         """Leave the sample out where the list needs its lines."""
         self._sample.display = event.size.height >= 22  # noqa: PLR2004  below, five settings show
+        self._name_keys()
+        self._draw_rows()
 
     @property
     def _list(self) -> OptionList:
         return self.query_one(OptionList)
+
+    @property
+    def _narrow(self) -> bool:
+        return self.app.size.width < NARROW
 
     @property
     def _setting(self) -> Setting[Any]:
@@ -146,12 +158,13 @@ class SettingsScreen(ModalScreen[None]):
 
     def _row(self, setting: Setting[Any]) -> Content:
         settings = self._chat.settings
-        value = clip_cells(self._shown(setting), VALUE_CELLS)
+        cells = VALUE_CELLS_NARROW if self._narrow else VALUE_CELLS
+        value = clip_cells(self._shown(setting), cells)
         source = settings.source(setting)
         note = "" if source is Source.DEFAULT else "changed"
         style = "" if source is Source.DEFAULT else "bold"
         return Content.assemble(
-            f"  {setting.in_file:<{NAME_CELLS}} ", (f"{value:<{VALUE_CELLS}}", style), note
+            f"  {setting.in_file:<{NAME_CELLS}} ", (f"{value:<{cells}}", style), note
         )
 
     def _shown(self, setting: Setting[Any]) -> str:
@@ -177,15 +190,20 @@ class SettingsScreen(ModalScreen[None]):
 
     def _changed(self) -> None:
         """Show what is true now, also of settings that follow from others."""
-        for setting in SETTINGS:
-            self._list.replace_option_prompt(setting.name, self._row(setting))
+        self._draw_rows()
         self._sample.change_look(*self._look())
         self._name_keys()
         self._say()
 
     def _name_keys(self) -> None:
         """Say in the frame which keys there are now."""
-        self.query_one("#settings").border_subtitle = with_keys(KEYS, keys_of(self))
+        self.query_one("#settings").border_subtitle = with_keys(
+            KEYS_NARROW if self._narrow else KEYS, keys_of(self)
+        )
+
+    def _draw_rows(self) -> None:
+        for setting in SETTINGS:
+            self._list.replace_option_prompt(setting.name, self._row(setting))
 
     # -- keys ---------------------------------------------------------------------------------
 

@@ -40,3 +40,11 @@ async def test_what_is_typed_while_a_channel_opens_comes_along(tmp_path: Path) -
         left = app.composer.text
 
     assert (along, left) == ("so", "")
+
+
+async def test_a_key_that_cannot_do_its_work_writes_nothing_into_the_input(tmp_path: Path) -> None:
+    async with opened(tmp_path, "alice") as alice, screen(alice) as (app, pilot):
+        await pilot.press("f5")
+        await until(pilot, lambda: "Nobody is here to compare with" in shown(app))
+
+        assert app.composer.text == ""

@@ -105,7 +105,12 @@ async def keys(chat: Chat, _rest: str, _at: At) -> Result:
 
 
 ROWS: Final = (
-    Command(("/set",), "[name] [value]", "settings; reset as value undoes a change", set_setting),
+    Command(
+        ("/set", "/settings"),
+        "[name] [value]",
+        "settings; reset as value undoes a change",
+        set_setting,
+    ),
     Command(("/theme",), "[name]", "the colours", theme),
     Command(("/ticks",), "[which]", "the mark of received: always, recent or never", ticks),
     Command(("/mouse",), "[on or off]", "hear the mouse, or leave it to the terminal", mouse),
