@@ -151,7 +151,17 @@ def settings_of(options: dict[str, Any]) -> "Preferences":
     from chat_tui.settings.preferences import Preferences
 
     setup = setup_of(options)
-    settings = Preferences.of_profile(setup.directory, setup.wishes)
+    return _told(Preferences.of_profile(setup.directory, setup.wishes))
+
+
+def own_settings() -> "Preferences":
+    """Return a person's settings for all profiles, for what has none; as `settings_of`."""
+    from chat_tui.settings.preferences import Preferences, Wishes
+
+    return _told(Preferences(None, Wishes(user_settings_file())))
+
+
+def _told(settings: "Preferences") -> "Preferences":
     for problem in settings.problems:
         click.echo(problem, err=True)
     return settings

@@ -16,8 +16,7 @@ from textual.containers import Vertical
 from textual.content import Content
 
 from chat_tui.applied import bindings_of
-from chat_tui.bindings import USUAL, Chosen
-from chat_tui.key_names import name_of
+from chat_tui.bindings import USUAL, Chosen, with_keys
 from chat_tui.key_places import Place
 from chat_tui.marks import UNICODE, Glyphs
 from chat_tui.messages import DebugClosed, Refused, Told
@@ -201,16 +200,12 @@ class DebugPane(Vertical):
     def _hint_text(self) -> str:
         if self.frozen_at is not None:
             held = span(self._now - self.frozen_at)
-            return f"frozen {held} · {self._key('pane_freeze')} goes on"
+            return with_keys(f"frozen {held} · {{pane_freeze}} goes on", self._keys)
         if not self.keys_here:
-            return f"{self._key('debug')}: the keys go here"
+            return with_keys("{debug}: the keys go here", self._keys)
         if self._explaining or self._opened is not None:
-            return f"{self._key('pane_back')} goes back"
+            return with_keys("{pane_back} goes back", self._keys)
         return hint(self.tab, self._keys)
-
-    def _key(self, id_: str) -> str:
-        """Return the first of the keys that do something, as it stands on keyboards."""
-        return name_of(self._keys[id_][0])
 
     def _read_graph(self, shown: Shown) -> None:
         """Read the graph from the disk, if what it depends on is another."""

@@ -102,6 +102,7 @@ class SettingsScreen(ModalScreen[None]):
         self._sample = preview()
         self._wrong = ""
         self._explained: Setting[Any] | None = None
+        self._drawn: dict[str, Content] = {}
 
     def compose(self) -> ComposeResult:
         """The list, what the highlighted one does, where a value is typed, and the sample."""
@@ -146,11 +147,12 @@ class SettingsScreen(ModalScreen[None]):
         return applied.glyphs_of(settings, self._usual), taste_of(settings)
 
     def _options(self) -> list[Option]:
+        self._drawn = {setting.name: self._row(setting) for setting in SETTINGS}
         options: list[Option] = []
         for section in Section:
             options.append(Option(Content.styled(HEADINGS[section], TITLE), disabled=True))
             options += [
-                Option(self._row(setting), id=setting.name)
+                Option(self._drawn[setting.name], id=setting.name)
                 for setting in SETTINGS
                 if setting.section is section
             ]
@@ -202,8 +204,12 @@ class SettingsScreen(ModalScreen[None]):
         )
 
     def _draw_rows(self) -> None:
+        """Draw rows that differ alone: each makes the list forget all it has laid out."""
         for setting in SETTINGS:
-            self._list.replace_option_prompt(setting.name, self._row(setting))
+            row = self._row(setting)
+            if not row.is_same(self._drawn[setting.name]):
+                self._drawn[setting.name] = row
+                self._list.replace_option_prompt(setting.name, row)
 
     # -- keys ---------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ import pytest
 from rich.cells import cell_len
 
 from chat_tui import panels, peers_table
-from chat_tui.bindings import USUAL
+from chat_tui.bindings import USUAL, with_keys
 from chat_tui.brevity import fitting
 from chat_tui.demo.screen import DemoScreen
 from chat_tui.findings import Finding
@@ -61,7 +61,7 @@ def test_a_key_of_the_peers_screen_stands_beside_its_word(width: int) -> None:
 
     assert all(cell_len(line.rstrip()) <= width for line in lines)
     for key, word in peers_table.KEYS:
-        assert any(f"{key} {word}" in line for line in lines)
+        assert any(f"{with_keys(key, USUAL)} {word}" in line for line in lines)
 
 
 def test_the_doctor_indents_what_goes_on_in_another_line() -> None:

@@ -117,6 +117,22 @@ async def test_a_broken_file_is_said_on_the_screen_and_the_chat_goes_on(tmp_path
     assert "Correct that line" in " ".join(said.split())
 
 
+async def test_the_demo_takes_the_keys_of_the_persons_own_file(tmp_path: Path) -> None:
+    file = tmp_path / "chat-tui" / "config.toml"
+    file.parent.mkdir()
+    file.write_text('[keys]\ndemo_formulas = "v"\nclose = "f8"\n')
+    here = {"XDG_CONFIG_HOME": str(tmp_path)}
+    async with Terminal([sys.executable, "-m", "chat_tui", "demo"], environment=here) as terminal:
+        await terminal.until("v formulas")
+        await terminal.press("Escape")
+        await terminal.press("v")
+        shown = await terminal.until("F8 leave")
+        await terminal.press("F8")
+        await terminal.until("EXIT 0")
+
+    assert "DEMO" in shown
+
+
 async def test_keys_shows_what_a_key_sends(tmp_path: Path) -> None:
     words = ["keys", "--data-dir", str(tmp_path), "--set", "keys.debug=f12"]
     async with Terminal([sys.executable, "-m", "chat_tui", *words], size=(100, 24)) as terminal:
