@@ -88,7 +88,7 @@ async def test_a_first_run_needs_nothing_but_enter(tmp_path: Path, enters: int) 
         for _ in range(enters):
             await terminal.press("Enter")
         shown = await terminal.until(READY)
-        await terminal.until("Looking for people on 127.0.0.1")
+        await terminal.until("Discovery is off on 127.0.0.1")
         left = await leave(terminal)
 
     assert "Your name" in asked
