@@ -349,6 +349,30 @@ def test_sessions_rounds_and_bytes(ran: Ran) -> None:
     assert {row["started_ns"] for row in ran.table("sessions")} == {SECOND}
 
 
+def test_a_reconciliation_is_one_whether_each_row_names_the_other_side(
+    spark: "SparkSession",
+) -> None:
+    from storage.pipeline.inputs import struct_of  # noqa: PLC0415
+    from storage.pipeline.rare import rare  # noqa: PLC0415
+    from storage.pipeline.rare import sessions as sessions_of  # noqa: PLC0415
+
+    named_once = [row | {"peer": None, "session": 7} for row in sessions()[2:]]
+    unnumbered = sessions()[0] | {"session": None, "bytes": 9}
+    rows = [*sessions()[:2], *named_once, unnumbered]
+    log = spark.createDataFrame(
+        [[row.get(name) for name in LOG.names] for row in rows], struct_of(LOG)
+    )
+    columns = "member int, channel string, node string"
+    members = spark.createDataFrame([(1, GOT, ANN), (2, GOT, BOB)], columns)
+
+    found = sessions_of(rare(log), members).collect()
+
+    assert [row["peer"] for row in found] == [CAT, CAT]
+    assert {row["member"] for row in found} == {1, 2}
+    assert {(row["started_ns"], row["ended_ns"]) for row in found} == {(SECOND, 1300 * MILLISECOND)}
+    assert {(row["rounds"], row["bytes"]) for row in found} == {(2, 150)}
+
+
 def test_clocks_that_differ_are_found_and_nothing_is_clamped(ran: Ran) -> None:
     assert (ran.figures["latency"]["negative"], ran.figures["latency"]["least_us"]) == (1, -480_000)
     assert ran.figures["clocks"]["nodes_without_host"] == 3

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
 
+from storage.pipeline.rare import numbered
 from sync.protocol_log import LogKind
 
 if TYPE_CHECKING:
@@ -26,73 +27,39 @@ FACT_KINDS: Final = (
     LogKind.LOST,
 )
 
-OWN_KINDS: Final = (
-    LogKind.SENT,
-    LogKind.POSSIBLY_ACKNOWLEDGED,
-    LogKind.ACKNOWLEDGED,
-    LogKind.FAILED,
-)
-
 BROADCAST_MAX: Final = 1_000_000
 """Messages whose senders are handed to every task: some 100 MB. More are joined by a shuffle."""
 
 
-def first(kind: LogKind) -> "Column":
-    """Return when a kind was noted first; null if never."""
-    return F.min(F.when(F.col("kind") == kind.value, F.col("ts_ns")))
-
-
-def times(*kinds: LogKind) -> "Column":
-    """Return how often one of some kinds was noted, as an int."""
-    one_of = F.col("kind").isin([kind.value for kind in kinds])
-    return F.count(F.when(one_of, F.lit(1))).cast("int")
-
-
-def noted(log: "DataFrame", members: "DataFrame", kinds: tuple[LogKind, ...]) -> "DataFrame":
-    """Return the rows of a log of some kinds, with numbers for members.
+def noted(log: "DataFrame", members: "DataFrame") -> "DataFrame":
+    """Return the rows of a log that tell of messages, as narrow as they can be.
 
     Args:
         log: the columns of `storage.tables.LOG`
         members: those of `storage.pipeline.members.members`
-        kinds: which
 
     Returns:
-        the columns of the log without channel and node; member int
+        message_id binary, member int, kind byte (its place in `FACT_KINDS`), ts_ns long
     """
-    numbers = F.broadcast(members.select("channel", "node", "member"))
-    chosen = log.where("ts_ns >= 0").where(F.col("kind").isin([kind.value for kind in kinds]))
-    return chosen.join(numbers, ["channel", "node"]).drop("channel", "node")
+    kinds = [kind.value for kind in FACT_KINDS]
+    chosen = log.where("ts_ns >= 0 and message_id is not null").where(F.col("kind").isin(kinds))
+    code: Column | None = None
+    for number, kind in enumerate(kinds):
+        is_it, there = F.col("kind") == kind, F.lit(number).cast("byte")
+        code = F.when(is_it, there) if code is None else code.when(is_it, there)
+    assert code is not None
+    return numbered(chosen, members).select("message_id", "member", code.alias("kind"), "ts_ns")
 
 
-def own_messages(events: "DataFrame") -> "DataFrame":
-    """Return what its author noted of each message: the author is who noted first to have sent it.
+def first(kind: LogKind) -> "Column":
+    """Return when a kind was noted first; null if never."""
+    return F.min(F.when(F.col("kind") == FACT_KINDS.index(kind), F.col("ts_ns")))
 
-    Args:
-        events: message_id binary, member int, kind string (of `OWN_KINDS`), ts_ns long, bytes int
 
-    Returns:
-        message_id binary, author int, sent_ns long, sends int, sent_bytes long,
-        possibly_ns long, acknowledged_ns long, failed_ns long (null: not noted)
-    """
-    size = F.when(F.col("kind") == LogKind.SENT.value, F.col("bytes").cast("long"))
-    each = (
-        events.where("message_id is not null")
-        .groupBy("message_id", "member")
-        .agg(
-            first(LogKind.SENT).alias("sent_ns"),
-            times(LogKind.SENT).alias("sends"),
-            F.sum(size).alias("sent_bytes"),
-            first(LogKind.POSSIBLY_ACKNOWLEDGED).alias("possibly_ns"),
-            first(LogKind.ACKNOWLEDGED).alias("acknowledged_ns"),
-            first(LogKind.FAILED).alias("failed_ns"),
-        )
-        .where("sent_ns is not null")
-        .withColumnRenamed("member", "author")
-    )
-    names = [name for name in each.columns if name != "message_id"]
-    ordered = F.struct("sent_ns", *[name for name in names if name != "sent_ns"])
-    one = each.groupBy("message_id").agg(F.min(ordered).alias("own"))
-    return one.select("message_id", *[f"own.{name}" for name in names])
+def times(*kinds: LogKind) -> "Column":
+    """Return how often one of some kinds was noted, as an int."""
+    one_of = F.col("kind").isin([FACT_KINDS.index(kind) for kind in kinds])
+    return F.count(F.when(one_of, F.lit(1))).cast("int")
 
 
 def facts(
@@ -101,7 +68,7 @@ def facts(
     """Return one row for each message at each node that noted anything of it.
 
     Args:
-        events: message_id binary, member int, kind string (of `FACT_KINDS`), ts_ns long
+        events: the columns of `noted`
         own: message_id binary, author int, sent_ns long
         members: member int, first_ns long, last_ns long
         broadcast: whether `own` is small enough to be handed to every task
@@ -113,8 +80,8 @@ def facts(
         present boolean: not the author, and there both before and after it was sent
     """
     each = (
-        events.where("message_id is not null")
-        .repartition("message_id")  # nodes note a message a few times each: too few to add up first
+        # nodes note a message a few times each: too few to add up first
+        events.repartition("message_id")
         .groupBy("message_id", "member")
         .agg(
             first(LogKind.RECEIVED).alias("received_ns"),
@@ -200,15 +167,15 @@ def messages(
     """Return one row for each message that somebody noted to have sent.
 
     Args:
-        own: the columns of `own_messages`
+        own: the columns of `storage.pipeline.rare.own_messages`
         totals: those of `by_message`
         due: those of `expected`
         members: member int, channel string
 
     Returns:
-        the columns of `own_messages` and of `by_message`; channel string; expected long (others
-        who were there); converged_ns long: from sending until the last of these had delivered it,
-        null where one of them never did, or nobody was there
+        the columns of `storage.pipeline.rare.own_messages` and of `by_message`; channel string;
+        expected long (others who were there); converged_ns long: from sending until the last of
+        these had delivered it, null where one of them never did, or nobody was there
     """
     counted = due.groupBy("message_id").agg(F.count("*").alias("expected"))
     authors = members.select(F.col("member").alias("author"), "channel")

@@ -40,7 +40,7 @@ def delivery_figures(work: Work, sessions: "DataFrame", totals: Row) -> Figures:
 
     Args:
         work: of the job
-        sessions: the columns of `storage.pipeline.repairs.sessions`
+        sessions: the columns of `storage.pipeline.rare.sessions`
         totals: `TOTALS` of all messages
     """
     directory = work.run.directory

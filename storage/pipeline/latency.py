@@ -44,11 +44,54 @@ def latencies(facts: "DataFrame", members: "DataFrame") -> "DataFrame":
     Returns:
         channel string, latency_us long (negative: the clocks differ by more), times long
     """
-    channels = F.broadcast(members.select("member", "channel"))
+    numbers = F.broadcast(numbered(members).select("member", "number"))
     known = facts.where("delivered_ns is not null and sent_ns is not null and member != author")
     took = in_us(F.col("delivered_ns") - F.col("sent_ns"))
-    spans = known.select("member", took.alias("latency_us")).join(channels, "member")
-    return spans.groupBy("channel", "latency_us").agg(F.count("*").alias("times"))
+    spans = known.select("member", took.alias("latency_us")).join(numbers, "member")
+    counted = spans.groupBy("number", "latency_us").agg(F.count("*").alias("times"))
+    return named(counted, members).select("channel", "latency_us", "times")
+
+
+def by_channel(took: "DataFrame", members: "DataFrame") -> "DataFrame":
+    """Return how latencies are distributed in each channel.
+
+    Args:
+        took: the columns of `latencies`
+        members: member int, channel string
+
+    Returns:
+        channel string, and the columns of `distribution`
+    """
+    numbers = numbered(members).where("member = number").select("channel", "number")
+    found = distribution(took.join(F.broadcast(numbers), "channel"), "latency_us", "number")
+    return named(found, members).drop("number")
+
+
+def numbered(members: "DataFrame") -> "DataFrame":
+    """Return the members with a number for their channel: millions of texts are not compared.
+
+    Args:
+        members: member int, channel string
+
+    Returns:
+        member int, channel string, number int: that of the first member of the channel
+    """
+    number = F.min("member").over(Window.partitionBy("channel"))
+    return members.select("member", "channel", number.alias("number"))
+
+
+def named(rows: "DataFrame", members: "DataFrame") -> "DataFrame":
+    """Return rows with the name of their channel, by its number as `numbered` gives it.
+
+    Args:
+        rows: number int, and others
+        members: member int, channel string
+
+    Returns:
+        channel string, and the columns of `rows`
+    """
+    names = members.select(F.col("member").alias("number"), "channel")
+    return rows.join(F.broadcast(names), "number").select("channel", *rows.columns)
 
 
 def distribution(spans: "DataFrame", name: str, by: str | None = None) -> "DataFrame":
@@ -65,18 +108,14 @@ def distribution(spans: "DataFrame", name: str, by: str | None = None) -> "DataF
         most_us long, at_us array of doubles at `PERCENTS` (null where count is 0)
     """
     value = F.col(name)
-
-    def often(chosen: "Column") -> "Column":
-        return F.coalesce(F.sum(F.when(chosen, F.col("times"))), F.lit(0))
-
     shares = F.array(*[F.lit(percent / 100) for percent in PERCENTS])
     keys = [by] if by else []
     return (
         weighed(spans, name, keys)
         .groupBy(*keys)
         .agg(
-            often(value.isNotNull()).alias("count"),
-            often(value < 0).alias("negative"),
+            F.coalesce(F.max("total"), F.lit(0)).alias("count"),
+            F.coalesce(F.max("below_zero"), F.lit(0)).alias("negative"),
             F.min(value).alias("least_us"),
             F.max(value).alias("most_us"),
             F.percentile(value, shares, F.col("weight")).alias("at_us"),
@@ -85,11 +124,11 @@ def distribution(spans: "DataFrame", name: str, by: str | None = None) -> "DataF
 
 
 def weighed(spans: "DataFrame", name: str, keys: Sequence[str]) -> "DataFrame":
-    """Return for how many values each row stands where the percentiles of a group are looked for.
+    """Return the rows of each group that a percentile may fall on, and what each stands for.
 
-    A row that a percentile may fall on stands for itself and for the rows before it, down to the
-    last one of its kind; so what has the rank of a percentile stays what it was. All others stand
-    for nothing.
+    That is itself and the rows before it, down to the last one of its kind; so what has the rank of
+    a percentile stays what it was. The least and the most are among them; a group without a value
+    has one row, which stands for nothing.
 
     Args:
         spans: `name` long (null: counts for nothing), times long, and the columns `keys`
@@ -97,25 +136,32 @@ def weighed(spans: "DataFrame", name: str, keys: Sequence[str]) -> "DataFrame":
         keys: whose equal values make a group
 
     Returns:
-        the columns of `spans`; weight long
+        the columns `keys` and `name`; weight long; of the whole group, total long and below_zero
+        long (null: none)
     """
     rising = Window.partitionBy(*keys).orderBy(name)
     so_far = rising.rowsBetween(Window.unboundedPreceding, Window.currentRow)
-    before = rising.rowsBetween(Window.unboundedPreceding, -1)
+    # in the same order: what is counted over all rows of a group needs no second pass then
+    whole = rising.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
     times = F.when(F.col(name).isNotNull(), F.col("times")).otherwise(0)
     # a percentile between two values takes both of them, and the last bit of a double may move it
     # to the next: what lies two ranks from a step counts as on it
     last = F.greatest(F.lit(1), F.col("total") - 1)
     below = F.floor((F.col("until") - times - 2) * STEPS / last)
     above = F.floor((F.col("until") + 1) * STEPS / last)
-    counted = F.when(below < above, F.col("until"))
+    already = F.lag("until", 1, 0).over(rising)
     return (
-        spans.withColumn("until", F.sum(times).over(so_far))
-        .withColumn("total", F.sum(times).over(Window.partitionBy(*keys)))
-        .withColumn("counted", counted)
-        .withColumn("already", F.coalesce(F.max("counted").over(before), F.lit(0)))
-        .withColumn("weight", F.coalesce(F.col("counted") - F.col("already"), F.lit(0)))
-        .drop("until", "total", "counted", "already")
+        spans.select(
+            *keys,
+            name,
+            "times",
+            F.sum(times).over(so_far).alias("until"),
+            F.sum(times).over(whole).alias("total"),
+            F.sum(F.when(F.col(name) < 0, times)).over(whole).alias("below_zero"),
+            F.row_number().over(rising).alias("place"),
+        )
+        .where((below < above) | (F.col("place") == 1))
+        .select(*keys, name, (F.col("until") - already).alias("weight"), "total", "below_zero")
     )
 
 

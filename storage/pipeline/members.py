@@ -31,24 +31,21 @@ def host_rows(spark: "SparkSession", hosts: Mapping[str, str]) -> "DataFrame":
     return spark.createDataFrame(sorted(hosts.items()), HOSTS)
 
 
-def members(log: "DataFrame", hosts: "DataFrame") -> "DataFrame":
+def members(rows: "DataFrame", hosts: "DataFrame") -> "DataFrame":
     """Return one row for each node of each channel, numbered from 1 in the order of both.
 
-    A node counts as present from the first thing it noted of a channel to the last. A time before
-    1970 was never noted by us, and the difference of two such may not fit a long.
+    A node counts as present from the first thing it noted of a channel to the last.
 
     Args:
-        log: channel string, node string, ts_ns long
+        rows: channel string, node string, first_ns long, last_ns long (of some of what it noted)
         hosts: node string, host string
 
     Returns:
         member int, channel string, node string, host string (null: not known),
         first_ns long, last_ns long
     """
-    seen = (
-        log.where("ts_ns >= 0")
-        .groupBy("channel", "node")
-        .agg(F.min("ts_ns").alias("first_ns"), F.max("ts_ns").alias("last_ns"))
+    seen = rows.groupBy("channel", "node").agg(
+        F.min("first_ns").alias("first_ns"), F.max("last_ns").alias("last_ns")
     )
     # one task numbers them all; they are a few thousand, and not the rows of the log
     number = F.row_number().over(Window.orderBy("channel", "node"))

@@ -1,16 +1,13 @@
-"""What repair and reconciliation cost: requests and answers for each loss, sessions and bytes."""
+"""What repair cost: requests and answers for each loss."""
 
 from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
 
-from sync.protocol_log import LogKind
 from sync.sds.repair import GROUP_SIZE
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
-
-SESSION_KINDS: Final = (LogKind.SESSION_STARTED, LogKind.SESSION_ROUND, LogKind.SESSION_ENDED)
 
 DIGEST_DIGITS: Final = 16
 """Hex digits of H(x), the first 8 bytes of SHA-256 (SDS-R guide, "Hash Function")."""
@@ -124,27 +121,4 @@ def repair_load(lost: "DataFrame", grouped: "DataFrame") -> "DataFrame":
             F.avg(F.col("answers") / F.col("groups") / in_group).alias("answers_per_member"),
         )
         .orderBy("groups")
-    )
-
-
-def sessions(events: "DataFrame") -> "DataFrame":
-    """Return one row for each reconciliation, as each of its two sides noted it.
-
-    Args:
-        events: run string, boot long, member int, peer string, kind string (of `SESSION_KINDS`),
-            ts_ns long, session long, round int, bytes int
-
-    Returns:
-        run string, boot long, member int, session long, peer string, started_ns long,
-        ended_ns long (null: not noted), rounds int, bytes long
-    """
-    started = F.when(F.col("kind") == LogKind.SESSION_STARTED.value, F.col("ts_ns"))
-    ended = F.when(F.col("kind") == LogKind.SESSION_ENDED.value, F.col("ts_ns"))
-    known = events.where("session is not null")
-    return known.groupBy("run", "boot", "member", "session").agg(
-        F.max("peer").alias("peer"),
-        F.min(started).alias("started_ns"),
-        F.max(ended).alias("ended_ns"),
-        F.coalesce(F.max("round"), F.lit(0)).alias("rounds"),
-        F.coalesce(F.sum("bytes"), F.lit(0)).alias("bytes"),
     )

@@ -7,10 +7,9 @@ Tables: `members`, `facts`, `messages`, `sessions`, and the small ones that the 
 import shutil
 from typing import TYPE_CHECKING, Final
 
-from pyspark import StorageLevel
 from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
 
-from storage.pipeline import evidence, facts, latency, matrix, repairs
+from storage.pipeline import evidence, facts, latency, matrix, rare, repairs
 from storage.pipeline.figures import TOTALS, delivery_figures, one_row
 from storage.pipeline.members import host_rows, hosts_of, members
 from storage.pipeline.problems import PipelineError
@@ -20,7 +19,9 @@ from storage.pipeline.work import Work
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+RARE: Final = "rare"
 OWN: Final = "own"
+"""Tables that others are made of."""
 
 SPANS: Final = {
     "until everybody had it": "converged_ns",
@@ -33,31 +34,25 @@ SPANS: Final = {
 
 
 def run(work: Work) -> None:
-    """Read the logs three times: who is there, what is rare, and what happens to each message."""
+    """Read the logs twice: for who is there and what is rare, and for what becomes of messages."""
     log = work.inputs.log(work.spark)
+    seldom = _written(work, RARE, rare.rare(log))
     hosts = host_rows(work.spark, hosts_of(work.inputs.notes))
-    there = _written(work, "members", members(log, hosts))
+    there = _written(work, "members", members(seldom, hosts))
     if not row_count(work.run.directory, "members"):
         raise PipelineError("The exports have no protocol log; `chat-tui settings` can turn it on.")
-    rare = facts.noted(log, there, (*facts.OWN_KINDS, *repairs.SESSION_KINDS))
-    # two tables are made of it, and nothing of these two columns
-    rare = rare.drop("seq", "lamport").persist(StorageLevel.MEMORY_AND_DISK)
-    try:
-        kinds = [kind.value for kind in facts.OWN_KINDS]
-        own = facts.own_messages(rare.where(F.col("kind").isin(kinds)))
-        own = _written(work, OWN, own)
-        talked = _written(work, "sessions", repairs.sessions(rare))
-    finally:
-        rare.unpersist()
+    own = _written(work, OWN, rare.own_messages(seldom, there))
+    talked = _written(work, "sessions", rare.sessions(seldom, there))
+    shutil.rmtree(work.run.table(RARE))  # all of it stands in the others
     totals = _tables(work, log, there, own)
-    shutil.rmtree(work.run.table(OWN))  # all of it stands in `messages`
+    shutil.rmtree(work.run.table(OWN))  # and this in `messages`
     work.run.figures = delivery_figures(work, talked, totals)
 
 
 def _tables(work: Work, log: "DataFrame", there: "DataFrame", own: "DataFrame") -> Row:
     """Write all other tables; returns the totals of all messages."""
     few = row_count(work.run.directory, OWN) <= facts.BROADCAST_MAX
-    events = facts.noted(log, there, facts.FACT_KINDS)
+    events = facts.noted(log, there)
     rows = _written(work, "facts", facts.facts(events, own, there, broadcast=few))
     due = facts.expected(own, there)
     became = facts.by_message(rows)
@@ -65,7 +60,7 @@ def _tables(work: Work, log: "DataFrame", there: "DataFrame", own: "DataFrame") 
 
     took = _written(work, "latency_counts", latency.latencies(rows, there))
     _written(work, "latency", latency.distribution(took, "latency_us"))
-    _written(work, "channels", latency.distribution(took, "latency_us", "channel"))
+    _written(work, "channels", latency.by_channel(took, there))
     _written(work, "spans", spans(sent))
     clocks = {*hosts_of(work.inputs.notes).values()}
     # where there is one clock, all of these rows are looked at for nothing

@@ -1,0 +1,38 @@
+"""What Java is told when a session starts."""
+
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.conftest import need_java
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+
+def test_java_takes_what_it_is_told_for_large_input_and_does_not_speak_of_it() -> None:
+    need_java()
+    from storage.pipeline.session import HOT_ONLY  # noqa: PLC0415  # pyspark, for these tests alone
+
+    command = ["java", *HOT_ONLY.split(), "-version"]
+    told = subprocess.run(command, capture_output=True, text=True, check=True)
+
+    assert told.stdout == ""
+    assert "CompileCommand" not in told.stderr
+    assert "warning" not in told.stderr.lower()
+
+
+def test_spark_names_what_it_writes_as_java_is_told(spark: "SparkSession") -> None:
+    from storage.pipeline.session import GENERATED  # noqa: PLC0415
+
+    query: Any = spark.range(9).where("id % 2 = 0")
+    java: Any = spark.sparkContext._jvm
+    code = query._jdf.queryExecution().executedPlan().doCodeGen()._2()
+    compiler = java.org.apache.spark.sql.catalyst.expressions.codegen.CodeGenerator
+
+    written = compiler.compile(code)._1().getClass().getName()
+
+    assert written.startswith(GENERATED.partition("*")[0])
