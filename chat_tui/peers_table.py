@@ -5,6 +5,7 @@ from typing import Final
 from textual.content import Content
 
 from chat_tui import reports
+from chat_tui.bindings import USUAL, Chosen, with_keys
 from chat_tui.dossier import has_and_needs
 from chat_tui.marks import Glyphs
 from chat_tui.panels import DIM, TITLE, TRUST_STYLES, here_first, sign
@@ -21,14 +22,14 @@ NOW_WITHIN: Final[Nanos] = 20 * SECOND
 """Whoever was heard of within this is seen `now`: pings come every 5 s."""
 
 KEYS: Final = (
-    ("Enter", "details"),
-    ("m", "message"),
-    ("v", "compare words"),
-    ("c", "connect by address"),
-    ("b", "block"),
-    ("r", "reconcile now"),
-    ("d", "doctor"),
-    ("Esc", "close"),
+    ("{over_enter}", "details"),
+    ("{peers_message}", "message"),
+    ("{peers_verify}", "compare words"),
+    ("{peers_connect}", "connect by address"),
+    ("{peers_block}", "block"),
+    ("{peers_reconcile}", "reconcile now"),
+    ("{peers_doctor}", "doctor"),
+    ("{close}", "close"),
 )
 
 
@@ -58,11 +59,11 @@ def table(snapshot: Snapshot, width: int, cursor: int, glyphs: Glyphs) -> list[C
     return lines
 
 
-def keys(width: int) -> Content:
+def keys(width: int, chosen: Chosen = USUAL) -> Content:
     """Return the keys and what they do; a key and its word stay on one line."""
     lines = [Content("")]
     for key, word in KEYS:
-        part = Content.assemble((key, "bold $accent"), f" {word}  ")
+        part = Content.assemble((with_keys(key, chosen), "bold $accent"), f" {word}  ")
         if lines[-1].cell_length + part.cell_length - len("  ") > width:
             lines.append(Content(""))
         lines[-1] += part

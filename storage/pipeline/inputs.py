@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -14,7 +15,18 @@ from pyspark.sql.types import StructType
 from storage.pipeline.histories import Consolidated
 from storage.pipeline.problems import PipelineError
 from storage.pipeline.runs import MANIFEST, Results
-from storage.tables import FORMAT, HISTORY, HISTORY_DIR, LOG, LOG_DIR, NOTE, WORLD, Note
+from storage.tables import (
+    BEFORE,
+    FORMAT,
+    HISTORY,
+    HISTORY_DIR,
+    LOG,
+    LOG_DIR,
+    LOG_IN_PART,
+    NOTE,
+    WORLD,
+    Note,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -23,6 +35,9 @@ DEPTH: Final = 3
 """Levels below what is named at which exports are found: DIR, DIR/node, DIR/host/node."""
 
 EXPORTS_MAX: Final = 100_000
+
+LEFT_OUT_MAX: Final = 100_000
+"""Ids, of all exports."""
 
 FINGERPRINTS: Final = "fingerprints"
 """The job whose results know of which exports they are."""
@@ -79,6 +94,19 @@ class Inputs:
         notes = [found[directory] for directory in directories]
         return cls(directories, notes, tuple(named), histories)
 
+    @property
+    def logs_in_part(self) -> list[str]:
+        """The nodes that left rows of their logs out of their exports: holes there mean nothing."""
+        return sorted(
+            {node for note in self.notes if note.more.get(LOG_IN_PART) for node in note.nodes}
+        )
+
+    @property
+    def left_out(self) -> list[bytes]:
+        """The ids of messages that nodes hold, and that their exports begin after."""
+        named = {one for note in self.notes for one in _ids(note.more.get(BEFORE))}
+        return sorted(named)[:LEFT_OUT_MAX]
+
     def history(self, spark: "SparkSession") -> "DataFrame":
         """Return the history of all nodes: the columns of `HISTORY`."""
         return self._table(spark, HISTORY_DIR, HISTORY)
@@ -96,6 +124,12 @@ class Inputs:
             return spark.createDataFrame([], struct)
         # Spark would want all paths to be parts of one table, to read columns off them
         return spark.read.schema(struct).option("recursiveFileLookup", "true").parquet(*paths)
+
+
+def _ids(value: object) -> Iterator[bytes]:
+    for one in value if isinstance(value, list) else ():
+        with suppress(TypeError, ValueError):  # no id: it excuses nothing
+            yield bytes.fromhex(one)
 
 
 def read_note(directory: Path) -> Note:

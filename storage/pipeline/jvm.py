@@ -1,19 +1,22 @@
 """The JVM of a session: started with its noise in a file, and ended before we go on."""
 
 import logging
-import os
 import subprocess
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
 from pyspark.logger import PySparkLogger
+
+from storage.pipeline import classes, launch
+from storage.pipeline.cluster import is_local
+from storage.pipeline.environment import environment
 
 END_WITHIN_S: Final = 20.0
 """For its shutdown hooks; it has nothing of ours any more."""
@@ -44,20 +47,29 @@ def log_option(scratch: Path) -> str:
 
 @contextmanager
 def spark_context(
-    settings: Mapping[str, str], environment: Mapping[str, str], log: Path
+    settings: Mapping[str, str],
+    variables: Mapping[str, str],
+    log: Path,
+    recorded: Path | None = None,
 ) -> Iterator[SparkContext]:
     """Start a JVM and Spark in it, and end both; whatever they say is added to `log`.
+
+    A JVM that we start ourselves writes its classes to `recorded` when all went well.
 
     Raises:
         PySparkRuntimeError: the JVM does not start.
         Py4JError: Spark does not start in it.
     """
     conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
+    ours = is_local(settings["spark.master"]) and not launch.is_set_up()
     gateway: Any = None
+    end_within_s = END_WITHIN_S
     try:
-        with _environment(environment):
+        with environment(variables):
             with log.open("ab") as noise:
-                gateway = launch_gateway(conf, {"stdout": noise, "stderr": noise})  # type: ignore[no-untyped-call]
+                gateway = (
+                    launch.start(settings, noise, recorded) if ours else _launched(conf, noise)
+                )
             context = _begun(conf, gateway)
         try:
             yield context
@@ -65,8 +77,15 @@ def spark_context(
             _stop(context)
             raise
         _stop(context)
+        if recorded is not None:
+            end_within_s = classes.RECORDED_WITHIN_S
     finally:
-        _forget(gateway)
+        _forget(gateway, end_within_s)
+
+
+def _launched(conf: SparkConf, noise: IO[bytes]) -> Any:  # noqa: ANN401  # py4j tells no types
+    """Start Java in Spark's own way, which knows clusters, and whatever somebody set for it."""
+    return launch_gateway(conf, {"stdout": noise, "stderr": noise})  # type: ignore[no-untyped-call]
 
 
 def _stop(context: SparkContext) -> None:
@@ -92,7 +111,7 @@ def _begun(conf: SparkConf, gateway: Any) -> SparkContext:  # noqa: ANN401
     return context  # type: ignore[no-any-return]
 
 
-def _forget(gateway: Any) -> None:  # noqa: ANN401  # py4j tells no types
+def _forget(gateway: Any, end_within_s: float) -> None:  # noqa: ANN401  # py4j tells no types
     """End the JVM; the next session of this process starts its own, with its own memory."""
     context: Any = SparkContext
     context._gateway = context._jvm = context._active_spark_context = None  # noqa: SLF001
@@ -101,7 +120,7 @@ def _forget(gateway: Any) -> None:  # noqa: ANN401  # py4j tells no types
     gateway.proc.terminate()  # Spark's shutdown hooks run, and free what it keeps
     gateway.proc.stdin.close()
     try:
-        gateway.proc.wait(END_WITHIN_S)
+        gateway.proc.wait(end_within_s)
     except subprocess.TimeoutExpired:
         gateway.proc.kill()
         gateway.proc.wait()
@@ -123,18 +142,3 @@ def logged(log: Path) -> Iterator[None]:
     finally:
         root.removeHandler(handler)
         handler.close()
-
-
-@contextmanager
-def _environment(changes: Mapping[str, str]) -> Iterator[None]:
-    """Change what the JVM inherits, for as long as it takes to start it."""
-    before = {name: os.environ.get(name) for name in changes}
-    os.environ.update(changes)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value

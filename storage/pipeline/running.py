@@ -48,20 +48,12 @@ def run_jobs(
 ) -> int:
     """Run jobs in one session; returns the exit status: 1 if any of them has findings.
 
-    Args:
-        jobs: by name, in this order.
-        named: where their exports are; nothing for jobs that read none.
-        out: where results go.
-        cluster: where they run.
-        as_json: whether figures are printed as JSON.
-        options: what a job wants to know besides.
+    Args: those of `finished`; `as_json` says whether figures are printed as JSON.
 
     Raises:
-        PipelineError: something is not as it must be, or the person stopped it. The results of
-            jobs before stay.
+        PipelineError: something is not as it must be. The results of jobs before stay.
     """
-    with stoppable(out) as stop:
-        figures = _figures(jobs, named, out, cluster, options, stop)
+    figures = finished(jobs, named, out, cluster, options)
     if as_json:
         click.echo(json.dumps(figures))
     elif reports.JOB in figures:  # it says all of it, in the words of people
@@ -71,6 +63,30 @@ def run_jobs(
         for table in tables(figures):
             Console().print(table)
     return 1 if any(found.get("findings") for found in figures.values()) else 0
+
+
+def finished(
+    jobs: Sequence[str],
+    named: Sequence[Path],
+    out: Path,
+    cluster: Cluster,
+    options: Mapping[str, Any] = MappingProxyType({}),
+) -> dict[str, Figures]:
+    """Run jobs in one session; returns the figures of each, in the order of `jobs`.
+
+    Args:
+        jobs: by name, in this order.
+        named: where their exports are; nothing for jobs that read none.
+        out: where results go.
+        cluster: where they run.
+        options: what a job wants to know besides.
+
+    Raises:
+        PipelineError: something is not as it must be, or the person stopped it. The results of
+            jobs before stay.
+    """
+    with stoppable(out) as stop:
+        return _figures(jobs, named, out, cluster, options, stop)
 
 
 def _figures(  # all that they are told

@@ -76,6 +76,8 @@ class Cluster:
 
     master: str = LOCAL
     memory: str = "2g"
+    recorded: Path | None = None
+    """Where its Java writes the classes it has loaded (see `storage.pipeline.classes`)."""
 
     def __post_init__(self) -> None:
         check_master(self.master)
@@ -111,7 +113,7 @@ def session(
     with (
         logged(noise),
         plainly(),
-        spark_context(settings, environment, noise) as context,
+        spark_context(settings, environment, noise, cluster.recorded) as context,
         plainly(),
     ):
         spark = SparkSession(context)
@@ -163,6 +165,8 @@ def _settings(cluster: Cluster, scratch: Path, input_bytes: int) -> dict[str, st
         "spark.sql.execution.combineAdjacentAggregation": "true",
         # hex digits need no tables of all languages, which take half a second to load
         "spark.sql.icu.caseMappings.enabled": "false",
+        # what is whole is published by the manifest
+        "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
         # how far a long task is, for the progress; the default is 10 s
         "spark.executor.heartbeatInterval": "2s",
         "spark.driver.extraJavaOptions": f"{java}{heap} {OUT_OF_MEMORY} {log_option(scratch)}",
@@ -171,8 +175,15 @@ def _settings(cluster: Cluster, scratch: Path, input_bytes: int) -> dict[str, st
     if is_short(input_bytes):
         # to plan each step anew by what the one before gave takes longer than the step
         settings["spark.sql.adaptive.enabled"] = "false"
+        # memory is taken and zeroed by pages: a few rows in each step of a task need no 32 MB
+        settings["spark.buffer.pageSize"] = "1m"
+        # of what all tasks of a stage get, there are hundreds, and small: no 4 MB for each
+        settings["spark.broadcast.blockSize"] = "64k"
     if is_local(cluster.master):
         settings["spark.python.daemon.module"] = "storage.pipeline.daemon"
+        # no file of sums beside each file: Hadoop starts a `chmod` for each that it makes, and
+        # Parquet has sums of its own
+        settings["spark.hadoop.fs.file.impl"] = "org.apache.hadoop.fs.RawLocalFileSystem"
     if (address := driver_address(cluster.master)) is not None:
         # executors call back; nothing else of this computer is open to them
         settings |= {"spark.driver.bindAddress": address, "spark.driver.host": address}

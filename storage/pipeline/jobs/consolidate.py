@@ -13,6 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812  # as all of its documentat
 
 from storage.pipeline import consolidation
 from storage.pipeline.histories import write_names
+from storage.pipeline.published import row_count
 from storage.pipeline.verify import REASON
 from storage.pipeline.work import Work
 
@@ -53,7 +54,7 @@ def _figure(work: Work, members: "DataFrame", held: "DataFrame", false: "DataFra
     [(entries, held_count, channels)] = counted.collect()
     nodes = members.select("node").distinct().count()
     reasons = false.groupBy(REASON).count().orderBy(F.desc("count"), REASON).limit(REASONS_MAX)
-    false_count = false.count()
+    false_count = row_count(work.run.directory, "quarantine")
     work.run.figures |= {
         "rows": (held_count or 0) + false_count,
         "entries": entries,

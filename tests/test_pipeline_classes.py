@@ -1,0 +1,110 @@
+"""Spark's classes kept ready for Java: made when asked for, and never in the way of a job."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from storage.pipeline import classes
+from storage.pipeline.prepare import SAMPLE
+from storage.pipeline.synthesize import synthesize
+from tests.conftest import need_java
+
+WITHIN_S = 600
+"""What a machine with much else to do may take; a quiet one takes a tenth of it."""
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty place to keep them."""
+    monkeypatch.setattr("platformdirs.user_cache_dir", lambda _: str(tmp_path / "cache"))
+
+
+def recorded(directory: Path, content: bytes) -> Path:
+    """Write what a Java might have written."""
+    classes.directory().mkdir(exist_ok=True)
+    path = directory / "recorded"
+    path.write_bytes(content)
+    return path
+
+
+def test_nothing_is_told_to_java_before_something_is_kept() -> None:
+    assert classes.kept() is None
+    assert classes.options(None) == []
+
+
+def test_what_is_kept_takes_the_place_of_what_was_before(tmp_path: Path) -> None:
+    classes.keep(recorded(tmp_path, b"first"))
+
+    path = classes.keep(recorded(tmp_path, b"the second"))
+
+    assert classes.kept() == path
+    assert [*classes.directory().iterdir()] == [path]
+    assert path.read_bytes() == b"the second"
+    assert classes.options(None)[-1] == f"-XX:SharedArchiveFile={path}"
+
+
+def test_what_was_cut_short_is_not_used(tmp_path: Path) -> None:
+    path = classes.keep(recorded(tmp_path, b"classes"))
+    path.write_bytes(b"cla")
+
+    assert classes.kept() is None
+
+
+def pipeline(home: Path, *arguments: object, **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "chat_tui", "pipeline", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=WITHIN_S,
+        env={
+            **os.environ,
+            "XDG_CACHE_HOME": str(home),
+            "XDG_DATA_HOME": str(home / "data"),
+            "COLUMNS": "200",
+            **variables,
+        },
+    )
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="where the cache is, a variable says on Linux")
+def test_jobs_start_with_what_was_prepared_and_without_if_it_is_damaged(tmp_path: Path) -> None:
+    need_java()
+    export, loaded = tmp_path / "export", tmp_path / "loaded.log"
+    synthesize(export, SAMPLE, lambda _: None)
+    job = ("fingerprints", export, "--out", tmp_path / "out", "--memory", "1g", "--json")
+    look = {"JDK_JAVA_OPTIONS": f"-Xlog:class+load:file={loaded}"}
+
+    made = pipeline(tmp_path, "prepare")
+    with_classes = pipeline(tmp_path, *job, **look)
+    used = loaded.read_text().count("shared objects file (top)")
+    [path] = (tmp_path / "chat-tui").iterdir()
+    remembered = (tmp_path / "data").exists()
+    path.chmod(0o600)
+    with path.open("r+b") as file:
+        file.seek(path.stat().st_size // 2)
+        file.write(bytes(1_000_000))
+    damaged = pipeline(tmp_path, *job, **look)
+
+    assert made.returncode == 0, made.stderr
+    assert re.search(rf"{path} from now on, \d+ MB", made.stdout)
+    assert not remembered, "the last report is the person's own"
+    assert used > 5_000
+    assert "shared objects file (top)" not in loaded.read_text()
+    assert with_classes.returncode == damaged.returncode == 0, damaged.stderr
+    assert with_classes.stdout == damaged.stdout
+    assert with_classes.stderr == damaged.stderr == ""
+
+
+def test_nothing_is_prepared_where_spark_is_set_up(tmp_path: Path) -> None:
+    done = pipeline(tmp_path, "prepare", SPARK_HOME=str(tmp_path))
+
+    assert done.returncode == 2
+    assert "Spark is set up here" in done.stderr
+    assert not (tmp_path / "chat-tui").exists()

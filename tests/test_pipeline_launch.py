@@ -1,0 +1,98 @@
+"""Spark's Java started by ourselves: when, with which classes, and what is said if it does not."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from storage.pipeline import launch
+from storage.pipeline.problems import PipelineError
+from storage.pipeline.session import Cluster, session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.fixture
+def nobody_set_spark_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the computer has that runs the tests."""
+    for name in os.environ:
+        if name.startswith(launch.SET_UP):
+            monkeypatch.delenv(name)
+
+
+@pytest.mark.usefixtures("nobody_set_spark_up")
+@pytest.mark.parametrize("name", ["SPARK_HOME", "SPARK_LOCAL_DIRS", "HADOOP_CONF_DIR"])
+def test_whoever_set_spark_up_has_it_started_its_own_way(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not launch.is_set_up(tmp_path)
+
+    monkeypatch.setenv(name, "something")
+
+    assert launch.is_set_up(tmp_path)
+
+
+@pytest.mark.usefixtures("nobody_set_spark_up")
+def test_settings_beside_pyspark_are_kept(tmp_path: Path) -> None:
+    (tmp_path / "conf").mkdir()
+
+    assert launch.is_set_up(tmp_path)
+
+
+@pytest.mark.usefixtures("nobody_set_spark_up")
+def test_a_pyspark_we_do_not_know_starts_its_own_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pyspark.__version__", "4.9.0")
+
+    assert launch.is_set_up(tmp_path)
+
+
+def test_java_looks_where_most_classes_are_and_never_in_files_for_clusters(tmp_path: Path) -> None:
+    for name in ("avro-1", "hive-exec-2", "kubernetes-client-7", "scala-library-2", "spark-core_2"):
+        (tmp_path / f"{name}.jar").touch()
+
+    places = [Path(place).name for place in launch.class_path(tmp_path).split(":")]
+
+    assert places == ["scala-library-2.jar", "spark-core_2.jar", "avro-1.jar"]
+
+
+def test_all_that_is_left_out_is_there() -> None:
+    jars = [path.name for path in (launch.HOME / "jars").glob("*.jar")]
+    words = " ".join(launch.LEFT_OUT.values()).split()
+
+    assert [word for word in words if not any(jar.startswith(word) for jar in jars)] == []
+
+
+@pytest.mark.usefixtures("nobody_set_spark_up")
+def test_a_java_that_dies_before_it_answers_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text(
+        "#!/bin/sh\n"
+        "test $1 = -version && echo 'openjdk version \"17\"' >&2 && exit\n"
+        "echo 'Could not reserve enough space for object heap' >&2\n"
+        "exit 1\n"
+    )
+    java.chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+
+    with (
+        pytest.raises(PipelineError, match="has not 600m of memory free"),
+        session(Cluster("local", "600m"), tmp_path),
+    ):
+        pytest.fail("it did not start")
+
+
+@pytest.mark.spark
+def test_the_java_of_this_computer_is_started_without_a_launcher(spark: "SparkSession") -> None:
+    if launch.is_set_up():
+        pytest.skip("Spark is set up here, or another one")
+    java = spark.sparkContext._jvm.System  # type: ignore[union-attr]
+
+    assert java.getProperty("sun.java.command") == launch.MAIN
+    assert java.getProperty("java.class.path") == launch.class_path()
