@@ -81,7 +81,8 @@ def test_jobs_that_run_side_by_side_are_stopped_together(tmp_path: Path) -> None
             process.kill()
             process.wait()
 
-    assert (process.returncode, said, complained.strip()) == (130, "", "")
+    stopped = f"chat-tui pipeline: Stopped; {out} keeps what was finished.\n"
+    assert (process.returncode, said, complained) == (130, "", stopped)
     assert not [path for path in (out / "runs").iterdir() if path.is_dir()]
     assert not (out / "manifest.json").exists()
 

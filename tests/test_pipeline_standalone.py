@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from storage.pipeline.command import cli
+from storage.pipeline.published import table_names
 from storage.pipeline.runs import Results
 from tests.appearing import appearing
 from tests.conftest import need_java
@@ -89,7 +90,8 @@ def tables(out: Path) -> dict[str, bytes]:
     for job in ("consolidate", "audit"):
         published = Results(out).published(job)
         assert published is not None
-        for path in sorted(published.directory.iterdir()):
+        for name in table_names(published.directory):
+            path = published.directory / name
             rows = sorted(repr(row) for row in pq.read_table(path).to_pylist())
-            found[f"{job}/{path.name}"] = "\n".join(rows).encode()
+            found[f"{job}/{name}"] = "\n".join(rows).encode()
     return found

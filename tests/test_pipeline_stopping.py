@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -122,6 +123,26 @@ def test_while_spark_runs(moment: str, exports: Path, out: Path, tmp_path: Path)
 
     check_stopped(ended, out)
     assert not list(scratch.glob("chat-tui-*")), "what Spark keeps aside is gone"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("moment", "words"),
+    [
+        ("call:_Made.write_history", ("pipeline", "synthesize", "{}", "--messages", "200")),
+        ("call:TableFile.add", ("sim", "--messages", "10", "--seeds", "1", "--export", "{}")),
+    ],
+)
+def test_a_stopped_export_leaves_nothing_so_that_the_same_command_makes_it(
+    moment: str, words: Sequence[str], tmp_path: Path
+) -> None:
+    made = tmp_path / "made"
+
+    ended = interrupted(moment, *(word.format(made) for word in words))
+
+    assert ended.returncode == 130, ended
+    assert "Traceback" not in ended.stderr
+    assert not made.exists()
 
 
 def test_what_fails_after_a_stop_is_not_said(tmp_path: Path) -> None:

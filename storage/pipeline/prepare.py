@@ -9,6 +9,7 @@ from storage.pipeline import classes, launch
 from storage.pipeline.problems import PipelineError
 from storage.pipeline.running import finished
 from storage.pipeline.session import Cluster
+from storage.pipeline.stopping import Stopped
 from storage.pipeline.synthesize import synthesize
 from storage.pipeline.synthetic.plan import Faults, Plan
 
@@ -47,9 +48,11 @@ def prepare(jobs: Sequence[str]) -> Path:
         with tempfile.TemporaryDirectory(prefix="spark-", dir=directory) as name:
             export, recorded = Path(name) / "export", Path(name) / "classes"
             synthesize(export, SAMPLE, lambda _: None)
-            finished(
-                jobs, [export], Path(name) / "results", Cluster(memory=MEMORY, recorded=recorded)
-            )
+            cluster = Cluster(memory=MEMORY, recorded=recorded)
+            try:
+                finished(jobs, [export], Path(name) / "results", cluster)
+            except Stopped:
+                raise Stopped("Stopped; what was prepared before stays.") from None
             if not recorded.is_file():
                 raise PipelineError("This Java does not keep classes: jobs start without.")
             return classes.keep(recorded)

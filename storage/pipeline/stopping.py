@@ -5,7 +5,8 @@ Rules:
    cuts neither a call into Java, whose Python side then talks to it in a broken state, nor a
    publishing in two.
 2. What is raised after a stop follows from it: Spark's failures are not said then.
-3. The first one counts. More of them would only cut short the tidying up, whose waits have limits.
+3. The first one counts. What comes while all is tidied up cuts nothing short but the end of Java,
+   which may take its time: it is killed.
 """
 
 import signal
@@ -32,7 +33,8 @@ class Stop:
     """Whether the person has stopped us."""
 
     def __init__(self) -> None:
-        self._heard = self._ending = False
+        self._heard = False
+        self._ending: Any = None
 
     def __bool__(self) -> bool:
         return self._heard
@@ -40,14 +42,16 @@ class Stop:
     def hear(self, _number: int, _frame: FrameType | None) -> None:
         """Handle the signal."""
         first, self._heard = not self._heard, True
-        if first and not self._ending:
+        if self._ending is not None:
+            self._ending.proc.kill()
+        elif first:
             raise KeyboardInterrupt
 
     @contextmanager
     def ending(self, gateway: Any) -> Iterator[None]:  # noqa: ANN401  # py4j tells no types
         """End the JVM when the block is interrupted: that is what ends the jobs in it.
 
-        After the block, a stop is only noted.
+        After the block, a stop only makes the JVM end at once.
 
         Raises:
             KeyboardInterrupt: there was a stop.
@@ -59,7 +63,7 @@ class Stop:
             gateway.proc.terminate()
             raise
         finally:
-            self._ending = True
+            self._ending = gateway
 
     def _check(self) -> None:
         """End what a stop should have: what Python raises while it frees something is dropped."""
