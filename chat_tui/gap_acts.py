@@ -22,7 +22,7 @@ KEYS: Final = "Enter what is known · r ask again now · h hide this line · Esc
 NO_MESSAGE: Final = (
     "This line stands for a message that is not here: r asks for it, Enter says what is known."
 )
-HIDDEN: Final = "Hidden while the chat is open; /hide off shows it again."
+HIDDEN: Final = "Hidden, also at the next start; /hide off shows all such lines again."
 SHOWN: Final = "Every gap has its line again."
 STAYS: Final = "This line goes by itself: once the message is here, or is given up."
 NO_GAP: Final = "No line of a gap is selected. Ctrl+T selects; then the arrow keys move."
@@ -71,7 +71,7 @@ class GapActs:
         """Hide the line the cursor is on, if it is one of a gap."""
         reader = self._reader
         if reader.part is Part.GAP and reader.cursor is not None:
-            reader.apply(reader.conversation.hide_gap(reader.cursor))
+            reader.apply(reader.conversation.hide_gaps([reader.cursor]))
             self._tell(Notice(HIDDEN))
         else:
             self._tell(Notice(STAYS if reader.on_gap else NO_GAP))
