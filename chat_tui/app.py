@@ -57,6 +57,7 @@ from sync.view import Event, Level, Notice
 if TYPE_CHECKING:
     from chat_tui.commands.table import Commands
     from chat_tui.debug_pane import DebugPane
+    from storage.hidden_gaps import HiddenGaps
     from storage.read_marks import ReadMarks
 
 TICK_S: Final = 1.0
@@ -81,6 +82,7 @@ class ChatApp(Overlays):
         channel: the channel to open; None opens the first one.
         glyphs: the character set, unless a setting says otherwise.
         read_marks: keeps what was read; None if that is only for this run.
+        hidden_gaps: keeps which lines about missing messages were hidden; None as above.
     """
 
     CSS_PATH = "app.tcss"
@@ -98,6 +100,7 @@ class ChatApp(Overlays):
         channel: ChannelId | None = None,
         glyphs: Glyphs = UNICODE,
         read_marks: "ReadMarks | None" = None,
+        hidden_gaps: "HiddenGaps | None" = None,
     ) -> None:
         snapshot = chat.snapshot()
         if channel is None and snapshot.channels:
@@ -106,7 +109,7 @@ class ChatApp(Overlays):
         self._start = start
         glyphs = self._glyphs
         self._feed = Feed(snapshot.me, snapshot.nick)
-        self._seen = Seen(read_marks, self._feed, chat.history)
+        self._seen = Seen(read_marks, self._feed, chat.history, hidden_gaps)
         self._pace = Pace(self._paint, self.call_next, self.set_timer)
         self._inputs = Inputs(self._command, self._answer)
         self._unsubscribe: list[Callable[[], None]] = []

@@ -11,7 +11,7 @@ from chat_tui.mentions import mentions
 from chat_tui.model import BEGINNING, Conversation
 from chat_tui.row import Change
 from chat_tui.text import clean_text
-from sync.machine import ChannelId, PeerId
+from sync.machine import ChannelId, MessageId, PeerId
 from sync.view import (
     DeliveryShown,
     Event,
@@ -84,6 +84,11 @@ class Feed:
         if conversation is None:
             return None
         return conversation.read_to or (BEGINNING if conversation.unread else None)
+
+    def hidden(self, channel: ChannelId) -> list[MessageId]:
+        """Return the messages of a channel of which the gap above was hidden."""
+        conversation = self._conversations.get(channel)
+        return [] if conversation is None else conversation.hidden
 
     def resume(self, channel: ChannelId, read_to: Position, after: Sequence[Line]) -> list[Change]:
         """Go on where the last run ended: `after` is what stands after the message read last."""

@@ -28,7 +28,7 @@ NO_MESSAGE: Final = (
     "This line stands for a message that is not here: {reading_ask} asks for it, "
     "{reading_details} says what is known."
 )
-HIDDEN: Final = "Hidden while the chat is open; /hide off shows it again."
+HIDDEN: Final = "Hidden, also at the next start; /hide off shows all such lines again."
 SHOWN: Final = "Every gap has its line again."
 STAYS: Final = "This line goes by itself: once the message is here, or is given up."
 NO_GAP: Final = "No line of a gap is selected. {select} selects; then the arrow keys move."
@@ -77,7 +77,7 @@ class GapActs:
         """Hide the line the cursor is on, if it is one of a gap."""
         reader = self._reader
         if reader.part is Part.GAP and reader.cursor is not None:
-            reader.apply(reader.conversation.hide_gap(reader.cursor))
+            reader.apply(reader.conversation.hide_gaps([reader.cursor]))
             self._tell(Notice(HIDDEN))
         else:
             said = STAYS if reader.on_gap else with_keys(NO_GAP, keys_of(reader))

@@ -167,13 +167,18 @@ class Conversation:
         """Go on from another run, before anything arrives: what came after `read_to` is `new`."""
         return self._decorate_at(self._attention.resume(read_to, new))
 
-    def hide_gap(self, message_id: MessageId) -> list[Change]:
-        """Say no more of the gap above a message; the oldest of too many are said again."""
-        self._hidden[message_id] = None
-        if len(self._hidden) > ROWS_KEPT:
-            del self._hidden[next(iter(self._hidden))]
-        index = self.index_of(message_id)
-        return [] if index is None else self._redecorate([index])
+    @property
+    def hidden(self) -> list[MessageId]:
+        """The messages of which the gap above is not said, in the order they were hidden."""
+        return list(self._hidden)
+
+    def hide_gaps(self, message_ids: Sequence[MessageId]) -> list[Change]:
+        """Say no more of the gaps above messages; the oldest of too many are said again."""
+        self._hidden |= dict.fromkeys(message_ids)
+        for message_id in self.hidden[:-ROWS_KEPT]:
+            del self._hidden[message_id]
+        indexes = [self.index_of(message_id) for message_id in message_ids]
+        return self._redecorate([index for index in indexes if index is not None])
 
     def show_gaps(self) -> list[Change]:
         """Say again of every gap that it is there."""

@@ -1,4 +1,4 @@
-"""What was read stays read over restarts, and what was not stays unread.
+"""What was read stays read over restarts, what was not stays unread, what was hidden hidden.
 
 A mark is where a channel was read to. Marks are written some seconds after they moved, and at the
 end; whoever is cut off finds a few messages new that were not.
@@ -13,10 +13,11 @@ from chat_tui.feed import Feed
 from chat_tui.model import BEGINNING
 from chat_tui.row import Change
 from sync.errors import LocalError
-from sync.machine import SECOND, ChannelId, Nanos
+from sync.machine import SECOND, ChannelId, MessageId, Nanos
 from sync.view import History, Line, Position
 
 if TYPE_CHECKING:
+    from storage.hidden_gaps import HiddenGaps
     from storage.read_marks import ReadMarks
 
 SAVE_EVERY: Final[Nanos] = 5 * SECOND
@@ -29,11 +30,22 @@ PAGE: Final = 200
 
 
 class Seen:
-    """Follows how far the channels of `feed` are read; without `marks` nothing is kept."""
+    """Follows how far the channels of `feed` are read; without `marks` nothing is kept.
 
-    def __init__(self, marks: "ReadMarks | None", feed: Feed, history: History) -> None:
+    Without `hidden`, lines about gaps that were hidden are shown again at the next start.
+    """
+
+    def __init__(
+        self,
+        marks: "ReadMarks | None",
+        feed: Feed,
+        history: History,
+        hidden: "HiddenGaps | None" = None,
+    ) -> None:
         self._marks, self._feed, self._history = marks, feed, history
+        self._hidden = hidden
         self._saved: dict[ChannelId, Position] = {}
+        self._saved_hidden: dict[ChannelId, list[MessageId]] = {}
         self._next: Nanos = 0
         self._resumed = False
         self._writing = asyncio.Lock()
@@ -46,6 +58,7 @@ class Seen:
         changes: list[Change] = []
         if self._marks is None:
             return changes
+        changes += await self._hide_again(channels, shown)
         self._saved = await asyncio.to_thread(self._marks.load)
         for channel in channels:
             with suppress(LocalError):  # the disk says so itself where it is read
@@ -58,6 +71,18 @@ class Seen:
                 new = self._feed.resume(channel, mark, after)
                 changes += new if channel == shown else []
         self._resumed = True
+        return changes
+
+    async def _hide_again(
+        self, channels: Sequence[ChannelId], shown: ChannelId | None
+    ) -> list[Change]:
+        changes: list[Change] = []
+        if self._hidden is not None:
+            self._saved_hidden = await asyncio.to_thread(self._hidden.load)
+            for channel in channels:
+                ids = self._saved_hidden.get(channel, [])
+                new = self._feed.conversation(channel).hide_gaps(ids) if ids else []
+                changes += new if channel == shown else []
         return changes
 
     async def _unread(self, channel: ChannelId, mark: Position) -> list[Line]:
@@ -79,7 +104,7 @@ class Seen:
         return True
 
     async def save(self, channels: Sequence[ChannelId]) -> None:
-        """Write the marks if they moved; those of the last run have to be read before."""
+        """Write what changed; what the last run wrote has to be read before."""
         if self._marks is None or not self._resumed:
             return
         marks = {one: mark for one in channels if (mark := self._feed.read_to(one)) is not None}
@@ -88,3 +113,9 @@ class Seen:
                 with suppress(OSError):  # a full disk is told where a message is lost by it
                     await asyncio.to_thread(self._marks.save, marks)
                     self._saved = marks
+            if self._hidden is not None:
+                hidden = {one: ids for one in channels if (ids := self._feed.hidden(one))}
+                if hidden != self._saved_hidden:
+                    with suppress(OSError):
+                        await asyncio.to_thread(self._hidden.save, hidden)
+                        self._saved_hidden = hidden

@@ -18,6 +18,7 @@ from chat_tui.leaving import leaving_on_signals
 from chat_tui.settings.schema import MOUSE
 from chat_tui.setup import Setup
 from chat_tui.terminal import Terminal
+from storage.hidden_gaps import HiddenGaps
 from storage.read_marks import ReadMarks
 from sync.errors import LocalError
 
@@ -137,6 +138,7 @@ async def _chat(setup: Setup) -> BaseException | None:
                 channel=client.first_channel,
                 glyphs=glyphs,
                 read_marks=ReadMarks(client.profile.directory / "read.json"),
+                hidden_gaps=HiddenGaps(client.profile.directory / "hidden.json"),
             )
             app.driver_class = Terminal
             await app.read_history()

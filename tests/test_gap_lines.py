@@ -190,7 +190,7 @@ async def test_h_hides_the_line_and_hide_off_shows_it_again() -> None:
 
     assert len(before) == 1
     assert not any("lost" in line or LOST in line for line in hidden)
-    assert "Hidden while the chat is open" in said
+    assert "Hidden, also at the next start" in said
     assert row is not None
     assert row.nick == "dave"
 
