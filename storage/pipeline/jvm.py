@@ -71,6 +71,7 @@ def spark_context(
                     launch.start(settings, noise, recorded) if ours else _launched(conf, noise)
                 )
             context = SparkContext(conf=conf, gateway=gateway)
+            _keep_quiet(context)
         try:
             yield context
         except Exception:
@@ -92,6 +93,15 @@ def _stop(context: SparkContext) -> None:
     """End Spark in good order; not after Ctrl+C, when its answer to another call is yet to come."""
     with suppress(Py4JError, OSError):  # it may have died
         context.stop()
+
+
+def _keep_quiet(context: SparkContext) -> None:
+    """Have nothing printed when Java ends while Spark's Python still waits for sums of its tasks.
+
+    We ask for no sums, and what goes wrong in a task is told by Java.
+    """
+    server: Any = context._accumulatorServer  # noqa: SLF001
+    server.handle_error = lambda _request, _address: None
 
 
 @contextmanager
