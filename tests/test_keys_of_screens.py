@@ -31,6 +31,7 @@ from chat_tui.screens import TextScreen
 from chat_tui.settings import schema
 from chat_tui.settings.preferences import Preferences, Wishes
 from chat_tui.settings_screen import SettingsScreen
+from chat_tui.surroundings import Panel
 from tests import scenes
 from tests.demos import SEED, lines, ready
 from tests.readings import command, long_talk, reading, selected, short_talk, shown, until
@@ -484,7 +485,7 @@ async def test_help_has_every_place_and_says_the_keys_there_are() -> None:
         await press(pilot, "f1")
         screen = app.screen
         assert isinstance(screen, TextScreen)
-        text = str(screen.query_one("#text").visual)  # type: ignore[attr-defined]
+        text = screen.query_one("#text", Panel).render().plain
 
     for heading in ("with a message selected", "in the list of peers", "in the demo"):
         assert f"KEYS {heading}" in text

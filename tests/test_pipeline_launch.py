@@ -1,6 +1,8 @@
 """Spark's Java started by ourselves: when, with which classes, and what is said if it does not."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +11,7 @@ import pytest
 from storage.pipeline import launch
 from storage.pipeline.problems import PipelineError
 from storage.pipeline.session import Cluster, session
+from tests.conftest import need_java
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -96,3 +99,31 @@ def test_the_java_of_this_computer_is_started_without_a_launcher(spark: "SparkSe
 
     assert java.getProperty("sun.java.command") == launch.MAIN
     assert java.getProperty("java.class.path") == launch.class_path()
+
+
+LOSING_JAVA = """
+import sys
+from pathlib import Path
+from storage.pipeline.session import Cluster, session
+
+with session(Cluster("local[1]", "512m"), Path(sys.argv[1])) as spark:
+    context = spark.sparkContext
+    print(context.parallelize([1, 2], 1).map(lambda number: 2 * number).sum())
+    context._gateway.proc.kill()
+    context._gateway.proc.wait()
+    context._accumulatorServer.shutdown()  # returns when it has seen the end, and said what it says
+"""
+
+
+@pytest.mark.spark
+def test_nothing_is_printed_when_java_dies_after_work_in_python(tmp_path: Path) -> None:
+    need_java()
+    done = subprocess.run(
+        [sys.executable, "-c", LOSING_JAVA, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "6\n", "")
