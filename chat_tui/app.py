@@ -20,12 +20,14 @@ from textual.widgets import Static, TextArea
 
 from chat_tui import applied
 from chat_tui.announcer import Announcer
-from chat_tui.bindings import BY_ID, Place
+from chat_tui.bindings import BY_ID, with_keys
 from chat_tui.chat import Chat
 from chat_tui.commands.command import At, Result, is_command
 from chat_tui.composer import Composer
 from chat_tui.feed import Feed, Pace
+from chat_tui.held import Input
 from chat_tui.inputs import Inputs
+from chat_tui.key_places import Place
 from chat_tui.marks import UNICODE, Glyphs
 from chat_tui.messages import (
     ChannelChosen,
@@ -168,7 +170,13 @@ class ChatApp(Overlays):
 
     def on_resize(self) -> None:
         """Fill what only now has a place on the screen."""
-        self.call_after_refresh(self._tick)
+        self.call_after_refresh(self._show_resized)
+
+    def _show_resized(self) -> None:
+        """Bring all up to date; a window that was too small for the input took its keys away."""
+        if self.composer.screen.focused is None:
+            self.composer.focus()
+        self._tick()
 
     async def on_unmount(self) -> None:
         """Hear no more of the engine, and keep what was read."""
@@ -221,7 +229,7 @@ class ChatApp(Overlays):
 
     @on(Submitted)
     def _submit(self, message: Submitted) -> None:
-        self._inputs.put(message.text)
+        self._inputs.put_typed(message.text, self._channel)
 
     @on(TextArea.Changed)
     def _tell_typing(self) -> None:
@@ -229,33 +237,45 @@ class ChatApp(Overlays):
         if self._channel is not None and text.strip() and not is_command(text):
             self._chat.typing(self._channel)
 
-    async def _command(self, text: str) -> Result:
+    async def _command(self, line: Input) -> Result:
         self._around.status.begin()
-        return await self._commands.run(
-            text, At(self._channel, self.transcript.about, on_gap=self.transcript.on_gap)
-        )
+        at = At(line.channel)
+        if line.channel == self._channel:
+            at = At(self._channel, self.transcript.about, on_gap=self.transcript.on_gap)
+        return await self._commands.run(line.text, at)
 
-    def _answer(self, text: str, result: Result) -> None:
+    def _answer(self, line: Input, result: Result) -> None:
         if result.quit:
             self.exit()
         elif not result.ok:
-            self.composer.restore(text)
+            if line.typed:
+                self._put_back(line)
             self._say(Notice(result.text, Level.ERROR))
         elif result.draft:
             self.composer.restore(result.draft)
         elif result.channel is not None:
+            begun = self.composer.take() if line.typed else ""
             self._open(result.channel)
+            if begun:
+                self.composer.begin(begun)
         elif not result.text and not self.transcript.follow and result.found is None:
             self._read_newest()
         if result.found is not None:
             self.reading.show(result.found)
         elif result.action is not None:
             self.call_next(self.run_action, result.action)
-        elif "\n" in result.text:
-            self._show_text(text.partition(" ")[0], lambda: Content(result.text))
+        elif "\n" in result.text or (result.ok and not self._around.status.has_room(result.text)):
+            self._show_text(line.text.partition(" ")[0], lambda: Content(result.text))
         elif result.ok and result.text:
             self._say(Notice(result.text))
         self._tick()
+
+    def _put_back(self, line: Input) -> None:
+        """Give a line back to who typed it, where it was typed."""
+        if line.channel == self._channel:
+            self.composer.restore(line.text)
+        else:
+            self.composer.restore_elsewhere(line.text, line.channel)
 
     @on(Refused)
     def _refuse(self, message: Refused) -> None:
@@ -297,6 +317,7 @@ class ChatApp(Overlays):
 
     def _open(self, channel: ChannelId) -> None:
         if channel != self._channel:
+            self.composer.move(self._channel, channel)
             self._channel = channel
             self.transcript.show(self._feed.conversation(channel))
         self._tick()
@@ -376,8 +397,8 @@ class ChatApp(Overlays):
         """Copy what was picked, or explain how to leave; nothing that is written is lost."""
         if self.reading.copy_picked():
             return
-        text = "Ctrl+Q quits. Nothing is lost: what nobody has yet goes out next time."
-        self._say(Notice(text))
+        text = "{quit} quits. Nothing is lost: what nobody has yet goes out next time."
+        self._say(Notice(with_keys(text, self.keys_chosen)))
 
     @on(ChannelChosen)
     def _open_chosen(self, choice: ChannelChosen) -> None:
@@ -390,6 +411,9 @@ class ChatApp(Overlays):
     async def action_key(self, id: str) -> None:  # noqa: A002  # as in the table
         """Do what a key of the table does, wherever it is heard."""
         row = BY_ID[id]
+        if row.place is Place.SELECTED:
+            await self.reading.do(row.action)
+            return
         heard_by: dict[Place, DOMNode] = {Place.READING: self.reading, Place.INPUT: self.composer}
         if row.place is Place.PANE:
             heard_by[Place.PANE] = await self._around.open_debug()
@@ -398,7 +422,7 @@ class ChatApp(Overlays):
 
     def action_submit(self, text: str) -> None:
         """Do as if `text` had been written and sent."""
-        self._inputs.put(text)
+        self._inputs.put(text, self._channel)
 
     def action_begin(self, text: str) -> None:
         """Let the person go on writing after `text`."""
@@ -409,13 +433,12 @@ class ChatApp(Overlays):
         settings = self._chat.settings
         settings.on_screen = True
         self.dress(settings)
-        self.set_keymap(applied.keymap_of(settings))
         self._pace.every_s = applied.pace_of(settings)
         self._glyphs = applied.glyphs_of(settings, self._usual_glyphs)
         self.draw_with(self._glyphs)
         self.transcript.change_look(self._glyphs, taste_of(settings))
         self._around.change_glyphs(self._glyphs)
-        self._around.change_keys(settings.keys())
+        self._around.change_keys(self.keys_chosen)
         self.composer.paste_lines = settings[PASTE_LINES]
         applied.hear_mouse(self._driver, settings)
         self._tick()

@@ -5,8 +5,10 @@ from typing import Any, Final
 
 from textual.binding import Binding, BindingType
 
-from chat_tui.bindings import KEYS, Place, as_sent, names_of
+from chat_tui.bindings import BY_ID, KEYS
 from chat_tui.feed import PAINT_EVERY_S, PAINT_SELDOM_S
+from chat_tui.key_names import as_sent, names_of
+from chat_tui.key_places import Place
 from chat_tui.marks import ASCII, UNICODE, Glyphs
 from chat_tui.settings.preferences import Preferences
 from chat_tui.settings.schema import (
@@ -29,6 +31,14 @@ def bindings_of(*places: Place) -> list[BindingType]:
         )
         for row in KEYS
         if row.place in places
+    ]
+
+
+def heard_as(action: str, *ids: str, priority: bool = False) -> list[BindingType]:
+    """Return rows of the table that a screen of its own hears too, with what they do there."""
+    return [
+        Binding(as_sent(BY_ID[id_].keys), action, show=False, priority=priority, id=id_)
+        for id_ in ids
     ]
 
 

@@ -49,6 +49,10 @@ class Attention:
         self.unread = 0
         self.look_back()
 
+    def glance(self) -> None:
+        """Note that all is in sight for now; what comes next is new, the separator stays."""
+        self.unread, self._read_to = 0, self._newest
+
     def look_back(self) -> None:
         """Note that somebody went to see what came above."""
         self.earlier, self._earlier_from = 0, None

@@ -1,41 +1,21 @@
 """Every key that does something, by id: the table behind the screen, the help and `[keys]`.
 
 Rules:
-1. A key stands here only if every common terminal really sends it (see `undeliverable`).
+1. A key stands here only if every common terminal really sends it (see `chat_tui.key_names`).
 2. Two keys that can be heard at the same moment never mean two things (see `conflicts`).
+3. A sentence that names a key names its id in braces, so that it tells the key there is.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import Enum
-from typing import Final
+from typing import Final, TypeAlias
 
-from sync.errors import LocalError
+from chat_tui.key_names import name_of, parse_keys
+from chat_tui.key_places import Place
 
-
-class Place(Enum):
-    """Where a key is heard."""
-
-    EVERYWHERE = "everywhere"
-    CHAT = "outside the protocol's pane"
-    INPUT = "while writing"
-    READING = "while writing or reading"
-    PANE = "in the protocol's pane"
-
-    @property
-    def moments(self) -> frozenset[str]:
-        """Who may have the keys when one of this place is heard."""
-        return MOMENTS[self]
-
-
-MOMENTS: Final = {
-    Place.EVERYWHERE: frozenset({"input", "transcript", "pane"}),
-    Place.CHAT: frozenset({"input", "transcript"}),
-    Place.INPUT: frozenset({"input"}),
-    Place.READING: frozenset({"input", "transcript"}),
-    Place.PANE: frozenset({"pane"}),
-}
+Chosen: TypeAlias = Mapping[str, tuple[str, ...]]
+"""The keys there are, as Textual names them, by the ids of the table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +28,27 @@ class Key:
     label: str
     """For lists: what it does, as short as a button's title."""
     place: Place = Place.EVERYWHERE
+    also: Place | None = None
+    """Where else it is heard: it does the same there, with what is in sight."""
     priority: bool = False
     """Whether it goes before what the widget in focus would do with it."""
+
+    @property
+    def moments(self) -> frozenset[str]:
+        """Who may have the keys when it is heard."""
+        return self.place.moments | (frozenset() if self.also is None else self.also.moments)
+
+    @property
+    def short_label(self) -> str:
+        """What it does, without the place: for lists of the keys of one place."""
+        return self.label if self.place.is_of_chat else self.label.partition(": ")[2]
 
 
 PANE_TABS: Final = ("Buffers", "Causal", "Bloom", "Sync", "Wire", "Trace")
 """What the tabs of the pane are called; `chat_tui.pane.tabs` is imported only with it."""
+
+SCENARIOS: Final = 7
+"""Of the demo; `chat_tui.demo.scenarios` is imported only with it."""
 
 KEYS: Final = (
     Key("quit", "ctrl+q", "quit", "Quit", priority=True),
@@ -76,11 +71,31 @@ KEYS: Final = (
     Key("select", "ctrl+t,alt+s", "select", "Select a message", Place.READING),
     Key("search", "ctrl+f", "search", "Search", Place.READING, priority=True),
     Key("unread", "alt+u", "unread", "First unread message", Place.READING),
-    Key("bare", "f9", "bare", "Text without boxes, to copy", Place.READING),
+    Key("bare", "f9", "bare", "Text without boxes, to copy", Place.READING, Place.OVER),
     Key("read_up", "pageup", "app.read('up')", "Read further up", Place.INPUT),
     Key("read_down", "pagedown", "app.read('down')", "Read further down", Place.INPUT),
     Key("oldest", "ctrl+home", "app.read('oldest')", "Oldest message", Place.INPUT),
     Key("newest", "ctrl+end", "app.read('newest')", "Newest message", Place.INPUT),
+    Key("reading_up", "up,k", "move(-1)", "Message: the one above", Place.SELECTED),
+    Key("reading_down", "down,j", "move(1)", "Message: the one below", Place.SELECTED),
+    Key("reading_page_up", "pageup", "screens(-1)", "Message: a screen up", Place.SELECTED),
+    Key("reading_page_down", "pagedown", "screens(1)", "Message: a screen down", Place.SELECTED),
+    Key("reading_first", "home", "edge(-1)", "Message: the very first", Place.SELECTED),
+    Key("reading_last", "end", "edge(1)", "Message: the newest", Place.SELECTED),
+    Key("reading_details", "enter", "details", "Message: all about it", Place.SELECTED),
+    Key("reading_copy", "y", "copy", "Message: copy it", Place.SELECTED, Place.DETAILS),
+    Key("reading_copy_id", "i", "copy_id", "Message: copy its id", Place.SELECTED, Place.DETAILS),
+    Key("reading_quote", "q", "quote", "Message: quote it", Place.SELECTED),
+    Key("reading_open", "o", "open_link", "Message: open its link", Place.SELECTED, Place.DETAILS),
+    Key("reading_graph", "g", "graph", "Message: what it builds on", Place.SELECTED, Place.DETAILS),
+    Key(
+        "reading_ask", "r", "ask_again", "Message: ask for the lost", Place.SELECTED, Place.DETAILS
+    ),
+    Key("reading_hide", "h", "hide", "Message: hide a gap's line", Place.SELECTED),
+    Key("reading_next", "n", "hit(1)", "Message: next hit, older", Place.SELECTED),
+    Key("reading_previous", "N", "hit(-1)", "Message: hit before, newer", Place.SELECTED),
+    Key("reading_write", "tab", "write", "Message: write, with it still selected", Place.SELECTED),
+    Key("reading_command", "slash", "command", "Message: a command about it", Place.SELECTED),
     *[
         Key(f"pane_tab_{number}", str(number), f"tab({number})", f"Protocol: {name}", Place.PANE)
         for number, name in enumerate(PANE_TABS, start=1)
@@ -108,165 +123,80 @@ KEYS: Final = (
     Key("pane_record", "r", "record", "Protocol: record the frames", Place.PANE),
     Key("pane_leave", "tab,shift+tab", "leave", "Protocol: back to writing", Place.PANE),
     Key("pane_back", "escape", "back", "Protocol: close what is open", Place.PANE),
+    Key("over_up", "up,k", "step(-1)", "Over the chat: a line up", Place.OVER),
+    Key("over_down", "down,j", "step(1)", "Over the chat: a line down", Place.OVER),
+    Key("over_page_up", "pageup", "page(-1)", "Over the chat: a screen up", Place.OVER),
+    Key("over_page_down", "pagedown,space", "page(1)", "Over the chat: a screen down", Place.OVER),
+    Key("over_first", "home", "edge(-1)", "Over the chat: first line", Place.OVER),
+    Key("over_last", "end", "edge(1)", "Over the chat: last line", Place.OVER),
+    Key("over_enter", "enter", "enter", "Over the chat: choose; close a text", Place.OVER),
+    Key("over_close", "q", "leave", "Over the chat: close", Place.OVER),
+    Key("details_frames", "w", "act('wire')", "Details: its frames on the wire", Place.DETAILS),
+    Key("details_raw", "d", "raw", "Details: its bytes, and back", Place.DETAILS),
+    Key("peers_message", "m", "message", "Peers: write to one alone", Place.PEERS),
+    Key("peers_verify", "v", "verify", "Peers: compare words", Place.PEERS),
+    Key("peers_connect", "c", "connect", "Peers: connect by address", Place.PEERS),
+    Key("peers_block", "b", "block", "Peers: block one, or undo it", Place.PEERS),
+    Key("peers_reconcile", "r", "reconcile", "Peers: compare histories now", Place.PEERS),
+    Key("peers_doctor", "d", "doctor", "Peers: test the network", Place.PEERS),
+    Key("verify_match", "m", "match", "Words: they match", Place.VERIFY),
+    Key("verify_differ", "b", "differ", "Words: they differ, block", Place.VERIFY),
+    Key("settings_less", "left", "step(-1)", "Settings: the value before", Place.SETTINGS),
+    Key("settings_more", "right", "step(1)", "Settings: the value after", Place.SETTINGS),
+    Key("settings_reset", "delete,backspace", "reset", "Settings: undo a change", Place.SETTINGS),
+    Key("settings_next", "tab", "section(1)", "Settings: the next part", Place.SETTINGS),
+    Key("settings_back", "shift+tab", "section(-1)", "Settings: the part before", Place.SETTINGS),
+    Key("demo_forward", "full_stop,right", "forward", "Demo: step", Place.DEMO),
+    Key("demo_back", "comma,left", "back", "Demo: step back", Place.DEMO),
+    Key("demo_run", "space", "run", "Demo: let time run, or stop it", Place.DEMO),
+    Key("demo_slower", "minus", "speed(-1)", "Demo: slower", Place.DEMO),
+    Key("demo_faster", "plus,equals_sign", "speed(1)", "Demo: faster", Place.DEMO),
+    Key("demo_next", "n", "scenario(1)", "Demo: next scenario", Place.DEMO),
+    Key("demo_again", "r", "scenario(0)", "Demo: this scenario again", Place.DEMO),
+    Key("demo_formulas", "e", "register", "Demo: formulas, or sentences alone", Place.DEMO),
+    Key("demo_protocol", "d", "protocol", "Demo: the protocol of the selected one", Place.DEMO),
+    Key("demo_page_up", "pageup", "page(-1)", "Demo: protocol, further up", Place.DEMO),
+    Key("demo_page_down", "pagedown", "page(1)", "Demo: protocol, further down", Place.DEMO),
+    Key("demo_person", "tab", "select(1)", "Demo: select the next participant", Place.DEMO),
+    Key("demo_person_back", "shift+tab", "select(-1)", "Demo: the participant before", Place.DEMO),
+    Key("demo_write", "w,enter", "write", "Demo: write as the selected one", Place.DEMO),
+    Key("demo_lose", "l", "meddle('lose')", "Demo: lose the next message", Place.DEMO),
+    Key("demo_loss", "L", "meddle('loss')", "Demo: lose a share of frames", Place.DEMO),
+    Key("demo_delay", "D", "meddle('delay')", "Demo: delay frames", Place.DEMO),
+    Key("demo_twice", "U", "meddle('duplicate')", "Demo: frames arrive twice", Place.DEMO),
+    Key("demo_cut", "x", "meddle('cut')", "Demo: cut a link, or mend it", Place.DEMO),
+    Key("demo_divide", "p", "meddle('divide')", "Demo: cut the network in two", Place.DEMO),
+    Key("demo_power", "o", "meddle('power')", "Demo: a computer off, or on", Place.DEMO),
+    Key("demo_help", "question_mark", "keys", "Demo: all its keys", Place.DEMO),
+    Key("demo_leave", "q", "leave", "Demo: close what is open, then leave", Place.DEMO),
+    *[
+        Key(f"demo_play_{n}", str(n), f"play({n})", f"Demo: scenario {n}", Place.DEMO)
+        for n in range(1, SCENARIOS + 1)
+    ],
 )
 
 BY_ID: Final = {key.id: key for key in KEYS}
 
-LETTERS_TAKEN: Final = {"b": "Ctrl+Left", "f": "Ctrl+Right"}
-"""What terminals make of Alt and a letter: they send the old keys for words of a shell."""
-
-CTRL_TAKEN: Final = {
-    "i": "Tab",
-    "m": "Enter",
-    "j": "a new line",
-    "h": "Backspace, in many terminals",
-    "left_square_bracket": "Esc",
-}
-SIGNS: Final = {
-    "question_mark": "?", "slash": "/", "plus": "+", "minus": "-", "equals_sign": "=",
-    "full_stop": ".", "colon": ":", "semicolon": ";", "exclamation_mark": "!", "number_sign": "#",
-    "underscore": "_", "asterisk": "*", "less_than_sign": "<", "greater_than_sign": ">",
-    "left_square_bracket": "[", "right_square_bracket": "]",
-}  # fmt: skip
-"""Keys that are signs, which stand alone only where nothing is written; a comma separates keys."""
-
-NAMES: Final = {"pageup": "PgUp", "pagedown": "PgDn", "escape": "Esc", **SIGNS}
-"""How keys are called on keyboards, where Textual has another name."""
-
-ESSENTIAL: Final = frozenset({"enter", "tab", "shift+tab", "up", "down", "left", "right"})
-"""Keys of the input and of lists, which would not work without them."""
-
-IN_CHAT: Final = frozenset(
-    key for row in KEYS if row.place is not Place.PANE for key in row.keys.split(",")
-)
-
-EDITING: Final = frozenset({
-    "ctrl+a", "ctrl+c", "ctrl+d", "ctrl+e", "ctrl+k", "ctrl+u", "ctrl+v", "ctrl+w", "ctrl+x",
-    "ctrl+y", "ctrl+z", "ctrl+left", "ctrl+right", "home", "end", "delete", "backspace", "f7",
-    "alt+backspace", "alt+delete", "ctrl+backspace",
-}) - IN_CHAT  # fmt: skip
-"""What the input does with keys before anybody else hears of them; a test compares it with it."""
-
-NAMED: Final = frozenset({
-    "escape", "up", "down", "left", "right", "home", "end", "pageup", "pagedown", "insert",
-    "delete", "backspace", "enter", "tab", "space",
-})  # fmt: skip
-FUNCTION: Final = re.compile(r"(?:shift\+)?f(?:[1-9]|1[0-2])")
-LETTER: Final = re.compile(r"[a-z]")
-BARE: Final = re.compile(r"[a-zA-Z0-9]")
-MODIFIED: Final = re.compile(r"((?:(?:ctrl|alt|shift)\+)+)(.+)")
+IN_BRACES: Final = re.compile(r"\{(\w+)\}")
 
 
-def undeliverable(key: str, place: Place = Place.EVERYWHERE) -> str:
-    """Return why a key cannot be used in a place, as a sentence; empty if it can."""
-    said = name_of(key)
-    if place is not Place.PANE and key in EDITING:
-        return f"{said} edits what is being written."
-    if FUNCTION.fullmatch(key):
-        return ""
-    if place is Place.PANE:
-        if key in NAMED | ESSENTIAL | SIGNS.keys() or BARE.fullmatch(key):
-            return ""
-        if len(key) == 1:
-            return f"{said} is not on every keyboard: take a letter, a digit or a sign."
-    elif key in ESSENTIAL:
-        return f"{said} is needed for writing and for lists."
-    found = MODIFIED.fullmatch(key)
-    if found is None:
-        return "" if key in NAMED - {"backspace", "delete", "space"} else _bare(key, said)
-    modifiers, base = set(found[1].rstrip("+").split("+")), found[2]
-    if base in NAMED:
-        return _named(modifiers, base, said)
-    if not LETTER.fullmatch(base):
-        return f"{said} is sent by hardly any terminal as such: take Ctrl or Alt and a letter."
-    if modifiers == {"ctrl"} and base in CTRL_TAKEN:
-        return f"Terminals send the same for {said} as for {CTRL_TAKEN[base]}."
-    if modifiers == {"alt"} and base in LETTERS_TAKEN:
-        return f"Terminals send the same for {said} as for {LETTERS_TAKEN[base]}."
-    if modifiers not in ({"ctrl"}, {"alt"}):
-        return f"Most terminals cannot send {said}: take Ctrl or Alt and a letter."
-    return ""
+def with_keys(words: str, chosen: Chosen) -> str:
+    """Return words with the first of the keys of every id that stands in them in braces."""
+    return IN_BRACES.sub(lambda found: name_of(chosen[found[1]][0]), words)
 
 
-def _named(modifiers: set[str], base: str, said: str) -> str:
-    """Judge a key with a name that is pressed together with others."""
-    if base in {"enter", "tab", "escape", "backspace", "space"}:
-        return f"Many terminals send the same for {said} as for {name_of(base)}."
-    if "shift" in modifiers:
-        return f"{said} selects text in the input."
-    return ""
-
-
-def _bare(key: str, said: str) -> str:
-    if len(key) == 1 or key in {"space", "backspace", "delete"}:
-        return f"{said} is needed for writing: take it with Ctrl or Alt, or a function key."
-    return f"There is no key {said}; `chat-tui keys` shows what each key is called."
-
-
-def as_sent(keys: str) -> str:
-    """Return keys with those that terminals send instead: F14 where Shift+F2 was pressed."""
-    every = keys.split(",")
-    shifted = [int(key.removeprefix("shift+f")) for key in every if key.startswith("shift+f")]
-    return ",".join([*every, *[f"f{number + 12}" for number in shifted]])
-
-
-def parse_keys(text: str, place: Place = Place.EVERYWHERE) -> tuple[str, ...]:
-    """Return keys of a place as they are kept, of what a person writes: `F5, Alt+R`.
-
-    Raises:
-        LocalError: one cannot be used; says why.
-    """
-    keys = [_as_kept(word.strip()) for word in text.split(",") if word.strip()]
-    if not keys:
-        raise LocalError("Name a key, as f12 or alt+r; /set with reset brings the usual one back.")
-    for key in keys:
-        if problem := undeliverable(key, place):
-            raise LocalError(f"{problem} Choose another key.")
-    return tuple(dict.fromkeys(keys))
-
-
-def _as_kept(word: str) -> str:
-    """Return the key that was written; of a lone letter, Shift makes another one."""
-    if len(word) == 1:
-        return FROM_NAMES.get(word, word)
-    key = word.casefold().replace("control+", "ctrl+")
-    return FROM_NAMES.get(key, key)
-
-
-FROM_NAMES: Final = {
-    "pgup": "pageup",
-    "pgdn": "pagedown",
-    "esc": "escape",
-    "del": "delete",
-    **{sign: key for key, sign in SIGNS.items()},
-}
-
-
-def name_of(key: str) -> str:
-    """Return a key as it stands on keyboards: `Alt+H` of `alt+h`, and `n` of `n` alone."""
-    if len(key) == 1:
-        return key
-    parts = key.split("+")
-    return "+".join(NAMES.get(part, part.capitalize()) for part in parts)
-
-
-def names_of(keys: Iterable[str]) -> str:
-    """Return keys as a person reads them: `F1 or Alt+H`."""
-    return " or ".join(name_of(key) for key in keys)
-
-
-def conflicts(chosen: Mapping[str, tuple[str, ...]], newest: str = "") -> list[str]:
+def conflicts(chosen: Chosen, newest: str = "") -> list[str]:
     """Return a sentence for every key that would mean two things; `chosen` is by id.
 
     A key heard everywhere is heard while writing as well, so it may not mean another thing there;
     one of the pane may equal one of the chat. Of two, that of the id `newest` has to give way,
-    else the one further down in the table.
+    else the one that was changed, else the one further down in the table.
     """
     owners: dict[tuple[str, str], str] = {}
     problems: dict[tuple[str, str], str] = {}
-    for row in sorted(KEYS, key=lambda row: row.id == newest):
+    for row in sorted(KEYS, key=lambda row: (row.id == newest, chosen[row.id] != USUAL[row.id])):
         for key in chosen[row.id]:
-            for moment in sorted(row.place.moments):
+            for moment in sorted(row.moments):
                 other = owners.setdefault((moment, key), row.id)
                 if other != row.id:
                     problems[key, row.id] = (

@@ -14,7 +14,7 @@ from chat_tui.changing import edit_of, redaction_of, toggled
 from chat_tui.errors import plain_errors
 from chat_tui.events import snapshot as snapshot_json
 from chat_tui.findings import Finding
-from chat_tui.memberships import Memberships, is_code
+from chat_tui.memberships import Memberships, checked_way_in
 from chat_tui.people import People
 from chat_tui.reports import name_of
 from chat_tui.settings.preferences import Preferences
@@ -29,7 +29,6 @@ from sync.errors import LocalError
 from sync.identity import Identity
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.net import clock
-from sync.net import invite as invites
 from sync.net.options import NOT_YET
 from sync.view import (
     ChannelInfo,
@@ -353,13 +352,7 @@ class Client:
 
     async def join(self, name_or_code: str) -> ChannelId:
         """See `chat_tui.chat.Chat`."""
-        text = name_or_code.strip()
-        if not text.startswith("#") and not is_code(text):
-            raise LocalError(
-                f"{text!r} is neither: an open channel is written #name, and an invite code begins "
-                f"with {invites.PREFIX} and is copied whole."
-            )
-        return await self.enter(text)
+        return await self.enter(checked_way_in(name_or_code))
 
     async def enter(self, name_or_code: str) -> ChannelId:
         """Be in the channel of a code, or of a name with or without `#`; as `--channel` takes it.

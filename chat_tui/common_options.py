@@ -14,6 +14,7 @@ import platformdirs
 from sync.errors import ChatError
 
 if TYPE_CHECKING:
+    from chat_tui.settings.preferences import Preferences
     from chat_tui.setup import Setup
 
 PROGRAM: Final = "chat-tui"
@@ -36,7 +37,7 @@ def addresses(
 def profile_options(command: F) -> F:
     """Add the options that say whose chat it is."""
     for option in (
-        click.option("--channel", metavar="NAME", help="Open this channel, as #name."),
+        click.option("--channel", metavar="NAME", help="Which channel, as #name."),
         click.option(
             "--data-dir",
             type=click.Path(file_okay=False, path_type=Path),
@@ -79,6 +80,14 @@ def network_options(command: F) -> F:
             help="Get from others only what is at most N days old.  [default: everything]",
         ),
         click.option("--name", metavar="NICK", help="What others call you."),
+    ):
+        command = option(command)
+    return settings_options(command)
+
+
+def settings_options(command: F) -> F:
+    """Add the options that change settings for one run."""
+    for option in (
         click.option(
             "--set",
             "pairs",
@@ -106,15 +115,15 @@ def setup_of(options: dict[str, Any]) -> "Setup":
     from sync.net.options import Options
 
     data_dir = options.get("data_dir") or default_data_dir()
-    user_file = config_file().with_name("config.toml")
-    wishes = checked_wishes(options.get("pairs", ()), options.get("preset"), user_file)
+    pairs = [*options.get("pairs", ()), *_as_pairs(options)]
+    wishes = checked_wishes(pairs, options.get("preset"), user_settings_file())
     settings = Preferences.of_profile(data_dir / options["profile"], wishes)
-    days = options.get("history_days") or settings[schema.HISTORY_DAYS]
+    days = settings[schema.HISTORY_DAYS]
     connect = [parse_address(address) for address in settings[schema.CONNECT]]
     network = Options(
-        interface=options.get("interface") or settings[schema.INTERFACE],
-        port=options.get("port") or settings[schema.PORT],
-        discovery=settings[schema.DISCOVERY] and not options.get("no_discovery", False),
+        interface=settings[schema.INTERFACE],
+        port=settings[schema.PORT],
+        discovery=settings[schema.DISCOVERY],
         connect=(*options.get("connect", ()), *connect),
         retention=None if days is None else days * DAY,
     )
@@ -130,9 +139,32 @@ def setup_of(options: dict[str, Any]) -> "Setup":
     )
 
 
+def _as_pairs(options: dict[str, Any]) -> list[str]:
+    """Return the options that settings have too as `--set` takes them: all lists show one truth."""
+    given = {name: options.get(name) for name in ("interface", "port", "history_days")}
+    pairs = [f"{name}={value}" for name, value in given.items() if value]
+    return [*pairs, "discovery=off"] if options.get("no_discovery") else pairs
+
+
+def settings_of(options: dict[str, Any]) -> "Preferences":
+    """Return the settings that the common options say; what is wrong in the files is said."""
+    from chat_tui.settings.preferences import Preferences
+
+    setup = setup_of(options)
+    settings = Preferences.of_profile(setup.directory, setup.wishes)
+    for problem in settings.problems:
+        click.echo(problem, err=True)
+    return settings
+
+
 def config_file() -> Path:
     """Return the file that remembers where data is kept, if that is not the usual place."""
     return Path(platformdirs.user_config_dir(PROGRAM)) / "config.json"
+
+
+def user_settings_file() -> Path:
+    """Return the file with a person's settings for all profiles."""
+    return config_file().with_name("config.toml")
 
 
 def default_data_dir() -> Path:

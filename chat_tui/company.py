@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from chat_tui import reports
+from chat_tui.bindings import USUAL, Chosen, with_keys
 from chat_tui.text import clean_text, count, time_of_day
 from sync.machine import SECOND, ChannelId, Nanos
 from sync.view import ChannelInfo, PeerState, Snapshot
@@ -16,6 +17,8 @@ PATIENCE: Final[Nanos] = 10 * SECOND
 
 BACK_WITHIN: Final[Nanos] = 60 * SECOND
 """How long who came back may take to compare histories, for that to be told as news."""
+
+NOBODY: Final = "Nobody yet. Ask somebody to start it too; /doctor tests, {demo} shows a demo."
 
 
 @dataclass(slots=True)
@@ -69,25 +72,29 @@ class Company:
         got, gave = sum(one.got for one in sessions), sum(one.have for one in sessions)
         return f"Back with {', '.join(names)}: {got:,} received, {gave:,} sent."
 
-    def sentence(self, snapshot: Snapshot, info: ChannelInfo | None) -> str:
+    def sentence(self, snapshot: Snapshot, info: ChannelInfo | None, chosen: Chosen = USUAL) -> str:
         """Return what to say while nobody is here; empty where there is more to say than that."""
         seen = None if info is None else self._seen.get(info.channel)
         if info is None or seen is None or seen.alone_since is None or info.missing_count:
             return ""
         if any(peer.state is PeerState.UP for peer in snapshot.peers):
             return ""  # they are on the network, and `reports` says how they get here
+        if info.direct is not None:
+            return ""  # who is away there has a name, and nobody else is awaited
         if seen.met:
             return _cut_off(seen.alone_since, info)
         if info.outgoing_count or snapshot.port is None:
             return ""
         if snapshot.now - seen.alone_since < PATIENCE:
             return f"{clean_text(snapshot.network).rstrip('.')} (nobody yet)."
-        return "Nobody yet. Ask somebody to start it too; /doctor tests, F4 shows a demo."
+        return with_keys(NOBODY, chosen)
 
-    def hint(self, info: ChannelInfo | None) -> tuple[str, ...]:
+    def hint(self, info: ChannelInfo | None, chosen: Chosen = USUAL) -> tuple[str, ...]:
         """Return what else to do, as lines for the empty conversation of who has met nobody."""
         seen = None if info is None else self._seen.get(info.channel)
         if seen is None or seen.alone_since is None or seen.met:
+            return ()
+        if info is not None and info.direct is not None:
             return ()
         if seen.looked_at - seen.alone_since < PATIENCE:
             return ()
@@ -95,7 +102,7 @@ class Company:
             "",
             "Nobody is here yet. Ask somebody on this network to start chat-tui.",
             "/doctor tests the network; /connect host:port dials an address.",
-            "F4 shows how it works, with pretend people.",
+            with_keys("{demo} shows how it works, with pretend people.", chosen),
         )
 
 

@@ -14,7 +14,9 @@ def special(before: str) -> list[str] | None:
     if word.startswith(":") and len(word) > EMOJI_FROM:
         return named(word.strip(":").casefold())
     command, *words = before.split() or [""]
-    if not word or not words:
+    if not word and (command == "/theme" or (command == "/set" and words)):
+        words = [*words, ""]  # a value is wanted, and all there are go round
+    elif not word or not words:
         return None
     if command == "/set" and len(words) == 1:
         return [setting.name for setting in SETTINGS if setting.name.startswith(word)]

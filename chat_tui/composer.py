@@ -5,18 +5,20 @@ that work everywhere: Ctrl+J, and Enter after a backslash at the end of the line
 """
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar, Final
+from typing import ClassVar, Final, NamedTuple
 
 from textual.binding import BindingType
+from textual.content import Content
 from textual.events import Key, Paste
 from textual.widgets import TextArea
 
 from chat_tui.applied import bindings_of
-from chat_tui.bindings import Place
 from chat_tui.completion import special
+from chat_tui.key_places import Place
 from chat_tui.messages import NewestWanted, Refused, Submitted
 from chat_tui.settings.schema import PASTE_LINES
 from chat_tui.text import count
+from sync.machine import ChannelId
 
 NEWLINE_KEYS: Final = frozenset({"ctrl+j", "shift+enter", "alt+enter", "ctrl+enter", "shift+\r"})
 """The last is what terminals with modifyOtherKeys make of Shift+Enter."""
@@ -86,6 +88,14 @@ def completions(before: str, vocabulary: Sequence[str]) -> list[str]:
     ]
 
 
+class Writing(NamedTuple):
+    """What lies before a person in one channel."""
+
+    history: InputHistory
+    begun: str
+    """What was written there and not sent."""
+
+
 class Composer(TextArea):
     """A text area of one to eight lines that posts `Submitted`.
 
@@ -106,9 +116,11 @@ class Composer(TextArea):
         self.cursor_blink = False  # it would be half of all work while nobody does anything
         self._vocabulary = vocabulary
         self._history = InputHistory()
+        self._elsewhere: dict[ChannelId | None, Writing] = {}  # one a channel that was left
         self._candidates: list[str] = []
         self._candidate = -1
         self._pasted = ""
+        self._addressee = Content("")
         self.paste_lines = PASTE_LINES.default
         """A paste of more lines says so before it is sent; 0: none does."""
 
@@ -117,10 +129,40 @@ class Composer(TextArea):
         fits = len(PLACEHOLDER) <= self.content_size.width
         self.placeholder = PLACEHOLDER if fits else PLACEHOLDER_SHORT
 
+    def move(self, before: ChannelId | None, now: ChannelId) -> None:
+        """Leave what was begun in one channel there; go on with what was begun in another.
+
+        What was meant for some must not be sent to others because they came into sight.
+        """
+        self._elsewhere[before] = Writing(self._history, self.text)
+        self._history, begun = self._elsewhere.pop(now, Writing(InputHistory(), ""))
+        self._fill(begun)
+
+    def take(self) -> str:
+        """Take out what was begun."""
+        begun = self.text
+        self._fill("")
+        return begun
+
+    def address(self, addressee: Content) -> None:
+        """Say above the input who reads what is written; any title makes Textual paint it all."""
+        if not addressee.is_same(self._addressee):
+            self._addressee = addressee
+            self.border_title = addressee
+
     def restore(self, text: str) -> None:
         """Put a text back that could not be sent, unless another one was begun."""
         if not self.text:
             self._fill(text)
+            if length := self._length(text):
+                self._pasted = self.text
+                self.border_subtitle = f"{length}: Esc takes them out"
+
+    def restore_elsewhere(self, text: str, channel: ChannelId | None) -> None:
+        """Put a text back in a channel that is not open now."""
+        writing = self._elsewhere.get(channel)
+        if writing is not None and not writing.begun:
+            self._elsewhere[channel] = writing._replace(begun=text)
 
     def begin(self, text: str) -> None:
         """Put `text` in to be gone on with; what stood there is the one before in the history."""
@@ -170,11 +212,19 @@ class Composer(TextArea):
             return
         text = event.text.replace("\r\n", "\n").replace("\r", "\n")
         self.insert(text)
-        lines = len(text.rstrip("\n").split("\n"))
-        if 0 < self.paste_lines < lines:
+        if length := self._length(text):
             self._pasted = text
             ways = "Enter sends them as one message, Esc takes them out"
-            self.border_subtitle = f"{count(lines, 'line')} pasted: {ways}"
+            self.border_subtitle = f"{length} pasted: {ways}"
+
+    def _length(self, text: str) -> str:
+        """Return how long a long text is; nothing of one that all can be seen of."""
+        lines = len(text.rstrip("\n").split("\n"))
+        if 0 < self.paste_lines < lines:
+            return count(lines, "line")
+        if 0 < self.paste_lines * max(1, self.content_size.width) < len(text):
+            return count(len(text), "character")
+        return ""
 
     def _take_back(self) -> None:
         """Take the paste out again, wherever it stands by now, and leave what was written."""
@@ -212,7 +262,8 @@ class Composer(TextArea):
             self._candidates = completions(before, self._vocabulary())
             if not self._candidates:
                 return
-            start = column - len(before.rsplit(maxsplit=1)[-1])
+            begun = "" if before[-1].isspace() else before.rsplit(maxsplit=1)[-1]
+            start = column - len(begun)
             self._candidate = 0 if step > 0 else len(self._candidates) - 1
         self.replace(self._candidates[self._candidate] + " ", (row, start), (row, column))
 

@@ -5,7 +5,7 @@ Rules:
 2. What is selected or opened is known by its key, so it stays while rows come and go.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import ClassVar, Final
 
@@ -16,7 +16,9 @@ from textual.containers import Vertical
 from textual.content import Content
 
 from chat_tui.applied import bindings_of
-from chat_tui.bindings import USUAL, Place, name_of
+from chat_tui.bindings import USUAL, Chosen
+from chat_tui.key_names import name_of
+from chat_tui.key_places import Place
 from chat_tui.marks import UNICODE, Glyphs
 from chat_tui.messages import DebugClosed, Refused, Told
 from chat_tui.pane import causal
@@ -82,7 +84,7 @@ class DebugPane(Vertical):
         self.frozen_at: Nanos | None = None
         self._opened: tuple[str, Callable[[], Detail]] | None = None
         self._explaining = False
-        self._keys: Mapping[str, tuple[str, ...]] = USUAL
+        self._keys: Chosen = USUAL
 
     def compose(self) -> ComposeResult:
         """The tabs, the lines, the line to type into, and the keys."""
@@ -147,7 +149,7 @@ class DebugPane(Vertical):
         if self._latest is not None:
             self.show(self._latest.snapshot, self._latest.info)
 
-    def change_keys(self, chosen: Mapping[str, tuple[str, ...]]) -> None:
+    def change_keys(self, chosen: Chosen) -> None:
         """Name these keys from now on, by their ids; they are bound by the application's keymap."""
         self._keys = chosen
         self.draw()

@@ -48,9 +48,13 @@ def disk_lines(snapshot: Snapshot, held: int) -> list[str]:
         return []
     meanwhile = "You can read on; nothing new is taken from others until then."
     if held:
-        wait = "line waits" if held == 1 else "lines wait"
-        meanwhile = f"{held:,} {wait} in memory until then; leaving the chat loses them."
+        meanwhile = f"{lines_wait(held)} in memory until then; leaving the chat loses them."
     return [f"DISK: {snapshot.disk}", meanwhile]
+
+
+def lines_wait(held: int) -> str:
+    """Return how many lines wait for the disk, as the beginning of a sentence."""
+    return f"{held:,} {'line waits' if held == 1 else 'lines wait'}"
 
 
 def warning_lines(snapshot: Snapshot) -> list[str]:

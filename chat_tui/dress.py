@@ -1,12 +1,15 @@
-"""How our screens dress: the theme a person chose, legible, or the terminal's own colours."""
+"""How our screens dress: the theme and the keys a person chose, or the terminal's own colours."""
 
 import os
 from collections.abc import Sequence
 from typing import Generic, TypeVar
 
+from textual.dom import DOMNode
 from textual.filter import LineFilter
 
+from chat_tui import applied
 from chat_tui.ascii_signs import AsciiSigns
+from chat_tui.bindings import Chosen
 from chat_tui.in_order import InOrder
 from chat_tui.marks import ASCII, Glyphs
 from chat_tui.settings.preferences import Preferences
@@ -31,7 +34,9 @@ class Dressed(InOrder[ReturnType], Generic[ReturnType]):
         self.dress(settings)
 
     def dress(self, settings: Preferences) -> None:
-        """Take up theme and motion as they are set now."""
+        """Take up keys, theme and motion as they are set now."""
+        self.keys_chosen: Chosen = settings.keys()
+        self.set_keymap(applied.keymap_of(settings))
         plain = self._without_colour or settings[LOW_BANDWIDTH]
         name = "ansi" if plain else settings[THEME]
         self.register_theme(legible_theme(name))
@@ -55,3 +60,10 @@ class Dressed(InOrder[ReturnType], Generic[ReturnType]):
             super().refresh_css(animate)
         else:
             self.stylesheet.set_variables(self.get_css_variables())
+
+
+def keys_of(node: DOMNode) -> Chosen:
+    """Return the keys there are where `node` is shown, by the ids of `chat_tui.bindings`."""
+    app = node.app
+    assert isinstance(app, Dressed)
+    return app.keys_chosen

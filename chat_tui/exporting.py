@@ -16,7 +16,7 @@ from sync.errors import ChatError
 
 if TYPE_CHECKING:
     from storage.export import Summary
-    from storage.simulated import SimulatedExport
+    from sync.sim.scenario import Recorded
 
 
 class ExportError(click.ClickException):
@@ -40,15 +40,17 @@ def export(
         ExportError: it cannot be done; says what to do.
     """
     began = time.perf_counter()
+    console = Console(stderr=True)
     with (
         explained(),
         Progress(
             *Progress.get_default_columns()[:-1],
             MofNCompleteColumn(),
             TimeRemainingColumn(),
-            console=Console(stderr=True),
+            console=console,
             transient=True,
             redirect_stdout=False,
+            disable=not console.is_terminal,  # it would leave an empty line in a file
         ) as progress,
     ):
         from storage.export import Exporter, Wanted, day_begins  # noqa: PLC0415  # needs pyarrow
@@ -62,16 +64,18 @@ def export(
     echo(_told(summary, out, time.perf_counter() - began))
 
 
-def simulated_export(directory: Path, seed: int) -> "SimulatedExport":
-    """Return what writes the export of a simulated group.
+@contextmanager
+def simulated_export(directory: Path, seed: int) -> "Iterator[Recorded]":
+    """Yield what writes the export of a simulated group; if the block raises, nothing stays of it.
 
     Raises:
-        ExportError: pyarrow is missing, or the directory will not do.
+        ExportError: pyarrow is missing, or the directory will not do or cannot be written.
     """
     with explained():
         from storage.simulated import SimulatedExport  # noqa: PLC0415  # most runs export nothing
 
-        return SimulatedExport(directory, seed)
+        with SimulatedExport(directory, seed) as export:
+            yield export.recorded
 
 
 @contextmanager

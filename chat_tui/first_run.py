@@ -3,18 +3,25 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.widgets import Button, Input, Label
 
+from chat_tui.applied import heard_as
+from chat_tui.bindings import with_keys
 from chat_tui.dress import Dressed
 from chat_tui.marks import UNICODE, Glyphs
 from chat_tui.settings.preferences import Preferences
 from sync.errors import LocalError
+
+JOIN: Final = "/join "
+"""Before a code as /invite shows and copies it."""
+
+KEYS: Final = "Enter starts, Tab goes to the next field, {close} leaves"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +47,7 @@ class FirstRun(Dressed[Answers | None]):
 
     TITLE = "chat-tui"
     ENABLE_COMMAND_PALETTE = False
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,ctrl+q", "quit", priority=True)]
+    BINDINGS: ClassVar[list[BindingType]] = heard_as("quit", "close", "quit", priority=True)
     CSS = """
     Screen { align: center middle; }
     #questions {
@@ -78,7 +85,7 @@ class FirstRun(Dressed[Answers | None]):
         """Each question with its field, then what is wrong, then the way on."""
         with VerticalScroll(id="questions", can_focus=False) as questions:
             questions.border_title = "Welcome to chat-tui"
-            questions.border_subtitle = "Enter starts, Tab goes to the next field, Esc leaves"
+            questions.border_subtitle = with_keys(KEYS, self.keys_chosen)
             yield Label("Chat with the people on this network. No server, no account.")
             yield Label("Your name", classes="question")
             yield Input(self._suggested.name, id="name", compact=True)
@@ -108,8 +115,13 @@ class FirstRun(Dressed[Answers | None]):
 
     @on(Button.Pressed, "#demo")
     def see_demo(self) -> None:
-        """Leave the questions for later."""
-        self.exit(replace(self._suggested, demo=True))
+        """Leave the questions for later, with what was answered already."""
+        try:
+            answers = replace(self._answers(), demo=True)
+        except LocalError as error:
+            self._say_wrong(error)
+        else:
+            self.exit(answers)
 
     @on(Button.Pressed, "#change-place")
     def ask_place(self) -> None:
@@ -121,15 +133,30 @@ class FirstRun(Dressed[Answers | None]):
     @on(Button.Pressed, "#start")
     def start(self) -> None:
         """Return the answers if they can be used; else say why not."""
-        place = self.query_one("#data-dir", Input).value.strip()
-        answers = Answers(
-            name=self.query_one("#name", Input).value.strip(),
-            invite=self.query_one("#invite", Input).value.strip(),
-            data_dir=Path(place).expanduser() if place else self._suggested.data_dir,
-        )
         try:
+            answers = self._answers()
             self._check(answers)
         except LocalError as error:
-            self.query_one("#wrong", Label).update(str(error))
+            self._say_wrong(error)
         else:
             self.exit(answers)
+
+    @on(Input.Changed)
+    def forget_wrong(self) -> None:
+        """Say no more what was wrong with an answer that is another one now."""
+        self.query_one("#wrong", Label).update("")
+
+    def _say_wrong(self, error: LocalError) -> None:
+        self.query_one("#wrong", Label).update(str(error))
+
+    def _answers(self) -> Answers:
+        place = self.query_one("#data-dir", Input).value.strip()
+        try:
+            data_dir = Path(place).expanduser() if place else self._suggested.data_dir
+        except RuntimeError:
+            raise LocalError(f"{place} begins with ~ and nobody's name here.") from None
+        return Answers(
+            name=self.query_one("#name", Input).value.strip(),
+            invite=self.query_one("#invite", Input).value.strip().removeprefix(JOIN).strip(),
+            data_dir=data_dir,
+        )

@@ -10,12 +10,12 @@ from typing import Final
 from chat_tui.applied import glyphs_of, usual_glyphs
 from chat_tui.first_run import Answers, FirstRun
 from chat_tui.leaving import leaving_on_signals
+from chat_tui.memberships import checked_way_in, is_code
 from chat_tui.settings.preferences import Preferences
 from chat_tui.settings.schema import checked_nick
 from chat_tui.setup import Setup, default_nick
 from chat_tui.terminal import Terminal
 from sync.errors import LocalError
-from sync.net import invite
 
 DEFAULT_PROFILE: Final = "default"
 """Says nothing about its owner; every other profile is probably called like its owner."""
@@ -26,7 +26,7 @@ def ask(setup: Setup, config_file: Path) -> Setup | None:
     named = setup.profile if setup.profile != DEFAULT_PROFILE else default_nick()
     settings = Preferences.of_profile(setup.directory, setup.wishes)
     glyphs = glyphs_of(settings, usual_glyphs(os.environ))
-    suggested = Answers(setup.nick or named, setup.channel or "", setup.data_dir)
+    suggested = Answers(setup.nick or named, _as_typed(setup.channel), setup.data_dir)
     answers = asyncio.run(_ask(FirstRun(suggested, _check, settings, glyphs)))
     while answers is not None and answers.demo:
         _show_demo()
@@ -45,6 +45,13 @@ def ask(setup: Setup, config_file: Path) -> Setup | None:
     )
 
 
+def _as_typed(channel: str | None) -> str:
+    """Return what `--channel` names as one would type it here."""
+    if not channel or channel.startswith("#") or is_code(channel):
+        return channel or ""
+    return f"#{channel}"
+
+
 def _show_demo() -> None:
     """Show the demo from its first scenario on, until the person leaves it."""
     from chat_tui.demo.start import demo  # noqa: PLC0415  # most starts need none of it
@@ -60,10 +67,8 @@ async def _ask(questions: FirstRun) -> Answers | None:
 
 def _check(answers: Answers) -> None:
     checked_nick(answers.name)
-    if answers.invite.lower().startswith(invite.PREFIX):
-        invite.decode(answers.invite)
-    elif answers.invite:
-        invite.channel_name(answers.invite)
+    if answers.invite:
+        checked_way_in(answers.invite)
     try:
         answers.data_dir.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from chat_tui.text import clean_nick, clean_text, day_of, time_of_day
+from chat_tui.row import shown_text
+from chat_tui.text import clean_nick, day_of, time_of_day
 from sync.machine import MessageId
 from sync.view import Line, Position
 
@@ -71,7 +72,7 @@ Found: TypeAlias = Hits | Listed | Goal | Detailed | View | Acted | Holes
 
 def line_text(line: Line) -> str:
     """Return a message in one line, with its time and the beginning of its id."""
-    text = " ".join(clean_text(line.text).split())
+    text = " ".join(shown_text(line).split())
     return f"{time_of_day(line.created_ns)} {clean_nick(line.nick)}: {text}"
 
 

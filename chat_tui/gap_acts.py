@@ -3,7 +3,9 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
+from chat_tui.bindings import with_keys
 from chat_tui.chat import Chat
+from chat_tui.dress import keys_of
 from chat_tui.gaps import Gaps
 from chat_tui.painted import Part
 from sync.errors import LocalError
@@ -18,14 +20,18 @@ if TYPE_CHECKING:
 ACTIONS: Final = frozenset({"ask_again", "hide"})
 """Those that keys only mean on such a line."""
 
-KEYS: Final = "Enter what is known · r ask again now · h hide this line · Esc back"
+KEYS: Final = (
+    "{reading_details} what is known · {reading_ask} ask again now · "
+    "{reading_hide} hide this line · {close} back"
+)
 NO_MESSAGE: Final = (
-    "This line stands for a message that is not here: r asks for it, Enter says what is known."
+    "This line stands for a message that is not here: {reading_ask} asks for it, "
+    "{reading_details} says what is known."
 )
 HIDDEN: Final = "Hidden while the chat is open; /hide off shows it again."
 SHOWN: Final = "Every gap has its line again."
 STAYS: Final = "This line goes by itself: once the message is here, or is given up."
-NO_GAP: Final = "No line of a gap is selected. Ctrl+T selects; then the arrow keys move."
+NO_GAP: Final = "No line of a gap is selected. {select} selects; then the arrow keys move."
 
 
 class GapActs:
@@ -74,7 +80,8 @@ class GapActs:
             reader.apply(reader.conversation.hide_gap(reader.cursor))
             self._tell(Notice(HIDDEN))
         else:
-            self._tell(Notice(STAYS if reader.on_gap else NO_GAP))
+            said = STAYS if reader.on_gap else with_keys(NO_GAP, keys_of(reader))
+            self._tell(Notice(said))
 
     def show_all(self) -> None:
         """Show the lines again that were hidden."""

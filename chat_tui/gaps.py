@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from chat_tui import reports
+from chat_tui.bindings import Chosen, with_keys
 from chat_tui.text import count, span, times
 from sync.machine import MessageId, Nanos
 from sync.view import ChannelInfo, RequestInfo, Snapshot
@@ -18,8 +19,7 @@ MISSING: Final = " missing, "
 """What every sentence has in it about a message that is asked for, or will be."""
 
 AGAIN: Final = "/repair tries again"
-AGAIN_HERE: Final = "r tries again, h hides"
-"""The same, while the cursor is on the line."""
+AGAIN_HERE: Final = "{reading_ask} tries again, {reading_hide} hides"
 
 
 @dataclass(slots=True)
@@ -84,6 +84,11 @@ class Gaps:
             self._sought[request.message_id] = sought
             if len(self._sought) > KEPT:
                 del self._sought[next(iter(self._sought))]
+
+
+def said_here(sentence: str, chosen: Chosen) -> str:
+    """Return what a sentence says while the cursor is on its line: keys in place of commands."""
+    return sentence.replace(AGAIN, with_keys(AGAIN_HERE, chosen))
 
 
 def _missing(number: int) -> str:

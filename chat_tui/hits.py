@@ -2,9 +2,12 @@
 
 from typing import Final
 
+from chat_tui.bindings import USUAL, Chosen, with_keys
 from chat_tui.found import Hits
 from chat_tui.text import clean_text, clip_cells
 from sync.view import Line
+
+KEYS: Final = "{reading_next} older · {reading_previous} newer · {close} ends"
 
 SIGNS_SHOWN: Final = 24
 """Cells of a query or message repeated in the line of the keys."""
@@ -26,9 +29,9 @@ class HitWalk:
         """Go to an older hit, or back, if negative."""
         self._at = (self._at + steps) % len(self._hits.lines)
 
-    def said(self) -> str:
+    def said(self, chosen: Chosen = USUAL) -> str:
         """Return what was searched for, which hit of how many this is, and the keys."""
         lines = self._hits.lines
         of = f"the newest {len(lines):,}" if self._hits.more else f"{len(lines):,}"
         query = clip_cells(" ".join(clean_text(self._hits.query).split()), SIGNS_SHOWN)
-        return f"{query}: hit {self._at + 1:,} of {of} · n older · N newer · Esc ends"
+        return f"{query}: hit {self._at + 1:,} of {of} · {with_keys(KEYS, chosen)}"

@@ -3,17 +3,19 @@
 Rules:
 1. Nothing runs before the engine does, and nothing typed is lost where the engine cannot.
 2. What the disk refuses to keep waits here, in order, until it takes it; commands go on meanwhile.
+3. A line goes to the channel in which it was written, whichever is open when its turn comes; only
+   what was typed after a command that opens another goes there.
 """
 
 import asyncio
-from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Final
 
 from chat_tui.commands.command import Result, is_command
+from chat_tui.held import Held, Input, Write
+from sync.machine import ChannelId
 
-HELD_MAX: Final = 100
-"""Lines that wait for the disk; further ones go back to whoever wrote them."""
+NOTHING: Final = Input("", None)
 
 
 class Inputs:
@@ -21,12 +23,12 @@ class Inputs:
 
     def __init__(
         self,
-        run: Callable[[str], Awaitable[Result]],
-        answer: Callable[[str, Result], None],
+        run: Write,
+        answer: Callable[[Input, Result], None],
     ) -> None:
         self._run, self._answer = run, answer
-        self._lines: asyncio.Queue[str | None] = asyncio.Queue()
-        self._held: deque[str] = deque()
+        self._lines: asyncio.Queue[Input | None] = asyncio.Queue()
+        self._held = Held(run)
         self._begun = asyncio.Event()
         self._obstacle = ""
 
@@ -35,9 +37,13 @@ class Inputs:
         """How many lines wait for the disk."""
         return len(self._held)
 
-    def put(self, line: str) -> None:
-        """Take a line that was submitted."""
-        self._lines.put_nowait(line)
+    def put(self, text: str, channel: ChannelId | None) -> None:
+        """Take a line that a key or a list stands for, while `channel` is open."""
+        self._lines.put_nowait(Input(text, channel))
+
+    def put_typed(self, text: str, channel: ChannelId | None) -> None:
+        """Take a line that was written and submitted while `channel` was open."""
+        self._lines.put_nowait(Input(text, channel, typed=True))
 
     def try_again(self) -> None:
         """Write what waits for the disk; call it once the disk may take it."""
@@ -55,27 +61,25 @@ class Inputs:
         while True:
             line = await self._lines.get()
             if line is None:
-                await self._write_held()
-            elif is_command(line):
-                self._answer(line, await self._run(line))
+                await self._held.write_again(self._answer)
+            elif is_command(line.text):
+                result = await self._run(line)
+                if result.ok and result.channel is not None:
+                    self._take_along(line.channel, result.channel)
+                self._answer(line, result)
             elif self._obstacle:
                 self._answer(line, Result(ok=False, text=self._obstacle))
-            elif 0 < len(self._held) < HELD_MAX:
-                self._held.append(line)  # it must not overtake the others
-                self._answer("", Result())
             else:
-                await self._write(line)
+                came_to = await self._held.write(line)
+                if came_to is None:
+                    self._answer(NOTHING, Result())  # that it waits is said as long as it does
+                else:
+                    self._answer(line, came_to)
 
-    async def _write(self, line: str) -> None:
-        result = await self._run(line)
-        if result.refused_by_disk and len(self._held) < HELD_MAX:
-            self._held.append(line)
-            result = Result()  # that it waits is said as long as it does
-        self._answer(line, result)
-
-    async def _write_held(self) -> None:
-        while self._held:
-            result = await self._run(self._held[0])
-            if result.refused_by_disk:
-                return
-            self._answer(self._held.popleft(), result)
+    def _take_along(self, before: ChannelId | None, now: ChannelId) -> None:
+        """Let what was typed after a command that opens a channel go there too."""
+        for _ in range(self._lines.qsize()):
+            line = self._lines.get_nowait()
+            if line is not None and line.channel == before:
+                line = line._replace(channel=now)
+            self._lines.put_nowait(line)

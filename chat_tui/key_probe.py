@@ -13,7 +13,10 @@ from typing import Final
 from textual._xterm_parser import XTermParser  # the one way to know what Textual makes of bytes
 from textual.events import Key
 
-from chat_tui.bindings import KEYS, USUAL, Place, undeliverable
+from chat_tui.bindings import USUAL, Chosen
+from chat_tui.key_list import meanings
+from chat_tui.key_names import undeliverable
+from chat_tui.key_places import Place
 from sync.errors import LocalError
 
 LEAVING: Final = ("escape", "ctrl+c")
@@ -36,17 +39,23 @@ WRITING: Final = {
 }
 """What cannot be bound, because writing needs it."""
 
+OF_CHAT: Final = frozenset(place for place in Place if place.is_of_chat)
+
 
 class Probe:
-    """Bytes in, sentences out; `ended` once Esc or Ctrl+C was pressed twice."""
+    """Bytes in, sentences out; `ended` once Esc or Ctrl+C was pressed twice.
 
-    def __init__(self) -> None:
+    `chosen` are the keys there are, by the ids of `chat_tui.bindings`.
+    """
+
+    def __init__(self, chosen: Chosen = USUAL) -> None:
         self.ended = False
+        self._chosen = chosen
         self._decode = getincrementaldecoder("utf-8")("replace").decode
         self._last = ""
 
     def feed(self, sent: bytes) -> list[str]:
-        """Return a line for every key in what the terminal sent at once."""
+        """Return a line for every key in what the terminal sent at once, and one a place more."""
         parser = XTermParser()  # a new one, and its end: what came is all there is of a key
         events = [*parser.feed(self._decode(sent)), *parser.feed("")]
         keys = [event for event in events if isinstance(event, Key)]
@@ -55,33 +64,33 @@ class Probe:
             return [f"{shown:<24} is no key"]
         lines: list[str] = []
         for number, key in enumerate(keys):
-            lines.append(f"{shown if not number else '':<24} {key.key:<26} {verdict(key)}")
+            said, *elsewhere = verdicts(key, self._chosen)
+            lines.append(f"{shown if not number else '':<24} {key.key:<26} {said}")
+            lines += [f"{'':<24} {'':<26} {one}" for one in elsewhere]
             self.ended = self.ended or (key.key in LEAVING and key.key == self._last)
             self._last = key.key
         return lines
 
 
-def verdict(key: Key) -> str:
-    """Return what the key does here and in the protocol's pane, or why none can be bound to it."""
-    there = _bound(key, in_pane=True)
-    if here := _bound(key, in_pane=False):
-        return here if not there else f"{here}; {Place.PANE.value} {there}"
-    if key.key in WRITING:
-        said = WRITING[key.key]
-    elif key.is_printable and not key.key.startswith(("alt+", "ctrl+")):
-        said = "is written"
-    else:
-        said = undeliverable(key.key)
-    if there:
-        return f"{said}; {Place.PANE.value} {there}" if said else there
-    return said or "free: /set keys.help " + key.key
-
-
-def _bound(key: Key, *, in_pane: bool) -> str:
-    rows = [
-        row for row in KEYS if (row.place is Place.PANE) is in_pane and key.key in USUAL[row.id]
+def verdicts(key: Key, chosen: Chosen) -> list[str]:
+    """Return what the key does in the chat, or why none can be bound to it; then other places."""
+    here = meanings(key.key, OF_CHAT, chosen)
+    elsewhere = [
+        f"{place.value}: {said}"
+        for place in Place
+        if place not in OF_CHAT
+        for said in meanings(key.key, frozenset({place}), chosen)
     ]
-    return "".join(f"keys.{row.id}: {row.label}" for row in rows[:1])
+    return [*(here or [_unbound(key)]), *elsewhere]
+
+
+def _unbound(key: Key) -> str:
+    """Return what a key does in the chat that no row of the table has."""
+    if key.key in WRITING:
+        return WRITING[key.key]
+    if key.is_printable and not key.key.startswith(("alt+", "ctrl+")):
+        return "is written"
+    return undeliverable(key.key) or f"free: /set keys.help {key.key}"
 
 
 def _hex(sent: bytes) -> str:
@@ -99,7 +108,7 @@ def _raw(descriptor: int) -> Iterator[None]:
         termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
 
 
-def run(write: Callable[[str], object]) -> None:
+def run(write: Callable[[str], object], chosen: Chosen) -> None:
     """Show what keys send until one of `LEAVING` was pressed twice.
 
     Raises:
@@ -107,10 +116,10 @@ def run(write: Callable[[str], object]) -> None:
     """
     descriptor = sys.stdin.fileno() if sys.stdin.isatty() else -1
     if descriptor < 0:
-        raise LocalError("Only a terminal sends keys: run this in one, without a pipe.")
+        raise LocalError("Only a terminal sends keys: run this in one, or with --list.")
     write("Press keys; Esc or Ctrl+C twice ends it.\r\n\r\n")
     write(f"{'bytes':<24} {'called':<26} what it does\r\n")
-    probe = Probe()
+    probe = Probe(chosen)
     with _raw(descriptor):
         write(KITTY_ON)
         try:

@@ -23,6 +23,8 @@ from chat_tui.common_options import (
     default_data_dir,
     network_options,
     profile_options,
+    settings_of,
+    settings_options,
     setup_of,
 )
 from chat_tui.simulation_options import simulation_options
@@ -170,15 +172,23 @@ def doctor(*, as_json: bool, **options: Any) -> None:
 
 
 @cli.command()
-def keys() -> None:
-    """Show what each key sends, what it is called, and what it does; Esc twice ends it."""
+@click.option("--list", "as_list", is_flag=True, help="List every key there is, and end.")
+@profile_options
+@settings_options
+def keys(*, as_list: bool, **options: Any) -> None:
+    """Show what each key sends, what it is called, and what it does; Esc twice ends it.
+
+    Keys that were changed, for this profile or for all of yours, say so.
+    """
     from chat_tui import key_probe
+    from chat_tui.key_list import key_list
 
-    def write(text: str) -> None:
-        sys.stdout.write(text)
-        sys.stdout.flush()
+    current = settings_of(options)
+    if as_list:
+        click.echo(key_list(current.keys()))
+        return
 
-    key_probe.run(write)
+    key_probe.run(lambda text: click.echo(text, nl=False), current.keys())
 
 
 @cli.command()
@@ -187,16 +197,11 @@ def keys() -> None:
 @network_options
 def settings(*, setting: str | None, **options: Any) -> None:
     """List what can be set, with its value and what a change does; or explain one SETTING."""
-    from chat_tui.settings import preferences
+    from chat_tui.settings.preferences import explanation, listing
     from chat_tui.settings.schema import find
 
-    setup = setup_of(options)
-    current = preferences.Preferences.of_profile(setup.directory, setup.wishes)
-    click.echo(
-        preferences.explanation(current, find(setting)) if setting else preferences.listing(current)
-    )
-    for problem in current.problems:
-        click.echo(problem, err=True)
+    current = settings_of(options)
+    click.echo(explanation(current, find(setting)) if setting else listing(current))
     click.echo(f"Files: {current.user_file}, then {current.profile_file}.", err=True)
 
 
@@ -275,13 +280,16 @@ def replay(**options: Any) -> None:
 
 
 @cli.command("import")
-@click.argument("source", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
+@click.argument(
+    "source", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path)
+)
 @profile_options
 def import_(*, source: Path, **options: Any) -> None:
     """Take the messages of an export, or of a diff's result, into a profile.
 
     Each is checked like one that a peer sends; what is here already is not taken twice. Only
     channels that you are in are imported, with --channel only that one. Exit 1: some were refused.
+    Exit 2: it cannot be done so.
     """
     try:
         from chat_tui import importing
@@ -299,7 +307,12 @@ def import_(*, source: Path, **options: Any) -> None:
     def say(line: str) -> None:
         click.echo(line)
 
-    sys.exit(importing.run(setup_of(options), source, say, tell))
+    try:
+        status = importing.run(setup_of(options), source, say, tell)
+    except ChatError as error:
+        click.echo(f"{PROGRAM}: {error}", err=True)
+        sys.exit(2)  # 1 says that some were refused
+    sys.exit(status)
 
 
 @cli.command(

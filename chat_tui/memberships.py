@@ -158,3 +158,24 @@ class Memberships:
 def is_code(text: str) -> bool:
     """Whether `text` is meant as an invite code."""
     return text.strip().lower().startswith(invites.PREFIX)
+
+
+def checked_way_in(text: str) -> str:
+    """Return `text` if it is a channel as #name, or a whole invite code.
+
+    Any other word may be a mistyped code, and must not open a channel that everybody can read.
+
+    Raises:
+        LocalError: it is neither, or damaged.
+    """
+    text = text.strip()
+    if is_code(text):
+        invites.decode(text)
+    elif text.startswith("#"):
+        invites.channel_name(text)
+    else:
+        raise LocalError(
+            f"{text!r} is neither: an open channel is written #name, and an invite code begins "
+            f"with {invites.PREFIX} and is copied whole."
+        )
+    return text

@@ -8,7 +8,9 @@ from typing import Final
 
 from textual.widget import Widget
 
+from chat_tui.bindings import with_keys
 from chat_tui.composer import Composer
+from chat_tui.dress import keys_of
 from chat_tui.marks import Glyphs
 from chat_tui.messages import FramesWanted, GraphWanted
 from chat_tui.text import clean_text, count
@@ -19,6 +21,9 @@ COPY_MAX: Final = 74_994
 
 QUOTED_LINES_MAX: Final = 20
 """Of a quote: what is longer is better referred to than repeated."""
+
+AS_TEXT: Final = "{bare} shows it as text to select."
+OR_ELSE: Final = "then use {bare}, or Shift and the mouse."
 
 OPENER: Final = "import sys, webbrowser; sys.exit(not webbrowser.open(sys.argv[1]))"
 """Runs in a process of its own, without our terminal: what a browser prints, and a browser for
@@ -79,13 +84,16 @@ class MessageActs:
         size = len(text.encode(errors="replace"))
         if size > COPY_MAX:
             said = f"{what} has {size:,} bytes, and terminals take {COPY_MAX:,} at most. "
-            self._tell(Notice(said.capitalize() + "F9 shows it as text to select.", Level.ERROR))
+            self._tell(Notice(said.capitalize() + self._named(AS_TEXT), Level.ERROR))
             return
         self._place.app.copy_to_clipboard(text)
         self._say(
             f"Copied {what}, {count(len(text), 'character')}. Some terminals ignore this: "
-            "then use F9, or Shift and the mouse."
+            + self._named(OR_ELSE)
         )
+
+    def _named(self, words: str) -> str:
+        return with_keys(words, keys_of(self._place))
 
     def _say(self, text: str) -> None:
         self._tell(Notice(text))

@@ -151,6 +151,10 @@ class Conversation:
         """Note that somebody sees the newest messages; the separator stays until `look_away`."""
         self._attention.look()
 
+    def glance(self) -> None:
+        """Note that all is in sight, though nobody stays with what comes."""
+        self._attention.glance()
+
     def look_back(self) -> None:
         """Note that somebody went to see what came above."""
         self._attention.look_back()

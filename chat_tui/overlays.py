@@ -42,6 +42,15 @@ class Overlays(Dressed[None]):
         self._usual_glyphs = glyphs
         self._glyphs = applied.glyphs_of(chat.settings, glyphs)
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Whether a key means something now: what a key opened, it closes, and not opens again.
+
+        A key that goes before those of screens is asked for here first.
+        """
+        if action == getattr(self.screen, "OPENED_BY", ""):
+            return False
+        return super().check_action(action, parameters)
+
     def _show_text(self, title: str, text: Callable[[], Content]) -> None:
         from chat_tui.screens import TextScreen
 

@@ -1,12 +1,12 @@
 """The palette: everything that can be done, found by a part of its name."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.events import Key
@@ -16,8 +16,12 @@ from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
 from chat_tui import reports
-from chat_tui.bindings import KEYS, names_of
+from chat_tui.applied import heard_as
+from chat_tui.bindings import KEYS, Chosen, with_keys
 from chat_tui.commands.table import TABLE
+from chat_tui.dress import keys_of
+from chat_tui.key_names import names_of
+from chat_tui.key_places import Place
 from sync.view import Snapshot
 
 PASSED_ON: Final = {
@@ -31,9 +35,15 @@ PASSED_ON: Final = {
 NOT_LISTED: Final = frozenset({
     "palette", "pane_tab_left", "pane_tab_right", "pane_up", "pane_down", "pane_page_up",
     "pane_page_down", "pane_first", "pane_last", "pane_open", "pane_details", "pane_leave",
-    "pane_back",
+    "pane_back", "reading_up", "reading_down", "reading_page_up", "reading_page_down",
+    "reading_first", "reading_last", "reading_write", "reading_command",
+    *(
+        row.id
+        for row in KEYS
+        if not (row.place.is_of_chat or row.place in {Place.SELECTED, Place.PANE})
+    ),
 })  # fmt: skip
-"""Keys that open this, or only move within the protocol's pane: nobody looks for them here."""
+"""Keys that open this, only move somewhere, or are those of a screen that has them in sight."""
 
 TITLE_CELLS: Final = 30
 """Of the left column: the longest command and how it is used."""
@@ -60,7 +70,7 @@ def channel_entries(snapshot: Snapshot) -> list[Entry]:
     ]
 
 
-def command_entries(keys: Mapping[str, tuple[str, ...]]) -> list[Entry]:
+def command_entries(keys: Chosen) -> list[Entry]:
     """Return what keys do, then all commands; one that needs words is only begun."""
     entries = [
         Entry(row.label, names_of(keys[row.id]), f"key('{row.id}')")
@@ -93,9 +103,10 @@ def matching(entries: Sequence[Entry], wanted: str) -> list[Entry]:
 class Palette(ModalScreen[str | None]):
     """A field and the entries that fit it; its result is the action chosen."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,ctrl+p,alt+k", "dismiss", "Close", show=False, priority=True),
-    ]
+    OPENED_BY: ClassVar = "palette"
+    BINDINGS: ClassVar[list[BindingType]] = heard_as(
+        "dismiss", "close", "palette", "switch", priority=True
+    )
     DEFAULT_CSS = """
     Palette { align: center top; }
     Palette #palette {
@@ -137,7 +148,7 @@ class Palette(ModalScreen[str | None]):
         """The field, then what fits."""
         with Vertical(id="palette") as frame:
             frame.border_title = f" {self._title} "
-            frame.border_subtitle = " Enter does it, Esc closes "
+            frame.border_subtitle = with_keys(" Enter does it, {close} closes ", keys_of(self))
             yield Input(placeholder="Part of its name", compact=True)
             yield OptionList(markup=False)
 

@@ -3,13 +3,14 @@
 Names in it are peers' text, so nothing here is ever parsed as markup.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Final
 
 from textual.content import Content
 
 from chat_tui import reports
-from chat_tui.bindings import BY_ID, name_of
+from chat_tui.bindings import BY_ID, USUAL, Chosen, with_keys
+from chat_tui.key_names import name_of
 from chat_tui.marks import Glyphs
 from chat_tui.text import clean_nick, clean_text, count, milliseconds
 from sync.identity import short_fingerprint
@@ -102,11 +103,12 @@ def status(sentence: str, said: Notice | None) -> Content:
     return Content.styled(clean_text(said.text), style)
 
 
-def chip(below: int, above: int, glyphs: Glyphs) -> Content:
+def chip(below: int, above: int, glyphs: Glyphs, chosen: Chosen = USUAL) -> Content:
     """Return how many unseen messages there are, for somebody who reads further up."""
     words: list[str] = []
     if above:
-        words.append(f"{glyphs.above} {count(above, 'earlier message')} arrived · Alt+U")
+        key = with_keys("{unread}", chosen)
+        words.append(f"{glyphs.above} {count(above, 'earlier message')} arrived · {key}")
     words.append(f"{glyphs.below} {below:,} new · End jumps" if below else "End: newest")
     return Content.styled(f" {' · '.join(words)} ", "bold $accent")
 
@@ -115,7 +117,7 @@ def keys(
     snapshot: Snapshot,
     shown: ChannelId | None,
     unread: Callable[[ChannelId], int],
-    chosen: Mapping[str, tuple[str, ...]],
+    chosen: Chosen,
     mentioned: Callable[[ChannelId], int] = nobody_mentioned,
     width: int = ANY_WIDTH,
 ) -> Content:
@@ -161,6 +163,7 @@ def sidebar(
     unread: Callable[[ChannelId], int],
     glyphs: Glyphs,
     mentioned: Callable[[ChannelId], int] = nobody_mentioned,
+    chosen: Chosen = USUAL,
 ) -> Content:
     """Return channels and peers, one line each."""
     lines = [Content.styled("CHANNELS", TITLE)]
@@ -185,7 +188,8 @@ def sidebar(
         state = Content.styled(_presence(peer), DIM) + thought
         lines.append(_row(name, state, SIDEBAR_WIDTH))
     if (more := len(peers) - here - AWAY_SHOWN) > 0:
-        lines.append(Content.styled(f"  and {more:,} more, F3", DIM))
+        key = with_keys("{peers}", chosen)
+        lines.append(Content.styled(f"  and {more:,} more, {key}", DIM))
     return Content("\n").join(lines)
 
 

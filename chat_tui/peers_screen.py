@@ -1,11 +1,11 @@
 """F3: who is here and who was, with what can be done about each; and comparing words with one."""
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
@@ -13,10 +13,15 @@ from textual.widgets import Button, Input
 
 from chat_tui import compare, dossier, peers_table
 from chat_tui.addresses import parse_address
+from chat_tui.applied import bindings_of, heard_as
+from chat_tui.bindings import with_keys
 from chat_tui.chat import Chat
+from chat_tui.dress import keys_of
+from chat_tui.key_places import Place
 from chat_tui.marks import ASCII, Glyphs
 from chat_tui.panels import BAD, DIM, GOOD, here_first
 from chat_tui.screens import REFRESH_S, TextScreen
+from chat_tui.scrolling import OVER_KEYS
 from chat_tui.surroundings import Panel
 from chat_tui.text import clean_nick
 from sync.errors import LocalError
@@ -30,21 +35,20 @@ QR_STYLE = "#ffffff on #000000"
 BESIDE_QR = 10
 """Lines of the comparison without its code: where the screen has no more, the code is left out."""
 
+ANSWERS = {
+    "match": "They match: mark verified ({verify_match})",
+    "differ": "They differ: block ({verify_differ})",
+    "later": "Later ({close})",
+}
+
 
 class PeersScreen(ModalScreen[ChannelId | None]):
     """The table; returns a channel to open, or None. `channel` is the one to reconcile."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,f3,alt+n", "dismiss", "Close", show=False),
-        Binding("up,k", "move(-1)", show=False),
-        Binding("down,j", "move(1)", show=False),
-        Binding("enter", "details", show=False),
-        Binding("m", "message", show=False),
-        Binding("v", "verify", show=False),
-        Binding("c", "connect", show=False),
-        Binding("b", "block", show=False),
-        Binding("r", "reconcile", show=False),
-        Binding("d", "doctor", show=False),
+        *OVER_KEYS,
+        *bindings_of(Place.PEERS),
+        *heard_as("leave", "peers"),
     ]
 
     def __init__(self, chat: Chat, channel: ChannelId | None, glyphs: Glyphs) -> None:
@@ -77,7 +81,8 @@ class PeersScreen(ModalScreen[ChannelId | None]):
             self._chosen = peers[0].peer
         lines = peers_table.table(snapshot, self.size.width - 2, self._cursor(peers), self._glyphs)
         self.query_one("#peers-title", Panel).show(peers_table.title(snapshot))
-        self.query_one("#peers-keys", Panel).show(peers_table.keys(self.size.width - 2))
+        keys = peers_table.keys(self.size.width - 2, keys_of(self))
+        self.query_one("#peers-keys", Panel).show(keys)
         self.query_one("#peers-table", Panel).show(Content("\n").join(lines))
 
     def _cursor(self, peers: list[PeerInfo]) -> int:
@@ -92,8 +97,20 @@ class PeersScreen(ModalScreen[ChannelId | None]):
     def _say(self, text: str, style: str = GOOD) -> None:
         self.query_one("#peers-said", Panel).show(Content.styled(text, style))
 
-    def action_move(self, step: int) -> None:
-        """Go to the peer above or below."""
+    def action_leave(self) -> None:
+        """Go back to the conversation."""
+        self.dismiss(None)
+
+    def action_page(self, screens: int) -> None:
+        """Go to the peer a screen further."""
+        self.action_step(screens * max(1, self.query_one("#peers-frame").size.height - 1))
+
+    def action_edge(self, which: int) -> None:
+        """Go to the last peer, or to the first if negative."""
+        self.action_step(which * len(self._chat.snapshot().peers))
+
+    def action_step(self, step: int) -> None:
+        """Go to the peer below, or above if negative."""
         peers = here_first(self._chat.snapshot())
         if peers:
             at = min(max(self._cursor(peers) + step, 0), len(peers) - 1)
@@ -104,7 +121,7 @@ class PeersScreen(ModalScreen[ChannelId | None]):
             if not top <= at + 1 < top + height:
                 frame.scroll_to(y=max(0, at + 1 - height // 2), animate=False)
 
-    def action_details(self) -> None:
+    def action_enter(self) -> None:
         """Show all that is known of one."""
         peer = self.chosen
         if peer is not None:
@@ -163,7 +180,7 @@ class PeersScreen(ModalScreen[ChannelId | None]):
             act = self._chat.block(peer.peer)
             said = (
                 f"{name} is blocked: no link, nothing of theirs is shown; it is still passed on. "
-                "b undoes it."
+                f"{with_keys('{peers_block}', keys_of(self))} undoes it."
             )
         self.run_worker(self._carry_out(act, said))
 
@@ -206,9 +223,8 @@ class VerifyScreen(ModalScreen[str | None]):
     """Words, number and code of a pair; returns what was decided, as a sentence."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss", "Later", show=False),
-        Binding("m", "match", show=False),
-        Binding("b", "differ", show=False),
+        *bindings_of(Place.VERIFY),
+        *heard_as("dismiss", "close"),
     ]
 
     def __init__(self, chat: Chat, peer: PeerInfo, glyphs: Glyphs) -> None:
@@ -217,15 +233,14 @@ class VerifyScreen(ModalScreen[str | None]):
 
     def compose(self) -> ComposeResult:
         """What to compare and the three answers."""
-        name = clean_nick(self._peer.nick)
+        name, keys = clean_nick(self._peer.nick), keys_of(self)
         with VerticalScroll(id="verify", can_focus=False) as frame:
             frame.border_title = f" {name}: compare these in person or by phone "
-            frame.border_subtitle = " Esc: later "
+            frame.border_subtitle = with_keys(" {close}: later ", keys)
             yield Panel(id="verify-text")
             with Horizontal(id="verify-answers"):
-                yield Button("They match: mark verified (m)", id="match", compact=True)
-                yield Button("They differ: block (b)", id="differ", compact=True)
-                yield Button("Later (Esc)", id="later", compact=True)
+                for id_, label in ANSWERS.items():
+                    yield Button(with_keys(label, keys), id=id_, compact=True)
 
     def on_mount(self) -> None:
         """Show the words; nothing is chosen beforehand but to wait."""
@@ -281,18 +296,41 @@ class VerifyScreen(ModalScreen[str | None]):
 class AddressScreen(ModalScreen[str | None]):
     """Asks for an address to dial."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Close", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = heard_as("dismiss", "close")
 
     def compose(self) -> ComposeResult:
         """One field."""
         with Vertical(id="address") as frame:
             frame.border_title = " Connect by address "
-            frame.border_subtitle = " Enter dials, Esc closes "
+            frame.border_subtitle = with_keys(" Enter dials, {close} closes ", keys_of(self))
             yield Input(placeholder="host:port, as /whoami names it there", id="address-field")
 
     @on(Input.Submitted)
     def _submit(self, event: Input.Submitted) -> None:
         self.dismiss(event.value.strip() or None)
+
+
+class CodeScreen(TextScreen):
+    """A text to pass on; a key copies it, for it may be longer than a line."""
+
+    BINDINGS: ClassVar[list[BindingType]] = heard_as("copy", "reading_copy")
+
+    def __init__(self, title: str, text: Callable[[], Content], code: str) -> None:
+        super().__init__(title, text)
+        self._code = code
+
+    def on_mount(self) -> None:
+        """Say what the keys do; all of it is not in sight on 24 lines."""
+        self._say("{reading_copy} copies it, {over_up} and {over_down} scroll")
+
+    def action_copy(self) -> None:
+        """Put it into the terminal's clipboard."""
+        self.app.copy_to_clipboard(self._code)
+        self._say("Copied; if not, hold Shift and mark it")
+
+    def _say(self, words: str) -> None:
+        said = with_keys(f" {words}, {{close}} closes ", keys_of(self))
+        self.query_one("#text-frame").border_subtitle = said
 
 
 def code_screen(name: str, sentence: str, code: str, lines: list[str]) -> TextScreen:
@@ -304,4 +342,4 @@ def code_screen(name: str, sentence: str, code: str, lines: list[str]) -> TextSc
             Content.styled(code, "bold $accent"),
         ]
     )
-    return TextScreen(name, lambda: content)
+    return CodeScreen(name, lambda: content, code)

@@ -5,6 +5,7 @@ from typing import Final
 from textual.content import Content
 
 from chat_tui import reports
+from chat_tui.bindings import USUAL, Chosen, with_keys
 from chat_tui.dossier import has_and_needs
 from chat_tui.marks import Glyphs
 from chat_tui.panels import DIM, TITLE, TRUST_STYLES, here_first, sign
@@ -21,14 +22,14 @@ NOW_WITHIN: Final[Nanos] = 20 * SECOND
 """Whoever was heard of within this is seen `now`: pings come every 5 s."""
 
 KEYS: Final = (
-    ("Enter", "details"),
-    ("m", "message"),
-    ("v", "compare words"),
-    ("c", "connect by address"),
-    ("b", "block"),
-    ("r", "reconcile now"),
-    ("d", "doctor"),
-    ("Esc", "close"),
+    ("{over_enter}", "details"),
+    ("{peers_message}", "message"),
+    ("{peers_verify}", "compare words"),
+    ("{peers_connect}", "connect by address"),
+    ("{peers_block}", "block"),
+    ("{peers_reconcile}", "reconcile now"),
+    ("{peers_doctor}", "doctor"),
+    ("{close}", "close"),
 )
 
 
@@ -40,8 +41,8 @@ def title(snapshot: Snapshot) -> Content:
 
 def table(snapshot: Snapshot, width: int, cursor: int, glyphs: Glyphs) -> list[Content]:
     """Return a heading and a line a peer, that at `cursor` marked; who is here comes first."""
-    wide = width >= WIDE_FROM
-    lines = [Content.styled(_columns(("name", *HEADS), wide=wide, lead="    "), DIM)]
+    hidden = _hidden(width)
+    lines = [Content.styled(_columns(("name", *HEADS), hidden, lead=" " * LEAD), DIM)]
     for number, peer in enumerate(here_first(snapshot)):
         at = number == cursor
         lead = Content(f"{glyphs.cursor if at else ' '} ") + sign(peer, glyphs) + Content(" ")
@@ -50,7 +51,7 @@ def table(snapshot: Snapshot, width: int, cursor: int, glyphs: Glyphs) -> list[C
             f"{glyphs.trust[peer.trust]} {peer.trust.value}", TRUST_STYLES[peer.trust]
         )
         style = "bold" if peer.state is PeerState.UP else DIM
-        line = lead + Content.styled(_columns(cells, wide=wide), style) + thought
+        line = lead + Content.styled(_columns(cells, hidden), style) + thought
         # One ground from end to end: the sign and the trust have colours of their own otherwise.
         lines.append(Content.styled(line.plain, "bold reverse") if at else line)
     if not snapshot.peers:
@@ -58,11 +59,11 @@ def table(snapshot: Snapshot, width: int, cursor: int, glyphs: Glyphs) -> list[C
     return lines
 
 
-def keys(width: int) -> Content:
+def keys(width: int, chosen: Chosen = USUAL) -> Content:
     """Return the keys and what they do; a key and its word stay on one line."""
     lines = [Content("")]
     for key, word in KEYS:
-        part = Content.assemble((key, "bold $accent"), f" {word}  ")
+        part = Content.assemble((with_keys(key, chosen), "bold $accent"), f" {word}  ")
         if lines[-1].cell_length + part.cell_length - len("  ") > width:
             lines.append(Content(""))
         lines[-1] += part
@@ -73,6 +74,24 @@ HEADS: Final = ("state", "address", "rtt", "clock", "last seen", "has/needs", "t
 WIDTHS: Final = (NAME_CELLS, 10, 22, 8, 8, 10, 10)
 ADDRESS: Final = 2
 """The column that only wide screens have."""
+GIVING_WAY: Final = (4, 3, 5)
+"""Those that are left out where there is no room, this one first; they stay in the details."""
+LEAD: Final = 4
+TRUST_CELLS: Final = 13
+"""Of what stands before the columns, and of the longest word after them."""
+
+
+def _hidden(width: int) -> frozenset[int]:
+    """Return the columns that so many cells have no room for."""
+    if width >= WIDE_FROM:
+        return frozenset()
+    hidden = {ADDRESS}
+    for column in GIVING_WAY:
+        shown = sum(cells for number, cells in enumerate(WIDTHS) if number not in hidden)
+        if LEAD + shown + TRUST_CELLS <= width:
+            break
+        hidden.add(column)
+    return frozenset(hidden)
 
 
 def _cells(snapshot: Snapshot, peer: PeerInfo) -> tuple[str, ...]:
@@ -80,7 +99,8 @@ def _cells(snapshot: Snapshot, peer: PeerInfo) -> tuple[str, ...]:
     rtt = NOWHERE if peer.rtt_ns is None else milliseconds(peer.rtt_ns)
     offset = NOWHERE
     if peer.clock_offset_ns is not None:
-        offset = f"{peer.clock_offset_ns / SECOND:+.1f} s"
+        tenths = round(peer.clock_offset_ns * 10 / SECOND)  # a whole number has no -0
+        offset = f"{tenths / 10:+.1f} s"
     return (
         _state(peer),
         clean_text(peer.address) or NOWHERE,
@@ -108,11 +128,11 @@ def _seen(snapshot: Snapshot, peer: PeerInfo) -> str:
     return span(since)
 
 
-def _columns(cells: tuple[str, ...], *, wide: bool, lead: str = "") -> str:
+def _columns(cells: tuple[str, ...], hidden: frozenset[int], *, lead: str = "") -> str:
     """Return cells side by side; what has no width of its own ends the line."""
     parts = [lead]
     for number, cell in enumerate(cells):
-        if number == ADDRESS and not wide:
+        if number in hidden:
             continue
         if number >= len(WIDTHS):
             parts.append(cell)

@@ -15,9 +15,10 @@ from chat_tui.client import Client
 from chat_tui.commands.command import At, Result, is_command
 from chat_tui.commands.table import Commands
 from chat_tui.control import namer, serving
-from chat_tui.dossier import warning_lines
+from chat_tui.dossier import disk_lines, lines_wait, warning_lines
 from chat_tui.events import dumps, message, to_json
 from chat_tui.findings import as_lines
+from chat_tui.held import Held, Input
 from chat_tui.settings.preferences import Preferences
 from chat_tui.setup import Setup
 from chat_tui.taste import taste_of
@@ -43,6 +44,9 @@ from sync.view import (
 WRITES_MAX: Final = 1000
 """Lines written and not committed yet; then reading waits for the disk."""
 
+AGAIN_S: Final = 1.0
+"""Between two looks at whether the disk takes what waits for it, while anything does."""
+
 CHUNK_SIZE: Final = 64 * 1024
 """Bytes read at a time, as much as a pipe holds."""
 
@@ -62,11 +66,17 @@ class Face(Protocol):
     def event(self, event: Event) -> None:
         """Something happened."""
 
+    def now_in(self, channel: ChannelId) -> None:
+        """What is typed goes to this channel from now on."""
+
     def result(self, command: str, result: Result) -> None:
         """A /command did this."""
 
     def error(self, text: str) -> None:
         """A message could not be written."""
+
+    def waiting(self, lines: int) -> None:
+        """So many lines that were written wait for the disk now; none does any more."""
 
 
 class JsonFace:
@@ -99,6 +109,9 @@ class JsonFace:
         if shown is not None:
             self._print(shown)
 
+    def now_in(self, channel: ChannelId) -> None:
+        """See `Face`; each event names its channel."""
+
     def result(self, command: str, result: Result) -> None:
         """See `Face`."""
         self._print({"event": "result", "command": command, "ok": result.ok, "text": result.text})
@@ -106,6 +119,10 @@ class JsonFace:
     def error(self, text: str) -> None:
         """See `Face`."""
         self._print({"event": "error", "message": text})
+
+    def waiting(self, lines: int) -> None:
+        """See `Face`."""
+        self._print({"event": "waiting", "lines": lines})
 
     def _print(self, event: dict[str, object]) -> None:
         sys.stdout.write(dumps(event) + "\n")
@@ -118,14 +135,18 @@ class TextFace:
         self._client, self._settings = client, settings
         self._name = namer(client)
         self._echo = not sys.stdin.isatty()
+        self._channel: ChannelId | None = None
 
     def ready(self, channel: ChannelId) -> None:
         """See `Face`."""
-        name = namer(self._client)(channel)
+        self.now_in(channel)
+        name = self._name(channel)
         info = next(one for one in self._client.snapshot().channels if one.channel == channel)
         openness = "open to everybody on this network" if info.open else "private"
         self._print(f"* You are {self._client.nick} in {name}, {openness}. /help lists commands.")
         self._print(f"* {self._client.snapshot().network}")
+        for text in disk_lines(self._client.snapshot(), 0):
+            self._print(f"* {text}")
 
     def line(self, line: Line) -> None:
         """See `Face`."""
@@ -134,7 +155,8 @@ class TextFace:
         text = in_words(line)
         shown = as_shown(nick, text)
         words = f"{nick}: {text}" if shown == text else shown
-        where = f"({self._name(line.channel)}) " if self._name(line.channel).startswith("@") else ""
+        name = self._name(line.channel)
+        where = f"({name}) " if line.channel != self._channel or name.startswith("@") else ""
         when = taste_of(self._settings).time(line.created_ns).strip()
         self._print(f"{when} {where}{gap}{words}")
 
@@ -171,6 +193,10 @@ class TextFace:
             case _:
                 pass
 
+    def now_in(self, channel: ChannelId) -> None:
+        """See `Face`; lines of other channels are said with their names."""
+        self._channel = channel
+
     def result(self, command: str, result: Result) -> None:
         """See `Face`."""
         del command
@@ -180,6 +206,14 @@ class TextFace:
     def error(self, text: str) -> None:
         """See `Face`."""
         self._print(f"* Not sent: {text}")
+
+    def waiting(self, lines: int) -> None:
+        """See `Face`."""
+        if lines:
+            waits = f"{lines_wait(lines)} in memory until the disk takes what is written"
+            self._print(f"* Not sent yet: {waits}; leaving loses what waits.")
+        else:
+            self._print("* What waited for the disk is sent.")
 
     def _print(self, text: str) -> None:
         sys.stdout.write(text + "\n")
@@ -195,6 +229,8 @@ class LineMode:
         self._commands = Commands(client)
         self._channel = client.first_channel
         self._writes: set[asyncio.Task[None]] = set()
+        self._refused = Held(self._run)
+        self._refusing = asyncio.Event()
         self._room = asyncio.Semaphore(WRITES_MAX)
         self._held: list[Event] | None = []
         self._flushing = False
@@ -214,9 +250,14 @@ class LineMode:
             self._begin(lines)
             async with asyncio.TaskGroup() as tasks:
                 reading = tasks.create_task(self._read(tasks, stay=stay))
+                trying = tasks.create_task(self._write_again())
                 await self._stop.wait()
                 reading.cancel()
+                trying.cancel()
             await self._client.flush()
+        for text in self._refused.give_up():
+            self._face.error(f"the disk never took it: {text}")
+        self._flush_soon()
 
     def _begin(self, lines: Sequence[Line]) -> None:
         """Say hello, show history, then what happened meanwhile."""
@@ -259,7 +300,7 @@ class LineMode:
                 await self._command(text)
             elif text.strip():
                 await self._room.acquire()
-                writing = tasks.create_task(self._write(text))
+                writing = tasks.create_task(self._write(Input(text, self._channel)))
                 self._writes.add(writing)
                 writing.add_done_callback(self._written)
         if self._writes:
@@ -268,8 +309,12 @@ class LineMode:
             self._stop.set()
 
     async def _command(self, text: str) -> None:
+        if self._writes:
+            await asyncio.wait(self._writes)  # it may be about the line before it
         result = await self._commands.run(text, At(self._channel))
-        self._channel = result.channel or self._channel
+        if result.channel is not None:
+            self._channel = result.channel
+            self._face.now_in(result.channel)
         if result.action == "doctor":
             result = Result(text="\n".join([line async for line in self._examined()]))
         self._face.result(text.split(maxsplit=1)[0], result)
@@ -286,11 +331,33 @@ class LineMode:
         self._writes.discard(writing)
         self._room.release()
 
-    async def _write(self, text: str) -> None:
-        result = await self._commands.run(text, At(self._channel))
+    async def _write(self, line: Input) -> None:
+        result = await self._refused.write(line)
+        if result is None:
+            self._face.waiting(len(self._refused))
+            self._refusing.set()
+        elif not result.ok:
+            self._face.error(result.text)
+        self._flush_soon()
+
+    async def _run(self, line: Input) -> Result:
+        return await self._commands.run(line.text, At(line.channel))
+
+    async def _write_again(self) -> None:
+        """Write what the disk refused once it takes changes again."""
+        while True:
+            await self._refusing.wait()
+            await asyncio.sleep(AGAIN_S)
+            if not self._client.snapshot().disk:
+                await self._refused.write_again(self._say_refused)
+            if not self._refused:
+                self._refusing.clear()
+                self._face.waiting(0)
+                self._flush_soon()
+
+    def _say_refused(self, _line: Input, result: Result) -> None:
         if not result.ok:
             self._face.error(result.text)
-            self._flush_soon()
 
 
 async def input_lines() -> AsyncIterator[str]:

@@ -47,6 +47,9 @@ BAR_CELLS: Final = 24
 REFUSED_SHOWN: Final = 5
 """Rows of the worst senders of bad input."""
 
+REFUSED_CELLS: Final = 24
+"""Of a sender of bad input who has no name."""
+
 IDLE_STEP: Final = "Tick → nothing"
 """How a step ends that did nothing; between them the others would not be found."""
 
@@ -333,7 +336,11 @@ def refusals(snapshot: Snapshot) -> list[Section]:
     if not snapshot.refused:
         return []
     worst = sorted(snapshot.refused.items(), key=lambda item: -item[1])[:REFUSED_SHOWN]
-    rows = tuple(Row(f"{clip_cells(clean_text(who), 24)}: {n:,}") for who, n in worst)
+    names: dict[str, str] = {one.peer: name_of(snapshot, one.peer) for one in snapshot.peers}
+    rows = tuple(
+        Row(f"{names.get(who) or clip_cells(clean_text(who), REFUSED_CELLS)}: {n:,}")
+        for who, n in worst
+    )
     return [Section("Bad input refused", sum(snapshot.refused.values()), rows, "")]
 
 

@@ -17,7 +17,8 @@ from textual.cache import LRUCache
 from textual.events import Click, MouseDown, MouseMove, MouseUp
 from textual.strip import Strip
 
-from chat_tui.gaps import AGAIN, AGAIN_HERE
+from chat_tui.dress import keys_of
+from chat_tui.gaps import said_here
 from chat_tui.highlights import cells_of, index_at, over, painted_over
 from chat_tui.laid_rows import Place
 from chat_tui.layout import Laid, Shape
@@ -290,7 +291,7 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
 
     def _strip(self, painted: Painted, shape: Shape) -> Strip:
         if painted.selected and painted.part is not Part.TEXT:
-            here = replace(painted, word=painted.word.replace(AGAIN, AGAIN_HERE))
+            here = replace(painted, word=said_here(painted.word, keys_of(self)))
             return self._with_sign(super()._strip(here, shape), shape)
         strip = super()._strip(painted, shape)
         laid = painted.laid

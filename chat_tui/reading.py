@@ -8,20 +8,23 @@ from collections.abc import Callable, Iterator
 from typing import ClassVar, Final
 
 from textual import on
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.events import DescendantFocus
 from textual.widget import Widget
 
-from chat_tui import applied, gap_acts
-from chat_tui.bindings import Place
+from chat_tui import gap_acts
+from chat_tui.applied import bindings_of
+from chat_tui.bindings import with_keys
 from chat_tui.chat import Chat
 from chat_tui.commands.command import At, Result
 from chat_tui.composer import Composer
+from chat_tui.dress import keys_of
 from chat_tui.found import Acted, Detailed, Found, Goal, Hits, Holes, Listed, View
 from chat_tui.gap_acts import GapActs
 from chat_tui.hits import SIGNS_SHOWN, HitWalk
+from chat_tui.key_places import Place
 from chat_tui.message_acts import MessageActs
 from chat_tui.messages import CursorMoved, DetailsWanted, SearchWanted
 from chat_tui.model import BEGINNING
@@ -40,8 +43,13 @@ SELECTING: Final = frozenset({
 })  # fmt: skip
 """Actions whose keys are letters: only while the transcript has them."""
 
-KEYS: Final = "Enter details · y copy · q quote · o link · Esc back"
-NOTHING_SELECTED: Final = "No message is selected. Ctrl+T selects one; then the arrow keys move."
+KEYS: Final = (
+    "{reading_details} details · {reading_copy} copy · {reading_quote} quote · {reading_open} link"
+    " · {close} back"
+)
+NOTHING_SELECTED: Final = "No message is selected. {select} selects one; then the arrow keys move."
+NOTHING_FOUND: Final = "Nothing was searched for yet. {search} searches."
+LEFT: Final = "{select} goes back to it · {close} lets go"
 
 
 class Reading(Vertical):
@@ -55,28 +63,7 @@ class Reading(Vertical):
         say: shows a notice.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        *applied.bindings_of(Place.READING),
-        Binding("k,up", "move(-1)", id="reading.up"),
-        Binding("j,down", "move(1)", id="reading.down"),
-        Binding("pageup", "screens(-1)", id="reading.page_up"),
-        Binding("pagedown", "screens(1)", id="reading.page_down"),
-        Binding("home", "edge(-1)", id="reading.first"),
-        Binding("end", "edge(1)", id="reading.last"),
-        Binding("enter", "details", id="reading.details"),
-        Binding("y", "copy", id="reading.copy"),
-        Binding("i", "copy_id", id="reading.copy_id"),
-        Binding("q", "quote", id="reading.quote"),
-        Binding("o", "open_link", id="reading.open"),
-        Binding("g", "graph", id="reading.graph"),
-        Binding("r", "ask_again", id="reading.again"),
-        Binding("h", "hide", id="reading.hide"),
-        Binding("n", "hit(1)", id="reading.next"),
-        Binding("N", "hit(-1)", id="reading.previous"),
-        Binding("tab", "write", id="reading.write"),
-        Binding("slash", "command", id="reading.command"),
-        Binding("escape", "leave", id="reading.leave"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(Place.READING, Place.SELECTED)
     DEFAULT_CSS = """
     Reading #reading-keys { height: 1; padding: 0 1; display: none; text-wrap: nowrap;
         text-overflow: ellipsis; background: $surface; }
@@ -113,6 +100,16 @@ class Reading(Vertical):
         if self._read is not self.transcript.conversation:
             self._read = self.transcript.conversation
             self._end_search()
+
+    async def do(self, action: str) -> None:
+        """Do what a key means on the selected message, for who did not press it there."""
+        if self.transcript.cursor is None:
+            self._say(self._named(NOTHING_SELECTED))
+        elif action in gap_acts.ACTIONS and not self.transcript.on_gap:
+            self._say(self._named(gap_acts.NO_GAP))
+        else:
+            self.screen.set_focus(self.transcript, scroll_visible=False)
+            await self.app.run_action(action, self)
 
     def show(self, found: Found) -> None:
         """Show what a command found."""
@@ -166,7 +163,8 @@ class Reading(Vertical):
         """Do something with the message the cursor is on."""
         row = self.transcript.selected()
         if row is None:
-            self._say(gap_acts.NO_MESSAGE if self.transcript.on_gap else NOTHING_SELECTED)
+            why = gap_acts.NO_MESSAGE if self.transcript.on_gap else NOTHING_SELECTED
+            self._say(self._named(why))
         else:
             self.acts.act_on(what, row.line)
 
@@ -177,9 +175,7 @@ class Reading(Vertical):
         del parameters
         if action in gap_acts.ACTIONS and not self.transcript.on_gap:
             return False
-        if action in SELECTING:
-            return self.transcript.has_focus
-        return self._is_busy if action == "leave" else True
+        return self.screen.focused is self.transcript if action in SELECTING else True
 
     def action_select(self) -> None:
         """Give the keys to the transcript, and go on where the cursor was."""
@@ -261,7 +257,7 @@ class Reading(Vertical):
     def action_hit(self, step: int) -> None:
         """Go to the next hit of the search, an older one; or back, if negative."""
         if self._hits is None:
-            self._say("Nothing was searched for yet. Ctrl+F searches.")
+            self._say(self._named(NOTHING_FOUND))
             return
         self._hits.step(step)
         self._go_to_hit()
@@ -275,27 +271,23 @@ class Reading(Vertical):
         self._composer.focus()
         self._composer.insert("/")
 
-    def action_leave(self) -> None:
-        """Go back to writing."""
-        self.leave()
-
     # -- what the widgets say -------------------------------------------------------------------
 
     @on(CursorMoved)
     @on(DescendantFocus)
-    def _show_keys(self) -> None:
+    def show_keys(self) -> None:
         """Say which keys there are now, and where in the hits we are."""
         transcript = self.transcript
-        said = "" if self._hits is None else self._hits.said()
+        said = "" if self._hits is None else self._hits.said(keys_of(self))
         if self._asking.is_open:
-            said = SEARCHING
+            said = self._named(SEARCHING)
         elif transcript.cursor is not None and not transcript.has_focus:
             row = transcript.selected()
             words = "a missing message" if row is None else " ".join(row.text.split())
             what = clip_cells(words, SIGNS_SHOWN)
-            said = f"Selected: {what} · Ctrl+T goes back to it · Esc lets go"
+            said = f"Selected: {what} · {self._named(LEFT)}"
         elif transcript.cursor is not None and not said:
-            said = gap_acts.KEYS if transcript.on_gap else KEYS
+            said = self._named(gap_acts.KEYS if transcript.on_gap else KEYS)
         self._keys.show(Content.styled(f"{self.transcript.glyphs.cursor} {said}", DIM))
         self._keys.display = bool(said)
 
@@ -324,6 +316,9 @@ class Reading(Vertical):
             or bool(transcript.picked_text())
         )
 
+    def _named(self, words: str) -> str:
+        return with_keys(words, keys_of(self))
+
     def _say(self, text: str) -> None:
         self._tell(Notice(text))
 
@@ -346,7 +341,7 @@ class Reading(Vertical):
         if self._hits is not None:
             self._hits = None
             self.transcript.highlight("")
-        self._show_keys()
+        self.show_keys()
 
     def _go_to_hit(self) -> None:
         assert self._hits is not None
@@ -370,7 +365,7 @@ class Reading(Vertical):
             self._say("There is no message there.")
             return
         self.transcript.go_to(wanted)
-        self._show_keys()
+        self.show_keys()
 
     def _choose(self, found: Listed) -> None:
         from chat_tui.reading_screens import message_list

@@ -7,24 +7,35 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar, Final
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.events import Click
-from textual.screen import ModalScreen, Screen
+from textual.screen import ModalScreen
+from textual.widget import Widget
 
+from chat_tui.applied import heard_as
+from chat_tui.bindings import with_keys
+from chat_tui.dress import keys_of
 from chat_tui.found import Listed, line_text
 from chat_tui.links import ascii_host, host_of, warnings
 from chat_tui.marks import Glyphs
 from chat_tui.panels import BAD, DIM
+from chat_tui.row import shown_text
+from chat_tui.scrolling import OVER_KEYS, Scrolling
 from chat_tui.surroundings import Panel
-from chat_tui.text import clean_nick, clean_text, clip_cells, day_of, time_of_day, wrap
+from chat_tui.text import clean_nick, clip_cells, day_of, time_of_day, wrap
 from sync.machine import MessageId
 from sync.view import Line
 
 MOUSE_OFF: Final = "\x1b[?1000l\x1b[?1003l\x1b[?1015l\x1b[?1006l"
 MOUSE_ON: Final = "\x1b[?1000h\x1b[?1003h\x1b[?1015h\x1b[?1006h"
 """The terminal's own selection needs no Shift while the application hears nothing of the mouse."""
+
+BARE_KEYS: Final = (
+    "Select with the mouse, copy as in any terminal. "
+    "{over_page_up}, {over_page_down} read on, {close} leaves."
+)
 
 
 class ChoiceScreen(ModalScreen[int | None]):
@@ -33,16 +44,7 @@ class ChoiceScreen(ModalScreen[int | None]):
     `below` says more about the entry that is chosen now.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "dismiss", "Close", show=False),
-        Binding("up,k", "move(-1)", show=False),
-        Binding("down,j", "move(1)", show=False),
-        Binding("pageup", "move(-10)", show=False),
-        Binding("pagedown", "move(10)", show=False),
-        Binding("home", "move(-1000000)", show=False),
-        Binding("end", "move(1000000)", show=False),
-        Binding("enter", "choose", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = OVER_KEYS
     DEFAULT_CSS = """
     ChoiceScreen { align: center middle; }
     ChoiceScreen > Vertical {
@@ -72,7 +74,7 @@ class ChoiceScreen(ModalScreen[int | None]):
         """The entries in a frame that scrolls, and what is to say of the one chosen."""
         with Vertical() as frame:
             frame.border_title = f" {self._title} "
-            frame.border_subtitle = f" {self._keys} "
+            frame.border_subtitle = with_keys(f" {self._keys} ", keys_of(self))
             with VerticalScroll(id="entries-frame", can_focus=False):
                 yield Panel(id="entries")
             yield Panel(id="below")
@@ -94,16 +96,28 @@ class ChoiceScreen(ModalScreen[int | None]):
         self._chosen = event.y
         self._draw()
         if again:
-            self.action_choose()
+            self.action_enter()
 
-    def action_move(self, step: int) -> None:
+    def action_step(self, step: int) -> None:
         """Choose an entry further down, or up if negative."""
         self._chosen = min(max(self._chosen + step, 0), len(self._entries) - 1)
         self._draw()
 
-    def action_choose(self) -> None:
+    def action_page(self, screens: int) -> None:
+        """Choose one a screen further."""
+        self.action_step(screens * max(1, self.query_one("#entries-frame").size.height))
+
+    def action_edge(self, which: int) -> None:
+        """Choose the last entry, or the first if negative."""
+        self.action_step(which * len(self._entries))
+
+    def action_enter(self) -> None:
         """Answer with the entry chosen."""
         self.dismiss(self._chosen)
+
+    def action_leave(self) -> None:
+        """Choose none."""
+        self.dismiss(None)
 
     def _draw(self) -> None:
         lines = [
@@ -133,7 +147,7 @@ def message_list(found: Listed, glyphs: Glyphs) -> ChoiceScreen:
         found.title,
         entries,
         chosen=len(entries) - 1,
-        keys="Enter goes there · Esc closes",
+        keys="{over_enter} goes there · {close} closes",
         cursor=glyphs.cursor,
         below=lambda _: Content.styled(found.note, DIM),
     )
@@ -157,24 +171,16 @@ def link_question(links: Sequence[str], glyphs: Glyphs) -> ChoiceScreen:
         title,
         [Content(link) for link in links],
         chosen=0,
-        keys="Enter opens it in a browser · Esc does not",
+        keys="{over_enter} opens it in a browser · {close} does not",
         cursor=glyphs.cursor,
         below=about,
     )
 
 
-class BareScreen(Screen[None]):
+class BareScreen(Scrolling):
     """Messages as text from edge to edge, for the terminal's own way to select and copy."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,f9,q,enter", "leave", show=False),
-        Binding("up,k", "scroll(-1)", show=False),
-        Binding("down,j", "scroll(1)", show=False),
-        Binding("pageup", "page(-1)", show=False),
-        Binding("pagedown,space", "page(1)", show=False),
-        Binding("home", "edge(-1)", show=False),
-        Binding("end", "edge(1)", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = heard_as("leave", "bare")
     DEFAULT_CSS = """
     BareScreen { background: $background; }
     BareScreen VerticalScroll { scrollbar-size-vertical: 0; height: 1fr; }
@@ -196,7 +202,7 @@ class BareScreen(Screen[None]):
         """Show the text, from where the reader was; let the terminal have the mouse."""
         text = "\n".join(self._texts())
         self.query_one("#bare", Panel).show(Content(text))
-        words = "Select with the mouse, copy as in any terminal. PgUp, PgDn read on, Esc leaves."
+        words = with_keys(BARE_KEYS, keys_of(self))
         self.query_one("#bare-keys", Panel).show(Content.styled(words, DIM))
         self._tell_terminal(MOUSE_OFF)
         self.call_after_refresh(self._go_to_place)
@@ -205,21 +211,10 @@ class BareScreen(Screen[None]):
         """Take the mouse back."""
         self._tell_terminal(MOUSE_ON)
 
-    def action_leave(self) -> None:
-        """Go back to the conversation."""
-        self.dismiss()
-
-    def action_scroll(self, lines: int) -> None:
-        """Scroll by some lines."""
-        self.query_one("#bare-frame").scroll_relative(y=lines, animate=False)
-
-    def action_page(self, screens: int) -> None:
-        """Scroll by screens."""
-        self.action_scroll(screens * max(1, self.size.height - 2))
-
-    def action_edge(self, which: int) -> None:
-        """Go to the first or last line."""
-        self.action_scroll(which * 1_000_000)
+    @property
+    def scrolled(self) -> Widget:
+        """See `Scrolling`."""
+        return self.query_one("#bare-frame")
 
     def _go_to_place(self) -> None:
         ids = [line.message_id for line in self._lines]
@@ -236,9 +231,8 @@ class BareScreen(Screen[None]):
         day = ""
         for line in self._lines:
             begun, day = day, day_of(line.created_ns)
-            said = (
-                f"{time_of_day(line.created_ns)} {clean_nick(line.nick)}: {clean_text(line.text)}"
-            )
+            who = f"{time_of_day(line.created_ns)} {clean_nick(line.nick)}"
+            said = f"{who}: {shown_text(line)}"
             texts.append(said if day == begun else f"{day}\n{said}")
         return texts
 

@@ -9,7 +9,7 @@ from typing import Final
 from chat_tui.text import clean_nick, clean_text, clip_cells, count, milliseconds, span
 from sync.identity import fingerprint, short_fingerprint
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
-from sync.view import ChannelInfo, PeerInfo, PeerState, SessionInfo, Snapshot
+from sync.view import ChannelInfo, PeerInfo, PeerState, SessionInfo, Snapshot, Trust
 
 ID_SHOWN: Final = 6
 """Characters of a message id on the screen: enough to tell a buffer's rows apart."""
@@ -127,6 +127,8 @@ def _happens(
     if info is None:
         return "No channel is open. /join #name opens one; /channels lists yours."
     here = peers_of(snapshot, info)
+    if not here and info.direct is not None:
+        return _about_absence(info)
     if not here and info.outgoing_count:
         waits = "waits and goes" if info.outgoing_count == 1 else "wait and go"
         messages = count(info.outgoing_count, "message")
@@ -228,9 +230,25 @@ def _names(peers: Sequence[PeerInfo]) -> str:
     return first if len(peers) == 1 else f"{first} and {count(len(peers) - 1, 'other')}"
 
 
+def _about_absence(info: ChannelInfo) -> str:
+    """Return what becomes of what is written to somebody who is away: nobody else can come here."""
+    waits = "what you write waits"
+    if info.outgoing_count:
+        verb = "waits" if info.outgoing_count == 1 else "wait"
+        waits = f"{count(info.outgoing_count, 'message')} {verb}"
+    return f"{clean_nick(info.name)} is not here; {waits} for them."
+
+
 def _elsewhere(snapshot: Snapshot, info: ChannelInfo) -> str:
-    """Return who is on the network but not in this channel, and how they get here."""
-    up = [peer for peer in snapshot.peers if peer.state is PeerState.UP]
+    """Return who is on the network but not in this channel, and how they get here.
+
+    A code must not be offered to whoever only says that they are somebody we know.
+    """
+    up = [
+        peer
+        for peer in snapshot.peers
+        if peer.state is PeerState.UP and (info.open or peer.trust is not Trust.CHANGED)
+    ]
     if not up:
         return ""
     way = f"/join {channel_title(info)}" if info.open else "the code that /invite shows"

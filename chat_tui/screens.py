@@ -1,18 +1,24 @@
 """Texts that open over the conversation and close with Esc: help, peers, long answers."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar, Final
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
+from textual.widget import Widget
 
-from chat_tui.bindings import KEYS, Place, names_of
+from chat_tui.applied import heard_as
+from chat_tui.bindings import KEYS, Chosen, Key, with_keys
 from chat_tui.commands.table import TABLE
+from chat_tui.dress import keys_of
+from chat_tui.key_names import names_of
+from chat_tui.key_places import Place
 from chat_tui.marks import LOADING, WORDS, Glyphs
 from chat_tui.panels import TITLE
+from chat_tui.scrolling import Scrolling
 from chat_tui.surroundings import Panel
 from sync.sds.message import Delivery
 
@@ -27,15 +33,17 @@ KEY_HELP: Final = (
     ("Shift+mouse", "select text to copy (on a Mac, Option); /mouse does without Shift"),
 )
 
-READING_HELP: Final = (
-    ("Enter, y, i", "all about it: there w its frames, d its bytes; copy its text, or its id"),
-    ("q, o, g", "quote it, open its link, show what it builds on"),
-    ("Home, End", "the very first, the newest message"),
-    ("r, h", "on the line of a gap: ask again for what is missing, hide the line"),
-    ("Tab, /", "write, with the message still selected: /info is about it"),
-    ("Mouse", "click selects, again opens; drag picks text, Ctrl+C copies it"),
+MOUSE_HELP: Final = ("Mouse", "click selects, again opens; drag picks text, Ctrl+C copies it")
+
+FURTHER: Final = (
+    Place.OVER,
+    Place.DETAILS,
+    Place.PEERS,
+    Place.VERIFY,
+    Place.SETTINGS,
+    Place.DEMO,
 )
-"""The keys of writing, which stay; those of `chat_tui.bindings` follow."""
+"""Places that say their own keys: here they come last."""
 
 MARK_HELP: Final = {
     Delivery.UNACKNOWLEDGED: "safe on your disk; sent, or waiting for somebody to appear",
@@ -61,16 +69,10 @@ WORD_CELLS: Final = 22
 """Of the left column of the help: the longest command and how it is used."""
 
 
-class TextScreen(ModalScreen[None]):
+class TextScreen(ModalScreen[None], Scrolling):
     """A titled text that scrolls; what `text` returns is asked again every second."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,f1,f3,alt+h,alt+n", "dismiss", "Close", show=False),
-        Binding("up", "scroll(-1)", show=False),
-        Binding("down", "scroll(1)", show=False),
-        Binding("pageup", "scroll(-10)", show=False),
-        Binding("pagedown,space", "scroll(10)", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = heard_as("leave", "help", "peers")
 
     def __init__(self, title: str, text: Callable[[], Content]) -> None:
         super().__init__()
@@ -81,48 +83,56 @@ class TextScreen(ModalScreen[None]):
         """The text in a frame, and how to leave."""
         with VerticalScroll(id="text-frame", can_focus=False) as frame:
             frame.border_title = f" {self._title} "
-            frame.border_subtitle = " Esc closes "
+            frame.border_subtitle = with_keys(" {close} closes ", keys_of(self))
             yield Panel(id="text")
+
+    @property
+    def scrolled(self) -> Widget:
+        """See `Scrolling`."""
+        return self.query_one("#text-frame")
 
     def on_mount(self) -> None:
         """Show the text now, and whenever it differs."""
         self._tick()
         self.set_interval(REFRESH_S, self._tick)
 
-    def action_scroll(self, lines: int) -> None:
-        """Scroll by some lines."""
-        self.query_one("#text-frame").scroll_relative(y=lines, animate=False)
-
     def _tick(self) -> None:
         self.query_one("#text", Panel).show(self._text())
 
 
-def full_help(glyphs: Glyphs, chosen: Mapping[str, tuple[str, ...]]) -> Content:
+def full_help(glyphs: Glyphs, chosen: Chosen) -> Content:
     """Return keys, commands, marks and the protocol's words, each with its meaning.
 
-    `chosen` are the keys there really are, by the ids of `chat_tui.bindings`.
+    `chosen` are the keys there really are.
     """
-    bound = [(names_of(chosen[row.id]), row.label) for row in KEYS if row.place is not Place.PANE]
-    in_pane = [
-        (names_of(chosen[row.id]), row.label.partition(": ")[2])
-        for row in KEYS
-        if row.place is Place.PANE
-    ]
+    of_chat = _named([row for row in KEYS if row.place.is_of_chat], chosen)
     marks = [(f"{glyphs.marks[state]} {WORDS[state]}", text) for state, text in MARK_HELP.items()]
     loading = [(f"{glyphs.loading} {LOADING}", LOADING_HELP)]
     band = f"{glyphs.equal} {glyphs.differs} {glyphs.items}"
     commands = [(f"{command.names[0]} {command.usage}", command.help) for command in TABLE]
     return Content("\n\n").join(
         [
-            _table("KEYS", (*KEY_HELP, *bound)),
+            _table("KEYS", (*KEY_HELP, *of_chat)),
             _table("COMMANDS", commands),
-            _table("KEYS on a selected message", READING_HELP),
+            _key_table(Place.SELECTED, chosen, MOUSE_HELP),
             _table("MARKS at the right of your own messages", marks),
             _table("MARK at the right of any message", loading),
-            _table(f"KEYS {Place.PANE.value}", in_pane),
+            _key_table(Place.PANE, chosen),
             _table("PROTOCOL, the words of its pane", (*PROTOCOL_HELP, (band, BAND_HELP))),
+            *[_key_table(place, chosen) for place in FURTHER],
         ]
     )
+
+
+def _key_table(place: Place, chosen: Chosen, *more: tuple[str, str]) -> Content:
+    """Return the keys of a place; `more` are those that nobody can change."""
+    rows = [row for row in KEYS if place in (row.place, row.also) and not row.place.is_of_chat]
+    return _table(f"KEYS {place.value}", (*_named(rows, chosen), *more))
+
+
+def _named(rows: Sequence[Key], chosen: Chosen) -> list[tuple[str, str]]:
+    """Return keys, with what each does."""
+    return [(names_of(chosen[row.id]), row.short_label) for row in rows]
 
 
 def _table(title: str, rows: Sequence[tuple[str, str]]) -> Content:

@@ -7,7 +7,7 @@ from textual.widget import Widget
 if TYPE_CHECKING:
     from chat_tui.search_line import SearchLine
 
-SEARCHING: Final = "Search for words · Enter searches · Esc closes"
+SEARCHING: Final = "Search for words · Enter searches · {close} closes"
 
 
 class SearchInput:

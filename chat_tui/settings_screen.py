@@ -4,7 +4,7 @@ from typing import Any, ClassVar, Final
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.events import Resize
@@ -13,8 +13,12 @@ from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
 from chat_tui import applied
+from chat_tui.applied import bindings_of, heard_as
+from chat_tui.bindings import Chosen, with_keys
 from chat_tui.chat import Chat
 from chat_tui.commands.settings import change, reset
+from chat_tui.dress import keys_of
+from chat_tui.key_places import Place
 from chat_tui.marks import UNICODE, Glyphs
 from chat_tui.panels import DIM, TITLE
 from chat_tui.preview import preview
@@ -28,6 +32,17 @@ from sync.errors import LocalError
 
 NAME_CELLS: Final = 20
 VALUE_CELLS: Final = 40
+VALUE_CELLS_NARROW: Final = 24
+NARROW: Final = 76
+"""Below so many cells a note beside a long value would begin another line."""
+
+KEYS: Final = (
+    " {settings_less} and {settings_more} change, Enter types, "
+    "{settings_reset} resets, {close} closes "
+)
+KEYS_NARROW: Final = (
+    " {settings_less}, {settings_more}, Enter change, {settings_reset} resets, {close} closes "
+)
 
 HEADINGS: Final = {
     Section.GENERAL: "GENERAL",
@@ -42,13 +57,10 @@ HEADINGS: Final = {
 class SettingsScreen(ModalScreen[None]):
     """All settings of `chat` in a list, with a sample of the look below; `usual` as in ChatApp."""
 
+    OPENED_BY: ClassVar = "settings"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "back", "Close", show=False, priority=True),
-        Binding("left", "step(-1)", show=False),
-        Binding("right", "step(1)", show=False),
-        Binding("delete,backspace", "reset", show=False),
-        Binding("tab", "section(1)", show=False, priority=True),
-        Binding("shift+tab", "section(-1)", show=False, priority=True),
+        *bindings_of(Place.SETTINGS),
+        *heard_as("back", "close", "settings", priority=True),
     ]
     DEFAULT_CSS = """
     SettingsScreen { align: center middle; }
@@ -95,7 +107,6 @@ class SettingsScreen(ModalScreen[None]):
         """The list, what the highlighted one does, where a value is typed, and the sample."""
         with Vertical(id="settings") as frame:
             frame.border_title = " Settings "
-            frame.border_subtitle = " Left and Right change, Enter types, Del resets, Esc closes "
             yield OptionList(*self._options(), markup=False)
             yield Panel(id="about")
             yield Input(compact=True, select_on_focus=False)
@@ -105,15 +116,22 @@ class SettingsScreen(ModalScreen[None]):
         """Begin at the first setting."""
         self._list.focus()
         self._list.highlighted = 1
+        self._name_keys()
         self._sample.change_look(*self._look())
 
     def on_resize(self, event: Resize) -> None:
         """Leave the sample out where the list needs its lines."""
         self._sample.display = event.size.height >= 22  # noqa: PLR2004  below, five settings show
+        self._name_keys()
+        self._draw_rows()
 
     @property
     def _list(self) -> OptionList:
         return self.query_one(OptionList)
+
+    @property
+    def _narrow(self) -> bool:
+        return self.app.size.width < NARROW
 
     @property
     def _setting(self) -> Setting[Any]:
@@ -140,12 +158,13 @@ class SettingsScreen(ModalScreen[None]):
 
     def _row(self, setting: Setting[Any]) -> Content:
         settings = self._chat.settings
-        value = clip_cells(self._shown(setting), VALUE_CELLS)
+        cells = VALUE_CELLS_NARROW if self._narrow else VALUE_CELLS
+        value = clip_cells(self._shown(setting), cells)
         source = settings.source(setting)
         note = "" if source is Source.DEFAULT else "changed"
         style = "" if source is Source.DEFAULT else "bold"
         return Content.assemble(
-            f"  {setting.in_file:<{NAME_CELLS}} ", (f"{value:<{VALUE_CELLS}}", style), note
+            f"  {setting.in_file:<{NAME_CELLS}} ", (f"{value:<{cells}}", style), note
         )
 
     def _shown(self, setting: Setting[Any]) -> str:
@@ -163,7 +182,7 @@ class SettingsScreen(ModalScreen[None]):
         self._say()
 
     def _say(self) -> None:
-        about = _about(self._chat.settings, self._setting)
+        about = _about(self._chat.settings, self._setting, keys_of(self))
         if self._wrong:
             about = Content.assemble((self._wrong, "bold $error"), "\n", about)
         self.query_one("#about", Panel).show(about)
@@ -171,10 +190,20 @@ class SettingsScreen(ModalScreen[None]):
 
     def _changed(self) -> None:
         """Show what is true now, also of settings that follow from others."""
+        self._draw_rows()
+        self._sample.change_look(*self._look())
+        self._name_keys()
+        self._say()
+
+    def _name_keys(self) -> None:
+        """Say in the frame which keys there are now."""
+        self.query_one("#settings").border_subtitle = with_keys(
+            KEYS_NARROW if self._narrow else KEYS, keys_of(self)
+        )
+
+    def _draw_rows(self) -> None:
         for setting in SETTINGS:
             self._list.replace_option_prompt(setting.name, self._row(setting))
-        self._sample.change_look(*self._look())
-        self._say()
 
     # -- keys ---------------------------------------------------------------------------------
 
@@ -249,12 +278,13 @@ class SettingsScreen(ModalScreen[None]):
         self._list.focus()
 
 
-def _about(settings: Preferences, setting: Setting[Any]) -> Content:
+def _about(settings: Preferences, setting: Setting[Any], chosen: Chosen) -> Content:
     """Return what the setting does, and how it came to be what it is."""
     source = settings.source(setting)
     facts = [f"A change holds {setting.when.value}."]
     if setting.kind.choices:
-        facts.append(f"Left and Right go through {len(setting.kind.choices)}.")
+        keys = with_keys("{settings_less} and {settings_more}", chosen)
+        facts.append(f"{keys} go through {len(setting.kind.choices)}.")
     else:
         facts.append(f"Enter types {setting.kind.expected}.")
     if source is not Source.DEFAULT:

@@ -90,16 +90,19 @@ class Request:
                 words.append(f"--{field.name} {value}")
         return " ".join([*words, f"--seed {seed}", "--seeds 1"])
 
-    def recorded(self, seed: int) -> Recorded | None:
-        """Return what the run of `seed` leaves behind, if anything.
+    @contextmanager
+    def recorded(self, seed: int) -> Iterator[Recorded | None]:
+        """Yield what the run of `seed` leaves behind, if anything.
 
         Raises:
             ExportError: pyarrow is missing, or the directory is not empty or cannot be written.
         """
         if self.export is None:
-            return None
+            yield None
+            return
         where = self.export if self.seeds == 1 else self.export / f"seed-{seed}"
-        return simulated_export(where, seed).recorded
+        with simulated_export(where, seed) as recorded:
+            yield recorded
 
     def _troubles(self, seed: int) -> tuple[Trouble, ...]:
         """A cut through the middle, and power cuts of drawn peers, while lines are written."""
@@ -131,7 +134,7 @@ def simulate(request: Request, echo: Callable[[str], object], *, json_lines: boo
                     echo(result.line if json_lines else result.text)
         finally:  # after an interruption too
             with bar.hidden():
-                if not json_lines:
+                if done and not json_lines:
                     echo(_summary(request, done, failed))
     return 1 if failed else 0
 
@@ -146,14 +149,14 @@ class _Result:
 
 
 def _result(request: Request, seed: int, tell: Callable[[float], None]) -> _Result:
-    recorded = request.recorded(seed)
     began = time.process_time()
     outcome: Outcome | None = None
     broken = ""
-    try:
-        outcome = run(request.scenario(seed), tell, recorded)
-    except AssertionError as error:
-        broken = str(error.__cause__ or error)
+    with request.recorded(seed) as recorded:
+        try:
+            outcome = run(request.scenario(seed), tell, recorded)
+        except AssertionError as error:
+            broken = str(error.__cause__ or error)
     cpu_s = time.process_time() - began
     good = outcome is not None and outcome.converged
     text = as_text(seed, outcome, broken, cpu_s)

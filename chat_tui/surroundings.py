@@ -6,16 +6,18 @@ Each panel is one cheap widget that is painted again only when its content diffe
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
+from rich.cells import cell_len
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.events import Click
+from textual.geometry import Region, Size
 from textual.timer import Timer
 from textual.widgets import Static
 
 from chat_tui import dossier, panels, reports
-from chat_tui.bindings import USUAL
+from chat_tui.bindings import USUAL, Chosen
 from chat_tui.brevity import fitting
 from chat_tui.company import Company
 from chat_tui.composer import Composer
@@ -24,6 +26,7 @@ from chat_tui.marks import Glyphs
 from chat_tui.messages import FollowChanged, NewestWanted
 from chat_tui.model import Conversation
 from chat_tui.saying import Saying
+from chat_tui.text import clean_text, wrap
 from sync.machine import ChannelId
 from sync.view import ChannelInfo, Notice, Snapshot
 
@@ -33,6 +36,11 @@ if TYPE_CHECKING:
 
 NOTICE_S: Final = 8.0
 """Seconds that news stands above the input: enough to read two lines twice."""
+
+
+NOTICE_LINES: Final = 4
+STATUS_PADDING: Final = 2
+"""Of the line above the input, in lines and cells; the same in `app.tcss`."""
 
 
 class Panel(Static):
@@ -46,14 +54,30 @@ class Panel(Static):
         """Show `content`; lay the screen out again only if its size differs."""
         if content.is_same(self._shown):
             return
-        before, self._shown = self._shown.plain, content
-        self.update(content, layout=_extent(before) != _extent(content.plain))
+        before, self._shown = self._shown, content
+        size = _extent(content.plain)
+        if size != _extent(before.plain):
+            self.refresh(layout=True)
+        elif size.width > self.content_size.width:
+            self.refresh()  # some lines are wrapped: where each of them stands is not known here
+        else:
+            self.refresh(*_differences(before, content, self.content_size.width))
+
+    def render(self) -> Content:
+        """Return what is shown."""
+        return self._shown
 
 
-def _extent(text: str) -> tuple[int, int]:
-    """Return lines and characters of the longest of them."""
+def _extent(text: str) -> Size:
+    """Return lines, and cells of the longest of them."""
     lines = text.split("\n")
-    return len(lines), max(len(line) for line in lines)
+    return Size(max(cell_len(line) for line in lines), len(lines))
+
+
+def _differences(before: Content, now: Content, width: int) -> list[Region]:
+    """Return the lines that differ, as parts of a panel of `width` cells where none is wrapped."""
+    pairs = zip(before.split(allow_blank=True), now.split(allow_blank=True), strict=True)
+    return [Region(0, y, width, 1) for y, (old, new) in enumerate(pairs) if not old.is_same(new)]
 
 
 HEADER_PADDING: Final = 5
@@ -115,6 +139,11 @@ class StatusLine(Horizontal):
         self._sentence = sentence
         self._draw()
 
+    def has_room(self, text: str) -> bool:
+        """Whether all of a notice could be read here."""
+        width = self.content_size.width - self._right.size.width - STATUS_PADDING
+        return len(wrap(clean_text(text), max(2, width), most=None)) <= NOTICE_LINES
+
     def say(self, notice: Notice) -> None:
         """Answer the person here, where it hides nothing: for a while, unless it went wrong."""
         self._saying.answer(notice)
@@ -151,9 +180,9 @@ class StatusLine(Horizontal):
                 self._timer.stop()
             self._timer = None if self._timed is None else self.set_timer(NOTICE_S, self.pass_on)
 
-    def show_chip(self, conversation: Conversation, glyphs: Glyphs) -> None:
+    def show_chip(self, conversation: Conversation, glyphs: Glyphs, chosen: Chosen) -> None:
         """Count what came while somebody reads further up."""
-        content = panels.chip(conversation.unread, conversation.earlier, glyphs)
+        content = panels.chip(conversation.unread, conversation.earlier, glyphs, chosen)
         self._right.show(content)
 
     def hide_chip(self) -> None:
@@ -186,7 +215,7 @@ class Surroundings(Vertical):
         self._debug_pane = debug_pane
         self._debug: DebugPane | None = None
         self._company = Company()
-        self._keys_chosen = USUAL
+        self._keys_chosen: Chosen = USUAL
         self.held = 0
         """Lines that were written and wait for the disk."""
 
@@ -209,9 +238,10 @@ class Surroundings(Vertical):
         if self._debug is not None:
             self._debug.change_glyphs(glyphs)
 
-    def change_keys(self, chosen: dict[str, tuple[str, ...]]) -> None:
-        """Name these keys in the last line from now on, by their ids."""
+    def change_keys(self, chosen: Chosen) -> None:
+        """Name these keys from now on."""
         self._keys_chosen = chosen
+        self._reading.show_keys()
         if self._debug is not None:
             self._debug.change_keys(chosen)
 
@@ -222,9 +252,11 @@ class Surroundings(Vertical):
         self._reading.tick(snapshot, info)
         if info is not None and (news := self._company.look(snapshot, info)):
             self.status.tell(Notice(news))
-        self._transcript.hint = (*reports.nothing_yet(info), *self._company.hint(info))
+        keys_named = self._keys_chosen
+        hint = self._company.hint(info, keys_named)
+        self._transcript.hint = (*reports.nothing_yet(info), *hint)
         self._header.show(snapshot, info, self._glyphs)
-        alone = self._company.sentence(snapshot, info)
+        alone = self._company.sentence(snapshot, info, keys_named)
         in_sight = self._transcript.says_missing
         happens = reports.what_else_happens if in_sight else reports.what_happens
         self.status.show(reports.who_types(info) or alone or happens(snapshot, info))
@@ -233,12 +265,13 @@ class Surroundings(Vertical):
         self._alarm.show(Content("\n".join(alarm)))
         unread, mentioned = self._feed.unread, self._feed.mentioned
         room = self.app.size.width - KEYS_PADDING
-        keys = panels.keys(snapshot, channel, unread, self._keys_chosen, mentioned, room)
+        keys = panels.keys(snapshot, channel, unread, keys_named, mentioned, room)
         self._keys.show(keys)
-        self._sidebar.show(panels.sidebar(snapshot, channel, unread, self._glyphs, mentioned))
+        around = panels.sidebar(snapshot, channel, unread, self._glyphs, mentioned, keys_named)
+        self._sidebar.show(around)
         if self._debug is not None and self._debug.display:
             self._debug.show(snapshot, info)
-        self._composer.border_title = panels.addressee(info)
+        self._composer.address(panels.addressee(info))
         self.show_chip()
 
     @on(FollowChanged)
@@ -247,7 +280,8 @@ class Surroundings(Vertical):
         if self._transcript.follow:
             self.status.hide_chip()
         else:
-            self.status.show_chip(self._transcript.conversation, self._glyphs)
+            held = self._transcript.conversation
+            self.status.show_chip(held, self._glyphs, self._keys_chosen)
 
     @on(Click, "#chip")
     def _follow_chip(self) -> None:

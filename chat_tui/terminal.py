@@ -4,17 +4,28 @@ A failed write would end Textual's writer thread; the queue before it would fill
 whole program, engine and all, would wait for room for ever, with the profile locked.
 """
 
+import os
 import select
+from codecs import getincrementaldecoder
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import IO, Any, Final, cast
 
+from textual._xterm_parser import XTermParser
 from textual.app import App
+from textual.constants import ESCAPE_DELAY
 from textual.drivers.linux_driver import LinuxDriver
+from textual.message import Message
 
 from chat_tui.notify import POP_TITLE, PUSH_TITLE
 
-LOOK_S: Final = 1.0
-"""Seconds between looks at whether the terminal is there."""
+LOOK_S: Final = 0.1
+"""Seconds between looks at whether what was typed last is a whole key: Escape begins many."""
+LOOKS: Final = 10 + round(ESCAPE_DELAY / LOOK_S)
+"""How often that is looked at; by then it is one."""
+
+READ_SIZE: Final = 4_096
+"""Bytes of keys that are read at once."""
 
 
 class Outlet:
@@ -53,16 +64,14 @@ class Terminal(LinuxDriver):
         super().__init__(app, debug=debug, mouse=mouse, size=size)
         assert self._file is not None
         self._file = cast("Any", Outlet(self._file))
+        self._waking: tuple[int, int] | None = None
+        """A pipe to wake who waits for keys: where it is read, and where it is written to."""
 
     def start_application_mode(self) -> None:
-        """Begin, and look once a second whether the terminal is still there.
-
-        A terminal that is closed without a signal reads as empty for ever, which keeps Textual's
-        input thread busy.
-        """
+        """Begin, or begin again after the program was stopped; keep the title there was."""
+        self._waking = os.pipe()
         super().start_application_mode()  # type: ignore[no-untyped-call]  # Textual leaves it untyped
         self.write(PUSH_TITLE)
-        self._app.set_interval(LOOK_S, self._leave_if_gone)
 
     def stop_application_mode(self) -> None:
         """End, and give the terminal back the title it had."""
@@ -79,15 +88,57 @@ class Terminal(LinuxDriver):
                 self._disable_mouse_support()
                 self._mouse = False
 
-    async def _leave_if_gone(self) -> None:
-        poller = select.poll()
-        poller.register(self.fileno, 0)
-        if poller.poll(0):  # only a hang-up or an error is reported unasked
-            await self._app.action_quit()
+    def disable_input(self) -> None:
+        """Read no more keys: wake who waits for them, and see it end."""
+        reading = self._key_thread is not None and self._key_thread.is_alive()
+        if self._waking is not None and reading:
+            os.write(self._waking[1], b"\0")
+        super().disable_input()
+
+    def close(self) -> None:
+        """Give back what was taken with `start_application_mode`."""
+        super().close()
+        for descriptor in self._waking or ():
+            os.close(descriptor)
+        self._waking = None
 
     def run_input_thread(self) -> None:
-        """Read keys until the terminal has no more: then leave, as the person would."""
+        """Read keys until the terminal has no more: then leave, as the person would.
+
+        Textual's own looks ten times a second whether anybody types, which was a sixth of the work
+        of doing nothing, and reads a closed terminal for ever. This one sleeps until keys come.
+        """
         try:
-            super().run_input_thread()
+            self._read_keys()
         except OSError:
             self._app.call_later(self._app.action_quit)
+
+    def _read_keys(self) -> None:
+        """Read keys until there shall be no more.
+
+        Raises:
+            OSError: the terminal is gone.
+        """
+        parser = XTermParser(self._debug)
+        decoder = getincrementaldecoder("utf-8")(errors="replace")
+        assert self._waking is not None
+        woken = self._waking[0]
+        early, _, _ = select.select([self.fileno], [], [], 0)
+        looks = 0
+        while True:
+            readable, _, _ = select.select([self.fileno, woken], [], [], LOOK_S if looks else None)
+            if woken in readable:
+                return
+            looks = LOOKS if readable else looks - 1
+            if readable:
+                if not (typed := os.read(self.fileno, READ_SIZE)):
+                    raise OSError("the terminal was closed")
+                if early:  # typed before the terminal was ours, which says Enter in another way
+                    early, typed = [], typed.replace(b"\n", b"\r")
+                if text := decoder.decode(typed):
+                    self._pass_on(parser.feed(text))
+            self._pass_on(parser.tick())
+
+    def _pass_on(self, messages: Iterable[Message]) -> None:
+        for message in messages:
+            self.process_message(message)

@@ -34,10 +34,12 @@ _INVISIBLE_CATEGORIES: Final = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
 characters and separators: no cell of their own, or no agreement on it."""
 
 _INVISIBLE_LETTERS: Final = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\ufe00-\ufe0f\U000e0100-\U000e01ef]"
+    "[\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\ufe00-\ufe0f\U0001f3fb-\U0001f3ff"
+    "\U000e0100-\U000e01ef]"
 )
-"""Fillers and variation selectors, which the categories count as letters or marks. Terminals do
-not agree on how wide a selector makes a character; without it they do."""
+"""Fillers, variation selectors and tones of skin, which the categories count as letters, marks or
+signs. Terminals do not agree on how wide a character is with a selector or a tone (tmux 3.3 gives
+a tone two cells of its own, which pushed our mark off the line); without it they do."""
 
 _YEAR_9999: Final[Nanos] = 253_000_000_000 * SECOND
 """Near the end of what a calendar date can say; an author may claim any 64-bit time."""

@@ -126,6 +126,8 @@ class Transcript(ScrollView, can_focus=False):
 
     def say_gaps(self, gaps: Mapping[MessageId, str], tail: str) -> None:
         """Say what becomes of the gaps above messages, and what is missing after the last one."""
+        if (gaps, tail) == (self._gaps, self._tail):
+            return
         appears = bool(tail) != bool(self._tail)
         self._gaps, self._tail = gaps, tail
         if appears:
@@ -252,7 +254,15 @@ class Transcript(ScrollView, can_focus=False):
         if self.conversation.rows:
             self._place = self._place_at(top)
         self._paint_differences()
+        self._note_end_in_sight(top + height)
         self._ask_for_more(top, height)
+
+    def _note_end_in_sight(self, bottom: int) -> None:
+        """Count as seen what a reader who does not follow sees all the same."""
+        held = self.conversation
+        if held.unread and not self.follow and not held.has_newer and bottom >= self._extent:
+            held.glance()
+            self.post_message(FollowChanged(follow=False))
 
     def _settled_top(self, height: int) -> int:
         """Return the top line of the screen, with all rows around it laid out."""

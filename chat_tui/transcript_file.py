@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from chat_tui.actions import as_shown
 from chat_tui.events import message
 from chat_tui.model import BEGINNING
 from chat_tui.new_file import NewFile
@@ -113,7 +114,8 @@ def _said(line: Line) -> str:
     """Return the text of a message for people."""
     if line.deleted:
         return DELETED
-    return _text(line) + (EDITED if line.edited else "")
+    text = as_shown(clean_nick(line.nick), _text(line))
+    return text + (EDITED if line.edited else "")
 
 
 def _reactions(line: Line) -> str:

@@ -4,8 +4,10 @@ import sqlite3
 from typing import Final
 
 from storage.columns import message_id
+from storage.looks import looks_of
 from storage.statuses import STATUS_OF
-from sync.causal_walk import CHILDREN_MAX, Kin, walk
+from sync.causal_walk import CHILDREN_MAX, Kin, as_it_looks, walk
+from sync.changes import UNCHANGED
 from sync.entry import open_content
 from sync.errors import DecodeError
 from sync.group.records import Status
@@ -47,4 +49,14 @@ def around(
             return Kin(None, place, children)
         return Kin(entry, place, children)
 
-    return walk(look, centre, depth, limit)
+    nodes = walk(look, centre, depth, limit)
+    written = [
+        (ours, bytes.fromhex(node.message_id), bytes.fromhex(node.author))
+        for node in nodes
+        if node.author is not None and node.place is not Place.MISSING
+    ]
+    looks = looks_of(db, written)
+    return [
+        as_it_looks(node, looks.get((ours, bytes.fromhex(node.message_id)), UNCHANGED))
+        for node in nodes
+    ]

@@ -247,12 +247,12 @@ def _connect(path: Path) -> sqlite3.Connection:
 def _connect_to_read(path: Path) -> sqlite3.Connection:
     """Open a database of which nothing can be written, not even what SQLite keeps beside it.
 
-    Without those files only a database that was closed well can be read: of another, what is in its
-    log would be missing.
+    What a crash left in the log is read from there: SQLite keeps the index of the log in memory if
+    it must not write the one beside it, and wants no more than that this file is there.
     """
     log = path.with_name(f"{path.name}-wal")
     closed_well = not log.exists() or not log.stat().st_size
-    how = "immutable=1" if closed_well else "mode=ro"
+    how = "immutable=1" if closed_well else "mode=ro&readonly_shm=1"
     return sqlite3.connect(
         f"{path.absolute().as_uri()}?{how}",
         uri=True,

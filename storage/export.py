@@ -106,6 +106,7 @@ class Exporter:
             self._remove_gone(stored, channels, state)
             if log is not None:
                 self._note_boots(log, state)
+            self._note_left_out(history, channels, log, state)
             state.finish(self._note(history, state))
         unchanged = len(stored) + len(logged) - len(jobs)
         return Summary(written[HISTORY_DIR], written[LOG_DIR], len(jobs), unchanged)
@@ -221,6 +222,23 @@ class Exporter:
                 "last": one.last,
                 "cut_short": not one.closed and not is_open,
             }
+
+    def _note_left_out(
+        self,
+        history: HistoryReader,
+        channels: Sequence[ChannelId],
+        log: LogReader | None,
+        state: State,
+    ) -> None:
+        """Tell what an export of a part lacks: an audit would take it for lost."""
+        since = self._wanted.since
+        is_part = self._wanted.channel is not None or since is not None
+        if log is not None:
+            state.log_in_part = is_part
+        if not is_part:
+            state.before.clear()
+        elif since is not None:
+            state.before.update(*(history.named_before(channel, since) for channel in channels))
 
     def _note(self, history: HistoryReader, state: State) -> Note:
         exported = {where.parent.name.removeprefix("channel=") for where in state.noted()}

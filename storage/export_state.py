@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, Any, Final, Self, TypeAlias
 
 from storage.parquet import make_directory
-from storage.tables import FORMAT, NOTE, Note
+from storage.tables import BEFORE, FORMAT, LOG_IN_PART, NOTE, Note
 from sync.errors import LocalError
 from sync.machine import PeerId
 
@@ -31,6 +31,10 @@ class State:
 
     def __init__(self, out: Path, me: PeerId) -> None:
         self.boots: dict[tuple[str, int], dict[str, Any]] = {}
+        self.log_in_part = False
+        """Whether rows of the log were left out as the person wished."""
+        self.before: set[str] = set()
+        """Ids of held messages that were left out, and that exported ones depend on."""
         self._out = out
         self._me = me
         self._days: dict[str, Mark] = {}
@@ -74,7 +78,13 @@ class State:
     def more(self) -> dict[str, Any]:
         """Return what `export.json` keeps of this."""
         days = {where: mark for where, mark in sorted(self._days.items()) if mark}
-        return {"days": days, "boots": [self.boots[key] for key in sorted(self.boots)]}
+        more: dict[str, Any] = {"days": days}
+        more["boots"] = [self.boots[key] for key in sorted(self.boots)]
+        if self.log_in_part:
+            more[LOG_IN_PART] = True
+        if self.before:
+            more[BEFORE] = sorted(self.before)
+        return more
 
     def finish(self, note: Note) -> None:
         """Say that the export is whole."""
@@ -90,6 +100,8 @@ class State:
             form, nodes, more = note["format"], note["nodes"], note["more"]
             days, boots = dict(more.get("days", {})), list(more.get("boots", ()))
             self.boots = {(one["run"], one["boot"]): dict(one) for one in boots}
+            self.log_in_part = bool(more.get(LOG_IN_PART))
+            self.before = set(more.get(BEFORE, ()))
         except (ValueError, KeyError, TypeError) as error:
             raise LocalError(
                 f"{path} cannot be read ({error}): remove {self._out} and export again."

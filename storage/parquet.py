@@ -4,6 +4,7 @@ Rows are tuples in the order of the columns of `storage.tables`. Who writes them
 """
 
 import os
+import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -58,9 +59,13 @@ class TableFile:
     def __enter__(self) -> Self:
         make_directory(self._path.parent)
         texts = texts_of(self._schema)
-        self._writer = pq.ParquetWriter(
-            self._fresh, self._schema, compression=COMPRESSION, use_dictionary=texts
-        )
+        try:
+            self._writer = pq.ParquetWriter(
+                self._fresh, self._schema, compression=COMPRESSION, use_dictionary=texts
+            )
+        except BaseException:  # the disk is full: it is there, and empty
+            self._fresh.unlink(missing_ok=True)
+            raise
         return self
 
     def __exit__(
@@ -183,7 +188,31 @@ def writable(directory: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        # where pyarrow wrote, `strerror` is a page of its own
+        said = error if error.errno is None else os.strerror(error.errno)
         raise LocalError(
-            f"The export cannot be written to {directory} ({error.strerror or error}): make room "
-            "or put its rights right, or name another directory."
+            f"The export cannot be written to {directory} ({said}): make room or put its rights "
+            "right, or name another directory."
         ) from error
+
+
+@contextmanager
+def whole(directory: Path) -> Iterator[None]:
+    """Have the block fill a new or empty directory: if it raises, all that it wrote is removed.
+
+    Raises:
+        LocalError: something is in it.
+        OSError: it cannot be made.
+    """
+    is_new = not directory.exists()
+    make_directory(directory)
+    if any(directory.iterdir()):
+        raise LocalError(f"{directory} is not empty: remove what is in it, or name a new one.")
+    try:
+        yield
+    except BaseException:
+        for path in directory.iterdir():
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        if is_new:
+            directory.rmdir()
+        raise

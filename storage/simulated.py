@@ -7,8 +7,10 @@ seed's.
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
-from storage.parquet import TableFile, history_row, log_row, make_directory, writable
+from storage.parquet import TableFile, history_row, log_row, whole, writable
 from storage.tables import (
     HISTORY,
     HISTORY_DIR,
@@ -20,7 +22,6 @@ from storage.tables import (
     partition,
 )
 from sync.entry import Entry
-from sync.errors import LocalError
 from sync.group.records import Status
 from sync.machine import ChannelId
 from sync.protocol_log import LogRow
@@ -35,6 +36,8 @@ CHANNEL_NAME = "sim"
 class SimulatedExport:
     """Writes the export of one world into `directory`, which must be new or empty.
 
+    A context manager: if its block raises, nothing stays.
+
     Raises:
         LocalError: it is not, or cannot be written.
     """
@@ -42,16 +45,26 @@ class SimulatedExport:
     def __init__(self, directory: Path, seed: int) -> None:
         self._directory = directory
         self._stack = ExitStack()
+        self._files = ExitStack()
         self._log: dict[tuple[ChannelId, str], TableFile] = {}
-        with writable(directory):
-            make_directory(directory)
-            if any(directory.iterdir()):
-                raise LocalError(
-                    f"{directory} is not empty: name a new directory to export the simulation to."
-                )
         self._recording = Recording(f"sim-{seed}", self._add_log)
         self.recorded = Recorded(self._recording, self._ended)
         """What `sync.sim.scenario.run` is given."""
+
+    def __enter__(self) -> Self:
+        with writable(self._directory):
+            self._stack.enter_context(whole(self._directory))
+        self._stack.enter_context(self._files)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        with writable(self._directory):
+            self._stack.__exit__(kind, error, trace)
 
     def _add_log(self, rows: Sequence[LogRow]) -> None:
         with writable(self._directory):
@@ -62,13 +75,13 @@ class SimulatedExport:
         file = self._log.get((channel, day))
         if file is None:
             where = self._directory / partition(LOG_DIR, channel, day)
-            file = self._stack.enter_context(TableFile(where / "log.parquet", LOG))
+            file = self._files.enter_context(TableFile(where / "log.parquet", LOG))
             self._log[channel, day] = file
         return file
 
     def _ended(self, nodes: Sequence[Node]) -> None:
         with writable(self._directory):
-            self._stack.close()
+            self._files.close()
             channels = self._write_history(nodes)
             Note(
                 nodes=[node.identity.peer_id for node in nodes],

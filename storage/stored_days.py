@@ -33,6 +33,15 @@ ENTRIES: Final = """
     WHERE channel = ? AND created_ns BETWEEN ? AND ? ORDER BY created_ns, waku_hash
 """
 
+BEFORE: Final = """
+    SELECT DISTINCT older.message_id
+    FROM parents JOIN messages AS newer ON newer.number = child
+        JOIN messages AS older ON older.message_id = parent
+    WHERE newer.channel = ? AND newer.created_ns >= ? AND older.created_ns < ? LIMIT ?
+"""
+BEFORE_MAX: Final = 10_000
+"""Hardly more than the newest messages before that time are named by later ones."""
+
 
 @dataclass(frozen=True, slots=True)
 class StoredDay:
@@ -98,6 +107,13 @@ class HistoryReader:
                 if to_u64(last) == U64_MAX:
                     return days
                 begins += DAY
+
+    def named_before(self, channel: ChannelId, since: Nanos) -> list[str]:
+        """Return the ids of messages from before the day of `since` that later ones depend on."""
+        first, _ = _bounds(since // DAY * DAY)
+        wanted = (bytes.fromhex(channel), first, first, BEFORE_MAX)
+        with self._explaining():
+            return [message_id.hex() for (message_id,) in self._db.execute(BEFORE, wanted)]
 
     def entries(self, day: StoredDay) -> Iterator[tuple[Entry, bytes, bool]]:
         """Yield what is held of a day, with its Waku hash and whether it is delivered.

@@ -31,6 +31,13 @@ LOG_DIR: Final = "log"
 WORLD: Final = "simulated"
 """In the note of a simulated group: its name. People of two groups never met."""
 
+LOG_IN_PART: Final = "log_in_part"
+"""In the note of an export: it has only the log's rows of some channels, or from some day on."""
+
+BEFORE: Final = "before"
+"""In the note of an export that begins on some day: ids of what is held from before it, and what is
+in it depends on."""
+
 ROW_GROUP: Final = 64 * 1024
 """Rows of a row group, sorted by time: statistics let a reader of some minutes skip the others."""
 
@@ -96,7 +103,8 @@ class Note:
     more: Mapping[str, object]
     """Among it, of our exporters, `boots`: every start of a node, with the `first` and the `last`
     seq of its log that were kept, and whether it was `cut_short` by a power cut, which takes up to
-    a second of rows after `last`. `first` is above 1 where older rows were rotated away."""
+    a second of rows after `last`. `first` is above 1 where older rows were rotated away. What was
+    left out as wished: `LOG_IN_PART`, and `BEFORE`."""
 
     def write(self, directory: Path) -> None:
         """Write it, all or nothing."""
@@ -113,8 +121,11 @@ class Note:
 def replace_text(path: Path, text: str) -> None:
     """Write a small file so that whoever reads it sees the old one or the new one whole."""
     fresh = path.with_name(f".{path.name}.new")
-    fresh.write_text(text)
-    fresh.replace(path)
+    try:
+        fresh.write_text(text)
+        fresh.replace(path)
+    finally:
+        fresh.unlink(missing_ok=True)  # half of it, when the disk is full
 
 
 def partition(table: str, channel: str, day: str) -> Path:

@@ -2,9 +2,10 @@
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Final, NamedTuple, TypeAlias
 
-from sync.changes import Reactions, change_of
+from sync.changes import Look, Reactions, change_of
 from sync.entry import Entry, Kind, decode_text
 from sync.errors import DecodeError
 from sync.machine import MessageId, PeerId
@@ -20,6 +21,9 @@ CHANGES_SAID: Final[dict[int, str]] = {
 }
 """What stands for the text of what is no line itself."""
 
+DELETED: Final = "(deleted)"
+"""What stands for a text that its author has hidden."""
+
 CHILDREN_MAX: Final = 32
 """Messages looked at that build on one message: beyond that no drawing shows them apart."""
 
@@ -32,10 +36,10 @@ class Kin(NamedTuple):
     children: Sequence[MessageId]
 
 
-Look: TypeAlias = Callable[[MessageId], Kin]
+Find: TypeAlias = Callable[[MessageId], Kin]
 
 
-def walk(look: Look, centre: MessageId, depth: int, limit: int) -> list[CausalNode]:
+def walk(find: Find, centre: MessageId, depth: int, limit: int) -> list[CausalNode]:
     """Return up to `limit` messages at most `depth` steps above or below `centre`.
 
     Up is what a message builds on, down is what builds on it; a walk never turns, or in a lively
@@ -47,7 +51,7 @@ def walk(look: Look, centre: MessageId, depth: int, limit: int) -> list[CausalNo
     reached = {centre}
     while waiting and len(found) < limit:
         message_id, steps, upwards, downwards = waiting.popleft()
-        kin = look(message_id)
+        kin = find(message_id)
         if kin.entry is None and not kin.children and message_id == centre:
             return []
         node = found[message_id] = _node(message_id, kin, authors)
@@ -60,6 +64,13 @@ def walk(look: Look, centre: MessageId, depth: int, limit: int) -> list[CausalNo
                 reached.add(one)
                 waiting.append((one, steps + 1, up, down))
     return list(found.values())
+
+
+def as_it_looks(node: CausalNode, look: Look) -> CausalNode:
+    """Return a node with the text that its author wants to be seen by now."""
+    if look.deleted:
+        return replace(node, text=DELETED)
+    return node if look.text is None else replace(node, text=look.text[:TEXT_SHOWN])
 
 
 def _node(message_id: MessageId, kin: Kin, authors: dict[MessageId, PeerId]) -> CausalNode:

@@ -312,8 +312,8 @@ class Finished:
     stderr: str
 
 
-async def run(command: Sequence[str], *, within_s: float = PATIENCE_S) -> Finished:
-    """Run a command line with empty input to its end.
+async def run(command: Sequence[str], *, said: str = "", within_s: float = PATIENCE_S) -> Finished:
+    """Run a command line to its end, with `said` as its input.
 
     Raises:
         AssertionError: it ran longer than `within_s` seconds; it has been ended.
@@ -323,7 +323,7 @@ async def run(command: Sequence[str], *, within_s: float = PATIENCE_S) -> Finish
     )
     try:
         async with asyncio.timeout(within_s):
-            stdout, stderr = await process.communicate(b"")
+            stdout, stderr = await process.communicate(said.encode())
     except TimeoutError:
         raise AssertionError(f"runs longer than {within_s} s: {' '.join(command)}") from None
     finally:

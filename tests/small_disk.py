@@ -80,7 +80,7 @@ async def runs_full_among_others(disk: Path, other: Path, channel: str) -> None:
             await alice.wait_for("message", id=one["id"], within_s=BACK_WITHIN_S)
         [after] = await alice.say("after")
         await bob.wait_for("message", id=after["id"], within_s=BACK_WITHIN_S)
-        assert [one["text"] for one in alice.own] == ["before", "after"]
+        assert [one["text"] for one in alice.own] == ["before", LONG, "after"]
         assert await alice.close() == 0
 
 
@@ -103,6 +103,30 @@ async def screen_goes_on_in_memory(disk: Path, _other: Path, channel: str) -> No
         await terminal.until(lambda screen: "DISK:" not in screen)
         await terminal.press("C-q")
         await terminal.until("EXIT 0")
+    assert await _texts(alice) == ["kept before", LONG, "and another one"]
+
+
+async def line_mode_goes_on_in_memory(disk: Path, _other: Path, channel: str) -> None:
+    """Lines wait in memory in their order, then they are sent; who leaves is told what is not."""
+    alice = person("alice", disk, channel)
+    await _keep_a_line(alice)
+    async with PlainProcess(alice) as process:
+        fill(disk)
+        await process.send(LONG)
+        await process.wait_for("waiting", lines=1, within_s=BACK_WITHIN_S)
+        await process.send("and another one")
+        await process.wait_for("waiting", lines=2)
+        make_room(disk)
+        await process.wait_for("waiting", lines=0, within_s=BACK_WITHIN_S)
+        assert [one["text"] for one in process.own] == [LONG, "and another one"]
+        assert await process.close() == 0
+    remount(disk, "ro")
+    words = alice.command("plain", "--name", "alice", "--interface", "127.0.0.1")
+    finished = await run(["sh", "-c", 'echo lost | "$@"', "sh", *words])
+    assert "* DISK: The history in" in finished.stdout, finished
+    assert "* Not sent yet: 1 line waits in memory" in finished.stdout, finished
+    assert "* Not sent: the disk never took it: lost" in finished.stdout, finished
+    remount(disk, "rw")
     assert await _texts(alice) == ["kept before", LONG, "and another one"]
 
 
@@ -131,16 +155,36 @@ async def starts_full(disk: Path, _other: Path, channel: str) -> None:
     fill(disk)
     async with PlainProcess(alice, "--history", "5") as again:
         await again.wait_for("message", text="kept before")
-        await again.send("refused")
-        await again.wait_for(_is_full)
+        await again.send("waits")
+        await again.wait_for("waiting", lines=1)
         make_room(disk)
         await again.say("taken")
-        assert [one["text"] for one in again.own] == ["kept before", "taken"]
+        assert [one["text"] for one in again.own] == ["kept before", "waits", "taken"]
         await again.close()
     fill(disk)
     refused = await run(person("carol", disk, channel).plain())
     assert refused.code == 1, refused
     assert "No space left on device. Put that right" in refused.stderr, refused
+
+
+async def starts_full_after_a_crash(disk: Path, _other: Path, channel: str) -> None:
+    """What is in SQLite's log alone can be read too, with no room for the index of that log."""
+    alice = person("alice", disk, channel)
+    async with PlainProcess(alice) as process:
+        await process.say("kept before", "kept last")
+        await process.kill()
+    history = alice.data_dir / alice.name / "chat.db"
+    assert history.with_name("chat.db-wal").stat().st_size > history.stat().st_size
+    history.with_name("chat.db-shm").unlink()
+    fill(disk)
+    async with PlainProcess(alice, "--history", "5") as again:
+        await again.wait_for("message", text="kept last")
+        await again.send("waits")
+        await again.wait_for("waiting", lines=1)
+        make_room(disk)
+        await again.wait_for("message", text="waits", within_s=BACK_WITHIN_S)
+        assert await again.close() == 0
+    assert await _texts(alice) == ["kept before", "kept last", "waits"]
 
 
 async def _keep_a_line(whom: Person) -> None:
@@ -161,8 +205,10 @@ SCENES: Final[dict[str, Callable[[Path, Path, str], Awaitable[None]]]] = {
     for one in (
         runs_full_among_others,
         screen_goes_on_in_memory,
+        line_mode_goes_on_in_memory,
         starts_read_only,
         starts_full,
+        starts_full_after_a_crash,
     )
 }
 

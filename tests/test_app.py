@@ -191,6 +191,37 @@ async def test_joining_and_switching_channels(tmp_path: Path) -> None:
     assert "/join " in invite
 
 
+async def test_a_line_goes_to_the_channel_it_was_written_in(tmp_path: Path) -> None:
+    async with opened(tmp_path, "alice") as alice, screen(alice) as (app, pilot):
+        await type_in(pilot, "/join #random")
+        await until(pilot, lambda: "to #random" in shown(app))
+        other = next(one.channel for one in alice.snapshot().channels if one.name == "random")
+        await pilot.press("h", "i", "enter", "alt+down")
+        await until(pilot, lambda: "to #lobby" in shown(app))
+        await type_in(pilot, "bye")
+        await until(pilot, lambda: "alice  bye" in shown(app))
+
+        assert await alice.history.count(other) == 1
+        assert await alice.history.count(lobby(alice)) == 1
+
+
+async def test_what_was_begun_stays_with_its_channel(tmp_path: Path) -> None:
+    async with opened(tmp_path, "alice") as alice, screen(alice) as (app, pilot):
+        await type_in(pilot, "/join #random")
+        await until(pilot, lambda: "to #random" in shown(app))
+        begun = []
+        for keys in ("half", "alt+down", "other", "alt+down", "alt+down"):
+            await pilot.press(*([keys] if "+" in keys else keys))
+            begun.append(app.composer.text)
+        app.composer.text = ""
+        await pilot.press(*[{" ": "space"}.get(key, key) for key in "/join #third"])
+        await pilot.press("enter", "g", "o")
+        await until(pilot, lambda: "to #third" in shown(app))
+
+        assert begun == ["half", "", "other", "half", "other"]
+        assert app.composer.text == "go"
+
+
 async def test_an_active_channel_is_named_and_jumped_to(tmp_path: Path) -> None:
     async with beside_bob(tmp_path) as (app, pilot, bob):
         await type_in(pilot, "/join #random")
@@ -273,10 +304,17 @@ async def test_too_small_a_window_asks_to_be_enlarged(
         await pilot.resize_terminal(80, 24)
         await pilot.pause()
         enlarged = shown(app)
+        await pilot.resize_terminal(*size)
+        await pilot.pause()
+        await pilot.resize_terminal(80, 24)
+        await pilot.pause()
+        await pilot.press(*"on")
+        written = app.composer.text
 
     assert "Please enlarge" in small
     assert "to #lobby" in enlarged
     assert "Please enlarge" not in enlarged
+    assert written == "on", "the input has the keys again"
 
 
 @pytest.mark.parametrize(("width", "beside"), [(80, False), (110, True), (140, True)])

@@ -1,28 +1,13 @@
 """Keys: which of them terminals really send, and that no key means two things."""
 
-from typing import Any
-
 import pytest
-from textual.app import App
 from textual.binding import Binding
-from textual.widget import Widget
 from textual.widgets import TextArea
 
-from chat_tui.app import ChatApp
-from chat_tui.bindings import (
-    EDITING,
-    KEYS,
-    PANE_TABS,
-    USUAL,
-    Place,
-    conflicts,
-    name_of,
-    names_of,
-    parse_keys,
-    undeliverable,
-)
-from chat_tui.composer import Composer
-from chat_tui.debug_pane import DebugPane
+from chat_tui.bindings import KEYS, PANE_TABS, SCENARIOS, USUAL, conflicts, with_keys
+from chat_tui.demo.scenarios import SCENARIOS as DEMOS
+from chat_tui.key_names import EDITING, name_of, names_of, parse_keys, undeliverable
+from chat_tui.key_places import FIXED, Place
 from chat_tui.pane.tabs import TABS
 from sync.errors import LocalError
 
@@ -35,14 +20,6 @@ def test_no_usual_key_is_one_that_terminals_do_not_send() -> None:
 
 def test_no_usual_key_means_two_things() -> None:
     assert conflicts(USUAL) == []
-
-
-@pytest.mark.parametrize("node", [ChatApp, Composer, DebugPane])
-def test_every_key_of_the_screen_stands_in_the_table(node: type[App[Any]] | type[Widget]) -> None:
-    own = [binding for binding in node.BINDINGS if isinstance(binding, Binding)]
-
-    assert len(own) == len(node.BINDINGS)
-    assert {binding.id for binding in own} <= set(USUAL)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +58,7 @@ def test_what_edits_is_what_the_input_really_takes() -> None:
         if isinstance(binding, Binding)
         for key in binding.key.split(",")
     }
-    usual = {key for row in KEYS if row.place is not Place.PANE for key in USUAL[row.id]}
+    usual = {key for row in KEYS if row.place.is_of_chat for key in USUAL[row.id]}
 
     assert taken >= EDITING
     assert all(undeliverable(key) for key in taken - usual)
@@ -113,9 +90,11 @@ def test_the_pane_too_takes_only_keys_that_arrive(key: str, why: str) -> None:
 
 def test_a_key_of_the_pane_may_be_one_of_the_chat_where_they_cannot_meet() -> None:
     as_unread = {**USUAL, "pane_sort": USUAL["unread"]}
+    as_frames = {**USUAL, "reading_hide": USUAL["details_frames"]}
     as_paging = {**USUAL, "read_up": ("pageup",), "pane_page_up": ("pageup",)}
 
     assert conflicts(as_unread, "pane_sort") == []
+    assert conflicts(as_frames, "reading_hide") == []
     assert conflicts(as_paging) == []
 
 
@@ -126,6 +105,19 @@ def test_a_key_of_the_pane_may_be_one_of_the_chat_where_they_cannot_meet() -> No
         ("pane_sort", "t", "keys.pane_list"),
         ("pane_list", "s", "keys.pane_sort"),
         ("help", "alt+g", "keys.pane_sort"),
+        ("reading_quote", "y", "keys.reading_copy"),
+        ("reading_up", "alt+u", "keys.unread"),
+        ("over_close", "f2", "keys.debug"),
+        ("over_down", "escape", "keys.close"),
+        ("over_down", "f9", "keys.bare"),
+        ("details_raw", "y", "keys.reading_copy"),
+        ("reading_copy", "w", "keys.details_frames"),
+        ("peers_block", "q", "keys.over_close"),
+        ("peers_block", "m", "keys.peers_message"),
+        ("verify_differ", "m", "keys.verify_match"),
+        ("settings_reset", "f6", "keys.settings"),
+        ("demo_run", "n", "keys.demo_next"),
+        ("close", "f4", "keys.demo"),
     ],
 )
 def test_a_key_that_two_would_hear_at_once_is_refused(id_: str, key: str, owner: str) -> None:
@@ -136,6 +128,38 @@ def test_a_key_that_two_would_hear_at_once_is_refused(id_: str, key: str, owner:
 
     assert problem.startswith(f"{name_of(key)} is taken by {owner} (")
     assert f"choose another key for keys.{id_}" in problem
+
+
+def test_of_two_keys_in_a_file_the_one_that_was_changed_gives_way() -> None:
+    [problem] = conflicts({**USUAL, "pane_sort": ("t",)})
+
+    assert problem == (
+        "t is taken by keys.pane_list (Protocol: graph as text): choose another key for "
+        "keys.pane_sort, or move that one first."
+    )
+
+
+@pytest.mark.parametrize("place", list(FIXED))
+def test_what_a_list_or_a_button_needs_is_refused_beside_it(place: Place) -> None:
+    with pytest.raises(LocalError, match=f"Enter is needed {place.value}"):
+        parse_keys("enter", place)
+
+    assert parse_keys("x, Del", place) == ("x", "delete")
+
+
+def test_a_comma_is_written_as_a_word() -> None:
+    assert parse_keys("comma, Left", Place.DEMO) == ("comma", "left")
+    assert names_of(("comma", "left")) == ", or Left"
+
+
+def test_a_sentence_names_the_first_key_there_is() -> None:
+    chosen = {**USUAL, "demo_run": ("f12", "space")}
+
+    assert with_keys("{demo_run} runs, {close} leaves", chosen) == "F12 runs, Esc leaves"
+
+
+def test_there_are_as_many_scenarios_as_keys_for_them() -> None:
+    assert [one.number for one in DEMOS] == list(range(1, SCENARIOS + 1))
 
 
 def test_the_tabs_of_the_pane_are_called_as_their_keys_say() -> None:

@@ -11,6 +11,7 @@ from sync.sim.view import SimulatedHistory
 from sync.view import Place
 from tests import scenes
 from tests.entries import CHANNEL, Author
+from tests.readings import command, reading, shown, until
 from tests.stores import delivered, opened
 from tests.test_changes import changed
 
@@ -119,6 +120,37 @@ async def test_without_a_message_the_newest_is_in_the_middle() -> None:
     assert graph.centre == newest.message_id
 
 
+async def test_what_was_edited_or_deleted_is_in_the_graph_as_its_author_wants_it(
+    tmp_path: Path,
+) -> None:
+    ann = Author("ann")
+    first = ann.write("a secret")
+    second = ann.write("noon?", after=[first])
+    hidden = changed(ann, Redaction(first.entry.message_id), first)
+    edited = changed(ann, Edit(second.entry.message_id, "one o'clock?"), second)
+
+    async with opened(tmp_path / "chat.db") as store:
+        await store.journal.commit(delivered(first, second, hidden, edited))
+        nodes = await store.history.causal(CHANNEL, second.entry.message_id, depth=1, limit=9)
+
+    texts = {node.message_id: node.text for node in nodes}
+    assert texts[first.entry.message_id] == "(deleted)"
+    assert texts[second.entry.message_id] == "one o'clock?"
+
+
+async def test_a_deleted_message_of_the_simulator_is_not_read_in_the_graph() -> None:
+    scene = scenes.empty()
+    async with reading(scene) as (app, pilot):
+        await command(pilot, "a mistake")
+        await command(pilot, "/delete")
+        await until(pilot, lambda: "deleted by its author" in shown(app))
+        graph = await causal.read(scene.chat.history, scene.world.channel, None, 2)
+
+    text = causal.as_text(scene.snapshot(), scene.snapshot().channels[0], graph)
+    assert "(deleted)" in text
+    assert "a mistake" not in text
+
+
 async def test_what_is_no_line_says_what_it_does(tmp_path: Path) -> None:
     ann = Author("ann")
     said = ann.write("tea?")
@@ -133,7 +165,7 @@ async def test_what_is_no_line_says_what_it_does(tmp_path: Path) -> None:
 
     texts = {node.message_id: node.text for node in nodes}
     assert texts == {
-        said.entry.message_id: "tea?",
+        said.entry.message_id: "(deleted)",
         reacted.entry.message_id: "(reacts ❤)",
         edited.entry.message_id: "(edits)",
         hidden.entry.message_id: "(deletes)",

@@ -232,6 +232,7 @@ async def test_line_mode_says_what_was_edited_deleted_and_reacted_to(
     before = line(1, "tea at four")
     async with opened(tmp_path, "alice") as alice:
         face = TextFace(alice, Preferences())
+        face.now_in(before.channel)
 
         face.event(LineChanged(edited(before, "tea at five"), rewritten=True, reacted=False))
         face.event(LineChanged(deleted(before), rewritten=True, reacted=True))

@@ -243,3 +243,20 @@ async def test_asking_for_a_comparison_is_answered_by_a_session(tmp_path: Path) 
         session = await from_alice.session({"asked by the person"})
         assert session.result == "equal"
         assert session.bytes_out > 0
+
+
+async def test_without_discovery_nobody_is_said_to_be_looked_for(tmp_path: Path) -> None:
+    async with running(tmp_path, "alice") as alice:
+        said = alice.snapshot().network
+
+    assert said == "Discovery is off on 127.0.0.1: /connect dials an address."
+
+
+async def test_an_address_where_nobody_listens_is_named_once(tmp_path: Path) -> None:
+    async with running(tmp_path, "alice") as alice:
+        with pytest.raises(LocalError) as refused:
+            await alice.connect("127.0.0.1", 1)
+
+    assert str(refused.value).startswith(
+        "Nobody answers at 127.0.0.1:1 (cannot be reached: Connection refused). Look whether"
+    )

@@ -38,6 +38,8 @@ def test_an_unknown_command_is_answered_with_the_nearest_three() -> None:
     answer = table.unknown("/jion")
 
     assert answer.startswith("There is no /jion. Did you mean /join, ")
+    assert "Did you mean /repair, " in table.unknown("/repairs"), "the same beginning is nearest"
+    assert "Did you mean /mentions, " in table.unknown("/ment")
     assert sum(name in answer for name in BY_NAME) >= table.NEAREST
 
 

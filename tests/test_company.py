@@ -133,3 +133,15 @@ def test_who_was_there_from_the_first_is_not_back() -> None:
     first = replace(session(1, "carol", got=9), channel=CALM.channel, began_at=met.now)
 
     assert company.look(replace(met, sessions=(first,)), met.channels[0]) == ""
+
+
+def test_in_a_channel_of_two_nobody_else_is_awaited() -> None:
+    two = replace(CALM, open=False, name="bob", direct=present("bob").peer)
+    company = Company()
+    alone = replace(ALONE, channels=(two,))
+    company.look(alone, two)
+    later = at(2 * PATIENCE, alone)
+    company.look(later, two)
+
+    assert company.sentence(later, two) == ""
+    assert company.hint(two) == ()

@@ -131,6 +131,42 @@ async def test_tab_without_a_candidate_changes_nothing() -> None:
         assert app.focused is app.composer
 
 
+async def test_a_long_paste_of_one_line_says_how_long_and_esc_takes_it_out() -> None:
+    async with desk() as (app, pilot):
+        app.composer.insert("before ")
+        app.composer.post_message(Paste("word " * 200))
+        await pilot.pause()
+        said = str(app.composer.border_subtitle)
+        await pilot.press("escape")
+
+        assert said.startswith("1,000 characters pasted: Enter sends them")
+        assert app.composer.text == "before "
+        app.composer.post_message(Paste("short"))
+        await pilot.pause()
+        assert app.composer.border_subtitle == ""
+
+
+async def test_a_long_text_that_could_not_be_sent_can_be_taken_out() -> None:
+    async with desk() as (app, pilot):
+        app.composer.restore("word " * 200)
+        said = str(app.composer.border_subtitle)
+        await pilot.press("escape")
+
+        assert said == "1,000 characters: Esc takes them out"
+        assert app.composer.text == ""
+
+
+async def test_tab_after_a_setting_goes_through_its_values() -> None:
+    async with desk() as (app, pilot):
+        app.composer.insert("/set ticks ")
+        await pilot.press("tab")
+        first = app.composer.text
+        await pilot.press("tab")
+        second = app.composer.text
+
+    assert (first, second) == ("/set ticks recent ", "/set ticks always ")
+
+
 async def test_it_grows_to_eight_lines() -> None:
     async with desk() as (app, pilot):
         heights = [app.composer.size.height]

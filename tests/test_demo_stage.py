@@ -60,6 +60,19 @@ def test_meddling_in_the_past_goes_on_from_there() -> None:
     assert any(line.text == "wait" for line in played.shot.people[2].lines)
 
 
+def test_a_link_is_told_as_cut_and_then_as_mended() -> None:
+    played = Stage(scenario(1), SEED)
+
+    played.act(acts.Cut(1, 0))
+    played.act(acts.Cut(1, 0))
+
+    told = [said.plain for said in played.run.said]
+    assert told[-2:] == [
+        "The link between bob and alice is cut.",
+        "The link between bob and alice is mended and comes back within 5 s.",
+    ]
+
+
 @pytest.mark.parametrize("number", [1, 2, 3, 4, 5])
 def test_what_the_person_did_is_done_again_at_its_moment(number: int) -> None:
     played = Stage(scenario(number), SEED)

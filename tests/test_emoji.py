@@ -5,6 +5,7 @@ from rich.cells import cell_len
 from chat_tui.completion import special
 from chat_tui.composer import completions
 from chat_tui.emoji import EMOJI, named
+from chat_tui.settings.schema import THEMES
 from chat_tui.text import clean_text
 
 
@@ -41,6 +42,10 @@ def test_names_of_settings_and_their_values_are_only_completed_after_set() -> No
 
 
 def test_the_second_word_of_sync_is_a_way_to_compare() -> None:
+    assert special("/set ticks ") == ["recent", "always", "never"]
+    assert special("/set ticks a") == ["always"]
+    assert special("/theme ") == list(THEMES)
+    assert special("/set ") is None
     assert special("/sync bob w") == ["waku"]
     assert special("/sync bob the second r") == ["rbsr"]
     assert special("/sync bob th") is None

@@ -93,6 +93,26 @@ async def test_line_mode_says_who_is_away_verified_or_does_something(
     assert said.splitlines()[1:] == ["* bob is away: lunch.", f"* bob ({key}) is verified now."]
 
 
+@pytest.mark.net
+async def test_a_line_of_another_channel_than_ones_own_says_which(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    async with opened(tmp_path, "alice") as alice:
+        face = TextFace(alice, Preferences())
+        assert alice.first_channel is not None
+        said = MessageShown(replace(line(1), channel=alice.first_channel))
+
+        face.ready(alice.first_channel)
+        face.event(said)
+        face.now_in(LOBBY)
+        face.event(said)
+
+    here, elsewhere = capsys.readouterr().out.splitlines()[-2:]
+    assert here.endswith(" bob: message 1")
+    assert "(#" not in here
+    assert elsewhere.endswith(" (#lobby) bob: message 1")
+
+
 def test_trust_and_absence_are_told_to_scripts() -> None:
     told = events.to_json(TrustShown(peer("bob"), "bob", Trust.CHANGED), lambda _: "#lobby")
     away = events.to_json(PeerShown(peer("bob"), "bob", PeerState.UP, "lunch"), lambda _: "#lobby")

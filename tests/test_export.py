@@ -18,7 +18,16 @@ from proto import entry_pb2
 from storage import export_state, parquet
 from storage.export import Exporter, Wanted, day_begins
 from storage.extras import how_to_install
-from storage.tables import HISTORY_DIR, LOG_DIR, NOTE, day_of, sync_hash, sync_words
+from storage.tables import (
+    BEFORE,
+    HISTORY_DIR,
+    LOG_DIR,
+    LOG_IN_PART,
+    NOTE,
+    day_of,
+    sync_hash,
+    sync_words,
+)
 from sync.errors import LocalError
 from sync.group.values import SetStatus, Status, StoredMessage, StoreMessage
 from sync.logbook import Chunk, Note
@@ -341,8 +350,12 @@ async def test_one_channel_days_from_one_on_and_no_log(tmp_path: Path) -> None:
     assert read(out, LOG_DIR) == []
     owner.export(out, Wanted("tea", since))
     assert len(read(out, LOG_DIR)) == 10
+    assert note_of(out)["more"][LOG_IN_PART] is True
+    left_out = {bytes.fromhex(one) for one in note_of(out)["more"][BEFORE]}
+    assert set(read(out, HISTORY_DIR)[0]["parents"]) == left_out
     owner.export(out)
     assert (len(read(out, HISTORY_DIR)), len(read(out, LOG_DIR))) == (15, 15)
+    assert not {LOG_IN_PART, BEFORE} & set(note_of(out)["more"])
 
 
 async def test_an_unknown_channel_names_those_there_are(tmp_path: Path) -> None:

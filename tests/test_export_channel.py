@@ -57,6 +57,15 @@ async def test_text_has_days_times_names_and_hanging_lines(tmp_path: Path) -> No
     assert names_in(tmp_path) == ["talk.txt"]
 
 
+async def test_what_somebody_does_is_written_as_it_is_shown(tmp_path: Path) -> None:
+    scene = short_talk()
+    scene.say(BOB, "/me waves")
+
+    await exported(scene, f"/export txt {tmp_path}/talk.txt")
+
+    assert (tmp_path / "talk.txt").read_text().endswith(" bob: * bob waves\n")
+
+
 async def test_markdown_shows_what_was_written_and_nothing_of_peers_is_markup(
     tmp_path: Path,
 ) -> None:
@@ -146,7 +155,10 @@ async def test_a_place_that_cannot_be_written_is_named_and_left_as_it_was(tmp_pa
     assert names_in(tmp_path) == []
 
 
-@pytest.mark.parametrize("line", ["/export", "/export txt", "/export pdf talk.pdf", "/export talk"])
+@pytest.mark.parametrize(
+    "line",
+    ["/export", "/export txt", "/export pdf talk.pdf", "/export talk", "/export pdf talk.md"],
+)
 async def test_what_is_missing_is_said_with_an_example(line: str) -> None:
     result = await exported(short_talk(), line)
 

@@ -4,7 +4,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from textual.widgets import Input
 
+from chat_tui import first_start
 from chat_tui.first_run import Answers, FirstRun
 from sync.errors import LocalError
 
@@ -106,3 +108,45 @@ async def test_a_question_fits_a_terminal_that_is_hardly_large_enough() -> None:
             app.query_one(field).focus()
             await pilot.pause()
             assert app.screen.region.contains_region(app.query_one(field).region)
+
+
+async def test_what_was_answered_is_still_there_after_the_demo() -> None:
+    app = FirstRun(SUGGESTED, anything)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("end", "2", "tab", *"#tea", "tab", "tab", "enter")
+
+    assert app.return_value == replace(SUGGESTED, name="alice2", invite="#tea", demo=True)
+
+
+async def test_a_home_of_nobody_is_refused_in_words() -> None:
+    app = FirstRun(SUGGESTED, anything)
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.query_one("#data-dir", Input).value = "~nobody-at-all/chat"
+        await pilot.press("enter")
+        said = str(app.query_one("#wrong").render())
+        await pilot.press("end", "2")
+        after = str(app.query_one("#wrong").render())
+
+    assert app.return_value is None
+    assert said == "~nobody-at-all/chat begins with ~ and nobody's name here."
+    assert after == "", "it is said no longer once an answer changes"
+
+
+@pytest.mark.parametrize("typed", ["garbage", "code with spaces", "chat1-abc", "#", "#a b"])
+def test_a_mistyped_code_opens_no_channel(typed: str, tmp_path: Path) -> None:
+    with pytest.raises(LocalError):
+        first_start._check(Answers("alice", typed, tmp_path))
+
+
+@pytest.mark.parametrize("typed", ["", "#tea", "  #tea "])
+def test_an_open_channel_is_written_with_its_sign(typed: str, tmp_path: Path) -> None:
+    first_start._check(Answers("alice", typed, tmp_path))
+
+
+async def test_a_code_may_be_pasted_with_its_command() -> None:
+    app = FirstRun(SUGGESTED, anything)
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.query_one("#invite", Input).value = "/join chat1-abc "
+        await pilot.press("enter")
+
+    assert app.return_value == replace(SUGGESTED, invite="chat1-abc")

@@ -8,6 +8,7 @@ from chat_tui.bindings import USUAL
 from chat_tui.brevity import fitting
 from chat_tui.demo.screen import DemoScreen
 from chat_tui.findings import Finding
+from chat_tui.marks import UNICODE
 from chat_tui.overlays import doctor_content
 from tests import scenes
 from tests.demos import on_screen
@@ -147,3 +148,25 @@ async def test_a_selected_person_has_one_ground_from_end_to_end() -> None:
         }
 
     assert len(grounds) == 1
+
+
+@pytest.mark.parametrize(
+    ("width", "left_out"),
+    [
+        (58, {"address", "clock", "rtt", "last seen"}),
+        (66, {"address", "clock", "rtt"}),
+        (70, {"address", "clock"}),
+        (78, {"address"}),
+        (138, set()),
+    ],
+)
+def test_what_is_thought_of_a_key_is_in_the_table_in_every_width(
+    width: int, left_out: set[str]
+) -> None:
+    lines = [
+        line.plain for line in peers_table.table(scenes.morning().snapshot(), width, 0, UNICODE)
+    ]
+
+    assert all(cell_len(line) <= width for line in lines)
+    assert {head for head in peers_table.HEADS if head not in lines[0]} == left_out
+    assert all(line.endswith(("verified", "first seen")) for line in lines[1:])

@@ -327,9 +327,7 @@ async def test_where_nothing_is_missing_that_is_said() -> None:
     scene = Scene("alice", "bob")
     scene.say(ALICE, "hello")
 
-    assert (
-        await run(scene, "/gaps") == "Nothing is missing here any more, as far as anybody has said."
-    )
+    assert await run(scene, "/gaps") == "Nothing is missing here, as far as anybody has said."
     assert await run(scene, "/repair") == "Nothing is missing here, as far as anybody has said."
 
 
@@ -351,3 +349,39 @@ async def test_what_was_lost_longer_ago_than_anybody_remembers_is_asked_for_all_
     assert asked[hole.entry.message_id] is not None
     assert scene.world.now - LAN.t_max < (asked[hole.entry.message_id] or 0)
     assert "asked for by you" in in_words(hole_parts(scene.chat, channel, holes))
+
+
+async def test_gaps_where_nothing_ever_was_missing_offers_no_key_to_ask() -> None:
+    scene = Scene("alice", "bob")
+    scene.say(ALICE, "hello")
+    async with reading(scene) as (app, pilot):
+        await command(pilot, "/gaps")
+        await until(pilot, lambda: "Nothing is missing here, as far" in shown(app))
+
+        assert "r ask again" not in shown(app)
+
+
+async def test_gaps_that_are_filled_while_they_are_looked_at_are_missing_no_more() -> None:
+    scene = scenes.repairing()
+    async with reading(scene, (100, 40)) as (app, pilot):
+        await command(pilot, "/gaps")
+        await until(pilot, lambda: "r ask again now" in shown(app))
+        screen = app.screen
+        assert isinstance(screen, HoleScreen)
+        scene.world.restart(CAROL)
+        scene.world.run(MINUTE)
+        screen.tick()
+        await until(pilot, lambda: "Nothing is missing here any more" in shown(app))
+
+        assert "r ask again" not in shown(app)
+
+
+async def test_where_nobody_is_here_to_ask_no_key_to_ask_is_offered() -> None:
+    scene = scenes.repairing()
+    async with reading(scene, (100, 40)) as (app, pilot):
+        scene.world.crash(DAVE)
+        scene.world.run(20 * SECOND)
+        await command(pilot, "/gaps")
+        await until(pilot, lambda: "it is asked for once somebody is here" in shown(app))
+
+        assert "r ask again" not in shown(app)

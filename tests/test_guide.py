@@ -6,8 +6,9 @@ from pathlib import Path
 import click
 import pytest
 
-from chat_tui.bindings import KEYS, as_sent, name_of
+from chat_tui.bindings import KEYS
 from chat_tui.commands.table import BY_NAME
+from chat_tui.key_names import as_sent, name_of
 from chat_tui.main import cli
 from chat_tui.marks import ASCII, UNICODE, WORDS
 from chat_tui.settings import schema

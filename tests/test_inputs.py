@@ -5,8 +5,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 from chat_tui.commands.command import Result
-from chat_tui.inputs import HELD_MAX, Inputs
+from chat_tui.held import HELD_MAX, Input
+from chat_tui.inputs import Inputs
 from sync.errors import StorageError
+from sync.machine import ChannelId
+
+LOBBY, PLANS = ChannelId("lobby"), ChannelId("plans")
 
 
 class Disk:
@@ -15,19 +19,24 @@ class Disk:
     def __init__(self) -> None:
         self.is_full = False
         self.taken: list[str] = []
+        self.places: list[tuple[str, ChannelId | None]] = []
         self.answers: list[tuple[str, Result]] = []
-        self.inputs = Inputs(self.run, lambda line, result: self.answers.append((line, result)))
+        self.inputs = Inputs(self.run, self.note)
 
-    async def run(self, line: str) -> Result:
-        if self.is_full and not line.startswith("/"):
+    def note(self, line: Input, result: Result) -> None:
+        self.answers.append((line.text, result))
+
+    async def run(self, line: Input) -> Result:
+        if self.is_full and not line.text.startswith("/"):
             error = StorageError("The disk is full.")
             return Result(ok=False, text=str(error), refused_by_disk=True)
-        self.taken.append(line)
-        return Result()
+        self.taken.append(line.text)
+        self.places.append((line.text, line.channel))
+        return Result(channel=PLANS if line.text == "/join #plans" else None)
 
     async def put(self, *lines: str) -> None:
         for line in lines:
-            self.inputs.put(line)
+            self.inputs.put_typed(line, LOBBY)
         await settled()
 
 
@@ -92,3 +101,23 @@ async def test_a_line_that_is_refused_for_another_reason_does_not_wait() -> None
         ("/help", ""),
     ]
     assert disk.inputs.held == 0
+
+
+async def test_a_line_that_waits_goes_to_the_channel_in_which_it_was_written() -> None:
+    async with working() as disk:
+        disk.is_full = True
+        disk.inputs.put_typed("for few", PLANS)
+        disk.inputs.put_typed("for all", LOBBY)
+        await settled()
+        disk.is_full = False
+        disk.inputs.try_again()
+        await settled()
+
+    assert disk.places == [("for few", PLANS), ("for all", LOBBY)]
+
+
+async def test_what_is_typed_after_a_command_that_opens_a_channel_goes_there() -> None:
+    async with working() as disk:
+        await disk.put("before", "/join #plans", "after")
+
+    assert disk.places == [("before", LOBBY), ("/join #plans", LOBBY), ("after", PLANS)]

@@ -5,7 +5,11 @@ import pytest
 from click.testing import CliRunner
 
 from chat_tui import common_options, main
+from chat_tui.settings.preferences import Preferences, Source
+from chat_tui.settings.schema import DISCOVERY, HISTORY_DAYS, INTERFACE, PORT
 from sync.errors import LocalError
+from sync.machine import DAY
+from sync.net.options import Options
 
 COMMANDS = ["chat", "plain", "send", "tail", "status", "doctor", "sim", "import"]
 
@@ -52,6 +56,31 @@ def test_options_without_a_command_are_those_of_the_chat() -> None:
 
     assert bogus.exit_code == 2
     assert "Usage: cli chat" in bogus.output
+
+
+def test_options_that_are_settings_too_are_what_the_settings_show(tmp_path: Path) -> None:
+    setup = common_options.setup_of(
+        {
+            "data_dir": tmp_path,
+            "profile": "alice",
+            "interface": "127.0.0.1",
+            "port": 47_001,
+            "history_days": 3,
+            "no_discovery": True,
+            "pairs": ("port=47000",),
+        }
+    )
+
+    shown = Preferences.of_profile(setup.directory, setup.wishes)
+
+    assert setup.network == Options("127.0.0.1", 47_001, discovery=False, retention=3 * DAY)
+    assert [shown.shown(one) for one in (INTERFACE, PORT, DISCOVERY, HISTORY_DAYS)] == [
+        "127.0.0.1",
+        "47001",
+        "off",
+        "3",
+    ]
+    assert shown.source(INTERFACE) is Source.COMMAND_LINE
 
 
 def test_the_place_chosen_at_the_first_run_is_remembered(

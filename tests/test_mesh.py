@@ -397,3 +397,13 @@ async def test_no_links_are_left_open_for_those_who_only_fill_places(
 
         await until(lambda: len(bob.mesh.links) <= 3, "the others gave way")
         assert bob.shared == {(alice.me, ChannelId(TEA))}
+
+
+async def test_who_is_blocked_has_done_nothing_wrong_by_dialling() -> None:
+    alice, bob = Station("alice", "tea"), Station("bob", "tea")
+    async with stations(alice, bob):
+        bob.mesh.block(alice.me)
+        await alice.mesh.connect(HOST, bob.port)
+        await until(lambda: not alice.mesh.links, "bob hung up")
+
+        assert bob.refusals == []

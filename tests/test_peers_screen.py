@@ -252,3 +252,19 @@ async def type_in_new(pilot: object, app: ChatApp, text: str) -> None:
     """Replace what stands in the input, and enter it."""
     app.composer.text = ""
     await type_in(pilot, text)  # type: ignore[arg-type]  # a Pilot[None]
+
+
+@pytest.mark.net
+async def test_a_key_copies_the_invite_code(tmp_path: Path) -> None:
+    async with opened(tmp_path, "alice") as alice, screen(alice) as (app, pilot):
+        await type_in(pilot, "/create plans")
+        await until(pilot, lambda: "to #plans" in shown(app))
+        await type_in(pilot, "/invite")
+        await until(pilot, lambda: "y copies it" in shown(app))
+        await pilot.press("y")
+        await until(pilot, lambda: "Copied" in shown(app))
+        plans = next(i.channel for i in alice.snapshot().channels if i.name == "plans")
+
+        assert app.clipboard == f"/join {alice.invite(plans)}"
+        await pilot.press("escape")
+        assert not isinstance(app.screen, TextScreen)

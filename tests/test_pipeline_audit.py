@@ -1,5 +1,6 @@
 """What was planted is found, exactly; what is merely unlucky is not."""
 
+import json
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -7,12 +8,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
+from storage.export import Wanted
 from storage.pipeline.inputs import Inputs
 from storage.pipeline.jobs import audit, consolidate, report
 from storage.pipeline.problems import PipelineError
 from storage.pipeline.runs import Published, Results
 from storage.pipeline.synthetic.plan import Faults
 from storage.pipeline.work import Work
+from storage.tables import NOTE
+from sync.logbook import Note
+from sync.machine import DAY, ChannelId
+from sync.protocol_log import LogKind
+from tests.archives import archive
+from tests.entries import CHANNEL
+from tests.exports import Owner, note_of
+from tests.stores import delivered, membership
 from tests.synthetic import NO_FAULTS, made, plan
 
 if TYPE_CHECKING:
@@ -172,6 +182,28 @@ def test_a_clean_data_set_has_no_findings(tmp_path: Path, spark: "SparkSession")
     assert kinds["buffered"] > 0
     assert set(found.published("audit").figures.values()) == {0}
     assert found.published("consolidate").figures["findings"] == 0
+
+
+async def test_what_an_export_of_a_part_leaves_out_is_not_lost(
+    tmp_path: Path, spark: "SparkSession"
+) -> None:
+    owner, out = Owner(tmp_path), tmp_path / "out"
+    began, elsewhere = 20_000 * DAY, ChannelId("0d" * 16)
+    rooms = [membership(), membership(elsewhere, "coffee")]
+    await owner.hold(delivered(*archive("ann", 12, began, DAY // 4, CHANNEL)), rooms)
+    notes = [Note(channel, LogKind.LOST, None, None, 5, 300) for channel in (CHANNEL, elsewhere)]
+    owner.note((began + DAY, 1, notes * 3))
+    owner.export(out, Wanted("tea", began + DAY))
+
+    audited = looked(spark, [out], tmp_path / "in part").published("audit").figures
+    said = note_of(out)
+    unsaid = {**said, "more": {}}
+    (out / NOTE).write_text(json.dumps(unsaid))
+    taken_as_whole = looked(spark, [out], tmp_path / "as whole").published("audit").figures
+
+    assert (audited["findings"], audited["logs_exported_in_part"]) == (0, 1)
+    assert taken_as_whole["unknown_dependencies"] > 0
+    assert taken_as_whole["trace_holes"] == 2
 
 
 def test_audit_wants_consolidate_first(tmp_path: Path, spark: "SparkSession") -> None:

@@ -6,6 +6,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from storage.pipeline.command import cli
+from storage.pipeline.grid import Grid
 from storage.tables import NOTE
 from tests.archived import export_log
 from tests.conftest import need_java
@@ -47,6 +48,30 @@ def test_where_a_job_cannot_run_is_said(tmp_path: Path) -> None:
     assert "--master here" in said(*command, "--master", "here")
     assert "--memory 1g2" in said(*command, "--memory", "1g2")
     assert not (tmp_path / "out").exists()
+
+
+def test_a_report_of_nothing_makes_no_directory(tmp_path: Path) -> None:
+    assert "There are no results in" in said("report", "--out", str(tmp_path / "nowhere"))
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_an_audit_of_what_was_never_consolidated_makes_no_directory(tmp_path: Path) -> None:
+    exports, out = tmp_path / "exports", tmp_path / "out"
+    export_log(exports)
+
+    assert "run `chat-tui pipeline consolidate`" in said("audit", str(exports), "--out", str(out))
+    assert not out.exists()
+
+
+def test_help_says_what_a_sweep_is_run_with_unless_told() -> None:
+    shown = CliRunner().invoke(cli, ["sweep", "--help"]).output
+
+    for field in ("peers", "t_min", "t_max"):
+        first, *_ = getattr(Grid(), field)
+        assert f"[default: {first:g}," in shown
+    _, _, commands = CliRunner().invoke(cli, ["--help"]).output.partition("Commands:")
+    assert commands
+    assert "..." not in commands, "no line is cut off"
 
 
 def test_results_are_not_mixed_with_other_files(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Fingerprints are the engine's; the diff of two archives is exact, and can be imported."""
 
 import random
+import shutil
 from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
@@ -17,13 +18,13 @@ from storage.importing import Imported, Importer
 from storage.pipeline import reading
 from storage.pipeline.archives import Archive
 from storage.pipeline.inputs import Inputs
-from storage.pipeline.jobs import diff, fingerprints
+from storage.pipeline.jobs import consolidate, diff, fingerprints
 from storage.pipeline.prints import SPANS, XOR
 from storage.pipeline.problems import PipelineError
 from storage.pipeline.reading import EVERYTHING, RANGES_MAX, minutes_in, ranges_of, rows_in
 from storage.pipeline.runs import Published, Results
 from storage.pipeline.work import Work
-from storage.tables import BIGINT_MAX, sync_hash
+from storage.tables import BIGINT_MAX, Note, sync_hash
 from sync.group import writer
 from sync.group.values import StoredMessage
 from sync.identity import verify
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 OTHER = ChannelId("0d" * 16)
+JOBS = {"consolidate": consolidate, "diff": diff, "fingerprints": fingerprints}
 NOW = 1_800_000_000_000 * MILLISECOND
 
 
@@ -48,7 +50,7 @@ def ran(
     results = Results(tmp_path / out)
     with results.run(job) as run:
         work = Work(spark, Inputs.find(named), results, run, tmp_path)
-        {"diff": diff, "fingerprints": fingerprints}[job].run(work)
+        JOBS[job].run(work)
     published = results.published(job)
     assert published is not None
     return published
@@ -175,6 +177,37 @@ def test_what_each_side_lacks_is_found_exactly(
     assert result.figures["messages_a"] == len(held_a)
     assert result.figures["messages_b"] == len(held_b)
     assert not (result.directory / "missing").exists()
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("consolidated", ["a", "ab"])
+async def test_what_consolidate_made_is_an_archive_too(
+    tmp_path: Path, spark: "SparkSession", consolidated: str
+) -> None:
+    """Also when that is all that is left: the exports are gone."""
+    history = archive("ann", 200, step=20 * MINUTE, channel=CHANNEL)
+    left, right = divided(history, 25, "uniform", random.Random(4))
+    named = {
+        "a": export(tmp_path / "a", left, ["c", "d"]),
+        "b": export(tmp_path / "b", right, ["e"]),
+    }
+    Note(["c", "d"], {CHANNEL: "tea"}, {}, {}).write(named["a"])
+    for name in consolidated:
+        exports, named[name] = named[name], tmp_path / f"history_{name}"
+        ran(spark, tmp_path, "consolidate", exports, out=f"history_{name}")
+        ran(spark, tmp_path, "fingerprints", exports, out=f"history_{name}")
+        shutil.rmtree(exports)
+
+    result = ran(spark, tmp_path, "diff", named["a"], named["b"])
+
+    assert found(result, "only_a") == ids(left) - ids(right)
+    assert found(result, "only_b") == ids(right) - ids(left)
+    assert (result.figures["messages_a"], result.figures["messages_b"]) == (len(left), len(right))
+    async with opened(tmp_path / "chat.db") as store:
+        await store.journal.commit(delivered(*right))
+        taken = await imported(store, result.directory / "for_b")
+        assert (taken.new, taken.refused) == (len(history) - len(right), {})
+    assert Exports.find(result.directory / "for_b").names == {CHANNEL: "tea"}
 
 
 @pytest.mark.spark

@@ -45,6 +45,16 @@ def test_another_format_is_refused(tmp_path: Path) -> None:
         Inputs.find([tmp_path])
 
 
+@pytest.mark.parametrize("wrong", [{"nodes": 5}, {"channels": 5}, {"hosts": "ab"}, {"more": 1}])
+def test_a_note_that_is_none_is_refused(wrong: dict[str, object], tmp_path: Path) -> None:
+    directory = export(tmp_path / "one")
+    note = json.loads((directory / tables.NOTE).read_text())
+    (directory / tables.NOTE).write_text(json.dumps(note | wrong))
+
+    with pytest.raises(PipelineError, match="cannot be read"):
+        Inputs.find([tmp_path])
+
+
 def test_groups_that_never_met_are_not_taken_for_one(tmp_path: Path) -> None:
     for seed in (1, 2):
         directory = export(tmp_path / f"seed-{seed}")

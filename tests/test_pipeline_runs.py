@@ -10,8 +10,15 @@ from storage.pipeline.runs import Results
 
 def test_a_place_that_cannot_be_written_to_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(PipelineError, match="name another one by --out"):
-        Results(tmp_path / "file" / "below")
+    below = Results(tmp_path / "file" / "below")
+
+    with pytest.raises(PipelineError, match="name another one by --out"), below.locked():
+        pass
+
+
+def test_only_to_look_leaves_nothing(tmp_path: Path) -> None:
+    assert Results(tmp_path / "out").published("audit") is None
+    assert not (tmp_path / "out").exists()
 
 
 def test_two_commands_do_not_write_to_one_place_at_once(tmp_path: Path) -> None:

@@ -176,7 +176,7 @@ def test_a_stopped_sweep_leaves_the_last_result_and_the_next_goes_on(
 
     interrupted = stopped(out, signal.SIGINT)
     assert interrupted.returncode == 130, interrupted.stderr
-    assert interrupted.stderr.strip() == ""
+    assert interrupted.stderr == f"chat-tui pipeline: Stopped; {out} keeps what was finished.\n"
     assert [path.name for path in (out / "runs").iterdir() if path.is_dir()] == ["sweep-1"]
     stopped(out, signal.SIGKILL)
 

@@ -294,3 +294,21 @@ async def test_status_is_one_json_object_about_the_open_chat(tmp_path: Path) -> 
 
         assert finished.code == 0, finished.stderr
         assert json.loads(finished.stdout)["participant"] == process.participant
+
+
+async def test_lines_of_a_script_go_to_the_channel_that_is_open_at_their_place(
+    tmp_path: Path,
+) -> None:
+    script = "one\n/join #second\ntwo\n/channel lobby\nthree\n/join #second\nfour\n"
+    command = person("alice", tmp_path).plain()
+
+    finished = await run(command, said=script)
+
+    told = [json.loads(line) for line in finished.stdout.splitlines()]
+    messages = [(one["channel"], one["text"]) for one in told if one["event"] == "message"]
+    assert messages == [
+        ("#lobby", "one"),
+        ("#second", "two"),
+        ("#lobby", "three"),
+        ("#second", "four"),
+    ]

@@ -279,7 +279,7 @@ def test_the_debug_pane_adds_timers_peers_refusals_and_steps() -> None:
     info = replace(CALM, bloom=BLOOM, next_sync_at=NOON + 3 * SECOND)
     busy = replace(
         snapshot(present("bob"), info=info),
-        refused={"192.168.1.9": 3},
+        refused={"192.168.1.9": 3, present("bob").peer: 1},
         trace=("09:16 in MSG", "09:16 Tick → nothing", "09:16 out \x1b[2JSYNC"),
     )
 
@@ -287,7 +287,10 @@ def test_the_debug_pane_adds_timers_peers_refusals_and_steps() -> None:
 
     assert sections["Timers"].rows[0].left == 3 * SECOND
     assert sections["Peers"].total == 1
-    assert [in_words(row) for row in sections["Bad input refused"].rows] == ["192.168.1.9: 3"]
+    assert [in_words(row) for row in sections["Bad input refused"].rows] == [
+        "192.168.1.9: 3",
+        "bob: 1",
+    ]
     assert [row.text for row in sections["Last steps, newest first"].rows] == [
         "09:16 out SYNC",
         "09:16 in MSG",

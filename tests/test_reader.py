@@ -273,3 +273,23 @@ async def test_text_picked_over_several_messages_names_who_wrote_it() -> None:
     assert first == "first one"
     assert middle.endswith("bob: 二階 and more")
     assert last.endswith("bob: the last")
+
+
+async def test_what_a_selecting_reader_sees_is_no_longer_new() -> None:
+    async with room(*lines_of(40)) as (app, pilot):
+        held = app.reader.conversation
+        app.reader.select_seen()
+        await pilot.pause()
+        app.reader.apply(held.arrive(line(100, "one")))
+        app.reader.apply(held.arrive(line(101, "two")))
+        await pilot.pause()
+        below = held.unread
+        app.reader.go_to(line(101).message_id)
+        await pilot.pause()
+        at_the_end = held.unread
+        app.reader.apply(held.arrive(line(102, "three")))
+        await pilot.pause()
+        last = app.shown()[-1]
+
+    assert (below, at_the_end, held.unread) == (2, 0, 1)
+    assert "two" in last, "nothing moved for the third"

@@ -13,6 +13,8 @@ from chat_tui.marks import ASCII
 from chat_tui.message_acts import COPY_MAX
 from chat_tui.messages import GraphWanted
 from chat_tui.reading_screens import BareScreen, ChoiceScreen
+from chat_tui.screens import TextScreen
+from chat_tui.settings.schema import THEMES
 from sync.machine import SECOND
 from tests.readings import (
     LINK,
@@ -476,6 +478,34 @@ async def test_the_bare_view_has_the_text_and_nothing_else() -> None:
     assert "bob: @alice the projector needs the long cable  " in bare
     assert not any(sign in bare for sign in "│╭─╮╰▸●○")
     assert "to #lobby" in back
+
+
+@pytest.mark.parametrize("size", [(60, 16), (80, 24)])
+async def test_an_answer_too_long_for_the_line_above_the_input_is_shown_whole(
+    size: tuple[int, int],
+) -> None:
+    async with reading(short_talk(), size) as (app, pilot):
+        await command(pilot, "/theme")
+        await until(pilot, lambda: isinstance(app.screen, TextScreen))
+        await pilot.pause()
+
+        assert "rose-pine-dawn" in shown(app)
+        assert f"{THEMES[-1]}." in shown(app)
+
+
+async def test_the_bare_view_says_what_is_deleted_and_what_somebody_does() -> None:
+    async with reading(short_talk()) as (app, pilot):
+        await command(pilot, "a mistake")
+        await command(pilot, "/delete")
+        await command(pilot, "/me waves")
+        await until(pilot, lambda: "* alice waves" in shown(app))
+        await pilot.press("f9")
+        await until(pilot, lambda: isinstance(app.screen, BareScreen))
+        await pilot.pause()
+        bare = shown(app)
+
+    assert "alice: deleted by its author" in bare
+    assert "alice: * alice waves" in bare
 
 
 async def test_clear_empties_the_view_and_page_up_brings_all_back() -> None:

@@ -15,6 +15,7 @@ from sync.view import (
     RoundInfo,
     SessionInfo,
     Snapshot,
+    Trust,
     TypistInfo,
     WaitingInfo,
 )
@@ -131,6 +132,29 @@ def test_who_is_on_the_network_but_not_in_the_channel_is_named_with_the_way_in()
         "carol and 1 other can come here with /join #lobby."
     )
     assert "/invite" in reports.what_happens(elsewhere, private)
+
+
+def test_nobody_is_called_into_a_channel_of_two() -> None:
+    two = replace(CALM, open=False, name="bob", direct=peer("bob"))
+
+    said = reports.what_happens(snapshot(absent("bob"), present("carol"), info=two), two)
+
+    waiting = replace(two, outgoing_count=2)
+    then = reports.what_happens(snapshot(absent("bob"), info=waiting), waiting)
+
+    assert said == "bob is not here; what you write waits for them."
+    assert then == "bob is not here; 2 messages wait for them."
+
+
+def test_nobody_is_advised_to_invite_a_name_that_came_with_another_key() -> None:
+    changed = replace(present("carol"), trust=Trust.CHANGED)
+    private = replace(CALM, open=False)
+
+    alone_with_it = reports.what_happens(snapshot(changed), private)
+    beside_others = reports.what_happens(snapshot(changed, present("dave")), private)
+
+    assert "carol" not in alone_with_it
+    assert beside_others == "dave can come here with the code that /invite shows."
 
 
 def test_an_empty_channel_says_who_will_read() -> None:

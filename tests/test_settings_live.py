@@ -216,6 +216,33 @@ def test_settings_are_listed_without_a_profile(
     assert not (tmp_path / "data").exists()
 
 
+def test_keys_are_listed_as_the_profile_and_the_persons_file_have_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    common_options.user_settings_file().parent.mkdir()
+    common_options.user_settings_file().write_text('[keys]\nreading_copy = "c"\n')
+    profile = tmp_path / "data" / "bob"
+    profile.mkdir(parents=True)
+    (profile / "settings.toml").write_text('[keys]\nhelp = "f12"\npane_sort = "t"\n')
+    of_bob = ["keys", "--list", "--data-dir", str(tmp_path / "data"), "--profile", "bob"]
+
+    clash = CliRunner().invoke(main.cli, of_bob)
+    (profile / "settings.toml").write_text('[keys]\nhelp = "f12"\n')
+    listed = CliRunner().invoke(main.cli, [*of_bob, "--set", "keys.demo_cut=C"])
+    of_nobody = CliRunner().invoke(main.cli, ["keys", "--list", "--data-dir", str(tmp_path)])
+
+    assert "t is taken by keys.pane_list (Protocol: graph as text)" in clash.output
+    assert "until that is mended, all keys are the usual ones" in clash.output
+    assert "(changed" not in clash.output
+    lines = {" ".join(line.split()) for line in listed.output.splitlines()}
+    assert "F12 Help keys.help (changed, usually F1 or Alt+H)" in lines
+    assert "c copy it keys.reading_copy (changed, usually y)" in lines
+    assert "C cut a link, or mend it keys.demo_cut (changed, usually x)" in lines
+    assert "changed, usually y" in of_nobody.output
+    assert "changed, usually F1" not in of_nobody.output
+
+
 def test_keys_wants_a_terminal() -> None:
     result = CliRunner().invoke(main.cli, ["keys"])
 

@@ -340,3 +340,22 @@ async def test_without_colours_the_chosen_row_is_underlined(
             ]
             assert "".join(marked).startswith(row)
             await pilot.press("escape")
+
+
+async def test_each_setting_takes_one_line_on_a_small_screen_also_after_a_resize() -> None:
+    async with opened(scenes.empty(), (60, 24)) as (app, pilot):
+        await pilot.press("f6", "down", "right")
+        await pilot.pause()
+        small = [line.rstrip() for line in shown(app).split("\n")]
+        await pilot.resize_terminal(100, 24)
+        await pilot.pause()
+        large = shown(app)
+        await pilot.resize_terminal(60, 24)
+        await pilot.pause()
+        again = [line.rstrip() for line in shown(app).split("\n")]
+
+    row = next(line for line in small if "time_format" in line)
+    assert row.endswith("12h                     changed")
+    assert row in again
+    assert "Left, Right, Enter change, Del resets, Esc closes" in small[-1]
+    assert "Left and Right change, Enter types, Del resets, Esc closes" in large

@@ -45,13 +45,14 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Node]
     """The export of a group in trouble, and its nodes as they were at the end."""
     out = tmp_path_factory.mktemp("simulated") / "out"
     nodes: list[Node] = []
-    recorded = SimulatedExport(out, BAD.seed).recorded
 
-    def ended(ours: Sequence[Node]) -> None:
-        nodes.extend(ours)
-        recorded.ended(ours)
+    with SimulatedExport(out, BAD.seed) as export:
 
-    outcome = run(BAD, recorded=Recorded(recorded.recording, ended))
+        def ended(ours: Sequence[Node]) -> None:
+            nodes.extend(ours)
+            export.recorded.ended(ours)
+
+        outcome = run(BAD, recorded=Recorded(export.recorded.recording, ended))
     assert outcome.converged
     return out, nodes
 
@@ -153,9 +154,13 @@ def test_only_a_new_or_empty_directory_is_written_to(tmp_path: Path) -> None:
     result = sim("--seeds", "1", "--export", str(tmp_path))
 
     assert result.exit_code == 2
-    assert "name a new directory" in result.output
-    with pytest.raises(LocalError, match="cannot be written"):
-        SimulatedExport(tmp_path / "letter.txt" / "out", 1)
+    assert "remove what is in it, or name a new one" in result.output
+    assert (tmp_path / "letter.txt").read_text() == "dear"
+    with (
+        pytest.raises(LocalError, match="cannot be written"),
+        SimulatedExport(tmp_path / "letter.txt" / "out", 1),
+    ):
+        pass
 
 
 @pytest.mark.spark

@@ -111,7 +111,7 @@ async def test_an_address_where_nobody_listens_is_disconnected() -> None:
     with socket.socket() as taken:
         taken.bind((HOST, 0))
 
-        with pytest.raises(DisconnectedError, match="cannot be reached"):
+        with pytest.raises(DisconnectedError, match="cannot be reached: Connection refused"):
             await within(dial(taken.getsockname()[1]))
 
 

@@ -118,11 +118,13 @@ async def test_a_broken_file_is_said_on_the_screen_and_the_chat_goes_on(tmp_path
 
 
 async def test_keys_shows_what_a_key_sends(tmp_path: Path) -> None:
-    del tmp_path
-    async with Terminal([sys.executable, "-m", "chat_tui", "keys"], size=(100, 24)) as terminal:
+    words = ["keys", "--data-dir", str(tmp_path), "--set", "keys.debug=f12"]
+    async with Terminal([sys.executable, "-m", "chat_tui", *words], size=(100, 24)) as terminal:
         await terminal.until("what it does")
         await terminal.press("F1")
         await terminal.until("keys.help: Help")
+        await terminal.press("F12")
+        await terminal.until("keys.debug: Protocol (changed, usually F2")
         await terminal.press("Escape")
         await terminal.until("keys.close")
         await terminal.press("Escape")

@@ -145,3 +145,11 @@ def test_sizes_have_one_decimal_from_a_kilobyte_on() -> None:
     sizes = [text.size(length) for length in (0, 999, 1_000, 34_800, 1_250_000)]
 
     assert sizes == ["0 B", "999 B", "1.0 kB", "34.8 kB", "1.2 MB"]
+
+
+@pytest.mark.parametrize(
+    ("raw", "shown"),
+    [("👍\U0001f3fd yes", "👍 yes"), ("\U0001f44b\U0001f3ff", "👋"), ("\U0001f3fb", "")],
+)
+def test_a_tone_of_skin_takes_no_cell_that_terminals_disagree_about(raw: str, shown: str) -> None:
+    assert text.clean_text(raw) == shown

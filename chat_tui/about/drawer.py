@@ -1,9 +1,8 @@
 """A drawer over the conversation: words that scroll; on a narrow screen it fills the screen."""
 
-from typing import ClassVar, Final
+from typing import Final
 
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.events import Click
@@ -13,6 +12,7 @@ from chat_tui.about.parts import Part
 from chat_tui.pane.lines import DIM, TITLE, PaneLine
 from chat_tui.pane.listing import Listing
 from chat_tui.pane.one_line import OneLine
+from chat_tui.scrolling import Scrolling
 from chat_tui.text import wrap
 
 LABEL_CELLS: Final = 11
@@ -29,18 +29,9 @@ class Words(Listing):
         event.stop()
 
 
-class Drawer(ModalScreen[None]):
+class Drawer(ModalScreen[None], Scrolling):
     """A frame with `title`, in it `words`, and below them `below`: what can be done."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,enter", "close", show=False),
-        Binding("up,k", "scroll(-1)", show=False),
-        Binding("down,j", "scroll(1)", show=False),
-        Binding("pageup", "page(-1)", show=False),
-        Binding("pagedown,space", "page(1)", show=False),
-        Binding("home", "edge(0)", show=False),
-        Binding("end", "edge(1)", show=False),
-    ]
     DEFAULT_CSS = """
     Drawer { align: right top; background: $background 40%; }
     Drawer > Vertical {
@@ -63,23 +54,10 @@ class Drawer(ModalScreen[None]):
             yield self.words
             yield self.below
 
-    # -- keys ---------------------------------------------------------------------------------
-
-    def action_close(self) -> None:
-        """Go back to the conversation."""
-        self.dismiss()
-
-    def action_scroll(self, lines: int) -> None:
-        """Scroll by lines, up if negative."""
-        self.words.scroll_relative(y=lines, animate=False)
-
-    def action_page(self, screens: int) -> None:
-        """Scroll by screens, up if negative."""
-        self.words.page(screens)
-
-    def action_edge(self, last: int) -> None:
-        """Go to the first or the last line."""
-        self.words.end(last=bool(last))
+    @property
+    def scrolled(self) -> Words:
+        """See `Scrolling`."""
+        return self.words
 
 
 def lines_of(told: list[Part], width: int) -> list[PaneLine]:

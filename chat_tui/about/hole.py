@@ -12,6 +12,7 @@ from chat_tui.about.heard import Role
 from chat_tui.about.known import FromDisk, Known, know, opened
 from chat_tui.about.parts import Part, Said, listed, single
 from chat_tui.about.timeline import moments, stamp
+from chat_tui.bindings import with_keys
 from chat_tui.chat import Chat
 from chat_tui.pane.details import at, request, seconds
 from chat_tui.reports import short_id
@@ -33,7 +34,9 @@ HINT_SHOWN: Final = 16
 SAID: Final = ("id ", "T_req: ", "named by ")
 """How facts begin that stand elsewhere here."""
 
-NOTHING: Final = "Nothing is missing here any more, as far as anybody has said."
+NOTHING: Final = "Nothing is missing here, as far as anybody has said."
+NO_MORE: Final = "Nothing is missing here any more, as far as anybody has said."
+"""The same where something was."""
 NOT_SAID: Final = "nobody has said who wrote it"
 
 
@@ -96,19 +99,22 @@ async def _named_in(
 # -- in words --------------------------------------------------------------------------------------
 
 
-def hole_parts(chat: Chat, channel: ChannelId, holes: tuple[Hole, ...]) -> list[Part]:
-    """Return all that is known of missing messages now, one after the other."""
+def hole_parts(
+    chat: Chat, channel: ChannelId, holes: tuple[Hole, ...], none: str = NOTHING
+) -> list[Part]:
+    """Return all that is known of missing messages now, one after the other; `none` if none is."""
     snapshot = chat.snapshot()
     info = reports.find(snapshot, channel)
     if not holes or info is None:
-        return [Part("", (Said(NOTHING),))]
+        return [Part("", (Said(none),))]
     waits = reports.what_waits(snapshot, info)
     head = [f"{count(len(holes), 'message')} of which others speak, and which never came here."]
     parts = [Part("", tuple([Said(one) for one in (*head, waits) if one]))]
     for hole in holes[:SHOWN]:
         parts += _of_one(chat, snapshot, info, hole)
     if len(holes) > SHOWN:
-        parts.append(single("And", f"{count(len(holes) - SHOWN, 'more')}; F2 lists them"))
+        key = with_keys("{debug}", chat.settings.keys())
+        parts.append(single("And", f"{count(len(holes) - SHOWN, 'more')}; {key} lists them"))
     return parts
 
 

@@ -3,13 +3,17 @@
 from typing import ClassVar, Final
 
 from textual import on
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 
+from chat_tui import reports
 from chat_tui.about.drawer import Drawer, lines_of
-from chat_tui.about.hole import Hole, hole_parts, holes_of
+from chat_tui.about.hole import NO_MORE, NOTHING, Hole, hole_parts, holes_of
+from chat_tui.applied import heard_as
+from chat_tui.bindings import with_keys
 from chat_tui.chat import Chat
 from chat_tui.commands.gaps import ask
+from chat_tui.dress import keys_of
 from chat_tui.marks import Glyphs
 from chat_tui.pane.lines import DIM, PaneLine
 from chat_tui.pane.listing import Listing
@@ -18,15 +22,15 @@ from chat_tui.text import wrap
 from sync.errors import LocalError
 from sync.machine import ChannelId, MessageId
 
-KEYS: Final = "r ask again now  Esc close"
+KEYS: Final = "{reading_ask} ask again now  {close} close"
+CLOSE: Final = "{close} close"
+"""Where there is nothing to ask for, or nobody to ask."""
 
 
 class HoleScreen(Drawer):
     """Shows what is missing before a message; without one, all that is missing in the channel."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("r", "ask_again", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = heard_as("ask_again", "reading_ask")
 
     def __init__(
         self, chat: Chat, channel: ChannelId, after_gap: MessageId | None, glyphs: Glyphs
@@ -35,6 +39,7 @@ class HoleScreen(Drawer):
         self._chat, self._channel, self._after_gap = chat, channel, after_gap
         self._glyphs = glyphs
         self._holes: tuple[Hole, ...] | None = None
+        self._none = NOTHING if after_gap is None else NO_MORE
         self._refused = self._said = ""
 
     def on_mount(self) -> None:
@@ -54,6 +59,7 @@ class HoleScreen(Drawer):
             self._refused = str(error)
         else:
             self._refused = ""
+            self._none = NO_MORE if self._holes else self._none
         self.draw()
 
     @on(Listing.Resized)
@@ -65,9 +71,18 @@ class HoleScreen(Drawer):
         if self._refused:
             lines = [PaneLine(Content(one)) for one in wrap(self._refused, width)]
         else:
-            lines = lines_of(hole_parts(self._chat, self._channel, self._holes or ()), width)
+            parts = hole_parts(self._chat, self._channel, self._holes or (), self._none)
+            lines = lines_of(parts, width)
         self.words.show(lines)
-        self.below.show(Content.styled(self._said or KEYS, DIM))
+        said = self._said or with_keys(self._keys, keys_of(self))
+        self.below.show(Content.styled(said, DIM))
+
+    @property
+    def _keys(self) -> str:
+        """The keys that have an effect now."""
+        snapshot = self._chat.snapshot()
+        info = reports.find(snapshot, self._channel)
+        return KEYS if self._holes and info and reports.peers_of(snapshot, info) else CLOSE
 
     # -- keys ---------------------------------------------------------------------------------
 

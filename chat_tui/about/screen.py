@@ -5,14 +5,18 @@ from typing import ClassVar, Final
 
 from rich.cells import cell_len
 from textual import on
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.content import Content
 
 from chat_tui.about.drawer import ROOM_MIN, Drawer, lines_of
 from chat_tui.about.known import FromDisk, Known, know, read, stamp_of
 from chat_tui.about.raw import raw_lines
 from chat_tui.about.sections import parts
+from chat_tui.applied import bindings_of, heard_as
+from chat_tui.bindings import with_keys
 from chat_tui.chat import Chat
+from chat_tui.dress import keys_of
+from chat_tui.key_places import Place
 from chat_tui.marks import Glyphs
 from chat_tui.pane.lines import DIM, PaneLine, in_signs
 from chat_tui.pane.listing import Listing
@@ -22,25 +26,32 @@ from chat_tui.text import wrap
 from sync.errors import LocalError
 from sync.view import Line
 
-KEYS: Final = (
-    "y copy  i copy id  g graph  w frames on the wire  d raw protobuf  o link  Esc close",
-    "y copy  i id  g graph  w wire  d raw  o link  Esc close",
+ALL_KEYS: Final = (
+    "{reading_copy} copy  {reading_copy_id} copy id  {reading_graph} graph  "
+    "{details_frames} frames on the wire  {details_raw} raw protobuf  {reading_open} link  "
+    "{close} close"
 )
+SHORT_KEYS: Final = (
+    "{reading_copy} copy  {reading_copy_id} id  {reading_graph} graph  {details_frames} wire  "
+    "{details_raw} raw  {reading_open} link  {close} close"
+)
+KEYS: Final = (ALL_KEYS, SHORT_KEYS)
 """What can be done, the longest that fits."""
 
-RAW_KEYS: Final = "d back to the words  w frames on the wire  Esc close"
+RAW_KEYS: Final = (
+    "{details_raw} back to the words  {details_frames} frames on the wire  {close} close"
+)
 
 
 class DetailsScreen(Drawer):
     """See the module docstring. `act` does what a key asks for with the message."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "act('copy')", show=False),
-        Binding("i", "act('copy_id')", show=False),
-        Binding("o", "act('open_link')", show=False),
-        Binding("g", "act('graph')", show=False),
-        Binding("w", "act('wire')", show=False),
-        Binding("d", "raw", show=False),
+        *bindings_of(Place.DETAILS),
+        *heard_as("act('copy')", "reading_copy"),
+        *heard_as("act('copy_id')", "reading_copy_id"),
+        *heard_as("act('open_link')", "reading_open"),
+        *heard_as("act('graph')", "reading_graph"),
     ]
 
     def __init__(
@@ -89,8 +100,9 @@ class DetailsScreen(Drawer):
             self.words.show(self._raw_lines(known, width))
         else:
             self.words.show(lines_of(parts(known, self._glyphs), width))
-        fits = [one for one in KEYS if len(one) <= width] or [KEYS[-1]]
-        self.below.show(Content.styled(RAW_KEYS if self._raw else fits[0], DIM))
+        said = [with_keys(one, keys_of(self)) for one in ((RAW_KEYS,) if self._raw else KEYS)]
+        fits = [one for one in said if len(one) <= width] or said[-1:]
+        self.below.show(Content.styled(fits[0], DIM))
 
     async def _read(self) -> None:
         try:

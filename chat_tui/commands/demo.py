@@ -4,11 +4,18 @@ import asyncio
 from threading import Event
 from typing import Final
 
+from chat_tui.bindings import with_keys
 from chat_tui.chat import Chat
 from chat_tui.commands.command import At, Command, Result
 from sync.errors import LocalError
 
 SCENARIOS_MAX: Final = 7
+
+REAL: Final = (
+    "This network is real. In the demo ({demo}), {demo_write} and then /net loss=20 delay=40 "
+    "duplicate=10 changes the pretend one; so do its keys {demo_loss}, {demo_delay} and "
+    "{demo_twice}."
+)
 
 
 async def demo(chat: Chat, rest: str, _at: At) -> Result:
@@ -31,12 +38,9 @@ async def demo(chat: Chat, rest: str, _at: At) -> Result:
         left.set()
 
 
-async def net(_chat: Chat, _rest: str, _at: At) -> Result:
+async def net(chat: Chat, _rest: str, _at: At) -> Result:
     """Say where a network can be meddled with."""
-    raise LocalError(
-        "This network is real. In the demo (F4), w and then /net loss=20 delay=40 duplicate=10 "
-        "changes the pretend one; so do its keys L, D and U."
-    )
+    raise LocalError(with_keys(REAL, chat.settings.keys()))
 
 
 ROWS: Final = (

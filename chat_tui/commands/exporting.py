@@ -20,8 +20,8 @@ async def export(chat: Chat, rest: str, at: At) -> Result:
     """Write the open channel to a new file."""
     info = channel_info(chat, at.channel)
     kind, _, name = rest.partition(" ")
-    if kind.casefold() not in KINDS:
-        kind, name = rest.rpartition(".")[2], rest
+    if kind.casefold() not in KINDS and not name:
+        kind, name = rest.rpartition(".")[2], rest  # the ending says it too
     if kind.casefold() not in KINDS or not name.strip():
         raise LocalError(f"{USAGE}.")
     path = file_named(name.strip())

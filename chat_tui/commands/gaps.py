@@ -3,7 +3,15 @@
 from typing import Final
 
 from chat_tui import reports
-from chat_tui.about.hole import asked_just_now, hole_parts, holes_of, in_words, until_again
+from chat_tui.about.hole import (
+    NO_MORE,
+    NOTHING,
+    asked_just_now,
+    hole_parts,
+    holes_of,
+    in_words,
+    until_again,
+)
 from chat_tui.chat import Chat
 from chat_tui.commands.command import At, Command, Result, channel_info
 from chat_tui.found import Holes, View
@@ -14,7 +22,6 @@ from sync.view import ChannelInfo
 
 ALL: Final = "all"
 OFF: Final = "off"
-NOTHING: Final = "Nothing is missing here, as far as anybody has said."
 NOBODY: Final = "Nobody is here to ask; missing messages are asked for when somebody is."
 NOT_HIDDEN: Final = (
     "Line mode prints a gap once, with the message that follows it; there is nothing to hide."
@@ -97,7 +104,8 @@ async def gaps(chat: Chat, rest: str, at: At) -> Result:
             holes = None
     if holes is None:
         holes = await holes_of(chat, info.channel, row)
-    text = in_words(hole_parts(chat, info.channel, holes))
+    none = NOTHING if row is None else NO_MORE
+    text = in_words(hole_parts(chat, info.channel, holes, none))
     return Result(text=text, found=Holes(row) if not rest or row is not None else None)
 
 

@@ -6,6 +6,7 @@ from typing import Final
 from chat_tui.about.known import know, read
 from chat_tui.about.raw import raw_lines
 from chat_tui.about.sections import as_text as as_words
+from chat_tui.bindings import with_keys
 from chat_tui.chat import Chat
 from chat_tui.commands.command import At, Command, Result, channel_info, required
 from chat_tui.found import Acted, Detailed, Goal, Hits, Listed, View, as_text, line_text
@@ -26,6 +27,8 @@ MENTIONS_MAX: Final = 200
 
 LINES_AROUND: Final = 5
 """Lines printed before and after a place in line mode."""
+
+WHICH: Final = "Say which message: select it ({select}), or write the beginning of its id."
 
 RAW: Final = "raw"
 """Asks for the bytes of a message; no id has these letters."""
@@ -172,7 +175,7 @@ async def _meant(chat: Chat, prefix: str, at: At) -> Line:
     """
     channel = channel_info(chat, at.channel).channel
     if not prefix and at.selected is None:
-        raise LocalError("Say which message: select it (Ctrl+T), or write the beginning of its id.")
+        raise LocalError(with_keys(WHICH, chat.settings.keys()))
     return await _named(chat, channel, prefix.casefold() or str(at.selected))
 
 

@@ -2,9 +2,9 @@
 
 from typing import Any, Final
 
-from chat_tui.bindings import KEYS, names_of
 from chat_tui.chat import Chat
 from chat_tui.commands.command import At, Command, Result
+from chat_tui.key_list import key_list
 from chat_tui.settings.preferences import explanation, listing
 from chat_tui.settings.schema import (
     MOUSE,
@@ -101,16 +101,16 @@ async def mouse(chat: Chat, rest: str, _at: At) -> Result:
 
 async def keys(chat: Chat, _rest: str, _at: At) -> Result:
     """List what every key does."""
-    chosen = chat.settings.keys()
-    rows = [(names_of(chosen[row.id]), row.label, f"keys.{row.id}") for row in KEYS]
-    width = max(len(keys) for keys, _, _ in rows)
-    wide = max(len(label) for _, label, _ in rows)
-    lines = [f"{keys:<{width}}  {label:<{wide}}  {name}" for keys, label, name in rows]
-    return Result(text="\n".join([*lines, "/set keys.help f12, alt+r gives one other keys."]))
+    return Result(text=key_list(chat.settings.keys()))
 
 
 ROWS: Final = (
-    Command(("/set",), "[name] [value]", "settings; reset as value undoes a change", set_setting),
+    Command(
+        ("/set", "/settings"),
+        "[name] [value]",
+        "settings; reset as value undoes a change",
+        set_setting,
+    ),
     Command(("/theme",), "[name]", "the colours", theme),
     Command(("/ticks",), "[which]", "the mark of received: always, recent or never", ticks),
     Command(("/mouse",), "[on or off]", "hear the mouse, or leave it to the terminal", mouse),

@@ -87,7 +87,11 @@ async def leave(_chat: Chat, _rest: str, _at: At) -> Result:
 
 def unknown(word: str) -> str:
     """Return what to try instead of a command that does not exist."""
-    nearest = get_close_matches(word.casefold(), BY_NAME, n=NEAREST, cutoff=0)
+    wanted = word.casefold()
+    begun = [name for name in BY_NAME if name.startswith(wanted) or wanted.startswith(name)]
+    begun.sort(key=lambda name: -min(len(name), len(wanted)))  # what they share counts
+    close = get_close_matches(wanted, BY_NAME, n=2 * NEAREST, cutoff=0)
+    nearest = list(dict.fromkeys([*begun, *close]))[:NEAREST]
     return (
         f"There is no {word}. Did you mean {', '.join(nearest[:-1])} or {nearest[-1]}? "
         "/help lists all; // sends a line that begins with a slash."

@@ -68,6 +68,11 @@ class Cut:
     one: int
     other: int
 
+    @property
+    def ends(self) -> tuple[int, int]:
+        """The two, the smaller number first."""
+        return min(self.one, self.other), max(self.one, self.other)
+
 
 @dataclass(frozen=True, slots=True)
 class Divide:
@@ -106,8 +111,8 @@ def do(act: Act, world: World, watch: Watch) -> bool:
             network.link = replace(network.link, duplicate=percent / 100)
         case LosePart(percent):
             watch.content_loss = percent / 100
-        case Cut(one, other):
-            network.cuts ^= {(min(one, other), max(one, other))}
+        case Cut():
+            network.cuts ^= {act.ends}
             world.links.rewired()
         case Divide(()):
             world.heal()

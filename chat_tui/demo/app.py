@@ -5,6 +5,7 @@ from typing import ClassVar, Final
 
 from textual.binding import Binding, BindingType
 
+from chat_tui.applied import heard_as
 from chat_tui.demo.screen import DemoScreen
 from chat_tui.dress import Dressed
 from chat_tui.settings.preferences import Preferences
@@ -20,11 +21,12 @@ class DemoApp(Dressed[None]):
     ENABLE_COMMAND_PALETTE = False
     HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (60, "-narrow"), (100, "-normal"), (120, "-wide")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+q,ctrl+c", "quit", "Quit", priority=True),
+        *heard_as("quit", "quit", priority=True),
+        Binding("ctrl+c", "quit", "Quit", priority=True),
     ]
 
-    def __init__(self, screen: DemoScreen) -> None:
-        super().__init__(Preferences())
+    def __init__(self, screen: DemoScreen, settings: Preferences | None = None) -> None:
+        super().__init__(settings or Preferences())
         self.demo = screen
         self.draw_with(screen.glyphs)
 

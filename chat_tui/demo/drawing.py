@@ -1,12 +1,13 @@
 """A moment of the demo as lines of the screen: pure functions, so that a moment looks the same."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from rich.cells import cell_len
 from textual.content import Content
 
+from chat_tui.bindings import USUAL, Chosen, with_keys
 from chat_tui.demo.lanes import flight_lines, range_lines
 from chat_tui.demo.shot import Air, Person, Shot
 from chat_tui.demo.words import clock_tenths, waits
@@ -33,6 +34,8 @@ PANEL_LINES_MIN: Final = 4
 FEW_LINES: Final = 18
 """Below, the keys have one line and the lanes two."""
 
+WHAT_NEXT: Final = "[{demo_next}] next scenario, [{demo_again}] again"
+
 
 @dataclass(frozen=True, slots=True)
 class Setting:
@@ -49,6 +52,8 @@ class Setting:
     note: str = ""
     """What the last key did, or why it did nothing."""
     keys: tuple[tuple[str, str], ...] = ()
+    """Those that the last line names, and what each does."""
+    chosen: Chosen = field(default_factory=lambda: USUAL)
 
     @property
     def is_ascii(self) -> bool:
@@ -233,7 +238,7 @@ def _middle(shot: Shot, at: Setting) -> list[Content]:
         words = " · ".join(f"{word} {value}" for word, value in _air_rows(shot.air))
         hidden = len(shot.people) - _shown(shot, at.width)
         if hidden:
-            words += f" · {hidden} more: Tab"
+            words += with_keys(f" · {hidden} more: {{demo_person}}", at.chosen)
         lines.append(Content.styled(clip_cells(f" {words}", at.width), DIM))
     names = [person.name for person in shot.people]
     room = 2 if at.height < FEW_LINES else 4
@@ -284,9 +289,8 @@ def _status(shot: Shot, at: Setting) -> list[Content]:
     if shot.closing:
         failing = sum(not verdict.holds for verdict in shot.closing)
         word = "Every promise holds." if not failing else f"{count(failing, 'promise')} broken."
-        return [
-            Content.styled(clip_cells(f" {word} [n] next scenario, [r] again", at.width), "bold")
-        ]
+        said = f" {word} {with_keys(WHAT_NEXT, at.chosen)}"
+        return [Content.styled(clip_cells(said, at.width), "bold")]
     if not shot.following:
         return [Content.styled(" Next: nothing is planned.", DIM)]
     words = [f"{clock_tenths(max(when, shot.now))} {what}" for when, what in shot.following]
@@ -301,7 +305,8 @@ def _status(shot: Shot, at: Setting) -> list[Content]:
 def _keys(at: Setting) -> list[Content]:
     """Return the keys: as many as fit, of which the last, how to leave, is always one."""
     rows = 1 if at.height < FEW_LINES else 2
-    parts = [Content.assemble((f" {key}", "bold $accent"), f" {word} ") for key, word in at.keys]
+    named = [(with_keys(key, at.chosen), word) for key, word in at.keys]
+    parts = [Content.assemble((f" {key}", "bold $accent"), f" {word} ") for key, word in named]
     while len(lines := _filled(parts, at.width)) > rows:
         del parts[-2]
     return lines

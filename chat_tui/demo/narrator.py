@@ -7,7 +7,7 @@ it from their state then. Nothing is told because a script expects it.
 from collections.abc import Sequence
 from typing import Final
 
-from chat_tui.demo.acts import Act, Write
+from chat_tui.demo.acts import Act, Cut, Write
 from chat_tui.demo.repair_story import RepairStory
 from chat_tui.demo.session_story import SessionStory
 from chat_tui.demo.voice import Said, Voice
@@ -46,6 +46,8 @@ class Narrator:
         """Tell what the script or the person did; a line is told once it is written."""
         if not isinstance(act, Write):
             sentence = what_happens(act, self._voice.names)
+            if isinstance(act, Cut) and not self._voice.world.network.cuts & {act.ends}:
+                sentence = sentence.replace("is cut", "is mended and comes back within 5 s")
             self._voice.say(-1, f"{sentence[0].upper()}{sentence[1:]}.", "(done to the network)")
 
     def tell(

@@ -17,6 +17,7 @@ from textual.events import Resize
 from textual.screen import Screen
 from textual.widgets import Input, Static
 
+from chat_tui.bindings import with_keys
 from chat_tui.commands.command import is_command
 from chat_tui.demo import acts
 from chat_tui.demo.drawer import Drawer
@@ -29,6 +30,7 @@ from chat_tui.demo.recording import DIFFERS, SAME, Recording, save
 from chat_tui.demo.scenario import SEED
 from chat_tui.demo.scenarios import SCENARIOS, scenario
 from chat_tui.demo.stage import Stage
+from chat_tui.dress import keys_of
 from chat_tui.marks import UNICODE, Glyphs
 from chat_tui.screens import TextScreen
 from sync.errors import LocalError
@@ -47,6 +49,12 @@ FIRST: Final = Recording(1, SEED)
 
 WIDTH_MIN, HEIGHT_MIN = 60, 16
 
+AT_END: Final = "This is the end; {demo_back} goes back."
+OVER: Final = (
+    "It is over: {demo_back} goes back to where something can be done, {demo_again} begins again."
+)
+SWITCHES_ON: Final = "{demo_power} switches the computer on."
+HOW_TO_SEND: Final = "Enter sends, {close} does not"
 AGAIN: Final = "Playing it again up to here ..."
 
 BESIDE: Final = 100
@@ -195,7 +203,7 @@ class DemoScreen(Screen[None]):
     def _forward(self) -> None:
         if self.player is not None:
             self.running = False
-            self._note = "" if self.player.forward() else "This is the end; , goes back."
+            self._note = "" if self.player.forward() else self._named(AT_END)
             if self.player.over:
                 self._ended()
             self.paint()
@@ -272,7 +280,7 @@ class DemoScreen(Screen[None]):
 
     def action_keys(self) -> None:
         """Show all keys."""
-        self.app.push_screen(TextScreen("Keys of the demo", full_help))
+        self.app.push_screen(TextScreen("Keys of the demo", lambda: full_help(keys_of(self))))
 
     def action_leave(self) -> None:
         """Close what is open; then the demo."""
@@ -293,7 +301,7 @@ class DemoScreen(Screen[None]):
             return
         self.running = False
         name = self.stage.shot.people[self._selected].name
-        self._line.placeholder = f"what {name} writes; Enter sends, Esc does not"
+        self._line.placeholder = f"what {name} writes; {self._named(HOW_TO_SEND)}"
         self._line.display = self._line.can_focus = True
         self._line.value = ""
         self._line.focus()
@@ -332,7 +340,7 @@ class DemoScreen(Screen[None]):
         if stage is None:
             return
         if stage.over:
-            self._note = "It is over: , goes back to where something can be done, r begins again."
+            self._note = self._named(OVER)
             self.paint()
         elif stage.in_the_past:
             self.busy, self._note = True, AGAIN
@@ -348,8 +356,11 @@ class DemoScreen(Screen[None]):
 
     def _done(self, changed: Sequence[bool]) -> None:
         name = "" if self.player is None else self.player.shot.people[self._selected].name
-        self._note = "" if all(changed) else f"{name} is off: o switches the computer on."
+        self._note = "" if all(changed) else f"{name} is off: {self._named(SWITCHES_ON)}"
         self.paint()
+
+    def _named(self, words: str) -> str:
+        return with_keys(words, keys_of(self))
 
     # -- drawing ------------------------------------------------------------------------------
 
@@ -375,6 +386,7 @@ class DemoScreen(Screen[None]):
             formulas=self._formulas,
             note=self._note,
             keys=KEYS if self.stage is not None else REPLAY_KEYS,
+            chosen=keys_of(self),
         )
         self._canvas.update(Content("\n").join(draw(shot, at)), layout=False)
         if self._drawer.display:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from chat_tui.applied import usual_glyphs
+from chat_tui.common_options import user_settings_file
 from chat_tui.demo import headless, recording
 from chat_tui.demo.recording import Recording
 from chat_tui.demo.run import Run
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from chat_tui.demo.app import DemoApp
+    from chat_tui.settings.preferences import Preferences
     from sync.net.replay import Recorded
 
 READ_MAX: Final = 512 * 1024 * 1024
@@ -57,7 +59,7 @@ def demo(  # each is an option of the command line
     played = Recording(scenario or 1, seed)
     glyphs = usual_glyphs(os.environ)
     screen = DemoScreen(played=played, speed=speed, record=record, glyphs=glyphs)
-    _show(DemoApp(screen))
+    _show(DemoApp(screen, _settings()))
     return 0
 
 
@@ -90,7 +92,8 @@ def _replay_trace(
     from chat_tui.demo.app import DemoApp
     from chat_tui.demo.screen import DemoScreen
 
-    _show(DemoApp(DemoScreen(player, speed=speed, glyphs=usual_glyphs(os.environ))))
+    screen = DemoScreen(player, speed=speed, glyphs=usual_glyphs(os.environ))
+    _show(DemoApp(screen, _settings()))
     return 0
 
 
@@ -104,7 +107,8 @@ def _replay_demo(played: Recording, speed: float, *, as_lines: bool, formulas: b
     from chat_tui.demo.app import DemoApp
     from chat_tui.demo.screen import DemoScreen
 
-    _show(DemoApp(DemoScreen(speed=speed, played=played, glyphs=usual_glyphs(os.environ))))
+    screen = DemoScreen(speed=speed, played=played, glyphs=usual_glyphs(os.environ))
+    _show(DemoApp(screen, _settings()))
     return 0
 
 
@@ -113,6 +117,13 @@ def said_of(*, same: bool, ended: bool) -> str:
     if not ended:
         return "The recording was left before its end: there is nothing to compare."
     return recording.SAME if same else recording.DIFFERS
+
+
+def _settings() -> "Preferences":
+    """Return the person's own settings, which no profile has changed: it plays in none."""
+    from chat_tui.settings.preferences import Preferences, Wishes
+
+    return Preferences(None, Wishes(user_settings_file()))
 
 
 def _show(app: "DemoApp") -> None:

@@ -71,7 +71,7 @@ def what_happens(act: Act, names: tuple[str, ...]) -> str:
         case LosePart(percent):
             return f"each receiver loses {percent} % of the new messages from now on"
         case Cut(one, other):
-            return f"the link between {names[one]} and {names[other]} is cut, or mended"
+            return f"the link between {names[one]} and {names[other]} is cut"
         case Divide(()):
             return "the network is whole again; links come back within 5 s"
         case Divide(side):

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Final, TypeAlias
 
-from chat_tui.bindings import name_of
+from chat_tui.key_names import name_of
 
 
 class Tab(Enum):

@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, Protocol, TypeAlias, TypeVar
 
-from chat_tui.bindings import Place, parse_keys
+from chat_tui.key_names import parse_keys
+from chat_tui.key_places import Place
 from sync.errors import LocalError
 
 TomlValue: TypeAlias = bool | int | str | list[str]

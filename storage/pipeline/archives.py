@@ -1,7 +1,8 @@
 """An archive: the distinct messages of the exports that are named together.
 
 What is named is a directory with exports, or one with the results of `fingerprints` over exports,
-which then are not read again where nothing differs.
+which then are not read again where nothing differs, or one with the history that `consolidate` made
+of them, which may be all that is kept.
 """
 
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ from storage.pipeline.prints import SYNC_ID, Prints, by_minute, distinct
 from storage.pipeline.problems import PipelineError
 from storage.pipeline.reading import Range, files_near
 from storage.pipeline.runs import MANIFEST, Results
-from storage.tables import HISTORY, HISTORY_DIR
+from storage.tables import HISTORY, HISTORY_DIR, Note
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -42,7 +43,7 @@ class Archive:
         """
         published = Results(path).published(FINGERPRINTS) if (path / MANIFEST).is_file() else None
         inputs = Inputs.find([path])
-        if published is None:
+        if published is None or inputs.histories:
             return cls(inputs)
         if state_of(inputs.directories) != published.figures["state"]:
             raise PipelineError(
@@ -54,13 +55,23 @@ class Archive:
     @property
     def once(self) -> bool:
         """Whether it is known to hold no message twice: a node does not, and neither its export."""
+        if self.inputs.histories:
+            return True
         return len(self.inputs.notes) == 1 and len(self.inputs.notes[0].nodes) == 1
+
+    @property
+    def notes(self) -> Sequence[Note]:
+        """What is known of those it is of."""
+        consolidated = [Note([], one.names, {}, {}) for one in self.inputs.histories]
+        return [*self.inputs.notes, *consolidated]
 
     def messages(self, spark: "SparkSession") -> "DataFrame":
         """Return the sync ids of the archive, each once: the columns of `prints.SYNC_ID`.
 
         What several exports or nodes hold has to be sorted out, the greater part of the work then.
         """
+        for one in self.inputs.histories:
+            return one.read(spark, [one.table], {}).select(*SYNC_ID)
         history = self.inputs.history(spark)
         return history.select(*SYNC_ID) if self.once else distinct(history)
 
@@ -73,6 +84,9 @@ class Archive:
     def near(self, spark: "SparkSession", ranges: Sequence[Range]) -> "DataFrame":
         """Return the rows in some ranges of time, of all nodes: the columns of `HISTORY`."""
         schema = struct_of(HISTORY)
+        for one in self.inputs.histories:
+            if near := files_near(one.table, "created_ns", ranges):
+                return one.read(spark, near, BY_STATISTICS).where(within(ranges))
         files = [
             str(file)
             for export in self.inputs.directories

@@ -11,6 +11,7 @@ from storage.pipeline.grid import Grid
 from storage.pipeline.running import run_jobs
 from storage.pipeline.runs import Results
 from storage.pipeline.session import LOCAL, Cluster
+from storage.pipeline.stopping import stoppable
 from storage.pipeline.synthetic.command import synthesize
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -76,6 +77,29 @@ class Numbers(click.ParamType):  # type: ignore[type-arg]  # older ones are not 
         return numbers
 
 
+def grid_options(command: F) -> F:
+    """Add the options of a sweep: the fields of the grid, whose defaults they tell."""
+    cross = "Run every combination, not each value alone."
+    command = click.option("--cross", is_flag=True, default=None, help=cross)(command)
+    for option, field, kind, what in reversed(
+        (
+            ("--peers", "peers", Numbers(int, 2, 5000), "Sizes of the group."),
+            ("--loss", "loss", Numbers(float, 0, 90), "% of frames, for each receiver."),
+            ("--t-min", "t_min", Numbers(float, 0.001, 3600), "Seconds, of SDS-R."),
+            ("--t-max", "t_max", Numbers(float, 0.001, 3600), "Seconds, of SDS-R."),
+            ("--filter", "filter_size", Numbers(int, 1, 1_000_000), "Ids a Bloom filter is for."),
+            ("--resend", "resend", Numbers(float, 0.1, 3600), "Seconds to the first resending."),
+            ("--messages", "messages", click.IntRange(1, 100_000), "Lines, of all together."),
+            ("--seeds", "seeds", click.IntRange(1, 10_000), "Runs of each point."),
+        )
+    ):
+        usual = getattr(Grid(), field)
+        text = f"{usual}" if isinstance(usual, int) else ",".join(f"{one:g}" for one in usual)
+        help_text = f"{what}  [default: {text}]"
+        command = click.option(option, field, type=kind, help=help_text)(command)
+    return command
+
+
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def cli() -> None:
     """Make one history and one audit out of many nodes' exports.
@@ -91,7 +115,7 @@ def run_and_exit(jobs: Sequence[str], named: Sequence[Path], **options: Any) -> 
     sys.exit(run_jobs(jobs, named, out, cluster, as_json=as_json, options=options))
 
 
-@cli.command()
+@cli.command(short_help="Make one history of what all nodes hold.")
 @exports_argument
 @cluster_options
 def consolidate(**options: Any) -> None:
@@ -99,7 +123,7 @@ def consolidate(**options: Any) -> None:
     run_and_exit(["consolidate"], **options)
 
 
-@cli.command()
+@cli.command(short_help="Find forks, broken order, what is missing where.")
 @exports_argument
 @cluster_options
 def audit(**options: Any) -> None:
@@ -107,7 +131,7 @@ def audit(**options: Any) -> None:
     run_and_exit(["audit"], **options)
 
 
-@cli.command()
+@cli.command(short_help="Count and fingerprint minutes, hours and days.")
 @exports_argument
 @cluster_options
 def fingerprints(**options: Any) -> None:
@@ -115,20 +139,20 @@ def fingerprints(**options: Any) -> None:
     run_and_exit(["fingerprints"], **options)
 
 
-@cli.command()
+@cli.command(short_help="Find the messages that only A or only B holds.")
 @click.argument("a", type=directory)
 @click.argument("b", type=directory)
 @cluster_options
 def diff(*, a: Path, b: Path, **options: Any) -> None:
     """Find the messages that only A or only B holds; each is an export, or several below.
 
-    Either may also be a directory with the results of `fingerprints`. What each lacks is written
+    Either may also be the --out of `fingerprints` or of `consolidate`. What each lacks is written
     as an export that `chat-tui import` takes. Exit 0: they hold the same. Exit 1: they do not.
     """
     run_and_exit(["diff"], [a, b], **options)
 
 
-@cli.command()
+@cli.command(short_help="Measure latency, convergence and repairs.")
 @exports_argument
 @cluster_options
 def delivery(**options: Any) -> None:
@@ -136,20 +160,8 @@ def delivery(**options: Any) -> None:
     run_and_exit(["delivery"], **options)
 
 
-@cli.command()
-@click.option("--peers", type=Numbers(int, 2, 5000), help="Sizes of the group.")
-@click.option("--loss", type=Numbers(float, 0, 90), help="% of frames, for each receiver.")
-@click.option("--t-min", type=Numbers(float, 0.001, 3600), help="Seconds, of SDS-R.")
-@click.option("--t-max", type=Numbers(float, 0.001, 3600), help="Seconds, of SDS-R.")
-@click.option(
-    "--filter", "filter_size", type=Numbers(int, 1, 1_000_000), help="Ids a Bloom filter is for."
-)
-@click.option("--resend", type=Numbers(float, 0.1, 3600), help="Seconds to the first resending.")
-@click.option("--messages", type=click.IntRange(1, 100_000), help="Lines, of all together.")
-@click.option("--seeds", type=click.IntRange(1, 10_000), help="Runs of each point.")
-@click.option(
-    "--cross", is_flag=True, default=None, help="Run every combination, not each value alone."
-)
+@cli.command(short_help="Simulate what the parameters move.")
+@grid_options
 @cluster_options
 def sweep(  # its options are the grid's fields
     *, master: str, memory: str, out: Path, as_json: bool, **chosen: Any
@@ -163,7 +175,7 @@ def sweep(  # its options are the grid's fields
     run_and_exit(["sweep"], [], master=master, memory=memory, out=out, as_json=as_json, grid=grid)
 
 
-@cli.command(name="all")
+@cli.command(name="all", short_help="All of it: from consolidate to the report.")
 @exports_argument
 @cluster_options
 def everything(**options: Any) -> None:
@@ -171,7 +183,7 @@ def everything(**options: Any) -> None:
     run_and_exit(ALL, **options)
 
 
-@cli.command()
+@cli.command(short_help="Show what is published, and make its page.")
 @click.option("--out", type=directory, required=True, help="The results that are reported.")
 @click.option("--json", "as_json", is_flag=True, help="The report as one JSON object.")
 def report(*, out: Path, as_json: bool) -> None:
@@ -180,7 +192,8 @@ def report(*, out: Path, as_json: bool) -> None:
     from storage.pipeline.report_terminal import show  # noqa: PLC0415
 
     results = Results(out)
-    with results.run("report") as run:
+    job.published_in(results)  # before a directory is made for it
+    with stoppable(out), results.locked(), results.run("report") as run:
         made = job.make(results, run)
     if as_json:
         click.echo(made.to_json(), nl=False)

@@ -1,6 +1,5 @@
 """What Spark says when something is wrong, as one sentence with the fix."""
 
-import errno
 import re
 import sys
 import tempfile
@@ -13,7 +12,7 @@ from typing import Final
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from storage.pipeline.problems import PipelineError
+from storage.pipeline.problems import FULL, PipelineError
 from storage.pipeline.shipping import for_executors
 
 TAIL_BYTES: Final = 64 * 1024
@@ -32,7 +31,7 @@ PYTHON: Final = "{}.{}".format(*sys.version_info)
 
 SENTENCES: Final = (
     (
-        r"No space left on device",
+        r"No space left on device|Disk quota exceeded",
         (
             "No space left for what Spark keeps aside in {scratch}, or for the results: free some, "
             "name another --out, or point TMPDIR to a larger disk."
@@ -97,7 +96,7 @@ def said_plainly(memory: str, log: Path) -> Iterator[None]:
     except (Py4JError, PySparkException, ConnectionError, EOFError) as error:
         raise _said(error, memory, log) from None
     except OSError as error:
-        if error.errno != errno.ENOSPC:
+        if error.errno not in FULL:
             raise
         raise _said(error, memory, log) from None
 

@@ -8,6 +8,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from storage.pipeline.histories import IN_FILES
 from storage.pipeline.inputs import Inputs
 from storage.pipeline.problems import PipelineError
 from storage.tables import HISTORY, HISTORY_DIR, LOG, LOG_DIR
@@ -49,6 +50,9 @@ def _files(inputs: Inputs) -> Iterator[tuple[Path, pa.Schema]]:
         for table, schema in TABLES:
             for path in sorted((directory / table).rglob("*.parquet")):
                 yield path, schema
+    for history in inputs.histories:
+        for path in sorted(history.table.rglob("*.parquet")):
+            yield path, IN_FILES
 
 
 def _checked_rows(path: Path, schema: pa.Schema) -> int:

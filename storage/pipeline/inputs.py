@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -11,9 +12,21 @@ import pyarrow as pa
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
+from storage.pipeline.histories import Consolidated
 from storage.pipeline.problems import PipelineError
 from storage.pipeline.runs import MANIFEST, Results
-from storage.tables import FORMAT, HISTORY, HISTORY_DIR, LOG, LOG_DIR, NOTE, WORLD, Note
+from storage.tables import (
+    BEFORE,
+    FORMAT,
+    HISTORY,
+    HISTORY_DIR,
+    LOG,
+    LOG_DIR,
+    LOG_IN_PART,
+    NOTE,
+    WORLD,
+    Note,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -22,6 +35,9 @@ DEPTH: Final = 3
 """Levels below what is named at which exports are found: DIR, DIR/node, DIR/host/node."""
 
 EXPORTS_MAX: Final = 100_000
+
+LEFT_OUT_MAX: Final = 100_000
+"""Ids, of all exports."""
 
 FINGERPRINTS: Final = "fingerprints"
 """The job whose results know of which exports they are."""
@@ -40,6 +56,8 @@ class Inputs:
     notes: Sequence[Note]
     named: Sequence[Path] = ()
     """What the person named: where they mean one thing each, not all together."""
+    histories: Sequence[Consolidated] = ()
+    """Results of `consolidate` that were named; of no use to who asks what each node holds."""
 
     @classmethod
     def find(cls, named: Sequence[Path]) -> "Inputs":
@@ -50,13 +68,17 @@ class Inputs:
                 of some have never met those of others.
         """
         found: dict[Path, Note] = {}
+        histories: list[Consolidated] = []
         for path in named:
             if not path.is_dir():
                 raise PipelineError(f"There is no directory {path}; `chat-tui export` makes one.")
+            if history := _history(path):
+                histories.append(history)
+                continue
             for source in _sources(path):
                 for directory in islice(_exports(source, DEPTH), EXPORTS_MAX):
                     found.setdefault(directory, read_note(directory))
-        if not found:
+        if not found and not histories:
             names = ", ".join(map(str, named))
             raise PipelineError(
                 f"No export in {names}: no {NOTE} there. `chat-tui export DIR` makes one."
@@ -69,7 +91,21 @@ class Inputs:
                 f"These are {len(worlds)} groups that never met, each seed one: name one of them, "
                 f"for example {directories[0]}."
             )
-        return cls(directories, [found[directory] for directory in directories], tuple(named))
+        notes = [found[directory] for directory in directories]
+        return cls(directories, notes, tuple(named), histories)
+
+    @property
+    def logs_in_part(self) -> list[str]:
+        """The nodes that left rows of their logs out of their exports: holes there mean nothing."""
+        return sorted(
+            {node for note in self.notes if note.more.get(LOG_IN_PART) for node in note.nodes}
+        )
+
+    @property
+    def left_out(self) -> list[bytes]:
+        """The ids of messages that nodes hold, and that their exports begin after."""
+        named = {one for note in self.notes for one in _ids(note.more.get(BEFORE))}
+        return sorted(named)[:LEFT_OUT_MAX]
 
     def history(self, spark: "SparkSession") -> "DataFrame":
         """Return the history of all nodes: the columns of `HISTORY`."""
@@ -90,6 +126,12 @@ class Inputs:
         return spark.read.schema(struct).option("recursiveFileLookup", "true").parquet(*paths)
 
 
+def _ids(value: object) -> Iterator[bytes]:
+    for one in value if isinstance(value, list) else ():
+        with suppress(TypeError, ValueError):  # no id: it excuses nothing
+            yield bytes.fromhex(one)
+
+
 def read_note(directory: Path) -> Note:
     """Read the note of an export.
 
@@ -100,13 +142,25 @@ def read_note(directory: Path) -> Note:
     try:
         note = json.loads(path.read_text())
         if note["format"] == FORMAT:
-            return Note(note["nodes"], note["channels"], note["hosts"], note["more"])
+            # of another type, its first user would fail
+            return Note(
+                list(note["nodes"]), dict(note["channels"]), dict(note["hosts"]), dict(note["more"])
+            )
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise PipelineError(f"{path} cannot be read ({error}); export it again.") from error
     raise PipelineError(
         f"{path} has format {note['format']}, this chat-tui reads {FORMAT}; export it again with "
         "the same version."
     )
+
+
+def _history(path: Path) -> Consolidated | None:
+    """Return the history that was made of exports, where it is all that is left of them."""
+    consolidated = Consolidated.find(path)
+    if consolidated is None or (prints := Results(path).published(FINGERPRINTS)) is None:
+        return consolidated
+    gone = any(not Path(source).is_dir() for source in prints.figures["exports"])
+    return consolidated if gone else None
 
 
 def _sources(path: Path) -> Sequence[Path]:

@@ -1,11 +1,11 @@
 """The JVM of a session: started with its noise in a file, and ended before we go on."""
 
 import logging
-import signal
 import subprocess
-import threading
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -63,15 +63,15 @@ def spark_context(
     conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
     ours = is_local(settings["spark.master"]) and not launch.is_set_up()
     gateway: Any = None
-    end_within_s = END_WITHIN_S
+    # stopped by the person or an error, it has nothing to write that would be of use
+    end_within_s = END_WITHIN_S if recorded is None else 0.0
     try:
-        with environment(variables), _own_interrupts():
+        with environment(variables):
             with log.open("ab") as noise:
                 gateway = (
                     launch.start(settings, noise, recorded) if ours else _launched(conf, noise)
                 )
-            context = SparkContext(conf=conf, gateway=gateway)
-            _keep_quiet(context)
+            context = _begun(conf, gateway)
         try:
             yield context
         except Exception:
@@ -95,26 +95,21 @@ def _stop(context: SparkContext) -> None:
         context.stop()
 
 
-def _keep_quiet(context: SparkContext) -> None:
-    """Have nothing printed when Java ends while Spark's Python still waits for sums of its tasks.
+def _begun(conf: SparkConf, gateway: Any) -> SparkContext:  # noqa: ANN401
+    """Start Spark in the JVM, in a thread: so Ctrl+C stays ours.
 
-    We ask for no sums, and what goes wrong in a task is told by Java.
+    In the main thread, Spark would handle it by calls into the JVM in the midst of another call.
     """
-    server: Any = context._accumulatorServer  # noqa: SLF001
-    server.handle_error = lambda _request, _address: None
-
-
-@contextmanager
-def _own_interrupts() -> Iterator[None]:
-    """Keep Ctrl+C ours: Spark's way to handle it talks to the JVM in the midst of another call."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.getsignal(signal.SIGINT)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
+    with ThreadPoolExecutor(1) as thread:
+        beginning = thread.submit(partial(SparkContext, conf=conf, gateway=gateway))
+        try:
+            context: Any = beginning.result()
+        except KeyboardInterrupt:
+            gateway.proc.terminate()  # which ends it
+            raise
+    # it would print a traceback when the JVM ends before its time, which its user says
+    context._accumulatorServer.handle_error = lambda *_: None  # noqa: SLF001
+    return context  # type: ignore[no-any-return]
 
 
 def _forget(gateway: Any, end_within_s: float) -> None:  # noqa: ANN401  # py4j tells no types

@@ -9,6 +9,7 @@ from storage.pipeline import classes, launch
 from storage.pipeline.problems import PipelineError
 from storage.pipeline.running import finished
 from storage.pipeline.session import Cluster
+from storage.pipeline.stopping import Stopped
 from storage.pipeline.synthesize import synthesize
 from storage.pipeline.synthetic.plan import Faults, Plan
 
@@ -53,6 +54,8 @@ def prepare(jobs: Sequence[str]) -> Path:
             if not recorded.is_file():
                 raise PipelineError("This Java does not keep classes: jobs start without.")
             return classes.keep(recorded)
+    except Stopped as stopped:
+        raise Stopped("Stopped; jobs start as before.") from stopped
     except OSError as error:
         raise PipelineError(
             f"Cannot write to {directory} ({error.strerror}): it needs some 300 MB there."

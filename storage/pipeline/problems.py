@@ -1,8 +1,12 @@
 """What can be wrong with the work that was asked for, as one sentence with the fix."""
 
-from typing import IO, Any
+import errno
+from typing import IO, Any, Final
 
 import click
+
+FULL: Final = (errno.ENOSPC, errno.EDQUOT)
+"""What the system says of a full disk."""
 
 
 class PipelineError(click.ClickException):

@@ -16,6 +16,7 @@ from rich.console import Console
 
 from storage import report as reports
 from storage.pipeline import report_terminal
+from storage.pipeline.failures import said_plainly
 from storage.pipeline.footers import check_files
 from storage.pipeline.inputs import Inputs
 from storage.pipeline.problems import PipelineError
@@ -23,6 +24,7 @@ from storage.pipeline.progress import Telling, shown
 from storage.pipeline.runs import LOG, Figures, Results
 from storage.pipeline.schedule import NEEDS, one_at_a_time, side_by_side
 from storage.pipeline.session import Cluster, is_short, session
+from storage.pipeline.stopping import Stop, stoppable
 from storage.pipeline.summary import tables
 from storage.pipeline.work import Work
 
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 JOBS: Final = "storage.pipeline.jobs"
+
+READ_HISTORIES: Final = {"diff"}
+"""Jobs that ask for messages alone, not who holds them."""
 
 
 def run_jobs(
@@ -77,32 +82,58 @@ def finished(
         options: what a job wants to know besides.
 
     Raises:
-        PipelineError: something is not as it must be. The results of jobs before stay.
+        PipelineError: something is not as it must be, or the person stopped it. The results of
+            jobs before stay.
     """
+    with stoppable(out) as stop:
+        return _figures(jobs, named, out, cluster, options, stop)
+
+
+def _figures(  # all that they are told
+    jobs: Sequence[str],
+    named: Sequence[Path],
+    out: Path,
+    cluster: Cluster,
+    options: Mapping[str, Any],
+    stop: Stop,
+) -> dict[str, Figures]:
+    """Run jobs, and return what each found."""
     inputs = Inputs.find(named) if named else Inputs((), ())
     size = check_files(inputs).size if named else 0
+    if inputs.histories and set(jobs) - READ_HISTORIES:
+        raise PipelineError(
+            f"{inputs.histories[0].directory.parent.parent} holds the history that consolidate "
+            "made, which `diff` alone reads: name the exports it was made of."
+        )
     results = Results(out)
     check_needs(jobs, results)
     figures: dict[str, Figures] = {}
-    with results.locked(), tempfile.TemporaryDirectory(prefix="chat-tui-") as name:
+    with (
+        results.locked(),
+        said_plainly(cluster.memory, out / LOG),
+        tempfile.TemporaryDirectory(prefix="chat-tui-", ignore_cleanup_errors=True) as name,
+        ThreadPoolExecutor(1) as loader,
+    ):
         log, scratch = out / LOG, Path(name)
         log.write_bytes(b"")  # what was said the last time is of no use any more
-        # it ends after Spark: after Ctrl+C, that is what ends the jobs in it
-        with ThreadPoolExecutor(1 + len(jobs)) as pool:
-            modules = pool.submit(_loaded, jobs)  # while Java starts
-            with _started(partial(session, cluster, scratch, log, size)) as (spark, tell):
-                telling = Telling(jobs, tell)
+        modules = loader.submit(_loaded, jobs)  # while Java starts
+        with (
+            _started(partial(session, cluster, scratch, log, size)) as (spark, tell),
+            ThreadPoolExecutor(len(jobs)) as pool,
+            stop.ending(spark.sparkContext._gateway),  # noqa: SLF001  # it has the process
+        ):
+            telling = Telling(jobs, tell)
 
-                def do(job: str) -> None:
-                    with telling.of(job), results.run(job) as run:
-                        work = Work(spark, inputs, results, run, scratch, options)
-                        modules.result()[job].run(work)
-                    figures[job] = run.figures
+            def do(job: str) -> None:
+                with telling.of(job), results.run(job) as run:
+                    work = Work(spark, inputs, results, run, scratch, options)
+                    modules.result()[job].run(work)
+                figures[job] = run.figures
 
-                if len(jobs) > 1 and is_short(size):
-                    side_by_side(jobs, do, pool)
-                else:
-                    one_at_a_time(jobs, do)
+            if len(jobs) > 1 and is_short(size):
+                side_by_side(jobs, do, pool)
+            else:
+                pool.submit(one_at_a_time, jobs, do).result()
     return {job: figures[job] for job in jobs}
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from storage.pipeline.problems import PipelineError
+from storage.pipeline.problems import FULL, PipelineError
 from storage.tables import replace_text
 
 FORMAT: Final = 1
@@ -37,22 +37,19 @@ class Published:
 
 
 class Results:
-    """The results in one directory, which is made if it is not there.
+    """The results in one directory, which need not be there before something is written.
 
     Raises:
-        PipelineError: it cannot be made, or holds something else.
+        PipelineError: it cannot be read, or holds something else.
     """
 
     def __init__(self, out: Path) -> None:
         self.out = out
         self._publishing = threading.Lock()
         try:
-            out.mkdir(parents=True, exist_ok=True)
+            there = {path.name for path in out.iterdir()} if out.exists() else set()
         except OSError as error:
-            raise PipelineError(
-                f"Cannot write to {out} ({error.strerror}); name another one by --out."
-            ) from error
-        there = {path.name for path in out.iterdir()}
+            raise self._unusable(error) from error
         if there and not there & {MANIFEST, RUNS, LOG}:
             raise PipelineError(
                 f"{out} holds other files than results; name an empty or a new directory by --out."
@@ -72,12 +69,10 @@ class Results:
         """
         runs = self.out / RUNS
         try:
-            runs.mkdir(exist_ok=True)
+            runs.mkdir(parents=True, exist_ok=True)
             file = (runs / LOCK).open("w")
         except OSError as error:
-            raise PipelineError(
-                f"Cannot write to {self.out} ({error.strerror}); name another one by --out."
-            ) from error
+            raise self._unusable(error) from error
         with file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -93,7 +88,11 @@ class Results:
 
     @contextmanager
     def run(self, job: str) -> Iterator["Run"]:
-        """Make a run of a job; it is published if the block ends well, and removed if not."""
+        """Make a run of a job; it is published if the block ends well, and removed if not.
+
+        Raises:
+            PipelineError: the disk is full, or the manifest cannot be read.
+        """
         number = 1 + max(
             (int(path.name.rpartition("-")[2]) for path in self._runs(job)),
             default=0,
@@ -103,12 +102,27 @@ class Results:
         try:
             yield run
             self._publish(job, run)
-        except BaseException:
-            shutil.rmtree(run.directory, ignore_errors=True)
+        except BaseException as error:
+            if self._is_without(run):
+                shutil.rmtree(run.directory, ignore_errors=True)
+            if isinstance(error, OSError) and error.errno in FULL:
+                raise PipelineError(
+                    f"No space left in {self.out}: free some, or name another --out."
+                ) from error
             raise
         for old in self._runs(job):
             if old != run.directory:
                 shutil.rmtree(old, ignore_errors=True)
+
+    def _is_without(self, run: "Run") -> bool:
+        """Whether a run is not published: it may be, when Ctrl+C comes right after."""
+        kept = self._manifest().values()
+        return all(self.out / one["directory"] != run.directory for one in kept)
+
+    def _unusable(self, error: OSError) -> PipelineError:
+        return PipelineError(
+            f"Cannot write to {self.out} ({error.strerror}); name another one by --out."
+        )
 
     def _tidy(self) -> None:
         kept = {self.out / run["directory"] for run in self._manifest().values()}

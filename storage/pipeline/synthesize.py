@@ -16,11 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from storage import tables
+from storage.parquet import whole, writable
 from storage.pipeline.problems import PipelineError
 from storage.pipeline.synthetic import events, faults, files
 from storage.pipeline.synthetic.plan import BEGIN, Plan, channels, people
 from storage.pipeline.synthetic.traffic import Traffic, Writing
 from storage.tables import Note, replace_text
+from sync.errors import LocalError
 from sync.identity import Identity
 
 TRUTH: Final = "truth.json"
@@ -38,17 +40,19 @@ def synthesize(directory: Path, plan: Plan, progress: Progress) -> dict[str, int
     """Make the data set in a new or empty directory; returns what it holds and has planted.
 
     Raises:
-        PipelineError: the directory has something in it, or the plan cannot be carried out.
+        PipelineError: the directory has something in it, or cannot be written, or the plan cannot
+            be carried out.
     """
     plan.check()
-    if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
-        raise PipelineError(f"{directory} is not empty; name a new directory.")
-    directory.mkdir(parents=True, exist_ok=True)
-    made = _Made(directory, plan)
-    made.write_messages(progress)
-    made.write_history(progress)
-    made.write_log(progress)
-    return made.finish()
+    try:
+        with writable(directory), whole(directory):
+            made = _Made(directory, plan)
+            made.write_messages(progress)
+            made.write_history(progress)
+            made.write_log(progress)
+            return made.finish()
+    except LocalError as error:
+        raise PipelineError(str(error)) from error
 
 
 class _Made:

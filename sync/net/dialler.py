@@ -83,8 +83,9 @@ class Dialler:
         try:
             stream = await self._dialled(candidate)
         except RemoteError as error:
+            why = str(error).removeprefix(f"{host}:{port} ")
             raise LocalError(
-                f"Nobody answers at {host}:{port} ({error}). Look whether chat-tui runs there and "
+                f"Nobody answers at {host}:{port} ({why}). Look whether chat-tui runs there and "
                 "which port its /whoami names; it is tried again from time to time."
             ) from error
         self._spawn("link", self._serve(stream, candidate))  # one that is not wanted it closes

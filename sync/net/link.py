@@ -117,6 +117,8 @@ def superfluous(links: Sequence[Link], me: PeerId, now: Nanos) -> list[Link]:
     `CONTEST_MAX` goes. An answer comes after the answers to our proofs, so the link that stays
     carries all channels by then.
     """
+    if len(links) == 1:  # nearly always
+        return []
     rivals = [link for link in links if not link.stream.closed]
     newest = max([link.opened_at for link in rivals], default=now)
     alive = [link for link in rivals if link.answered_at > newest]

@@ -43,6 +43,10 @@ Admit: TypeAlias = Callable[[SecureStream, Open], Awaitable[Serve]]
 """Decide about who proved an identity; raises `RemoteError` if it must go."""
 
 
+class BlockedError(RemoteError):
+    """The person wants no link with this peer, which did nothing wrong by dialling."""
+
+
 class Listener:
     """See the module docstring. `refused(who, reason)` counts what was sent away."""
 
@@ -134,7 +138,7 @@ class Listener:
                     serve = await self._admit(stream, opened)
             handed_over = True
             await serve()
-        except (OwnKeyError, DisconnectedError):
+        except (OwnKeyError, DisconnectedError, BlockedError):
             return  # nobody's fault
         except (RemoteError, TimeoutError) as error:
             self._refused(who, str(error) or "too slow")

@@ -32,7 +32,7 @@ from sync.net.frames import (
     encode,
 )
 from sync.net.link import PROTOCOL, Link, superfluous
-from sync.net.listener import Listener, Serve, Spawn
+from sync.net.listener import BlockedError, Listener, Serve, Spawn
 from sync.net.mesh_events import Events
 from sync.net.stream import DisconnectedError, SecureStream
 
@@ -115,7 +115,7 @@ class Mesh:
             RemoteError: the person wants nothing of it, or it opens what it must not.
         """
         if stream.peer in self.blocked:
-            raise RemoteError("the person has blocked this peer")
+            raise BlockedError("the person has blocked this peer")
         if opened.protocol != PROTOCOL:
             return await self._events.offered(stream, opened)
         address = (stream.remote_address[0], opened.listen_port)

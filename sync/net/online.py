@@ -101,10 +101,14 @@ class Online:
         self._mesh.local_address = hosts[0] if self._options.interface is not None else None
         for host, number in self._options.connect:
             self._mesh.addresses.add(host, number, self._clock.now(), named=True)
-        self.sentence = f"Looking for people on {', '.join(hosts)}."
+        here = ", ".join(hosts)
+        self.sentence = f"Looking for people on {here}."
         if self._options.discovery:
             try:
                 await self._discovery.start(hosts, port)
             except LocalError as error:
+                self.sentence = str(error)
                 self._notify(Notice(str(error), Level.ERROR))
+        else:
+            self.sentence = f"Discovery is off on {here}: /connect dials an address."
         self._mesh.dial_due()

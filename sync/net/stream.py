@@ -11,6 +11,7 @@ Rules:
 """
 
 import asyncio
+import os
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Final, Self
@@ -133,7 +134,7 @@ class SecureStream:
         except TimeoutError:
             raise DisconnectedError(f"{host}:{port} does not answer") from None
         except (OSError, UnicodeError) as error:
-            raise DisconnectedError(f"{host}:{port} cannot be reached: {error}") from error
+            raise DisconnectedError(f"{host}:{port} cannot be reached: {_why(error)}") from error
         handshake = IdentityHandshake(Role.INITIATOR, identity, draw_key(), expect=expect)
         await _shake_hands(reader, writer, handshake, handshake_deadline)
         return cls(reader, writer, handshake)
@@ -337,3 +338,10 @@ def _record(message: bytes) -> bytes:
 def _remote_address(writer: asyncio.StreamWriter) -> tuple[str, int]:
     name = writer.get_extra_info("peername")
     return (name[0], name[1]) if name else ("", 0)
+
+
+def _why(error: OSError | UnicodeError) -> str:
+    """Return why dialling failed, in the system's words without its numbers and addresses."""
+    if isinstance(error, OSError) and error.errno is not None and error.errno > 0:
+        return os.strerror(error.errno)
+    return getattr(error, "strerror", None) or str(error)  # names that nobody knows are below 0

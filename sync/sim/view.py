@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from sync.causal_walk import CHILDREN_MAX, Kin, walk
+from sync.causal_walk import CHILDREN_MAX, Kin, as_it_looks, walk
 from sync.changes import change_of
 from sync.entry import Entry
 from sync.group.group import Group
@@ -244,7 +244,12 @@ class SimulatedHistory:
             return []
         nodes = walk(partial(_kin, self._disk), message_id, depth, limit)
         return [
-            replace(one, nick=self._nick_of(one.author)) if one.author else one for one in nodes
+            as_it_looks(
+                replace(one, nick=self._nick_of(one.author)), self._disk.look(one.message_id)
+            )
+            if one.author
+            else one
+            for one in nodes
         ]
 
     async def stored(self, channel: ChannelId, message_id: MessageId) -> StoredInfo | None:

@@ -1,31 +1,25 @@
 """The pipeline on 256 made nodes: processor time, memory and rows a second of each job.
 
 Each job is a command of its own, so start-up of the JVM counts. Processor time and memory are those
-of all its processes (driver, JVM, Python workers), looked at ten times a second. DuckDB answers the
+of all its processes (driver, JVM, Python workers), see `tests.bench.used`. DuckDB answers the
 questions of the audit beside it, in one process, on the same files and with the same memory;
 signatures it cannot check.
 """
 
-import os
-import subprocess
 import sys
-import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from storage.pipeline.synthesize import synthesize
 from storage.pipeline.synthetic.plan import Faults, Plan
 from tests.bench.report import Params, Result, at_most, progress
-from tests.processes import ROOT
+from tests.bench.used import Used, measured
 
-LOOK_S: Final = 0.1
 MEMORY: Final = "2g"
 MASTER: Final = "local[2]"
 JOB_WITHIN_S: Final = 1200.0
-TICKS: Final = os.sysconf("SC_CLK_TCK")
-PAGE: Final = os.sysconf("SC_PAGE_SIZE")
 
 AUDIT_GOAL_S: Final = 110.0
 """consolidate and audit together, on the largest plan but one."""
@@ -58,55 +52,6 @@ PLANS: Final = {
 """By the rows of their logs: nodes, messages and channels."""
 
 
-@dataclass(slots=True)
-class Used:
-    """What the processes of a command have used, by process."""
-
-    ticks: dict[tuple[int, int], int] = field(default_factory=dict)
-    bytes_max: int = 0
-
-    def look(self, session: int) -> None:
-        """Look at all processes of a session."""
-        together = 0
-        for path in Path("/proc").glob("[0-9]*/stat"):
-            try:
-                fields = path.read_text().rpartition(")")[2].split()
-            except OSError:  # it has just ended
-                continue
-            if int(fields[3]) == session:
-                who = int(path.parent.name), int(fields[19])
-                self.ticks[who] = int(fields[11]) + int(fields[12])
-                together += int(fields[21]) * PAGE
-        self.bytes_max = max(self.bytes_max, together)
-
-    @property
-    def seconds(self) -> float:
-        """Processor time of all, also of those that have ended."""
-        return sum(self.ticks.values()) / TICKS
-
-
-def measured(*command: str) -> Used:
-    """Run a command, and tell what it used.
-
-    Raises:
-        RuntimeError: it failed, or took too long.
-    """
-    used, deadline = Used(), time.perf_counter() + JOB_WITHIN_S
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, start_new_session=True)
-    try:
-        while process.poll() is None:
-            used.look(process.pid)
-            if time.perf_counter() > deadline:
-                raise RuntimeError(f"{command} takes more than {JOB_WITHIN_S:.0f} s")
-            time.sleep(LOOK_S)
-    finally:
-        process.kill()
-        process.wait()
-    if process.returncode not in (0, 1):
-        raise RuntimeError(f"{command} ended with {process.returncode}")
-    return used
-
-
 def _grown(place: Path, size: str) -> Iterator[Result]:
     nodes, messages, channels = PLANS[size]
     progress(f"pipeline: making {size} ...")
@@ -131,19 +76,22 @@ def _grown(place: Path, size: str) -> Iterator[Result]:
             str(Path(sys.executable).with_name("chat-tui")),
             *("pipeline", job.name, str(place / "made"), "--out", str(place / "out")),
             *("--master", MASTER, "--memory", MEMORY, "--json"),
+            within_s=JOB_WITHIN_S,
         )
         yield from _figures(job, used, counts[job.table], params)
         together += used.seconds if job.name in ("consolidate", "audit") else 0
     progress(f"pipeline: DuckDB's audit of {size} ...")
     duck = measured(
-        sys.executable, "-m", "tests.bench.duckdb_audit", str(place / "made"), str(place / "duck")
+        *(sys.executable, "-m", "tests.bench.duckdb_audit"),
+        *(str(place / "made"), str(place / "duck")),
+        within_s=JOB_WITHIN_S,
     )
     goal = AUDIT_GOAL_S if size == "10M" else None
     name = "pipeline_consolidate_and_audit"
     met = None if goal is None else together <= goal
     ratio = duck.seconds / together
     yield Result(name, together, "CPU s", goal, met, params, peer=duck.seconds, ratio=ratio)
-    yield Result("pipeline_duckdb_memory", duck.bytes_max / 2**20, "MB", params=params)
+    yield Result("pipeline_duckdb_memory", duck.megabytes, "MB", params=params)
 
 
 def _figures(job: Job, used: Used, rows: int, params: Params) -> Iterator[Result]:
@@ -154,7 +102,7 @@ def _figures(job: Job, used: Used, rows: int, params: Params) -> Iterator[Result
     else:
         yield at_most(f"{name}_cpu", used.seconds, "CPU s", job.goal_s, told)
     yield Result(f"{name}_rate", rows / used.seconds, "rows/CPU s", params=told)
-    yield Result(f"{name}_memory", used.bytes_max / 2**20, "MB", params=told)
+    yield Result(f"{name}_memory", used.megabytes, "MB", params=told)
 
 
 def pipeline_1m(place: Path) -> Iterator[Result]:

@@ -5,9 +5,6 @@ as those of `chat-tui pipeline synthesize`. The job runs in a process of its own
 """
 
 import argparse
-import os
-import resource
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -18,10 +15,12 @@ import pyarrow.dataset as ds
 
 from storage.tables import LOG_DIR, NOTE
 from tests.bench.report import Params, Result, at_least, at_most, progress
+from tests.bench.used import measured
 
 GOAL_EVENTS: Final = 9_800_000
 GOAL_CPU_S: Final = 80.0
 """Of delivery on so many events, with 2 GB."""
+JOB_WITHIN_S: Final = 1200.0
 
 
 def rows_in(exports: Path) -> int:
@@ -38,20 +37,13 @@ def delivery(exports: Path, memory: str = "2g") -> Iterator[Result]:
         command = ["pipeline", "delivery", str(exports), "--out", f"{out}/results"]
         command += ["--master", "local[2]", "--memory", memory]
         program = Path(sys.executable).with_name("chat-tui")
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(
-            [str(program), *command],
-            check=True,
-            stdout=subprocess.DEVNULL,
-            env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"},
-        )
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        used = measured(str(program), *command, within_s=JOB_WITHIN_S)
     params: Params = {"events": events, "memory": memory}
     goal = GOAL_CPU_S * max(1.0, events / GOAL_EVENTS)
-    yield at_most("pipeline_delivery_cpu", cpu_s, "s", goal, params)
-    yield at_least("pipeline_delivery_rate", events / cpu_s, "events/CPU s", events / goal, params)
-    yield Result("pipeline_delivery_memory", after.ru_maxrss / 1024, "MiB", params=params)
+    yield at_most("pipeline_delivery_cpu", used.seconds, "s", goal, params)
+    rate = events / used.seconds
+    yield at_least("pipeline_delivery_rate", rate, "events/CPU s", events / goal, params)
+    yield Result("pipeline_delivery_memory", used.megabytes, "MB", params=params)
 
 
 def main() -> None:

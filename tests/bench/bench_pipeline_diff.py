@@ -4,23 +4,17 @@ It makes two archives of `--ids` random sync hashes, `--ids-a-day` of them each 
 of it: A lacks 20 here and there, B lacks five whole minutes of each day and 140 in 53 others.
 Headers and bodies are empty, so a row is little more than its hash; the files are else as
 `chat-tui export` writes them. The diff runs as a person runs
-it, in a process of its own with `--memory`; its processor time is that of Python and Java together,
-from the start to the end, and its memory the most that both held at once. What it found is compared
+it, in a process of its own with `--memory`; its processor time and memory are those of Python and
+Java together (`tests.bench.used`). What it found is compared
 with what was planted, id by id.
 
 Two archives of 50 M ids (`--ids 50000000`) take 5.5 GB of disk.
 """
 
 import argparse
-import json
-import os
 import shutil
-import subprocess
 import sys
 import tempfile
-import time
-from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -42,7 +36,7 @@ from storage.tables import (
 )
 from sync.machine import DAY, MINUTE, Nanos
 from tests.bench.report import Params, Result, at_most, progress
-from tests.processes import ROOT
+from tests.bench.used import measured
 
 BEGAN: Final[Nanos] = 1_700_006_400 * 10**9
 """A midnight, UTC."""
@@ -54,7 +48,6 @@ B_MINUTES: Final = 53
 """Minutes in which these are: with the others, 78 of the 1440 of a day differ."""
 
 GAP_MINUTES: Final = 5
-LOOK_EVERY_S: Final = 0.2
 
 GOAL_CPU_S: Final = 40.0
 """Of two archives of 10 M ids."""
@@ -159,64 +152,6 @@ def found(export: Path) -> set[bytes]:
     return rows
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """What a run cost, Python and Java together; memory in MB."""
-
-    cpu_s: float
-    wall_s: float
-    memory_mb: float
-    figures: dict[str, object]
-
-
-def measured(command: Sequence[str], within_s: float) -> Cost:
-    """Run a job; its figures are the last line that it prints.
-
-    Java ends without anybody waiting for it, so what each process used is looked up as it runs.
-    """
-    began = time.perf_counter()
-    environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}
-    with tempfile.TemporaryFile() as log:
-        process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=log, cwd=ROOT, env=environment
-        )
-        peak_mb, cpu_s = 0.0, Counter[int]()
-        while process.poll() is None:
-            used, resident_mb = usage(process.pid)
-            peak_mb, cpu_s = max(peak_mb, resident_mb), cpu_s | used
-            if time.perf_counter() - began > within_s:
-                process.terminate()
-                break
-            time.sleep(LOOK_EVERY_S)
-        output = process.communicate()[0]
-        log.seek(0)
-        assert process.returncode in {0, 1}, f"exit {process.returncode}: {log.read()!r}"
-    figures = json.loads(output.splitlines()[-1])
-    ticks = os.sysconf("SC_CLK_TCK")
-    return Cost(cpu_s.total() / ticks, time.perf_counter() - began, peak_mb, figures)
-
-
-def usage(pid: int) -> tuple[Counter[int], float]:
-    """Return of a process and those it started: clock ticks used by each so far, and MB held.
-
-    What Java starts has Java's memory until it becomes a program of its own; that counts once.
-    """
-    waiting, ticks, pages = [(pid, b"")], Counter[int](), 0
-    while waiting:
-        one, above = waiting.pop()
-        try:
-            fields = Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()
-            program = Path(f"/proc/{one}/cmdline").read_bytes()
-            if program != above:
-                pages += int(Path(f"/proc/{one}/statm").read_text().split()[1])
-            for task in Path(f"/proc/{one}/task").iterdir():
-                waiting += [(int(it), program) for it in (task / "children").read_text().split()]
-        except OSError:
-            continue  # it has ended meanwhile
-        ticks[one] = int(fields[11]) + int(fields[12])
-    return ticks, pages * os.sysconf("SC_PAGE_SIZE") / 2**20
-
-
 def main() -> int:
     """Make the archives, compare them, compare what was found with what was planted."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -235,18 +170,18 @@ def main() -> int:
         program = "from chat_tui.main import main; main()"
         command = [sys.executable, "-c", program, "pipeline", "diff", "--json"]
         names = [str(root / "a"), str(root / "b"), "--out", str(out), "--memory", options.memory]
-        cost = measured([*command, *names], options.within)
+        used = measured(*command, *names, within_s=options.within)
         [run] = (out / "runs").glob("diff-*")
         exact = (found(run / "for_b"), found(run / "for_a")) == planted
     finally:
         if options.keep is None:
             shutil.rmtree(root)
-    progress(f"figures: {cost.figures}")
+    progress(f"figures: {used.said.decode().splitlines()[-1]}")
     params: Params = {"ids": options.ids, "memory": options.memory, "exact": str(exact)}
     for result in (
-        at_most("diff_cpu", cost.cpu_s, "s", GOAL_CPU_S * max(1, options.ids / 10**7), params),
-        at_most("diff_memory", cost.memory_mb, "MB", GOAL_MEMORY_MB, params),
-        Result("diff_wall", cost.wall_s, "s", params=params),
+        at_most("diff_cpu", used.seconds, "s", GOAL_CPU_S * max(1, options.ids / 10**7), params),
+        at_most("diff_memory", used.megabytes, "MB", GOAL_MEMORY_MB, params),
+        Result("diff_wall", used.wall_s, "s", params=params),
     ):
         print(result.to_json())
     return 0 if exact else 1

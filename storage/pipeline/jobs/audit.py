@@ -27,6 +27,7 @@ HISTORY: Final = (
 )
 HELD: Final = "channel string, message_id binary, word int, held long, delivered long"
 MEMBERS: Final = "channel string, node string, word int, bit int"
+ID: Final = "parent binary"
 
 
 def run(work: Work) -> None:
@@ -59,17 +60,26 @@ class Audit:
         self._logs()
         figures = self.work.run.figures
         figures["findings"] = sum(figures.values())
+        if in_part := self.work.inputs.logs_in_part:
+            figures["logs_exported_in_part"] = len(in_part)
 
     def _histories(self) -> None:
         self._found("equivocations", findings.equivocations(self.history))
-        edges = self._kept("edges", findings.doubtful(findings.dependencies(self.history)))
+        doubtful = findings.doubtful(findings.dependencies(self.history))
+        if left_out := self.work.inputs.left_out:
+            ids = self.work.spark.createDataFrame([(one,) for one in left_out], ID)
+            doubtful = doubtful.join(F.broadcast(ids), "parent", "left_anti")
+        edges = self._kept("edges", doubtful)
         self._found("unknown_dependencies", findings.unknown_dependencies(edges))
         self._found("causal_violations", findings.causal_violations(edges))
         held, members = self._read("held", HELD), self._read("members", MEMBERS)
         self._found("missing", findings.missing(self.history, held, members))
 
     def _logs(self) -> None:
-        self._found("trace_holes", traces.trace_holes(self.log))
+        whole = self.log
+        if in_part := self.work.inputs.logs_in_part:
+            whole = whole.where(~F.col("node").isin(in_part))
+        self._found("trace_holes", traces.trace_holes(whole))
         disputed = self._kept("disputed", traces.disputed_lamports(self.log, self.history))
         self._found("order_divergence", traces.order_divergence(self.log, disputed))
         rows = traces.delivered_or_lost(self.log)

@@ -107,7 +107,7 @@ def _export(work: Work, sides: tuple[Side, Side], missing: "DataFrame") -> None:
         found.append(once.withColumn("target", fn.lit(side.other)))
     from_a, from_b = found
     exports = {
-        side.other: (Path(work.run.table(f"for_{side.other}")), side.archive.inputs.notes)
+        side.other: (Path(work.run.table(f"for_{side.other}")), side.archive.notes)
         for side in sides
     }
     for export, _ in exports.values():

@@ -44,12 +44,7 @@ def make(results: Results, run: Run) -> Report:
     Raises:
         PipelineError: nothing is published, or a table cannot be read, or matplotlib is missing.
     """
-    found = {job: published for job in TITLES if (published := results.published(job))}
-    if not found:
-        raise PipelineError(
-            f"There are no results in {results.out} to report; `chat-tui pipeline all ... --out "
-            "DIR` makes some."
-        )
+    found = published_in(results)
     figures = {job: one.figures for job, one in found.items()}
     report = Report(sections(figures), figures)
     parts = [
@@ -65,6 +60,21 @@ def make(results: Results, run: Run) -> Report:
     }
     _remember(results.out)
     return report
+
+
+def published_in(results: Results) -> dict[str, Published]:
+    """Return what there is to report, by job.
+
+    Raises:
+        PipelineError: nothing is.
+    """
+    found = {job: published for job in TITLES if (published := results.published(job))}
+    if not found:
+        raise PipelineError(
+            f"There are no results in {results.out} to report; `chat-tui pipeline all ... --out "
+            "DIR` makes some."
+        )
+    return found
 
 
 def _remember(out: Path) -> None:

@@ -29,7 +29,7 @@ def fault_options(command: F) -> F:
     return command
 
 
-@click.command()
+@click.command(short_help="Make an export with planted faults.")
 @click.argument("directory", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--nodes", default=16, show_default=True, help="Nodes, all of one export.")
 @click.option("--messages", default=2000, show_default=True, help="In all channels together.")
@@ -39,7 +39,13 @@ def fault_options(command: F) -> F:
 @click.option("--never", default=0.02, show_default=True, help="Share of those never repaired.")
 @click.option("--duplicates", default=0.25, show_default=True, help="Share that comes twice.")
 @click.option("--hours", default=24.0, show_default=True, help="Over how long it is written.")
-@click.option("--seed", default=0, show_default=True, help="All of it follows from this.")
+@click.option(
+    "--seed",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="All of it follows from this.",
+)
 @fault_options
 @click.option("--json", "as_json", is_flag=True, help="The counts as one JSON object.")
 def synthesize(directory: Path, *, as_json: bool, **options: Any) -> None:  # noqa: ANN401

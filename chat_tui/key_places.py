@@ -1,0 +1,61 @@
+"""Where keys are heard: the places of the table of keys, and which of them meet.
+
+Rules:
+1. A moment is somebody who may have the keys; two places meet where they share one.
+2. Where something is written, letters and signs are text, and no key of ours.
+"""
+
+from enum import Enum
+from typing import Final
+
+
+class Place(Enum):
+    """Where a key is heard; the value says so, for the help and for sentences."""
+
+    EVERYWHERE = "everywhere"
+    CHAT = "outside the protocol's pane"
+    INPUT = "while writing"
+    READING = "while writing or reading"
+    SELECTED = "with a message selected"
+    PANE = "in the protocol's pane"
+    OVER = "in texts and lists over the chat"
+    DETAILS = "in the details of a message or a gap"
+    PEERS = "in the list of peers"
+    VERIFY = "while words are compared"
+    SETTINGS = "in the settings"
+    DEMO = "in the demo"
+
+    @property
+    def moments(self) -> frozenset[str]:
+        """Who may have the keys when one of this place is heard."""
+        return MOMENTS[self]
+
+    @property
+    def is_of_chat(self) -> bool:
+        """Whether it is heard while somebody writes or reads: its keys are those of the chat."""
+        return "input" in self.moments
+
+
+CONVERSATION: Final = frozenset({"input", "transcript"})
+OVER: Final = frozenset({"over", "details", "peers"})
+EVERY_MOMENT: Final = CONVERSATION | OVER | {"pane", "verify", "settings", "demo"}
+
+MOMENTS: Final = {
+    Place.EVERYWHERE: EVERY_MOMENT,
+    Place.CHAT: EVERY_MOMENT - {"pane"},
+    Place.INPUT: frozenset({"input"}),
+    Place.READING: CONVERSATION,
+    Place.SELECTED: frozenset({"transcript"}),
+    Place.PANE: frozenset({"pane"}),
+    Place.OVER: OVER,
+    Place.DETAILS: frozenset({"details"}),
+    Place.PEERS: frozenset({"peers"}),
+    Place.VERIFY: frozenset({"verify"}),
+    Place.SETTINGS: frozenset({"settings"}),
+    Place.DEMO: frozenset({"demo"}),
+}
+
+LIST_KEYS: Final = frozenset({"up", "down", "pageup", "pagedown", "home", "end", "enter"})
+BUTTON_KEYS: Final = frozenset({"enter", "tab", "shift+tab"})
+FIXED: Final = {Place.SETTINGS: LIST_KEYS, Place.VERIFY: BUTTON_KEYS}
+"""What a list or a button in a place does with keys before anybody else hears of them."""

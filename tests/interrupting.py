@@ -1,0 +1,60 @@
+"""A command that is interrupted at a moment: as Ctrl+C does it, but by no clock.
+
+Run as a program: `python -m tests.interrupting MOMENT WORD...`, where MOMENT is `call` or `return`,
+a colon, and the qualified name of a function: when it is first called, or has returned, in whatever
+thread, the process gets SIGINT. The words are those after `chat-tui`.
+"""
+
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from types import FrameType
+from typing import Any, Final
+
+from chat_tui.main import main
+from tests.processes import ROOT
+
+ENDS_WITHIN_S: Final = 150.0
+"""A JVM on a busy machine."""
+
+
+class Interrupter:
+    """A profile function that interrupts once."""
+
+    def __init__(self, moment: str) -> None:
+        self._event, _, self._name = moment.partition(":")
+        self._lock = threading.Lock()
+        self._due = True
+
+    def __call__(self, frame: FrameType, event: str, _arg: Any) -> None:  # noqa: ANN401
+        """See `sys.setprofile`."""
+        if event != self._event or frame.f_code.co_qualname != self._name:
+            return
+        with self._lock:
+            due, self._due = self._due, False
+        if due:
+            signal.raise_signal(signal.SIGINT)
+
+
+def interrupted(
+    moment: str, *words: str | Path, **environment: str
+) -> "subprocess.CompletedProcess[str]":
+    """Run a command that is interrupted at `moment`."""
+    return subprocess.run(
+        [sys.executable, "-m", "tests.interrupting", moment, *map(str, words)],
+        cwd=ROOT,
+        env=environment or None,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=ENDS_WITHIN_S,
+    )
+
+
+if __name__ == "__main__":
+    interrupter = Interrupter(sys.argv.pop(1))
+    threading.setprofile(interrupter)
+    sys.setprofile(interrupter)
+    main()
