@@ -63,7 +63,8 @@ def spark_context(
     conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
     ours = is_local(settings["spark.master"]) and not launch.is_set_up()
     gateway: Any = None
-    end_within_s = END_WITHIN_S
+    # stopped by the person or an error, it has nothing to write that would be of use
+    end_within_s = END_WITHIN_S if recorded is None else 0.0
     try:
         with environment(variables):
             with log.open("ab") as noise:

@@ -56,6 +56,8 @@ def prepare(jobs: Sequence[str]) -> Path:
             if not recorded.is_file():
                 raise PipelineError("This Java does not keep classes: jobs start without.")
             return classes.keep(recorded)
+    except Stopped as stopped:
+        raise Stopped("Stopped; jobs start as before.") from stopped
     except OSError as error:
         raise PipelineError(
             f"Cannot write to {directory} ({error.strerror}): it needs some 300 MB there."
