@@ -34,6 +34,7 @@ from chat_tui.messages import (
     DebugClosed,
     FramesWanted,
     GraphWanted,
+    MissingInSight,
     NewerWanted,
     NewestWanted,
     OlderWanted,
@@ -279,6 +280,12 @@ class ChatApp(Overlays):
             self.composer.restore(line.text)
         else:
             self.composer.restore_elsewhere(line.text, line.channel)
+
+    @on(MissingInSight)
+    def _say_the_rest(self, message: MissingInSight) -> None:
+        """Say above the input what the lines in sight do not say."""
+        del message
+        self._tick()
 
     @on(Refused)
     def _refuse(self, message: Refused) -> None:

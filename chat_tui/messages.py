@@ -38,6 +38,11 @@ class FollowChanged(Message):
 
 
 @dataclass
+class MissingInSight(Message):
+    """A line that says what is missing came into sight, or none is any more."""
+
+
+@dataclass
 class Submitted(Message):
     """The person pressed Enter on `text`."""
 

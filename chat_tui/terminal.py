@@ -73,6 +73,11 @@ class Terminal(LinuxDriver):
         super().start_application_mode()  # type: ignore[no-untyped-call]  # Textual leaves it untyped
         self.write(PUSH_TITLE)
 
+    def resume_application_mode(self) -> None:
+        """Begin again, and paint everything: the terminal has forgotten what stood there."""
+        super().resume_application_mode()
+        self._app.call_later(self._app.refresh, layout=True)
+
     def stop_application_mode(self) -> None:
         """End, and give the terminal back the title it had."""
         self.write(POP_TITLE)

@@ -24,7 +24,7 @@ from chat_tui.gaps import MISSING
 from chat_tui.laid_rows import LaidRows, Place
 from chat_tui.layout import AUTHOR, GAP, Shape, gap_line, with_mark
 from chat_tui.marks import LOADING, UNICODE, Glyphs, mark_word
-from chat_tui.messages import FollowChanged, NewerWanted, OlderWanted
+from chat_tui.messages import FollowChanged, MissingInSight, NewerWanted, OlderWanted
 from chat_tui.model import Conversation
 from chat_tui.painted import Painted, Part
 from chat_tui.row import Change
@@ -77,6 +77,7 @@ class Transcript(ScrollView, can_focus=False):
         self._place: Place | None = None
         self._laid = LaidRows(conversation.rows, self._style)
         self._painted: list[Painted] = []
+        self._said_missing = False
         self._base = Style.null()
         conversation.look()
 
@@ -352,6 +353,9 @@ class Transcript(ScrollView, can_focus=False):
 
     def _paint_differences(self) -> None:
         before, self._painted = self._painted, self._visible_lines()
+        if self.says_missing != self._said_missing:
+            self._said_missing = not self._said_missing
+            self.post_message(MissingInSight())
         if bool(before) != bool(self._painted):
             self.refresh()  # the hint comes or goes, wherever it stands
             return

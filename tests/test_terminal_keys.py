@@ -1,9 +1,9 @@
 """How keys come in: before the terminal is ours, after it was away, and bytes that are no text."""
 
+import asyncio
 import os
 import shutil
 import signal
-import time
 from pathlib import Path
 
 import pytest
@@ -18,6 +18,11 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux makes the terminals"),
 ]
+
+
+def state_of(process: int) -> str:
+    """The letter that Linux has for what a process does: T while it is stopped."""
+    return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
 
 
 async def test_a_line_that_is_typed_while_the_chat_starts_is_sent(tmp_path: Path) -> None:
@@ -35,20 +40,13 @@ async def test_a_line_that_is_typed_while_the_chat_starts_is_sent(tmp_path: Path
     assert "EXIT 0" in left
 
 
-def wait_until_stopped(process: int) -> None:
-    """Wait until a program has stopped: what wakes it before that, it would sleep through."""
-    until = time.monotonic() + PATIENCE_S
-    while Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "T":
-        assert time.monotonic() < until, "it goes on"
-        os.sched_yield()
-
-
 async def test_a_chat_that_was_stopped_reads_keys_again(tmp_path: Path) -> None:
     async with chatting(tmp_path, "alice") as alice:
         process = await alice.process()
         os.kill(process, signal.SIGTSTP)
-        await alice.until(lambda screen: READY not in screen)
-        wait_until_stopped(process)
+        async with asyncio.timeout(PATIENCE_S):
+            while state_of(process) != "T":  # to go on before it has stopped would be no going on
+                await alice.screen()
         os.kill(process, signal.SIGCONT)
         await alice.until(READY)
         await alice.type("back again")
