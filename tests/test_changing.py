@@ -9,11 +9,11 @@ from rich.style import Style
 
 from chat_tui import events
 from chat_tui.changing import announced
+from chat_tui.faces import TextFace
 from chat_tui.feed import Feed
 from chat_tui.layout import Laid, Shape, estimate, lay_out
 from chat_tui.marks import ASCII, DELETED, UNICODE, Glyphs
 from chat_tui.model import Conversation
-from chat_tui.plain import TextFace
 from chat_tui.reactions import EMOJI_CELLS, INVISIBLE, NAMES, emoji_of, label, summary
 from chat_tui.row import Changed
 from chat_tui.settings.preferences import Preferences

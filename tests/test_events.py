@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from chat_tui import events
-from chat_tui.plain import TextFace
+from chat_tui.faces import TextFace
 from chat_tui.settings.preferences import Preferences
 from sync.identity import short_fingerprint
 from sync.view import (

@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 from chat_tui.app import ChatApp
 from chat_tui.commands.command import At
 from chat_tui.commands.table import Commands
-from chat_tui.plain import TextFace
+from chat_tui.faces import TextFace
 from chat_tui.simulated import SimulatedChat
 from sync.group.typists import LASTS
 from sync.machine import SECOND

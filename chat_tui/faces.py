@@ -1,0 +1,198 @@
+"""How line mode says things: as sentences for people, or as one JSON object a line."""
+
+import sys
+from dataclasses import replace
+from typing import Protocol
+
+from chat_tui.actions import as_shown
+from chat_tui.changing import announced, in_words
+from chat_tui.client import Client
+from chat_tui.commands.command import Result
+from chat_tui.control import namer
+from chat_tui.dossier import disk_lines, lines_wait, warning_lines
+from chat_tui.events import dumps, message, to_json
+from chat_tui.settings.preferences import Preferences
+from chat_tui.taste import taste_of
+from chat_tui.text import clean_nick, clean_text
+from sync.identity import short_fingerprint
+from sync.machine import ChannelId
+from sync.sds.message import Delivery
+from sync.view import (
+    ChannelShown,
+    DeliveryShown,
+    Event,
+    FoundShown,
+    Line,
+    LineChanged,
+    MessageShown,
+    MissingShown,
+    Notice,
+    PeerShown,
+    Trust,
+    TrustShown,
+)
+
+
+class Face(Protocol):
+    """How line mode says things; it only writes, and `LineMode` flushes."""
+
+    def ready(self, channel: ChannelId) -> None:
+        """The chat runs."""
+
+    def line(self, line: Line) -> None:
+        """A message of before."""
+
+    def event(self, event: Event) -> None:
+        """Something happened."""
+
+    def now_in(self, channel: ChannelId) -> None:
+        """What is typed goes to this channel from now on."""
+
+    def result(self, command: str, result: Result) -> None:
+        """A /command did this."""
+
+    def error(self, text: str) -> None:
+        """A message could not be written."""
+
+    def waiting(self, lines: int) -> None:
+        """So many lines that were written wait for the disk now; none does any more."""
+
+
+class JsonFace:
+    """One JSON object a line: the contract of `plain --json`."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._name = namer(client)
+
+    def ready(self, channel: ChannelId) -> None:
+        """See `Face`."""
+        snapshot = self._client.snapshot()
+        self._print(
+            {
+                "event": "ready",
+                "participant": snapshot.me,
+                "nick": snapshot.nick,
+                "port": snapshot.port,
+                "channel": self._name(channel),
+            }
+        )
+
+    def line(self, line: Line) -> None:
+        """See `Face`."""
+        self._print(message(line, self._name))
+
+    def event(self, event: Event) -> None:
+        """See `Face`."""
+        shown = to_json(event, self._name)
+        if shown is not None:
+            self._print(shown)
+
+    def now_in(self, channel: ChannelId) -> None:
+        """See `Face`; each event names its channel."""
+
+    def result(self, command: str, result: Result) -> None:
+        """See `Face`."""
+        self._print({"event": "result", "command": command, "ok": result.ok, "text": result.text})
+
+    def error(self, text: str) -> None:
+        """See `Face`."""
+        self._print({"event": "error", "message": text})
+
+    def waiting(self, lines: int) -> None:
+        """See `Face`."""
+        self._print({"event": "waiting", "lines": lines})
+
+    def _print(self, event: dict[str, object]) -> None:
+        sys.stdout.write(dumps(event) + "\n")
+
+
+class TextFace:
+    """Plain sentences. On a terminal our own lines stand there already, as typed."""
+
+    def __init__(self, client: Client, settings: Preferences) -> None:
+        self._client, self._settings = client, settings
+        self._name = namer(client)
+        self._echo = not sys.stdin.isatty()
+        self._channel: ChannelId | None = None
+
+    def ready(self, channel: ChannelId) -> None:
+        """See `Face`."""
+        self.now_in(channel)
+        name = self._name(channel)
+        info = next(one for one in self._client.snapshot().channels if one.channel == channel)
+        openness = "open to everybody on this network" if info.open else "private"
+        self._print(f"* You are {self._client.nick} in {name}, {openness}. /help lists commands.")
+        self._print(f"* {self._client.snapshot().network}")
+        for text in disk_lines(self._client.snapshot(), 0):
+            self._print(f"* {text}")
+
+    def line(self, line: Line) -> None:
+        """See `Face`."""
+        gap = "(after a gap) " if line.after_gap else ""
+        nick = clean_nick(line.nick)
+        text = in_words(line)
+        shown = as_shown(nick, text)
+        words = f"{nick}: {text}" if shown == text else shown
+        name = self._name(line.channel)
+        where = f"({name}) " if line.channel != self._channel or name.startswith("@") else ""
+        when = taste_of(self._settings).time(line.created_ns).strip()
+        self._print(f"{when} {where}{gap}{words}")
+
+    def event(self, event: Event) -> None:
+        """See `Face`."""
+        match event:
+            case MessageShown(line) if self._echo or not line.own:
+                self.line(line)
+            case LineChanged(line, rewritten) if not line.loading:
+                news = rewritten and (self._echo or not line.own)
+                for sentence in announced(replace(event, rewritten=news)):
+                    self._print(f"* {sentence}")
+            case DeliveryShown(_, message_id, Delivery.FAILED):
+                self._print(f"* Nobody has received it: /resend {message_id[:8]} tries again.")
+            case PeerShown(_, nick, state, away):
+                here = "is here" if state.value == "up" else "left"
+                here = f"is away: {' '.join(clean_text(away).split())}" if away else here
+                self._print(f"* {clean_nick(nick)} {here}.")
+            case ChannelShown(channel) if self._name(channel).startswith("@"):
+                name = self._name(channel)
+                self._print(f"* {name} is a channel of two: /channel {name} switches to it.")
+            case TrustShown(_, _, Trust.CHANGED):
+                for text in warning_lines(self._client.snapshot()):
+                    self._print(f"* {text}")
+            case TrustShown(peer, nick, trust):
+                key = short_fingerprint(peer)
+                self._print(f"* {clean_nick(nick)} ({key}) is {trust.value} now.")
+            case MissingShown():
+                self._print("* An earlier message is missing; asking for it.")
+            case FoundShown(_, _, True):
+                self._print("* An earlier message could not be found; /sync looks for it again.")
+            case Notice(text):
+                self._print(f"* {text}")
+            case _:
+                pass
+
+    def now_in(self, channel: ChannelId) -> None:
+        """See `Face`; lines of other channels are said with their names."""
+        self._channel = channel
+
+    def result(self, command: str, result: Result) -> None:
+        """See `Face`."""
+        del command
+        if result.text:
+            self._print(f"* {result.text}")
+
+    def error(self, text: str) -> None:
+        """See `Face`."""
+        self._print(f"* Not sent: {text}")
+
+    def waiting(self, lines: int) -> None:
+        """See `Face`."""
+        if lines:
+            waits = f"{lines_wait(lines)} in memory until the disk takes what is written"
+            self._print(f"* Not sent yet: {waits}; leaving loses what waits.")
+        else:
+            self._print("* What waited for the disk is sent.")
+
+    def _print(self, text: str) -> None:
+        sys.stdout.write(text + "\n")
