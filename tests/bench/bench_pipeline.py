@@ -3,7 +3,8 @@
 Each job is a command of its own, so start-up of the JVM counts. Processor time and memory are those
 of all its processes (driver, JVM, Python workers), see `tests.bench.used`. DuckDB answers the
 questions of the audit beside it, in one process, on the same files and with the same memory;
-signatures it cannot check.
+signatures it cannot check. `prepared` among the parameters says whether `chat-tui pipeline prepare`
+has kept Spark's classes on this computer, which each of the jobs gains by.
 """
 
 import sys
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from storage.pipeline import classes
 from storage.pipeline.synthesize import synthesize
 from storage.pipeline.synthetic.plan import Faults, Plan
 from tests.bench.report import Params, Result, at_most, progress
@@ -68,7 +70,13 @@ def _grown(place: Path, size: str) -> Iterator[Result]:
         faults=Faults(),
     )
     counts = synthesize(place / "made", plan, lambda said: None)
-    params: Params = {"size": size, "nodes": nodes, "memory": MEMORY, "master": MASTER}
+    params: Params = {
+        "size": size,
+        "nodes": nodes,
+        "memory": MEMORY,
+        "master": MASTER,
+        "prepared": classes.kept() is not None,
+    }
     together = 0.0
     for job in JOBS:
         progress(f"pipeline: {job.name} of {size} ...")
