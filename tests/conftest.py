@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +11,12 @@ import pytest
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+def pytest_configure() -> None:
+    """Let tests and what they start hear Ctrl+C, also where a shell began them with `&`."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def need_java() -> None:

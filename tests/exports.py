@@ -15,14 +15,21 @@ from storage.members import Members
 from storage.profile import Profile
 from storage.protocol_log import FILE_NAME, LogFile
 from storage.tables import HISTORY, HISTORY_DIR, LOG, LOG_DIR, NOTE
-from sync.group.values import Record
+from sync.group.values import Record, StoredMessage
 from sync.identity import Identity
-from sync.logbook import Chunk
-from sync.machine import PeerId
+from sync.logbook import Chunk, Note
+from sync.machine import DAY, ChannelId, Nanos, PeerId
 from sync.membership import Membership
+from sync.protocol_log import LogKind
+from tests.archives import archive
+from tests.entries import CHANNEL
 from tests.stores import OWN_LOG, membership
 
 SCHEMAS = {HISTORY_DIR: HISTORY, LOG_DIR: LOG}
+
+ELSEWHERE = ChannelId("0d" * 16)
+BEGAN: Nanos = 20_000 * DAY
+"""A day in 2024."""
 
 
 class Owner:
@@ -90,3 +97,21 @@ def written(out: Path) -> dict[str, int]:
         str(path.relative_to(out)): path.stat().st_ino
         for path in [*files(out, HISTORY_DIR), *files(out, LOG_DIR)]
     }
+
+
+def history(count: int, first_day: int = 0, channel: ChannelId = CHANNEL) -> list[StoredMessage]:
+    """Messages of an author, four a day."""
+    begin = BEGAN + first_day * DAY
+    return list(archive("ann", count, begin, DAY // 4, channel))
+
+
+def received(channel: ChannelId, count: int) -> list[Note]:
+    return [Note(channel, LogKind.RECEIVED, None, None, 5, 300) for _ in range(count)]
+
+
+def log_of(*days: int, first: int = 1, count: int = 5) -> list[Chunk]:
+    """So many rows on each of these days."""
+    return [
+        (BEGAN + day * DAY, first + number * count, received(CHANNEL, count))
+        for number, day in enumerate(days)
+    ]

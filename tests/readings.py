@@ -87,3 +87,15 @@ async def command(pilot: Pilot[None], text: str) -> None:
     pilot.app.query_one(Composer).insert(text)
     await pilot.press("enter")
     await pilot.pause()
+
+
+async def paint(app: ChatApp, pilot: Pilot[None]) -> None:
+    """Let the screen show what came."""
+    app.call_next(app._paint)
+    app.call_next(app._tick)
+    await pilot.pause()
+    await pilot.pause()
+
+
+def is_selected(app: ChatApp, text: str) -> bool:
+    return selected(app) == text

@@ -203,9 +203,10 @@ def report(*, out: Path, as_json: bool) -> None:
 
 @cli.command()
 def prepare() -> None:
-    """Keep Spark's classes ready for Java, some 200 MB, so that each job here starts quicker.
+    """Have all jobs here start quicker from now on.
 
-    It takes as long as two small jobs. After another Java or pyspark is installed, do it again.
+    Spark's classes are kept ready for Java, some 200 MB in your cache. It takes about a minute.
+    After another Java or pyspark is installed, do it again.
     """
     from storage.pipeline import prepare as preparation  # noqa: PLC0415  # numpy, for this alone
 
