@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from storage.profile import write_whole
+from storage.profile import read_small, write_whole
 from sync.machine import ChannelId, MessageId
 
 GAPS_MAX: Final = 200
@@ -29,15 +29,8 @@ class HiddenGaps:
 
     def load(self) -> dict[ChannelId, list[MessageId]]:
         """Return what is hidden in each channel; none if the file is not there or damaged."""
-        try:
-            with self._path.open("rb") as file:
-                found = json.loads(file.read(SIZE_MAX))
-        except (OSError, ValueError, RecursionError):
-            return {}
-        if not isinstance(found, dict):
-            return {}
         hidden: dict[ChannelId, list[MessageId]] = {}
-        for channel, ids in found.items():
+        for channel, ids in read_small(self._path, SIZE_MAX).items():
             if not isinstance(ids, list) or not all(isinstance(one, str) for one in ids):
                 return {}
             hidden[ChannelId(channel)] = [MessageId(one) for one in ids]

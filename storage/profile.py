@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from sync.errors import LocalError
 
@@ -319,6 +319,16 @@ def write_whole(path: Path, text: str) -> None:
         os.fsync(descriptor)
     unfinished.rename(path)
     _flush_directory(path.parent)
+
+
+def read_small(path: Path, size_max: int) -> dict[str, Any]:
+    """Return the JSON object in a small file; an empty one if it is not there, or damaged."""
+    try:
+        with path.open("rb") as file:
+            found = json.loads(file.read(size_max))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _flush_directory(directory: Path) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from storage.profile import write_whole
+from storage.profile import read_small, write_whole
 from sync.machine import ChannelId, MessageId
 from sync.view import Position
 
@@ -30,15 +30,8 @@ class ReadMarks:
 
     def load(self) -> dict[ChannelId, Position]:
         """Return the mark of each channel; none if the file is not there or cannot be read."""
-        try:
-            with self._path.open("rb") as file:
-                found = json.loads(file.read(SIZE_MAX))
-        except (OSError, ValueError, RecursionError):
-            return {}
-        if not isinstance(found, dict):
-            return {}
         marks: dict[ChannelId, Position] = {}
-        for channel, mark in found.items():
+        for channel, mark in read_small(self._path, SIZE_MAX).items():
             match mark:
                 case [int() as lamport, str() as message_id] if 0 <= lamport <= LAMPORT_MAX:
                     marks[ChannelId(channel)] = (lamport, MessageId(message_id))

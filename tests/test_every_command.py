@@ -67,6 +67,7 @@ TROUBLED = (
     Step("/resend 6a091c", "Sent again: 6a091c."),
     Step("/sync bob", "Comparing #lobby with bob."),
     Step("/set theme nord", "theme is nord now."),
+    Step("/settings theme dracula", "theme is dracula now."),
     Step("/theme textual-light", "theme is textual-light now."),
     Step("/ticks always", "ticks is always now."),
     Step("/mouse off", "Now the terminal selects and copies text"),

@@ -144,14 +144,14 @@ async def test_frames_are_recorded_to_a_file(
         assert "recording to" in recording
         assert path.read_text().count('"hex"') > 0
         assert path.stat().st_mode & 0o777 == 0o600
-        assert "recorded to" in str(screen.app.query_one("#status", Static).visual)
+        assert "recorded to" in str(screen.app.query_one("#status", Static).render())
 
 
 async def test_a_recording_that_cannot_be_written_says_what_to_do(tmp_path: Path) -> None:
     async with opened(scenes.repairing, "5", "r", "ctrl+u") as screen:
         await screen.press(*f"{tmp_path}/none/x", "enter")
 
-        assert "name another file" in str(screen.app.query_one("#status", Static).visual)
+        assert "name another file" in str(screen.app.query_one("#status", Static).render())
 
 
 async def test_steps_are_filtered() -> None:
