@@ -51,7 +51,7 @@ endif
 test: $(VENV)/.dev ## every kind of test, on a fixed sample of seeds
 	$(BIN)/pytest $(SPREAD) -m "$(MACHINES)"
 	$(BIN)/pytest --numprocesses 2 --dist worksteal -m "(net or lan) and not grid and not spark"
-	$(BIN)/pytest -m "spark and not grid"
+	$(BIN)/pytest --numprocesses 2 --dist worksteal -m "spark and not grid"
 
 test-full: $(VENV)/.dev ## the whole grids of seeds, one line a cell
 	$(BIN)/pytest -m "grid or repair_grid" -s
