@@ -12,7 +12,6 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.events import Click
 from textual.screen import ModalScreen
-from textual.widget import Widget
 
 from chat_tui.applied import heard_as
 from chat_tui.bindings import with_keys
@@ -181,6 +180,7 @@ class BareScreen(Scrolling):
     """Messages as text from edge to edge, for the terminal's own way to select and copy."""
 
     BINDINGS: ClassVar[list[BindingType]] = heard_as("leave", "bare")
+    SCROLLED = "#bare-frame"
     DEFAULT_CSS = """
     BareScreen { background: $background; }
     BareScreen VerticalScroll { scrollbar-size-vertical: 0; height: 1fr; }
@@ -210,11 +210,6 @@ class BareScreen(Scrolling):
     def on_unmount(self) -> None:
         """Take the mouse back."""
         self._tell_terminal(MOUSE_ON)
-
-    @property
-    def scrolled(self) -> Widget:
-        """See `Scrolling`."""
-        return self.query_one("#bare-frame")
 
     def _go_to_place(self) -> None:
         ids = [line.message_id for line in self._lines]

@@ -8,7 +8,6 @@ from textual.binding import BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widget import Widget
 
 from chat_tui.applied import heard_as
 from chat_tui.bindings import KEYS, Chosen, Key, with_keys
@@ -73,6 +72,7 @@ class TextScreen(ModalScreen[None], Scrolling):
     """A titled text that scrolls; what `text` returns is asked again every second."""
 
     BINDINGS: ClassVar[list[BindingType]] = heard_as("leave", "help", "peers")
+    SCROLLED = "#text-frame"
 
     def __init__(self, title: str, text: Callable[[], Content]) -> None:
         super().__init__()
@@ -85,11 +85,6 @@ class TextScreen(ModalScreen[None], Scrolling):
             frame.border_title = f" {self._title} "
             frame.border_subtitle = with_keys(" {close} closes ", keys_of(self))
             yield Panel(id="text")
-
-    @property
-    def scrolled(self) -> Widget:
-        """See `Scrolling`."""
-        return self.query_one("#text-frame")
 
     def on_mount(self) -> None:
         """Show the text now, and whenever it differs."""

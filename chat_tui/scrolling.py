@@ -19,11 +19,13 @@ class Scrolling(Screen[None]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = OVER_KEYS
+    SCROLLED: ClassVar[str]
+    """Which widget has the words, as a query; each such screen says it."""
 
     @property
     def scrolled(self) -> Widget:
         """The widget that has the words."""
-        raise NotImplementedError
+        return self.query_one(self.SCROLLED)
 
     def action_step(self, lines: int) -> None:
         """Scroll by lines, up if negative."""

@@ -77,7 +77,8 @@ class Transcript(ScrollView, can_focus=False):
         self._place: Place | None = None
         self._laid = LaidRows(conversation.rows, self._style)
         self._painted: list[Painted] = []
-        self._said_missing = False
+        self.says_missing = False
+        """Whether a line in sight says what is missing and asked for now."""
         self._base = Style.null()
         conversation.look()
 
@@ -135,11 +136,6 @@ class Transcript(ScrollView, can_focus=False):
             self._settle()
         else:
             self._paint_differences()
-
-    @property
-    def says_missing(self) -> bool:
-        """Whether a line in sight says what is missing and asked for now."""
-        return any(one.part is not Part.TEXT and MISSING in one.word for one in self._painted)
 
     def change_look(self, glyphs: Glyphs, taste: Taste) -> None:
         """Lay everything out anew; the same line of the same message stays on top."""
@@ -353,8 +349,9 @@ class Transcript(ScrollView, can_focus=False):
 
     def _paint_differences(self) -> None:
         before, self._painted = self._painted, self._visible_lines()
-        if self.says_missing != self._said_missing:
-            self._said_missing = not self._said_missing
+        says = any(one.part is not Part.TEXT and MISSING in one.word for one in self._painted)
+        if says != self.says_missing:
+            self.says_missing = says
             self.post_message(MissingInSight())
         if bool(before) != bool(self._painted):
             self.refresh()  # the hint comes or goes, wherever it stands

@@ -32,6 +32,7 @@ class Words(Listing):
 class Drawer(ModalScreen[None], Scrolling):
     """A frame with `title`, in it `words`, and below them `below`: what can be done."""
 
+    SCROLLED = "Words"
     DEFAULT_CSS = """
     Drawer { align: right top; background: $background 40%; }
     Drawer > Vertical {
@@ -53,11 +54,6 @@ class Drawer(ModalScreen[None], Scrolling):
             frame.border_title = f" {self._in_frame} "
             yield self.words
             yield self.below
-
-    @property
-    def scrolled(self) -> Words:
-        """See `Scrolling`."""
-        return self.words
 
 
 def lines_of(told: list[Part], width: int) -> list[PaneLine]:
