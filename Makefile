@@ -28,7 +28,11 @@ $(VENV)/.dev: $(VENV)/.chat
 	@$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@touch $@
 
-setup: $(VENV)/.dev ## make the environment for the chat, its tests and its checks
+# Without Java there is nothing to prepare, and one sentence says so.
+$(VENV)/.classes: $(VENV)/.dev
+	@$(BIN)/chat-tui pipeline prepare && touch $@ || echo "Everything but the pipeline works without."
+
+setup: $(VENV)/.dev $(VENV)/.classes ## make the environment for everything, with tests and checks
 
 chat: $(VENV)/.chat ## start the chat; options in ARGS="--profile bob --name bob"
 	@$(BIN)/chat-tui $(ARGS)
@@ -48,7 +52,7 @@ endif
 
 # What opens sockets, starts programs or fills a terminal waits for real time most of its own: two
 # at a time, so that none waits for the processor.
-test: $(VENV)/.dev ## every kind of test, on a fixed sample of seeds
+test: $(VENV)/.dev $(VENV)/.classes ## every kind of test, on a fixed sample of seeds
 	$(BIN)/pytest $(SPREAD) -m "$(MACHINES)"
 	$(BIN)/pytest --numprocesses 2 --dist worksteal -m "(net or lan) and not grid and not spark"
 	$(BIN)/pytest --numprocesses 2 --dist worksteal -m "spark and not grid"
@@ -66,7 +70,7 @@ proto: $(VENV)/.dev ## generate code from proto/*.proto anew
 demo: $(VENV)/.chat ## see how it works, without a network; options in ARGS="--scenario 3"
 	@$(BIN)/chat-tui demo $(ARGS)
 
-bench: $(VENV)/.dev ## benchmarks, one JSON object a line
+bench: $(VENV)/.dev $(VENV)/.classes ## benchmarks, one JSON object a line
 	@$(BIN)/python -m tests.bench $(ARGS)
 
 screenshots: $(VENV)/.dev ## pictures of the real program into screenshots/

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -13,19 +14,24 @@ from storage.pipeline.prepare import SAMPLE
 from storage.pipeline.synthesize import synthesize
 from tests.conftest import need_java
 
-WITHIN_S = 600
+WITHIN_S: Final = 600
 """What a machine with much else to do may take; a quiet one takes a tenth of it."""
 
 
+OUTSIDE: Final = "import sys; sys.prefix = sys.base_prefix; from chat_tui.main import main; main()"
+"""The program, as if installed without an environment of its own: what it keeps is in the cache."""
+
+
 @pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An empty place to keep them."""
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty place to keep them, and no environment."""
     monkeypatch.setattr("platformdirs.user_cache_dir", lambda _: str(tmp_path / "cache"))
+    monkeypatch.setattr("sys.prefix", sys.base_prefix)
+    return tmp_path / "cache"
 
 
 def recorded(directory: Path, content: bytes) -> Path:
     """Write what a Java might have written."""
-    classes.directory().mkdir(exist_ok=True)
     path = directory / "recorded"
     path.write_bytes(content)
     return path
@@ -54,9 +60,33 @@ def test_what_was_cut_short_is_not_used(tmp_path: Path) -> None:
     assert classes.kept() is None
 
 
+def test_they_lie_in_the_environment_whose_class_files_they_are_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.prefix", str(tmp_path / "venv"))
+
+    path = classes.keep(recorded(tmp_path, b"classes"))
+
+    assert path.parent == tmp_path / "venv" / "share" / "chat-tui"
+    assert classes.kept() == path
+
+
+def test_who_may_not_write_into_the_environment_keeps_them_in_the_cache(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "venv").mkdir()
+    (tmp_path / "venv" / "share").touch()  # no directory can be made there
+    monkeypatch.setattr("sys.prefix", str(tmp_path / "venv"))
+
+    path = classes.keep(recorded(tmp_path, b"classes"))
+
+    assert path.parent == cache
+    assert classes.kept() == path
+
+
 def pipeline(home: Path, *arguments: object, **variables: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "chat_tui", "pipeline", *map(str, arguments)],
+        [sys.executable, "-c", OUTSIDE, "pipeline", *map(str, arguments)],
         capture_output=True,
         text=True,
         check=False,

@@ -36,3 +36,12 @@ def test_spark_names_what_it_writes_as_java_is_told(spark: "SparkSession") -> No
     written = compiler.compile(code)._1().getClass().getName()
 
     assert written.startswith(GENERATED.partition("*")[0])
+
+
+def test_rows_are_divided_by_how_many_there_are_and_for_each_core() -> None:
+    from storage.pipeline.session import MB, PARTITIONS_MAX, partitions  # noqa: PLC0415
+
+    assert partitions(4, 0, 8 * MB) == 4
+    assert partitions(1, 16 * MB, 16 * MB) == 1
+    assert partitions(1, 16 * MB + 1, 16 * MB) == 2
+    assert partitions(4, 10**15, 8 * MB) == PARTITIONS_MAX

@@ -3,10 +3,15 @@
 Java writes the file when it ends. When it starts, it looks itself whether the file is of this Java
 and of these class files, and does without if not. Of one cut short it dies: so its name has its
 size, and Java is told to compare sums.
+
+The file is of the class files of one environment, and lies in it: it goes when that goes. Who may
+not write there has a cache.
 """
 
 import os
+import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -16,17 +21,31 @@ RECORDED_WITHIN_S: Final = 600.0
 """For Java to write them, when it ends; it takes 10 to 20 s of work."""
 
 
+def directories() -> list[Path]:
+    """Return where they may be: that of the virtual environment first, if we run in one."""
+    cache = Path(platformdirs.user_cache_dir("chat-tui"))
+    in_environment = sys.prefix != sys.base_prefix
+    return [Path(sys.prefix) / "share" / "chat-tui", cache] if in_environment else [cache]
+
+
 def directory() -> Path:
-    """Return where they are kept."""
-    return Path(platformdirs.user_cache_dir("chat-tui"))
+    """Return where to keep them: where one may write, the cache if nowhere."""
+    for path in directories():
+        with suppress(OSError):
+            path.mkdir(parents=True, exist_ok=True)
+            if os.access(path, os.W_OK):
+                return path
+    return path
 
 
 def kept() -> Path | None:
     """Return the file if it is there, and whole."""
-    try:
-        return next((path for path in _all() if _name(path) == path.name), None)
-    except OSError:  # what cannot be read does not help
-        return None
+    for place in directories():
+        with suppress(OSError):  # what cannot be read does not help
+            for path in _all(place):
+                if _name(path) == path.name:
+                    return path
+    return None
 
 
 def keep(recorded: Path) -> Path:
@@ -40,8 +59,9 @@ def keep(recorded: Path) -> Path:
     """
     with recorded.open("rb") as file:
         os.fsync(file)
-    path = recorded.replace(directory() / _name(recorded))
-    for other in _all():
+    place = directory()
+    path = recorded.replace(place / _name(recorded))
+    for other in _all(place):
         if other != path:  # each has some 200 MB
             other.unlink()
     return path
@@ -55,8 +75,8 @@ def options(recorded: Path | None) -> list[str]:
     return [] if path is None else ["-XX:+VerifySharedSpaces", f"-XX:SharedArchiveFile={path}"]
 
 
-def _all() -> Iterator[Path]:
-    return directory().glob("spark-classes-*.jsa")
+def _all(place: Path) -> Iterator[Path]:
+    return place.glob("spark-classes-*.jsa")
 
 
 def _name(file: Path) -> str:

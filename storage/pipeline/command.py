@@ -205,8 +205,9 @@ def report(*, out: Path, as_json: bool) -> None:
 def prepare() -> None:
     """Have all jobs here start quicker from now on.
 
-    Spark's classes are kept ready for Java, some 200 MB in your cache. It takes about a minute.
-    After another Java or pyspark is installed, do it again.
+    Spark's classes are kept ready for Java, some 200 MB beside pyspark, or in your cache where you
+    may not write there. It takes about a minute. After another Java or pyspark is installed, do it
+    again.
     """
     from storage.pipeline import prepare as preparation  # noqa: PLC0415  # numpy, for this alone
 

@@ -114,10 +114,10 @@ def _begun(conf: SparkConf, gateway: Any) -> SparkContext:  # noqa: ANN401
 
 def _forget(gateway: Any, end_within_s: float) -> None:  # noqa: ANN401  # py4j tells no types
     """End the JVM; the next session of this process starts its own, with its own memory."""
-    context: Any = SparkContext
-    context._gateway = context._jvm = context._active_spark_context = None  # noqa: SLF001
     if gateway is None:
         return
+    context: Any = SparkContext
+    context._gateway = context._jvm = context._active_spark_context = None  # noqa: SLF001
     gateway.proc.terminate()  # Spark's shutdown hooks run, and free what it keeps
     gateway.proc.stdin.close()
     try:

@@ -43,7 +43,6 @@ def prepare(jobs: Sequence[str]) -> Path:
         )
     directory = classes.directory()
     try:
-        directory.mkdir(parents=True, exist_ok=True)
         # beside the kept ones, so that one step puts them in place
         with tempfile.TemporaryDirectory(prefix="spark-", dir=directory) as name:
             export, recorded = Path(name) / "export", Path(name) / "classes"

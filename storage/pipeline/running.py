@@ -107,6 +107,7 @@ def _figures(  # all that they are told
         )
     results = Results(out)
     check_needs(jobs, results)
+    beside = len(jobs) > 1 and is_short(size)
     figures: dict[str, Figures] = {}
     with (
         results.locked(),
@@ -118,7 +119,7 @@ def _figures(  # all that they are told
         log.write_bytes(b"")  # what was said the last time is of no use any more
         modules = loader.submit(_loaded, jobs)  # while Java starts
         with (
-            _started(partial(session, cluster, scratch, log, size)) as (spark, tell),
+            _started(partial(session, cluster, scratch, log, size, beside=beside)) as (spark, tell),
             ThreadPoolExecutor(len(jobs)) as pool,
             stop.ending(spark.sparkContext._gateway),  # noqa: SLF001  # it has the process
         ):
@@ -130,7 +131,7 @@ def _figures(  # all that they are told
                     modules.result()[job].run(work)
                 figures[job] = run.figures
 
-            if len(jobs) > 1 and is_short(size):
+            if beside:
                 side_by_side(jobs, do, pool)
             else:
                 pool.submit(one_at_a_time, jobs, do).result()

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Final
 
 import pyspark
-from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from storage.pipeline.cluster import (
@@ -36,6 +35,10 @@ should fit its share of the memory."""
 
 SHORT_BYTES: Final = 64 * MB
 """Input below which a job takes seconds, most of them for starting."""
+
+BESIDE_BYTES: Final = 16 * MB
+"""The same for jobs that run side by side: each core has a job, so that to divide the rows of one
+only costs tasks."""
 
 GENERATED: Final = "org.apache.spark.sql.catalyst.expressions.GeneratedClass*::*"
 """What Spark writes in Java for each query."""
@@ -96,11 +99,16 @@ class Cluster:
 
 @contextmanager
 def session(
-    cluster: Cluster, scratch: Path, log: Path | None = None, input_bytes: int = 0
+    cluster: Cluster,
+    scratch: Path,
+    log: Path | None = None,
+    input_bytes: int = 0,
+    *,
+    beside: bool = False,
 ) -> Iterator[SparkSession]:
     """Start Spark, and stop it; what it keeps for itself lies in `scratch`, what it says in `log`.
 
-    What Spark raises meanwhile becomes a sentence too.
+    What Spark raises meanwhile becomes a sentence too. `beside` says that jobs run side by side.
 
     Raises:
         PipelineError: there is no Java, or too old a one, or no such master, or Spark failed.
@@ -128,7 +136,9 @@ def session(
     ):
         spark = SparkSession(context)
         # not more than there is work for: each costs a task, and in a small job that is the time
-        spark.conf.set("spark.sql.shuffle.partitions", str(partitions(context, input_bytes)))
+        cores = 1 if beside else context.defaultParallelism
+        wanted = partitions(cores, input_bytes, BESIDE_BYTES if beside else PARTITION_BYTES)
+        spark.conf.set("spark.sql.shuffle.partitions", str(wanted))
         if not is_local(cluster.master):
             check_executors(spark)
         yield spark
@@ -139,10 +149,9 @@ def is_short(input_bytes: int) -> bool:
     return input_bytes < SHORT_BYTES
 
 
-def partitions(context: SparkContext, input_bytes: int) -> int:
+def partitions(cores: int, input_bytes: int, each_bytes: int) -> int:
     """Return into how many parts rows are shuffled: by the data, and no fewer than cores."""
-    wanted = max(context.defaultParallelism, -(-input_bytes // PARTITION_BYTES))
-    return min(wanted, PARTITIONS_MAX)
+    return min(max(cores, -(-input_bytes // each_bytes)), PARTITIONS_MAX)
 
 
 def _settings(cluster: Cluster, scratch: Path, input_bytes: int) -> dict[str, str]:
