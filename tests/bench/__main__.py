@@ -17,6 +17,7 @@ from tests.bench import (
     bench_chat,
     bench_export,
     bench_pipeline,
+    bench_pipeline_diff,
     bench_reconcile,
     bench_sds,
     bench_sim,
@@ -27,6 +28,8 @@ from tests.bench.report import Result, progress
 
 Benchmark: TypeAlias = Callable[[Path], Iterator[Result]]
 """Measures with programs and files of its own in an empty directory."""
+
+PIPELINE: Final = (*bench_pipeline.BENCHMARKS, *bench_pipeline_diff.BENCHMARKS)
 
 BENCHMARKS: Final[dict[str, Benchmark]] = {
     each.__name__: each
@@ -41,11 +44,11 @@ BENCHMARKS: Final[dict[str, Benchmark]] = {
         *bench_sync.BENCHMARKS,
         bench_sim.simulator,
         *bench_export.BENCHMARKS,
-        *bench_pipeline.BENCHMARKS,
+        *PIPELINE,
     )
 }
 
-NAMED_ONLY: Final = {each.__name__ for each in bench_pipeline.BENCHMARKS}
+NAMED_ONLY: Final = {each.__name__ for each in PIPELINE}
 """They make data of up to 50 M rows and run for minutes, so they run when they are named."""
 
 CALM: Final = 0.05

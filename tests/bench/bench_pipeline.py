@@ -1,4 +1,8 @@
-"""The pipeline on 256 made nodes: processor time, memory and rows a second of each job.
+"""The pipeline on many made nodes: processor time, memory and rows a second of each job.
+
+`python tests/bench/bench_pipeline.py --json` measures all sizes, and says how the jobs grow from
+each to the next; it takes half an hour, and `--sizes 1M,10M` less. `python -m tests.bench
+pipeline_10m` is one size, `pipeline_small` what a person waits for with 20 nodes.
 
 Each job is a command of its own, so start-up of the JVM counts. Processor time and memory are those
 of all its processes (driver, JVM, Python workers), see `tests.bench.used`. DuckDB answers the
@@ -7,11 +11,16 @@ signatures it cannot check. `prepared` among the parameters says whether `chat-t
 has kept Spark's classes on this computer, which each of the jobs gains by.
 """
 
+import argparse
 import sys
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+if not __package__:  # run as a file
+    sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from storage.pipeline import classes
 from storage.pipeline.synthesize import synthesize
@@ -23,11 +32,16 @@ MEMORY: Final = "2g"
 MASTER: Final = "local[2]"
 JOB_WITHIN_S: Final = 1200.0
 
+PROGRAM: Final = str(Path(sys.executable).with_name("chat-tui"))
+
 AUDIT_GOAL_S: Final = 110.0
-"""consolidate and audit together, on the largest plan but one."""
+"""consolidate and audit together, on the size with the goals."""
 
 DELIVERY_GOAL_S: Final = 80.0
 """delivery alone, on the same."""
+
+SMALL_GOAL_S: Final = 25.0
+"""All jobs in one command on few rows: wall time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,25 +57,26 @@ JOBS: Final = (
     Job("consolidate", "history"),
     Job("audit", "log"),
     Job("delivery", "log", DELIVERY_GOAL_S),
+    Job("fingerprints", "history"),
 )
 """In this order: each reads what those before it found."""
 
-PLANS: Final = {
+SIZES: Final = {
     "1M": (64, 6_400, 16),
     "10M": (256, 64_102, 32),
     "50M": (256, 320_000, 32),
 }
 """By the rows of their logs: nodes, messages and channels."""
 
+WITH_GOALS: Final = "10M"
 
-def _grown(place: Path, size: str) -> Iterator[Result]:
-    nodes, messages, channels = PLANS[size]
-    progress(f"pipeline: making {size} ...")
-    plan = Plan(
+
+def _plan(nodes: int, messages: int, channels: int, members: int) -> Plan:
+    return Plan(
         nodes=nodes,
         messages=messages,
         channels=channels,
-        members=64,
+        members=members,
         loss=0.03,
         never=0.02,
         duplicates=0.25,
@@ -69,23 +84,31 @@ def _grown(place: Path, size: str) -> Iterator[Result]:
         seed=1,
         faults=Faults(),
     )
+
+
+def _run(place: Path, job: str) -> Used:
+    return measured(
+        *(PROGRAM, "pipeline", job, str(place / "made"), "--out", str(place / "out")),
+        *("--master", MASTER, "--memory", MEMORY, "--json"),
+        within_s=JOB_WITHIN_S,
+    )
+
+
+def _params(nodes: int) -> Params:
+    prepared = classes.kept() is not None
+    return {"nodes": nodes, "memory": MEMORY, "master": MASTER, "prepared": prepared}
+
+
+def _grown(place: Path, size: str) -> Iterator[Result]:
+    nodes, messages, channels = SIZES[size]
+    progress(f"pipeline: making {size} ...")
+    plan = _plan(nodes, messages, channels, members=64)
     counts = synthesize(place / "made", plan, lambda said: None)
-    params: Params = {
-        "size": size,
-        "nodes": nodes,
-        "memory": MEMORY,
-        "master": MASTER,
-        "prepared": classes.kept() is not None,
-    }
+    params = {"size": size} | _params(nodes)
     together = 0.0
     for job in JOBS:
         progress(f"pipeline: {job.name} of {size} ...")
-        used = measured(
-            str(Path(sys.executable).with_name("chat-tui")),
-            *("pipeline", job.name, str(place / "made"), "--out", str(place / "out")),
-            *("--master", MASTER, "--memory", MEMORY, "--json"),
-            within_s=JOB_WITHIN_S,
-        )
+        used = _run(place, job.name)
         yield from _figures(job, used, counts[job.table], params)
         together += used.seconds if job.name in ("consolidate", "audit") else 0
     progress(f"pipeline: DuckDB's audit of {size} ...")
@@ -94,7 +117,7 @@ def _grown(place: Path, size: str) -> Iterator[Result]:
         *(str(place / "made"), str(place / "duck")),
         within_s=JOB_WITHIN_S,
     )
-    goal = AUDIT_GOAL_S if size == "10M" else None
+    goal = AUDIT_GOAL_S if size == WITH_GOALS else None
     name = "pipeline_consolidate_and_audit"
     met = None if goal is None else together <= goal
     ratio = duck.seconds / together
@@ -105,7 +128,7 @@ def _grown(place: Path, size: str) -> Iterator[Result]:
 def _figures(job: Job, used: Used, rows: int, params: Params) -> Iterator[Result]:
     name = f"pipeline_{job.name}"
     told = params | {"rows": rows}
-    if job.goal_s is None or params["size"] != "10M":
+    if job.goal_s is None or params["size"] != WITH_GOALS:
         yield Result(f"{name}_cpu", used.seconds, "CPU s", params=told)
     else:
         yield at_most(f"{name}_cpu", used.seconds, "CPU s", job.goal_s, told)
@@ -128,4 +151,51 @@ def pipeline_50m(place: Path) -> Iterator[Result]:
     yield from _grown(place, "50M")
 
 
-BENCHMARKS: Final = (pipeline_1m, pipeline_10m, pipeline_50m)
+def pipeline_small(place: Path) -> Iterator[Result]:
+    """20 nodes with 10,000 messages: all jobs and the report in one command."""
+    for members in (8, 20):
+        progress(f"pipeline: 20 nodes, {members} in each of 4 channels ...")
+        plan = _plan(20, 10_000, 4, members)
+        counts = synthesize(place / f"{members}" / "made", plan, lambda said: None)
+        used = _run(place / f"{members}", "all")
+        params = _params(20) | {"members": members, "rows": counts["history"] + counts["log"]}
+        yield at_most("pipeline_small_wall", used.wall_s, "s", SMALL_GOAL_S, params)
+        yield Result("pipeline_small_cpu", used.seconds, "CPU s", params=params)
+        yield Result("pipeline_small_memory", used.megabytes, "MB", params=params)
+
+
+BENCHMARKS: Final = (pipeline_small, pipeline_1m, pipeline_10m, pipeline_50m)
+
+
+def growth(smaller: Mapping[str, Result], larger: Mapping[str, Result]) -> Iterator[Result]:
+    """Say how many times the processor time of each job grows, and its rows, by job."""
+    for job in JOBS:
+        before, after = (results[f"pipeline_{job.name}_cpu"] for results in (smaller, larger))
+        rows = float(after.params["rows"]) / float(before.params["rows"])
+        sizes = {"size": after.params["size"], "from": before.params["size"]}
+        params: Params = {**sizes, "rows_times": round(rows, 2)}
+        yield Result(f"pipeline_{job.name}_growth", after.value / before.value, "x", params=params)
+
+
+def main() -> None:
+    """Measure sizes, one after the other, and print each figure as soon as it is known."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true", help="one JSON object a line (always so)")
+    parser.add_argument("--sizes", default=",".join(SIZES), help="default: %(default)s")
+    sizes = parser.parse_args().sizes.split(",")
+    if unknown := [size for size in sizes if size not in SIZES]:
+        parser.error(f"no such size: {', '.join(unknown)}; there are {', '.join(SIZES)}")
+    before: dict[str, Result] = {}
+    for size in sizes:
+        results: dict[str, Result] = {}
+        with tempfile.TemporaryDirectory(prefix="chat-tui-bench-") as place:
+            for result in _grown(Path(place), size):
+                print(result.to_json(), flush=True)
+                results[result.name] = result
+        for result in growth(before, results) if before else ():
+            print(result.to_json(), flush=True)
+        before = results
+
+
+if __name__ == "__main__":
+    main()
