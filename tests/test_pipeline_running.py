@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
-from storage.pipeline.histories import IN_FILES
+from storage.consolidated import IN_FILES
 from storage.pipeline.problems import PipelineError
 from storage.pipeline.running import check_needs, run_jobs
 from storage.pipeline.runs import Results
