@@ -247,6 +247,19 @@ def test_a_manifest_of_something_else_is_passed_over(tmp_path: Path) -> None:
     assert Archive.find(tmp_path).count(CHANNEL) == 3
 
 
+def test_what_lies_below_and_cannot_be_read_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here a path that is too long for the system; rights would not keep root from it."""
+    source = tmp_path.joinpath(*["d" * 255] * 13)
+    source.mkdir(parents=True)
+    monkeypatch.chdir(source)
+    Path(*["e" * 255] * 3).mkdir(parents=True)
+
+    with pytest.raises(LocalError, match=r"cannot be read \(File name too long\)"):
+        Archive.find(source)
+
+
 @pytest.mark.slow
 def test_it_needs_neither_java_nor_spark(tmp_path: Path) -> None:
     profile(tmp_path / "data", membership())
