@@ -158,7 +158,7 @@ def _names(note: Path) -> Mapping[str, str]:
     try:
         told = json.loads(note.read_text())
         written, names = told["format"], dict(told["channels"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise LocalError(f"{note} cannot be read ({error}); export it again.") from error
     if written != FORMAT:
         raise LocalError(

@@ -155,7 +155,7 @@ def read_note(directory: Path) -> Note:
             return Note(
                 list(note["nodes"]), dict(note["channels"]), dict(note["hosts"]), dict(note["more"])
             )
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise PipelineError(f"{path} cannot be read ({error}); export it again.") from error
     raise PipelineError(
         f"{path} has format {note['format']}, this chat-tui reads {FORMAT}; export it again with "
