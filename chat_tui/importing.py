@@ -32,7 +32,7 @@ def run(setup: Setup, directory: Path, say: Say, tell: Say) -> int:
 
     Args:
         setup: which profile, and perhaps which channel alone.
-        directory: an export, or several below, or what a diff wrote.
+        directory: an export, or several below, or what `diff` or `consolidate` wrote.
         say: is given the lines of the summary.
         tell: is given a line for each step, for whoever waits.
 
@@ -40,7 +40,7 @@ def run(setup: Setup, directory: Path, say: Say, tell: Say) -> int:
         0, or 1 if something was refused.
 
     Raises:
-        LocalError: there is no such profile, channel or export, or the chat is open; or as
+        LocalError: there is no such profile, channel or archive, or the chat is open; or as
             `Importer.take`.
     """
     archive = Archive.find(directory)
@@ -75,7 +75,7 @@ async def _taken(profile: Profile, archive: Archive, channel: str | None, tell: 
             archive = archive.only([one.channel for one in memberships])
         journal = SqliteJournal(database, identity.peer_id)
         importer = Importer(author, journal, rng, clock.Clock().now())
-        total = sum(archive.count(one) for one in archive.days)
+        total = sum(archive.count(one) for one in archive.files)
         return await importer.take(
             archive, memberships, lambda done: tell(f"{done.total} of {total}")
         )

@@ -285,7 +285,7 @@ def replay(**options: Any) -> None:
 )
 @profile_options
 def import_(*, source: Path, **options: Any) -> None:
-    """Take the messages of an export, or of a diff's result, into a profile.
+    """Take the messages of an export, or of what diff or consolidate made, into a profile.
 
     Each is checked like one that a peer sends; what is here already is not taken twice. Only
     channels that you are in are imported, with --channel only that one. Exit 1: some were refused.

@@ -1,7 +1,8 @@
-"""Exports on their way in: found, and read row by row without Spark; nothing in them is believed.
+"""Archives on their way in: found, and read row by row without Spark; nothing in them is believed.
 
-Rows of one channel come by time of creation, whichever file they are in, because what a message
-names was mostly created before it.
+An archive is made of exports and of consolidated histories. Rows of one channel come by time of
+creation, whichever export they are in, because what a message names was mostly created before it;
+those of a history come as they lie there, in the order of the chat.
 """
 
 import json
@@ -15,12 +16,13 @@ from typing import Final, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from storage.consolidated import CONSOLIDATE, Consolidated
 from storage.tables import FORMAT, HISTORY_DIR, NOTE
 from sync.errors import LocalError
 from sync.machine import ChannelId
 
 DEPTH: Final = 3
-"""Levels below what is named at which exports are found: DIR, DIR/node, DIR/host/node."""
+"""Levels below what is named at which either is found: DIR, DIR/node, DIR/host/node."""
 
 BATCH: Final = 256
 """Rows of a file in memory at once: 16 MB, if all are of the largest size."""
@@ -28,7 +30,9 @@ BATCH: Final = 256
 FILES_AT_ONCE: Final = 128
 """Files of one day that are open together: a process may have 1024."""
 
-COLUMNS: Final = ("channel", "message_id", "created_ns", "header", "signature", "body")
+CHANNEL: Final = "channel"
+COLUMNS: Final = ("message_id", "created_ns", "header", "signature", "body")
+"""What is read of each row beside its channel."""
 
 
 class Row(NamedTuple):
@@ -44,42 +48,49 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """The exports in and below a directory: the files of each channel, day by day."""
+    """The exports and consolidated histories in and below a directory."""
 
-    days: Mapping[ChannelId, Sequence[Sequence[Path]]]
+    files: Mapping[ChannelId, Sequence[Sequence[Path]]]
+    """Of each channel, in the order in which they are read; those of one day are read together."""
     names: Mapping[str, str]
-    """Names of channels by id, as the exporter knew them."""
+    """Names of channels by id, as the exporters knew them."""
 
     @classmethod
     def find(cls, directory: Path) -> "Archive":
-        """Find the exports in and below a directory.
+        """Find what there is in and below a directory.
 
         Raises:
-            LocalError: there are none, or one cannot be read, or has another format.
+            LocalError: there is nothing, or something cannot be read, or has another format.
         """
-        names: dict[str, str] = {}
-        files: dict[ChannelId, dict[str, list[Path]]] = {}
-        exports = list(_exports(directory, DEPTH))
-        if not exports:
+        try:
+            found = list(_found(directory, DEPTH))
+        except OSError as error:
             raise LocalError(
-                f"No export in {directory}: no {NOTE} there. `chat-tui export DIR` makes one."
+                f"{error.filename or directory} cannot be read ({error.strerror}): put its rights "
+                "right, or copy it again."
+            ) from error
+        if not found:
+            raise LocalError(
+                f"No export in {directory}: no {NOTE} there, and no results of {CONSOLIDATE}. "
+                "`chat-tui export DIR` makes one."
             )
-        for export in exports:
-            names |= _names(export / NOTE)
-            for file in sorted((export / HISTORY_DIR).glob("channel=*/day=*/*.parquet")):
-                day, channel = file.parent.name, file.parent.parent.name
-                of_channel = files.setdefault(ChannelId(channel.removeprefix("channel=")), {})
-                of_channel.setdefault(day, []).append(file)
-        days = {
-            channel: [of_channel[day] for day in sorted(of_channel)]
-            for channel, of_channel in sorted(files.items())
-        }
-        return cls(days, names)
+        exports = [one for one in found if isinstance(one, Path)]
+        histories = [one for one in found if isinstance(one, Consolidated)]
+        names: dict[str, str] = {}
+        for known in (*(one.names for one in histories), *(_names(one / NOTE) for one in exports)):
+            names |= {channel: name for channel, name in known.items() if name}
+        files: dict[ChannelId, list[list[Path]]] = {}
+        for history in histories:
+            for channel, whole in history.files().items():
+                files.setdefault(channel, []).extend([file] for file in whole)
+        for channel, days in _days(exports).items():
+            files.setdefault(channel, []).extend(days[day] for day in sorted(days))
+        return cls(dict(sorted(files.items())), names)
 
     def only(self, channels: Sequence[ChannelId]) -> "Archive":
         """Return what there is of some channels."""
-        days = {channel: self.days[channel] for channel in channels if channel in self.days}
-        return Archive(days, self.names)
+        files = {channel: self.files[channel] for channel in channels if channel in self.files}
+        return Archive(files, self.names)
 
     def count(self, channel: ChannelId) -> int:
         """Return how many rows of a channel there are, by the files' footers.
@@ -87,26 +98,27 @@ class Archive:
         Raises:
             LocalError: a file cannot be read.
         """
-        return sum(_opened(file).metadata.num_rows for file in chain(*self.days[channel]))
+        return sum(_opened(file).metadata.num_rows for file in chain(*self.files[channel]))
 
     def rows(self, channel: ChannelId) -> Iterator[Row]:
-        """Yield the rows of a channel, day by day, by time of creation.
+        """Yield the rows of a channel, those of a day by time of creation.
 
         Raises:
             LocalError: a file cannot be read.
         """
-        for files in self.days[channel]:
+        for files in self.files[channel]:
             for first in range(0, len(files), FILES_AT_ONCE):
                 together = files[first : first + FILES_AT_ONCE]
                 yield from merge(*map(_rows, together), key=lambda row: row.created_ns)
 
 
 def _rows(file: Path) -> Iterator[Row]:
-    source = _opened(file)
+    source, of_path = _opened(file), _channel_of(file)
     try:
-        for batch in source.iter_batches(batch_size=BATCH, columns=list(COLUMNS)):
+        for batch in source.iter_batches(batch_size=BATCH, columns=_columns(file)):
             columns = [batch.column(name).to_pylist() for name in COLUMNS]
-            for channel, message_id, created_ns, *content in zip(*columns, strict=True):
+            channels = [of_path] * len(batch) if of_path else batch.column(CHANNEL).to_pylist()
+            for channel, message_id, created_ns, *content in zip(channels, *columns, strict=True):
                 when = created_ns if isinstance(created_ns, int) else 0
                 yield Row(when, channel, message_id, *content)
     except (pa.ArrowException, OSError, KeyError) as error:
@@ -118,17 +130,27 @@ def _opened(file: Path) -> pq.ParquetFile:
         source = pq.ParquetFile(file)
     except (pa.ArrowException, OSError) as error:
         raise _unreadable(file, error) from error
-    lacking = set(COLUMNS) - set(source.schema_arrow.names)
+    lacking = set(_columns(file)) - set(source.schema_arrow.names)
     if lacking:
         raise _unreadable(file, f"it has no column {', '.join(sorted(lacking))}")
     return source
 
 
+def _columns(file: Path) -> list[str]:
+    return [*COLUMNS] if _channel_of(file) else [CHANNEL, *COLUMNS]
+
+
+def _channel_of(file: Path) -> str | None:
+    """Return the channel of a history's file, whose rows do not say it; of an export's, None."""
+    above = file.parent.name
+    return above.removeprefix("channel=") if above.startswith("channel=") else None
+
+
 def _unreadable(file: Path, why: object) -> LocalError:
     [first, *_] = str(why).splitlines() or ["no reason given"]
     return LocalError(
-        f"{file} cannot be read ({first}). Copy it again, or export it again; what was imported "
-        "before it is here, and is not imported twice."
+        f"{file} cannot be read ({first}). Copy it again, or make it again as it was made; what "
+        "was imported before it is here, and is not imported twice."
     )
 
 
@@ -136,7 +158,7 @@ def _names(note: Path) -> Mapping[str, str]:
     try:
         told = json.loads(note.read_text())
         written, names = told["format"], dict(told["channels"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise LocalError(f"{note} cannot be read ({error}); export it again.") from error
     if written != FORMAT:
         raise LocalError(
@@ -146,9 +168,24 @@ def _names(note: Path) -> Mapping[str, str]:
     return {str(channel): str(name) for channel, name in names.items()}
 
 
-def _exports(directory: Path, depth: int) -> Iterator[Path]:
+def _days(exports: Sequence[Path]) -> Mapping[ChannelId, Mapping[str, list[Path]]]:
+    """Return the files of exports by channel and day."""
+    found: dict[ChannelId, dict[str, list[Path]]] = {}
+    for export in exports:
+        for file in sorted((export / HISTORY_DIR).glob("channel=*/day=*/*.parquet")):
+            day, channel = file.parent.name, file.parent.parent.name
+            of_channel = found.setdefault(ChannelId(channel.removeprefix("channel=")), {})
+            of_channel.setdefault(day, []).append(file)
+    return found
+
+
+def _found(directory: Path, depth: int) -> Iterator[Path | Consolidated]:
+    """Yield exports, and the histories that are among results; a diff's exports are among them."""
     if (directory / NOTE).is_file():
         yield directory
-    elif depth and directory.is_dir():
+        return
+    if history := Consolidated.find(directory):
+        yield history
+    if depth and directory.is_dir():
         for below in sorted(directory.iterdir()):
-            yield from _exports(below, depth - 1)
+            yield from _found(below, depth - 1)

@@ -91,7 +91,7 @@ class Importer:
         """
         ours = {membership.channel: membership for membership in memberships}
         imported = Imported()
-        for channel in archive.days:
+        for channel in archive.files:
             if channel in ours:
                 await self._take_channel(archive, ours[channel], imported, progress)
             else:

@@ -14,17 +14,17 @@ from typing import Any, Final
 
 import platformdirs
 
+from storage.results import published_in, small_text
 from sync.errors import LocalError
 
 FORMAT: Final = 1
 
 REPORT: Final = "report.json"
 PAGE: Final = "report.html"
-MANIFEST: Final = "manifest.json"
 JOB: Final = "report"
 
 BYTES_MAX: Final = 4 * 1024 * 1024
-"""Of `report.json` and of the manifest: a hundred times what a report takes."""
+"""Of `report.json`: a hundred times what a report takes."""
 
 SECTIONS_MAX: Final = 20
 ROWS_MAX: Final = 60
@@ -134,13 +134,12 @@ def report_file(named: Path | None = None) -> Path:
         except (OSError, ValueError):
             raise LocalError(HOW) from None
     try:
-        jobs = json.loads(_small_text(out / MANIFEST))["jobs"]
-        return Path(out / str(jobs[JOB]["directory"]) / REPORT)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise LocalError(
-            f"There is no report in {printable(out)}: `chat-tui pipeline report --out DIR` makes "
-            "one of the results in DIR."
-        ) from error
+        published = published_in(out, JOB)
+    except LocalError as error:
+        raise _no_report(out) from error
+    if published is None:
+        raise _no_report(out)
+    return published.directory / REPORT
 
 
 def read_report(named: Path | None = None) -> tuple[Path, Report]:
@@ -151,7 +150,7 @@ def read_report(named: Path | None = None) -> tuple[Path, Report]:
     """
     path = report_file(named)
     try:
-        return path, Report.from_json(_small_text(path))
+        return path, Report.from_json(small_text(path, BYTES_MAX))
     except (OSError, ValueError) as error:
         raise LocalError(
             f"{printable(path)} cannot be read ({printable(error)}); `chat-tui pipeline report "
@@ -159,12 +158,11 @@ def read_report(named: Path | None = None) -> tuple[Path, Report]:
         ) from error
 
 
-def _small_text(path: Path) -> str:
-    with path.open(encoding="utf-8") as file:
-        text = file.read(BYTES_MAX + 1)
-    if len(text) > BYTES_MAX:
-        raise ValueError(f"it is larger than {BYTES_MAX} characters")
-    return text
+def _no_report(out: Path) -> LocalError:
+    return LocalError(
+        f"There is no report in {printable(out)}: `chat-tui pipeline report --out DIR` makes one "
+        "of the results in DIR."
+    )
 
 
 def _section(read: Mapping[str, Any]) -> Section:

@@ -1,5 +1,6 @@
-"""Exports of messages and log rows that a test made, written by the tables alone."""
+"""Exports and histories of what a test made, written by the tables alone."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from storage.consolidated import IN_FILES
 from storage.tables import (
     HISTORY,
     HISTORY_DIR,
@@ -87,6 +89,38 @@ def export(
     """Write an export in which each node holds these messages; returns `directory`."""
     held = list(messages)
     return export_rows(directory, [row_of(one, node) for node in nodes for one in held], nodes)
+
+
+def consolidated_rows(
+    out: Path,
+    rows: Iterable[Row],
+    names: Mapping[str, str] | None = None,
+    size: int = 100,
+    schema: pa.Schema = IN_FILES,
+) -> Path:
+    """Write results of `consolidate` with these rows, `size` a file; returns `out`."""
+    run = out / "runs" / "consolidate-1"
+    (run / HISTORY_DIR).mkdir(parents=True)
+
+    def place(row: Row) -> str:
+        return str(row.get("in_channel", row["channel"]))
+
+    for channel, together in groupby(sorted(rows, key=place), place):
+        where = run / HISTORY_DIR / f"channel={channel}"
+        where.mkdir()
+        ordered = sorted(together, key=lambda row: (row["lamport"], row["message_id"]))
+        for first in range(0, len(ordered), size):
+            table = pa.Table.from_pylist(ordered[first : first + size], schema)
+            pq.write_table(table, where / f"part-{first // size:05d}.parquet")
+    (run / "channels.json").write_text(json.dumps(names or {}))
+    jobs = {"consolidate": {"directory": "runs/consolidate-1", "figures": {}}}
+    (out / "manifest.json").write_text(json.dumps({"format": 1, "jobs": jobs}))
+    return out
+
+
+def consolidated(out: Path, messages: Iterable[StoredMessage], size: int = 100) -> Path:
+    """Write results of `consolidate` that hold these messages; returns `out`."""
+    return consolidated_rows(out, map(row_of, messages), size=size)
 
 
 def export_log(directory: Path, table: pa.Table | None = None) -> Path:

@@ -261,6 +261,7 @@ def test_no_export_and_another_format_are_said_with_the_fix(tmp_path: Path) -> N
     with pytest.raises(LocalError, match="format 99"):
         Archive.find(tmp_path)
 
-    (tmp_path / NOTE).write_text("[]")
-    with pytest.raises(LocalError, match="cannot be read"):
-        Archive.find(tmp_path)
+    for no_note in ("[]", "[" * 100_000):
+        (tmp_path / NOTE).write_text(no_note)
+        with pytest.raises(LocalError, match="cannot be read"):
+            Archive.find(tmp_path)

@@ -12,9 +12,10 @@ from storage.export import Wanted
 from storage.pipeline.inputs import Inputs
 from storage.pipeline.jobs import audit, consolidate, report
 from storage.pipeline.problems import PipelineError
-from storage.pipeline.runs import Published, Results
+from storage.pipeline.runs import Results
 from storage.pipeline.synthetic.plan import Faults
 from storage.pipeline.work import Work
+from storage.results import Published
 from storage.tables import NOTE
 from sync.logbook import Note
 from sync.machine import DAY, ChannelId

@@ -36,6 +36,9 @@ def test_exports_that_cannot_be_read_are_said_and_nothing_is_written(tmp_path: P
 
     (exports / NOTE).write_text('{"format": 99}')
     assert "has format 99" in said(*command)
+
+    (exports / NOTE).write_text("[" * 100_000)
+    assert "cannot be read" in said(*command)
     assert not out.exists()
 
 

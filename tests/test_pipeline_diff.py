@@ -22,8 +22,9 @@ from storage.pipeline.jobs import consolidate, diff, fingerprints
 from storage.pipeline.prints import SPANS, XOR
 from storage.pipeline.problems import PipelineError
 from storage.pipeline.reading import EVERYTHING, RANGES_MAX, minutes_in, ranges_of, rows_in
-from storage.pipeline.runs import Published, Results
+from storage.pipeline.runs import Results
 from storage.pipeline.work import Work
+from storage.results import Published
 from storage.tables import BIGINT_MAX, Note, sync_hash
 from sync.group import writer
 from sync.group.values import StoredMessage

@@ -2,20 +2,16 @@
 
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
 
-from storage.pipeline.histories import IN_FILES
 from storage.pipeline.problems import PipelineError
 from storage.pipeline.running import check_needs, run_jobs
 from storage.pipeline.runs import Results
 from storage.pipeline.session import Cluster
 from storage.pipeline.summary import tables
-from storage.tables import HISTORY_DIR
 from sync.machine import HOUR
-from tests.archived import row_of
+from tests.archived import consolidated
 from tests.archives import scattered
 from tests.entries import CHANNEL
 
@@ -38,15 +34,10 @@ def test_what_a_job_needs_may_be_made_before_it_or_lie_there(tmp_path: Path) -> 
 def test_a_history_made_of_exports_is_no_export_for_who_asks_what_nodes_hold(
     tmp_path: Path,
 ) -> None:
-    results = Results(tmp_path / "one")
-    with results.run("consolidate") as run:
-        [message] = scattered(1, HOUR, channel=CHANNEL)
-        table = run.directory / HISTORY_DIR / f"channel={CHANNEL}"
-        table.mkdir(parents=True)
-        pq.write_table(pa.Table.from_pylist([row_of(message)], IN_FILES), table / "0.parquet")
+    history = consolidated(tmp_path / "one", scattered(1, HOUR, channel=CHANNEL))
 
     with pytest.raises(PipelineError, match="name the exports it was made of"):
-        run_jobs(["audit"], [results.out], tmp_path / "out", Cluster(), as_json=False)
+        run_jobs(["fingerprints", "audit"], [history], tmp_path / "out", Cluster(), as_json=False)
 
 
 def test_figures_are_shown_one_a_line_and_records_as_tables() -> None:

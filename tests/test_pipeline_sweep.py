@@ -15,9 +15,10 @@ from storage.pipeline.grid import Grid
 from storage.pipeline.inputs import Inputs
 from storage.pipeline.jobs import sweep
 from storage.pipeline.problems import PipelineError
-from storage.pipeline.runs import Figures, Results
+from storage.pipeline.runs import Results
 from storage.pipeline.simulation import Point, Simulation, simulated
 from storage.pipeline.work import Work
+from storage.results import Figures
 from tests.appearing import appearing
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from chat_tui.commands.command import At
 from chat_tui.commands.table import Commands
 from storage import report as reports
 from storage.report import Report, Section
+from storage.results import MANIFEST
 from tests import scenes
 from tests.readings import command, reading, shown, until
 
@@ -38,7 +39,7 @@ def written_report(directory: Path) -> Path:
     )
     (where / reports.REPORT).write_text(report.to_json())
     jobs = {"report": {"directory": "runs/report-1", "figures": {}}}
-    (out / reports.MANIFEST).write_text(json.dumps({"format": 1, "jobs": jobs}))
+    (out / MANIFEST).write_text(json.dumps({"format": 1, "jobs": jobs}))
     return out
 
 

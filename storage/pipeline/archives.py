@@ -1,21 +1,24 @@
 """An archive: the distinct messages of the exports that are named together.
 
-What is named is a directory with exports, or one with the results of `fingerprints` over exports,
-which then are not read again where nothing differs, or one with the history that `consolidate` made
-of them, which may be all that is kept.
+What is named is a directory with exports, or one with the history that `consolidate` made of them,
+which may be all that is kept, or one with the results of `fingerprints` over any of these, which
+then are not read again where nothing differs.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from storage.pipeline.differences import within
-from storage.pipeline.inputs import FINGERPRINTS, Inputs, struct_of
+from storage.pipeline.histories import read_history
+from storage.pipeline.inputs import FINGERPRINTS, Inputs, are_gone, struct_of
 from storage.pipeline.prints import SYNC_ID, Prints, by_minute, distinct
 from storage.pipeline.problems import PipelineError
 from storage.pipeline.reading import Range, files_near
-from storage.pipeline.runs import MANIFEST, Results
+from storage.pipeline.runs import Results
+from storage.results import MANIFEST
 from storage.tables import HISTORY, HISTORY_DIR, Note
 
 if TYPE_CHECKING:
@@ -29,7 +32,7 @@ the rows."""
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """Exports, and where the fingerprints of them lie, if they were taken before."""
+    """Exports and histories, and where their fingerprints lie, if they were taken before."""
 
     inputs: Inputs
     prints: Path | None = None
@@ -43,9 +46,9 @@ class Archive:
         """
         published = Results(path).published(FINGERPRINTS) if (path / MANIFEST).is_file() else None
         inputs = Inputs.find([path])
-        if published is None or inputs.histories:
+        if published is None or are_gone(published):  # then the history stands in their place
             return cls(inputs)
-        if state_of(inputs.directories) != published.figures["state"]:
+        if sorted(state_of(inputs)) != sorted(published.figures["state"]):
             raise PipelineError(
                 f"What the fingerprints in {path} were taken of has changed since; run "
                 "`chat-tui pipeline fingerprints` again."
@@ -55,9 +58,9 @@ class Archive:
     @property
     def once(self) -> bool:
         """Whether it is known to hold no message twice: a node does not, and neither its export."""
-        if self.inputs.histories:
-            return True
-        return len(self.inputs.notes) == 1 and len(self.inputs.notes[0].nodes) == 1
+        if len(self.inputs.sources) != 1:
+            return False
+        return bool(self.inputs.histories) or len(self.inputs.notes[0].nodes) == 1
 
     @property
     def notes(self) -> Sequence[Note]:
@@ -70,10 +73,11 @@ class Archive:
 
         What several exports or nodes hold has to be sorted out, the greater part of the work then.
         """
-        for one in self.inputs.histories:
-            return one.read(spark, [one.table], {}).select(*SYNC_ID)
-        history = self.inputs.history(spark)
-        return history.select(*SYNC_ID) if self.once else distinct(history)
+        held = [read_history(spark, one, [one.table], {}) for one in self.inputs.histories]
+        if self.inputs.directories:
+            held.append(self.inputs.history(spark))
+        rows = _together([one.select(*SYNC_ID) for one in held])
+        return rows if self.once else distinct(rows)
 
     def minutes(self, spark: "SparkSession") -> "DataFrame":
         """Return the fingerprints of all minutes: the columns of `PRINTS`."""
@@ -84,25 +88,34 @@ class Archive:
     def near(self, spark: "SparkSession", ranges: Sequence[Range]) -> "DataFrame":
         """Return the rows in some ranges of time, of all nodes: the columns of `HISTORY`."""
         schema = struct_of(HISTORY)
-        for one in self.inputs.histories:
-            if near := files_near(one.table, "created_ns", ranges):
-                return one.read(spark, near, BY_STATISTICS).where(within(ranges))
+        held = [
+            read_history(spark, one, near, BY_STATISTICS)
+            for one in self.inputs.histories
+            if (near := files_near(one.table, "created_ns", ranges))
+        ]
         files = [
             str(file)
             for export in self.inputs.directories
             for file in files_near(export / HISTORY_DIR, "created_ns", ranges)
         ]
-        if not files:
+        if files:
+            options = {"recursiveFileLookup": "true", **BY_STATISTICS}
+            held.append(spark.read.schema(schema).options(**options).parquet(*files))
+        if not held:
             return spark.createDataFrame([], schema)
-        options = {"recursiveFileLookup": "true", **BY_STATISTICS}
-        return spark.read.schema(schema).options(**options).parquet(*files).where(within(ranges))
+        return _together(held).where(within(ranges))
 
 
-def state_of(exports: Sequence[Path]) -> list[list[Any]]:
-    """Return what changes when the history in exports does: files, bytes, when last written."""
+def _together(frames: Sequence["DataFrame"]) -> "DataFrame":
+    """Return the rows of all, of which there is at least one."""
+    return reduce(lambda one, other: one.unionAll(other), frames)
+
+
+def state_of(inputs: Inputs) -> list[list[Any]]:
+    """Return what changes when the history in these does: files, bytes, when last written."""
     states: list[list[Any]] = []
-    for export in exports:
-        found = [file.stat() for file in (export / HISTORY_DIR).rglob("*.parquet")]
+    for place in [*inputs.directories, *(one.directory for one in inputs.histories)]:
+        found = [file.stat() for file in (place / HISTORY_DIR).rglob("*.parquet")]
         size = sum(file.st_size for file in found)
         states.append([len(found), size, max((file.st_mtime_ns for file in found), default=0)])
     return states

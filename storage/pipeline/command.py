@@ -135,7 +135,10 @@ def audit(**options: Any) -> None:
 @exports_argument
 @cluster_options
 def fingerprints(**options: Any) -> None:
-    """Count and fingerprint what is held, for each minute, hour and day."""
+    """Count and fingerprint what is held, for each minute, hour and day.
+
+    IN may also be the --out of `consolidate`.
+    """
     run_and_exit(["fingerprints"], **options)
 
 

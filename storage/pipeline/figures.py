@@ -10,8 +10,8 @@ from pyspark.sql import functions as F  # noqa: N812  # as all of its documentat
 from storage.pipeline.evidence import false_positive_rate
 from storage.pipeline.latency import PERCENTS
 from storage.pipeline.published import Row, first_rows, row_count
-from storage.pipeline.runs import Figures
 from storage.pipeline.work import Work
+from storage.results import Figures
 from sync import bloom_parameters
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from storage.pipeline.histories import IN_FILES
+from storage.consolidated import IN_FILES
 from storage.pipeline.inputs import Inputs
 from storage.pipeline.problems import PipelineError
 from storage.tables import HISTORY, HISTORY_DIR, LOG, LOG_DIR
@@ -37,7 +37,7 @@ def check_files(inputs: Inputs) -> Amount:
         size += path.stat().st_size
         files += 1
     if not rows:
-        names = ", ".join(map(str, inputs.directories[:3]))
+        names = ", ".join(map(str, inputs.sources[:3]))
         raise PipelineError(
             f"The exports hold no rows ({names}): nothing was written there yet, or only "
             "`export.json` was copied."

@@ -12,9 +12,10 @@ import pyarrow as pa
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
-from storage.pipeline.histories import Consolidated
-from storage.pipeline.problems import PipelineError
-from storage.pipeline.runs import MANIFEST, Results
+from storage.consolidated import Consolidated
+from storage.pipeline.problems import PipelineError, as_problems
+from storage.pipeline.runs import Results
+from storage.results import MANIFEST, Published
 from storage.tables import (
     BEFORE,
     FORMAT,
@@ -76,6 +77,9 @@ class Inputs:
                 histories.append(history)
                 continue
             for source in _sources(path):
+                if history := _consolidated(source):
+                    histories.append(history)
+                    continue
                 for directory in islice(_exports(source, DEPTH), EXPORTS_MAX):
                     found.setdefault(directory, read_note(directory))
         if not found and not histories:
@@ -93,6 +97,11 @@ class Inputs:
             )
         notes = [found[directory] for directory in directories]
         return cls(directories, notes, tuple(named), histories)
+
+    @property
+    def sources(self) -> list[Path]:
+        """Where all of it can be found again."""
+        return [*self.directories, *(one.out for one in self.histories)]
 
     @property
     def logs_in_part(self) -> list[str]:
@@ -146,7 +155,7 @@ def read_note(directory: Path) -> Note:
             return Note(
                 list(note["nodes"]), dict(note["channels"]), dict(note["hosts"]), dict(note["more"])
             )
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise PipelineError(f"{path} cannot be read ({error}); export it again.") from error
     raise PipelineError(
         f"{path} has format {note['format']}, this chat-tui reads {FORMAT}; export it again with "
@@ -154,17 +163,26 @@ def read_note(directory: Path) -> Note:
     )
 
 
+def are_gone(prints: Published) -> bool:
+    """Whether something that fingerprints were taken of is not where it was."""
+    return any(not Path(source).is_dir() for source in prints.figures["exports"])
+
+
 def _history(path: Path) -> Consolidated | None:
     """Return the history that was made of exports, where it is all that is left of them."""
-    consolidated = Consolidated.find(path)
+    consolidated = _consolidated(path)
     if consolidated is None or (prints := Results(path).published(FINGERPRINTS)) is None:
         return consolidated
-    gone = any(not Path(source).is_dir() for source in prints.figures["exports"])
-    return consolidated if gone else None
+    return consolidated if are_gone(prints) else None
+
+
+def _consolidated(path: Path) -> Consolidated | None:
+    with as_problems():
+        return Consolidated.find(path)
 
 
 def _sources(path: Path) -> Sequence[Path]:
-    """Return where to look for exports: results of `fingerprints` stand for what they are of.
+    """Return where to look: results of `fingerprints` stand for what they are of.
 
     Raises:
         PipelineError: these results cannot be read, or what they are of is gone.

@@ -10,7 +10,7 @@ from storage.pipeline.evidence import false_positive_rate
 from storage.pipeline.latency import PERCENTS
 from storage.pipeline.matrix import COLUMNS, ROWS
 from storage.pipeline.published import Row, first_rows
-from storage.pipeline.runs import Figures
+from storage.results import Figures
 from sync.bloom_parameters import LAN, WAKU
 
 US: Final = 1_000_000

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 from storage.pipeline.report_sweep import sweep_rows
-from storage.pipeline.runs import Figures
 from storage.pipeline.words import MS, number, share, span, spread_text
 from storage.report import ROWS_MAX, Section, printable
+from storage.results import Figures
 
 Rows: TypeAlias = Iterator[tuple[str, str]]
 

@@ -8,8 +8,8 @@ combined).
 from collections.abc import Iterator, Mapping
 
 from storage.pipeline.published import Row
-from storage.pipeline.runs import Figures
 from storage.pipeline.words import MS, number, span
+from storage.results import Figures
 
 
 def sweep_rows(figures: Figures) -> Iterator[tuple[str, str]]:

@@ -6,8 +6,8 @@ from typing import Final
 from storage.pipeline import plots
 from storage.pipeline.published import Row
 from storage.pipeline.report_sweep import is_base
-from storage.pipeline.runs import Figures
 from storage.pipeline.words import MS, number
+from storage.results import Figures
 
 SIZES_MAX: Final = 6
 """Groups whose lines are drawn: there are so many colours."""

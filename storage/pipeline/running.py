@@ -21,19 +21,20 @@ from storage.pipeline.footers import check_files
 from storage.pipeline.inputs import Inputs
 from storage.pipeline.problems import PipelineError
 from storage.pipeline.progress import Telling, shown
-from storage.pipeline.runs import LOG, Figures, Results
+from storage.pipeline.runs import LOG, Results
 from storage.pipeline.schedule import NEEDS, one_at_a_time, side_by_side
 from storage.pipeline.session import Cluster, is_short, session
 from storage.pipeline.stopping import Stop, stoppable
 from storage.pipeline.summary import tables
 from storage.pipeline.work import Work
+from storage.results import Figures
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 JOBS: Final = "storage.pipeline.jobs"
 
-READ_HISTORIES: Final = {"diff"}
+READ_HISTORIES: Final = {"diff", "fingerprints"}
 """Jobs that ask for messages alone, not who holds them."""
 
 
@@ -102,8 +103,8 @@ def _figures(  # all that they are told
     size = check_files(inputs).size if named else 0
     if inputs.histories and set(jobs) - READ_HISTORIES:
         raise PipelineError(
-            f"{inputs.histories[0].directory.parent.parent} holds the history that consolidate "
-            "made, which `diff` alone reads: name the exports it was made of."
+            f"{inputs.histories[0].out} holds the history that consolidate made, which only "
+            "`fingerprints` and `diff` read: name the exports it was made of."
         )
     results = Results(out)
     check_needs(jobs, results)

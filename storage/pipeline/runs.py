@@ -1,7 +1,5 @@
-"""Where results lie, and how they appear: whole, or not at all.
+"""How results appear where `storage.results` says: whole, or not at all.
 
-OUT/manifest.json             which run of each job is the published one, and its figures
-OUT/runs/<job>-<number>/      the tables of one run; only the manifest makes them count
 OUT/spark.log                 what Spark said the last time
 """
 
@@ -13,27 +11,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
-from storage.pipeline.problems import FULL, PipelineError
+from storage.pipeline.problems import FULL, PipelineError, as_problems
+from storage.results import FORMAT, MANIFEST, RUNS, Figures, Published, manifest_of, published_in
 from storage.tables import replace_text
 
-FORMAT: Final = 1
-MANIFEST: Final = "manifest.json"
-RUNS: Final = "runs"
 LOG: Final = "spark.log"
 LOCK: Final = ".lock"
-
-Figures: TypeAlias = dict[str, Any]
-"""What a job found, as JSON: small, for the manifest, the terminal and the report."""
-
-
-@dataclass(frozen=True, slots=True)
-class Published:
-    """A finished run: where its tables are, and its figures."""
-
-    directory: Path
-    figures: Figures
 
 
 class Results:
@@ -57,8 +42,8 @@ class Results:
 
     def published(self, job: str) -> Published | None:
         """Return the last good run of a job, None if there is none."""
-        run = self._manifest().get(job)
-        return None if run is None else Published(self.out / run["directory"], run["figures"])
+        with as_problems():
+            return published_in(self.out, job)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -142,20 +127,8 @@ class Results:
             replace_text(self.out / MANIFEST, text)
 
     def _manifest(self) -> dict[str, Any]:
-        path = self.out / MANIFEST
-        try:
-            manifest = json.loads(path.read_text())
-            if manifest["format"] == FORMAT:
-                return dict(manifest["jobs"])
-        except FileNotFoundError:
-            return {}
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise PipelineError(
-                f"{path} cannot be read ({error}); remove it and run again."
-            ) from error
-        raise PipelineError(
-            f"{path} is of another version of chat-tui; name a new directory by --out."
-        )
+        with as_problems():
+            return dict(manifest_of(self.out))
 
 
 @dataclass(slots=True)

@@ -6,7 +6,7 @@ from typing import Any, Final
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from storage.pipeline.runs import Figures
+from storage.results import Figures
 
 DIGITS: Final = 4
 """More would not be read; the results have all."""

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from storage.pipeline.runs import Figures
+from storage.results import Figures
 
 MS: Final = 1_000
 S: Final = 1_000_000

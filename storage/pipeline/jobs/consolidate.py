@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
 
+from storage.consolidated import write_names
 from storage.pipeline import consolidation
-from storage.pipeline.histories import write_names
 from storage.pipeline.published import row_count
 from storage.pipeline.verify import REASON
 from storage.pipeline.work import Work
@@ -41,8 +41,8 @@ def run(work: Work) -> None:
     history.write.partitionBy("channel").parquet(work.run.table("history"))
     consolidation.holders(held, members).write.parquet(work.run.table("holders"))
     false = _written(work, consolidation.quarantine(found, members), "quarantine")
-    names = {channel: name for one in work.inputs.notes for channel, name in one.channels.items()}
-    write_names(work.run.directory, names)
+    named = [item for one in work.inputs.notes for item in one.channels.items()]
+    write_names(work.run.directory, {channel: name for channel, name in named if name})
     _figure(work, members, held, false)
     shutil.rmtree(work.run.table(KEPT))
 

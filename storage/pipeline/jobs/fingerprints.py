@@ -18,9 +18,9 @@ ROOTS_MAX: Final = 100
 
 
 def run(work: Work) -> None:
-    """Take the fingerprints of all exports together."""
+    """Take the fingerprints of all exports and histories together."""
     archive = Archive(work.inputs)
-    state = state_of(work.inputs.directories)
+    state = state_of(work.inputs)
     archive.minutes(work.spark).write.parquet(work.run.table("minutes"))
     prints = Prints(work.spark, work.run.directory)
     for fine, coarse in pairwise(SPANS):
@@ -39,6 +39,6 @@ def run(work: Work) -> None:
             }
             for root in largest
         ],
-        "exports": [str(Path(path).absolute()) for path in work.inputs.directories],
+        "exports": [str(Path(path).absolute()) for path in work.inputs.sources],
         "state": state,
     }

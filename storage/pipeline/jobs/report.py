@@ -9,9 +9,10 @@ from storage.pipeline.problems import PipelineError
 from storage.pipeline.published import first_rows, row_count, table_names
 from storage.pipeline.report_page import Evidence, Part, page
 from storage.pipeline.report_sections import TITLES, sections
-from storage.pipeline.runs import Published, Results, Run
+from storage.pipeline.runs import Results, Run
 from storage.pipeline.work import Work
 from storage.report import PAGE, REPORT, Report, remember
+from storage.results import Published
 
 EVIDENCE: Final = {
     "consolidate": ("quarantine",),
