@@ -1,6 +1,5 @@
 """Who was here: what is said while nobody is, and when somebody comes back."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -8,15 +7,10 @@ import pytest
 from chat_tui.company import BACK_WITHIN, PATIENCE, Company
 from sync.machine import SECOND, Nanos
 from sync.view import Snapshot
-from tests import scenes
 from tests.conversations import NOON
 from tests.test_reports import CALM, NETWORK, absent, present, session, snapshot, waiting
 
-
-@pytest.fixture(autouse=True)
-def _in_utc() -> Iterator[None]:
-    with scenes.utc():
-        yield
+pytestmark = pytest.mark.usefixtures("in_utc")
 
 
 ALONE = replace(snapshot(), port=46021)

@@ -1,7 +1,5 @@
 """Keys with another meaning, and the palette: what a person presses, and sees then."""
 
-from collections.abc import Iterator
-
 import pytest
 from textual.widgets import Input
 
@@ -13,11 +11,7 @@ from tests import scenes
 from tests.readings import until
 from tests.test_settings_screen import opened, shown, type_in
 
-
-@pytest.fixture(autouse=True)
-def _in_utc() -> Iterator[None]:
-    with scenes.utc():
-        yield
+pytestmark = pytest.mark.usefixtures("in_utc")
 
 
 async def test_a_key_can_be_given_another_meaning_and_help_shows_it() -> None:

@@ -1,7 +1,7 @@
 """Commands about reading, as line mode has them: over a real chat's disk, with sentences."""
 
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from copy import deepcopy
 from pathlib import Path
@@ -18,11 +18,7 @@ from tests.chats import meet, opened, running
 from tests.readings import long_talk, short_talk
 from tests.scenes import Scene
 
-
-@pytest.fixture(autouse=True)
-def _in_utc() -> Iterator[None]:
-    with scenes.utc():
-        yield
+pytestmark = pytest.mark.usefixtures("in_utc")
 
 
 @asynccontextmanager

@@ -1,6 +1,6 @@
 """Settings on the screen: what a person presses, and sees then."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -18,11 +18,7 @@ from tests.scenes import Scene, screen_of
 
 SECTIONS = len(schema.Section)
 
-
-@pytest.fixture(autouse=True)
-def _in_utc() -> Iterator[None]:
-    with scenes.utc():
-        yield
+pytestmark = pytest.mark.usefixtures("in_utc")
 
 
 def shown(app: ChatApp) -> str:
