@@ -5,13 +5,14 @@ import random
 from collections.abc import Sequence
 from typing import TypeVar
 
-from sync.machine import SECOND, ChannelId, MessageId, Nanos, PeerId, Tick
+from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos, PeerId, Tick
 from sync.sds.channel import Channel
 from sync.sds.events import Broadcast, Connected, Effect, Received, Sealed, Send
 from sync.sds.message import HistoryEntry, Message
 from sync.sds.parameters import LAN, Parameters
 
 NOW: Nanos = 1_763_700_000 * SECOND
+NOW_MS = NOW // MILLISECOND
 CHANNEL = ChannelId("c0" * 16)
 EffectT = TypeVar("EffectT", bound=Effect)
 

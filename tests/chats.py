@@ -5,6 +5,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from chat_tui.client import Client
+from chat_tui.commands.command import At, Result
+from chat_tui.commands.table import Commands
+from chat_tui.faces import TextFace
+from chat_tui.settings.preferences import Preferences
 from chat_tui.setup import Setup
 from sync.net.options import Options
 
@@ -32,6 +36,18 @@ async def running(
     """A chat that others on this computer can reach by address."""
     async with opened(data_dir, name, channel=channel) as client, client.running():
         yield client
+
+
+@asynccontextmanager
+async def line_mode(data_dir: Path) -> AsyncIterator[tuple[Client, TextFace]]:
+    """Alice's chat with no network, and what line mode prints of it."""
+    async with opened(data_dir, "alice") as alice:
+        yield alice, TextFace(alice, Preferences())
+
+
+async def run(client: Client, line: str) -> Result:
+    """Enter a line in the channel that the chat begins in."""
+    return await Commands(client).run(line, At(client.first_channel))
 
 
 async def meet(one: Client, other: Client) -> None:

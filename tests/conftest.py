@@ -1,4 +1,4 @@
-"""What tests of many files share and pytest hands out: the Spark session, one a run."""
+"""What tests of many files share and pytest hands out: UTC, and the Spark session, one a run."""
 
 import os
 import shutil
@@ -23,6 +23,15 @@ def need_java() -> None:
     """Skip the test where there is no Java, with the fix; in CI there must be one."""
     if shutil.which("java") is None and not os.environ.get("CI"):
         pytest.skip("Spark needs Java 17: apt install default-jre-headless")
+
+
+@pytest.fixture(name="in_utc")
+def _in_utc() -> Iterator[None]:
+    """Times of day in UTC, whatever the computer's place is."""
+    from tests.scenes import utc  # noqa: PLC0415  # the whole screen, which Spark's tests do not need
+
+    with utc():
+        yield
 
 
 @pytest.fixture(scope="session")

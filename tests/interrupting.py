@@ -9,6 +9,8 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
@@ -51,6 +53,27 @@ def interrupted(
         check=False,
         timeout=ENDS_WITHIN_S,
     )
+
+
+@contextmanager
+def begun(
+    *command: str, env: Mapping[str, str] | None = None, process_group: int | None = None
+) -> Iterator["subprocess.Popen[str]"]:
+    """A program that runs beside the test, whose output can be read; no longer than the block."""
+    process = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        process_group=process_group,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
 
 
 if __name__ == "__main__":

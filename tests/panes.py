@@ -11,6 +11,7 @@ from chat_tui.debug_pane import DebugPane
 from chat_tui.marks import UNICODE, Glyphs
 from sync.machine import SECOND
 from tests import scenes
+from tests.readings import press
 from tests.scenes import Scene
 
 WIDE = (140, 40)
@@ -27,9 +28,7 @@ class Screen:
         return self.app.query_one(DebugPane)
 
     async def press(self, *keys: str) -> None:
-        for key in keys:
-            await self.pilot.press(key)
-            await self.pilot.pause()
+        await press(self.pilot, *keys)
 
     async def second(self) -> None:
         """Let a second pass, in the world and on the screen."""

@@ -11,6 +11,7 @@ from textual.pilot import Pilot
 from chat_tui.app import ChatApp
 from chat_tui.composer import Composer
 from chat_tui.marks import UNICODE, Glyphs
+from chat_tui.settings import schema
 from sync.machine import SECOND
 from tests import scenes
 from tests.scenes import ALICE, BOB, Scene
@@ -87,6 +88,19 @@ async def command(pilot: Pilot[None], text: str) -> None:
     pilot.app.query_one(Composer).insert(text)
     await pilot.press("enter")
     await pilot.pause()
+
+
+async def press(pilot: Pilot[None], *keys: str) -> None:
+    """Press keys one by one, each answered before the next."""
+    for key in keys:
+        await pilot.press(key)
+        await pilot.pause()
+
+
+def change_keys(app: ChatApp, **keys: str) -> None:
+    """Give rows of the table of keys another key each, as `/set` does."""
+    for id_, key in keys.items():
+        app._chat.settings.change(schema.KEY_SETTINGS[id_], (key,))
 
 
 async def paint(app: ChatApp, pilot: Pilot[None]) -> None:

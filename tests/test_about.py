@@ -1,7 +1,5 @@
 """What is said of one message, over simulated scenes."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from chat_tui.about.heard import Role
@@ -19,11 +17,7 @@ from sync.sds.repair import Window
 from tests import scenes, stories
 from tests.scenes import ALICE, BOB, Scene
 
-
-@pytest.fixture(autouse=True)
-def _in_utc() -> Iterator[None]:
-    with scenes.utc():
-        yield
+pytestmark = pytest.mark.usefixtures("in_utc")
 
 
 @pytest.fixture(scope="module")

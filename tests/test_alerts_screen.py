@@ -7,8 +7,8 @@ from chat_tui.app import ChatApp
 from chat_tui.settings import schema
 from sync.machine import SECOND, Nanos
 from tests import scenes
+from tests.readings import reading
 from tests.scenes import ALICE, BOB, Scene
-from tests.test_settings_screen import opened
 
 
 def hear(app: ChatApp) -> list[str]:
@@ -26,7 +26,7 @@ async def let_say(scene: Scene, pilot: Pilot[None], text: str, then: Nanos = SEC
 
 async def test_nothing_rings_while_the_channel_is_looked_at() -> None:
     scene = scenes.empty()
-    async with opened(scene) as (app, pilot):
+    async with reading(scene) as (app, pilot):
         told = hear(app)
         await let_say(scene, pilot, "alice, look")
 
@@ -35,7 +35,7 @@ async def test_nothing_rings_while_the_channel_is_looked_at() -> None:
 
 async def test_in_another_window_a_mention_rings_and_the_title_counts_until_one_looks() -> None:
     scene = scenes.empty()
-    async with opened(scene) as (app, pilot):
+    async with reading(scene) as (app, pilot):
         told = hear(app)
         app.post_message(events.AppBlur())
         await pilot.pause()
@@ -53,7 +53,7 @@ async def test_in_another_window_a_mention_rings_and_the_title_counts_until_one_
 async def test_own_messages_ring_nothing_in_any_window() -> None:
     scene = scenes.empty()
     scene.chat.settings.change(schema.ALERTS, "all")
-    async with opened(scene) as (app, pilot):
+    async with reading(scene) as (app, pilot):
         told = hear(app)
         app.post_message(events.AppBlur())
         await pilot.pause()
@@ -69,7 +69,7 @@ async def test_a_desktop_notice_goes_the_way_that_was_set() -> None:
     settings.change(schema.DESKTOP, "osc777")
     settings.change(schema.TITLE, False)
     settings.change(schema.BELL, False)
-    async with opened(scene) as (app, pilot):
+    async with reading(scene) as (app, pilot):
         told = hear(app)
         app.post_message(events.AppBlur())
         await pilot.pause()

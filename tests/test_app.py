@@ -17,6 +17,7 @@ from sync.machine import ChannelId
 from sync.sds.message import Delivery
 from tests.chats import meet, opened, running
 from tests.patience import PATIENCE_S
+from tests.readings import shown
 
 pytestmark = pytest.mark.net
 
@@ -40,11 +41,6 @@ async def until(pilot: Pilot[None], true: Callable[[], bool]) -> None:
     async with asyncio.timeout(PATIENCE_S):
         while not true():
             await pilot.pause()
-
-
-def shown(app: ChatApp) -> str:
-    """All the text on the screen."""
-    return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
 
 
 async def type_in(pilot: Pilot[None], text: str) -> None:

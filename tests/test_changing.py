@@ -9,17 +9,15 @@ from rich.style import Style
 
 from chat_tui import events
 from chat_tui.changing import announced
-from chat_tui.faces import TextFace
 from chat_tui.feed import Feed
 from chat_tui.layout import Laid, Shape, estimate, lay_out
 from chat_tui.marks import ASCII, DELETED, UNICODE, Glyphs
 from chat_tui.model import Conversation
 from chat_tui.reactions import EMOJI_CELLS, INVISIBLE, NAMES, emoji_of, label, summary
 from chat_tui.row import Changed
-from chat_tui.settings.preferences import Preferences
 from sync.sds.message import Delivery
 from sync.view import Line, LineChanged, MessageShown, Reaction
-from tests.chats import opened
+from tests.chats import line_mode
 from tests.conversations import LOBBY, conversation, lamports, line, peer
 from tests.test_transcript import Screen
 
@@ -230,8 +228,7 @@ async def test_line_mode_says_what_was_edited_deleted_and_reacted_to(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     before = line(1, "tea at four")
-    async with opened(tmp_path, "alice") as alice:
-        face = TextFace(alice, Preferences())
+    async with line_mode(tmp_path) as (_, face):
         face.now_in(before.channel)
 
         face.event(LineChanged(edited(before, "tea at five"), rewritten=True, reacted=False))

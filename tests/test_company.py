@@ -1,6 +1,5 @@
 """Who was here: what is said while nobody is, and when somebody comes back."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -8,21 +7,16 @@ import pytest
 from chat_tui.company import BACK_WITHIN, PATIENCE, Company
 from sync.machine import SECOND, Nanos
 from sync.view import Snapshot
-from tests import scenes
 from tests.conversations import NOON
 from tests.test_reports import CALM, NETWORK, absent, present, session, snapshot, waiting
 
-
-@pytest.fixture(autouse=True)
-def _in_utc() -> Iterator[None]:
-    with scenes.utc():
-        yield
-
+pytestmark = pytest.mark.usefixtures("in_utc")
 
 ALONE = replace(snapshot(), port=46021)
 TOGETHER = replace(
     snapshot(present("carol")), channels=(replace(CALM, peers=(present("carol").peer,)),)
 )
+GONE = replace(ALONE, peers=(absent("carol"),))
 
 
 def at(when: Nanos, before: Snapshot) -> Snapshot:
@@ -32,6 +26,14 @@ def at(when: Nanos, before: Snapshot) -> Snapshot:
 def see(company: Company, now: Snapshot) -> str:
     """What the line says after a look, or the news of it."""
     return company.look(now, now.channels[0]) or company.sentence(now, now.channels[0])
+
+
+def cut_off() -> Company:
+    """Carol was here, and is gone a minute later."""
+    company = Company()
+    see(company, TOGETHER)
+    see(company, at(60 * SECOND, GONE))
+    return company
 
 
 def test_at_first_people_are_looked_for_and_nobody_is_here_yet() -> None:
@@ -71,24 +73,18 @@ def test_who_is_elsewhere_on_the_network_is_more_to_say_too() -> None:
 
 
 def test_cut_off_since_when_and_what_waits() -> None:
-    company = Company()
-    see(company, TOGETHER)
-    gone = replace(ALONE, peers=(absent("carol"),))
-    see(company, at(60 * SECOND, gone))
-    waits = replace(gone, channels=(waiting(2),))
+    company = cut_off()
+    waits = replace(GONE, channels=(waiting(2),))
 
     sentence = see(company, at(120 * SECOND, waits))
 
     assert sentence.startswith("Cut off since 12:01, or all have left.")
     assert sentence.endswith("You can keep writing. 2 messages wait.")
-    assert see(company, at(121 * SECOND, gone)).endswith("You can keep writing.")
+    assert see(company, at(121 * SECOND, GONE)).endswith("You can keep writing.")
 
 
 def test_back_with_whom_and_what_came_and_went_is_said_once() -> None:
-    company = Company()
-    gone = replace(ALONE, peers=(absent("carol"),))
-    see(company, TOGETHER)
-    see(company, at(60 * SECOND, gone))
+    company = cut_off()
     back = at(61 * SECOND, TOGETHER)
     over = replace(
         session(7, "carol", need=12, got=12, have=4),
@@ -108,10 +104,7 @@ def test_back_with_whom_and_what_came_and_went_is_said_once() -> None:
 
 
 def test_sessions_of_before_are_no_news_and_late_ones_neither() -> None:
-    company = Company()
-    gone = replace(ALONE, peers=(absent("carol"),))
-    see(company, TOGETHER)
-    see(company, at(60 * SECOND, gone))
+    company = cut_off()
     old = replace(session(7, "carol", got=12), channel=CALM.channel)
     back = replace(TOGETHER, sessions=(old,))
 

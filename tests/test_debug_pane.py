@@ -3,11 +3,9 @@
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Self
 
 from textual import on
 from textual.app import App, ComposeResult
-from textual.geometry import Region
 from textual.pilot import Pilot
 
 from chat_tui.app import ChatApp
@@ -18,24 +16,11 @@ from chat_tui.pane.listing import Listing
 from chat_tui.sections import Row, Section
 from sync.machine import SECOND
 from tests import scenes
+from tests.paints import PaintsNoted
 
 
-class Recording(Listing):
-    """A list that remembers which regions it asked to be painted, and how often the whole."""
-
-    regions: list[Region]
-    wholes: int = 0
-
-    def refresh(
-        self,
-        *regions: Region,
-        repaint: bool = True,
-        layout: bool = False,
-        recompose: bool = False,
-    ) -> Self:
-        self.__dict__.setdefault("regions", []).extend(regions)
-        self.wholes += layout or not regions
-        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
+class Recording(Listing, PaintsNoted):
+    """A list that notes what it asks to be painted."""
 
 
 class Drawer(App[None]):
@@ -71,7 +56,7 @@ async def drawer(sections: list[Section]) -> AsyncIterator[tuple[Drawer, Pilot[N
     async with app.run_test(size=(50, 12)) as pilot:
         app.show(sections)
         await pilot.pause()
-        app.pane.regions, app.pane.wholes = [], 0
+        app.pane.asked.clear()
         yield app, pilot
 
 
@@ -97,7 +82,7 @@ async def test_a_countdown_paints_its_own_line_and_nothing_else() -> None:
     assert after[1] == " 51b07d ###.. asks in 3 s   · named by bob"
     assert [before[:1], before[2:]] == [after[:1], after[2:]]
     assert [(region.y, region.height) for region in app.pane.regions] == [(1, 1)]
-    assert not app.pane.wholes
+    assert app.pane.asked == app.pane.regions
 
 
 async def test_the_first_row_of_a_section_moves_nothing_below() -> None:
@@ -118,7 +103,7 @@ async def test_lines_more_or_less_need_no_new_layout() -> None:
 
         assert app.pane.max_scroll_y == 60 + 4 - 12
         assert [region.y for region in app.pane.regions] == [3]  # the title has their number
-        assert not app.pane.wholes
+        assert app.pane.asked == app.pane.regions
 
 
 async def test_who_read_further_down_than_there_is_now_sees_the_end() -> None:

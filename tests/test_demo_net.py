@@ -8,8 +8,8 @@ from chat_tui.demo.net import acts_of
 from sync.errors import LocalError
 from tests import scenes
 from tests.demos import lines, on_screen, ready
-from tests.readings import reading, short_talk
-from tests.test_app import shown, until
+from tests.readings import reading, short_talk, shown
+from tests.test_app import until
 
 
 def test_what_is_wished_becomes_acts_in_its_order() -> None:

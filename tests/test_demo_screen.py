@@ -1,6 +1,5 @@
 """Every key of the demo, on its screen; and the demo over the chat."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,11 +14,7 @@ from sync.machine import SECOND
 from tests import scenes
 from tests.demos import SEED, lines, on_screen, ready
 
-
-@pytest.fixture(autouse=True)
-def _in_utc() -> Iterator[None]:
-    with scenes.utc():
-        yield
+pytestmark = pytest.mark.usefixtures("in_utc")
 
 
 async def test_stepping_forward_and_back_gives_the_same_screen() -> None:

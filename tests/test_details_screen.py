@@ -1,6 +1,6 @@
 """Enter on a message: what opens, and each of its keys."""
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import pytest
@@ -21,11 +21,7 @@ from tests.scenes import Scene
 
 FROM_NEWEST = {"I bring both": 0, stories.LOST: 2}
 
-
-@pytest.fixture(autouse=True)
-def _in_utc() -> Iterator[None]:
-    with scenes.utc():
-        yield
+pytestmark = pytest.mark.usefixtures("in_utc")
 
 
 @pytest.fixture(scope="module")

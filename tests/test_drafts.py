@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from tests.chats import opened
-from tests.test_app import screen, shown, type_in, until
+from tests.readings import shown
+from tests.test_app import screen, type_in, until
 
 pytestmark = pytest.mark.net
 

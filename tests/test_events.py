@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 
 from chat_tui import events
-from chat_tui.faces import TextFace
-from chat_tui.settings.preferences import Preferences
 from sync.identity import short_fingerprint
 from sync.view import (
     MessageShown,
@@ -20,7 +18,7 @@ from sync.view import (
     TypingShown,
 )
 from tests import scenes
-from tests.chats import opened
+from tests.chats import line_mode
 from tests.conversations import LOBBY, line, peer
 
 
@@ -65,9 +63,7 @@ def test_scripts_hear_of_a_message_once_it_is_delivered() -> None:
 async def test_line_mode_prints_a_message_once_it_is_delivered(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    async with opened(tmp_path, "alice") as alice:
-        face = TextFace(alice, Preferences())
-
+    async with line_mode(tmp_path) as (_, face):
         face.event(PreviewShown(line(1, loading=True)))
         before = capsys.readouterr().out
         face.event(MessageShown(line(1)))
@@ -80,9 +76,7 @@ async def test_line_mode_prints_a_message_once_it_is_delivered(
 async def test_line_mode_says_who_is_away_verified_or_does_something(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    async with opened(tmp_path, "alice") as alice:
-        face = TextFace(alice, Preferences())
-
+    async with line_mode(tmp_path) as (_, face):
         face.event(MessageShown(replace(line(1), text="/me waves")))
         face.event(PeerShown(peer("bob"), "bob", PeerState.UP, "lunch\n\x1b[2J"))
         face.event(TrustShown(peer("bob"), "bob", Trust.VERIFIED))
@@ -97,8 +91,7 @@ async def test_line_mode_says_who_is_away_verified_or_does_something(
 async def test_a_line_of_another_channel_than_ones_own_says_which(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    async with opened(tmp_path, "alice") as alice:
-        face = TextFace(alice, Preferences())
+    async with line_mode(tmp_path) as (alice, face):
         assert alice.first_channel is not None
         said = MessageShown(replace(line(1), channel=alice.first_channel))
 

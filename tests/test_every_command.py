@@ -16,8 +16,8 @@ from chat_tui.demo.screen import DemoScreen
 from tests import scenes
 from tests.chats import opened, running
 from tests.demos import ready
-from tests.readings import command, reading, short_talk
-from tests.test_app import screen, shown
+from tests.readings import command, reading, short_talk, shown
+from tests.test_app import screen
 from tests.test_app import until as until_live
 from tests.test_stats import written_report
 

@@ -3,7 +3,6 @@
 import errno
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,11 +18,7 @@ from tests.scenes import ALICE, BOB, Scene
 
 NAUGHTY = "\x1b[31mred\u202e\n# no heading\n- no *list* <b>\n3. [link](x)"
 
-
-@pytest.fixture(autouse=True)
-def _in_utc() -> Iterator[None]:
-    with scenes.utc():
-        yield
+pytestmark = pytest.mark.usefixtures("in_utc")
 
 
 async def exported(scene: Scene, line: str) -> Result:

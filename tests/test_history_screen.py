@@ -3,7 +3,6 @@
 import re
 
 import pytest
-from textual.pilot import Pilot
 
 from chat_tui.app import ChatApp
 from chat_tui.layout import TAIL
@@ -11,6 +10,7 @@ from chat_tui.surroundings import StatusLine
 from sync.machine import SECOND
 from tests import scenes
 from tests.conversations import line
+from tests.readings import paint
 from tests.test_transcript import painted, screen
 
 
@@ -44,14 +44,6 @@ def sentence(app: ChatApp) -> str:
     return app.query_one(StatusLine).query_one("#status").render_line(0).text.strip()
 
 
-async def settle(app: ChatApp, pilot: Pilot[None]) -> None:
-    """Let the screen show what is true by now."""
-    app.call_next(app._paint)
-    app.call_next(app._tick)
-    await pilot.pause()
-    await pilot.pause()
-
-
 @pytest.mark.parametrize("size", [(80, 24), (140, 40)], ids=["narrow", "wide"])
 async def test_what_waits_takes_its_place_with_all_that_came_before_it(
     size: tuple[int, int],
@@ -59,12 +51,12 @@ async def test_what_waits_takes_its_place_with_all_that_came_before_it(
     scene = scenes.coming_back()
     app = scenes.screen_of(scene, play=scenes.history)
     async with app.run_test(size=size) as pilot:
-        await settle(app, pilot)
+        await paint(app, pilot)
         rows = app.transcript.conversation.rows
         waits = [row.text for row in rows if row.line.loading]
         said = sentence(app)
         scene.world.run(5 * SECOND)
-        await settle(app, pilot)
+        await paint(app, pilot)
         told = sentence(app)
         held = app.transcript.conversation
 
@@ -83,14 +75,14 @@ async def test_who_reads_elsewhere_counts_every_line_of_the_history_once() -> No
     scene = scenes.coming_back()
     app = scenes.screen_of(scene)
     async with app.run_test(size=(80, 24)) as pilot:
-        await settle(app, pilot)
+        await paint(app, pilot)
         await pilot.press("pageup")
         scenes.history(scene)
-        await settle(app, pilot)
+        await paint(app, pilot)
         held = app.transcript.conversation
         heard_of = held.unread + held.earlier
         scene.world.run(5 * SECOND)
-        await settle(app, pilot)
+        await paint(app, pilot)
 
     assert heard_of > 5
     assert held.unread + held.earlier == 341

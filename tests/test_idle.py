@@ -1,7 +1,7 @@
 """What is painted while nobody does anything: nothing, or the line that differs."""
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any
 
 import pytest
 from textual.app import App, ComposeResult
@@ -11,6 +11,7 @@ from textual.screen import Screen
 
 from chat_tui.surroundings import Panel
 from sync.machine import MINUTE, SECOND
+from tests.paints import PaintsNoted
 from tests.readings import reading, short_talk, shown
 
 
@@ -45,22 +46,8 @@ async def test_seconds_in_which_nothing_happens_paint_nothing(paints: list[Scree
         assert paints == []
 
 
-class Noting(Panel):
-    """A panel that notes what it asks to be painted: lines, everything, or another layout."""
-
-    def __init__(self) -> None:
-        super().__init__(id="panel")
-        self.asked: list[Region | str] = []
-
-    def refresh(
-        self,
-        *regions: Region,
-        repaint: bool = True,
-        layout: bool = False,
-        recompose: bool = False,
-    ) -> Self:
-        self.asked += regions or ["layout" if layout else "all"]
-        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
+class Noting(Panel, PaintsNoted):
+    """A panel that notes what it asks to be painted."""
 
 
 class OnePanel(App[None]):
@@ -70,7 +57,7 @@ class OnePanel(App[None]):
 
     def __init__(self, text: Content) -> None:
         super().__init__()
-        self.panel = Noting()
+        self.panel = Noting(id="panel")
         self.panel.show(text)
 
     def compose(self) -> ComposeResult:

@@ -1,7 +1,5 @@
 """Keys with another meaning, and the palette: what a person presses, and sees then."""
 
-from collections.abc import Iterator
-
 import pytest
 from textual.widgets import Input
 
@@ -10,19 +8,15 @@ from chat_tui.palette import NOT_LISTED, Palette, channel_entries, command_entri
 from chat_tui.settings import schema
 from chat_tui.settings.preferences import Preferences
 from tests import scenes
-from tests.readings import until
-from tests.test_settings_screen import opened, shown, type_in
+from tests.readings import reading, shown, until
+from tests.test_settings_screen import type_in
 
-
-@pytest.fixture(autouse=True)
-def _in_utc() -> Iterator[None]:
-    with scenes.utc():
-        yield
+pytestmark = pytest.mark.usefixtures("in_utc")
 
 
 async def test_a_key_can_be_given_another_meaning_and_help_shows_it() -> None:
     scene = scenes.empty()
-    async with opened(scene, (100, 40)) as (app, pilot):
+    async with reading(scene, (100, 40)) as (app, pilot):
         await type_in(pilot, "/set keys.help f12")
         await pilot.press("f1")
         await pilot.pause()
@@ -40,7 +34,7 @@ async def test_a_key_can_be_given_another_meaning_and_help_shows_it() -> None:
 
 async def test_keys_of_the_input_can_be_changed_too() -> None:
     scene = scenes.morning()
-    async with opened(scene) as (app, pilot):
+    async with reading(scene) as (app, pilot):
         scene.chat.settings.change(schema.KEY_SETTINGS["read_up"], ("f8",))
         await pilot.press("f8")
         await pilot.pause()
@@ -49,7 +43,7 @@ async def test_keys_of_the_input_can_be_changed_too() -> None:
 
 
 async def test_ctrl_p_runs_what_is_found_by_a_part_of_its_name() -> None:
-    async with opened(scenes.empty()) as (app, pilot):
+    async with reading(scenes.empty()) as (app, pilot):
         await pilot.press("ctrl+p")
         await pilot.pause()
         everything = shown(app)
@@ -78,7 +72,7 @@ async def test_ctrl_p_runs_what_is_found_by_a_part_of_its_name() -> None:
     ],
 )
 async def test_whoever_hears_a_key_does_it_for_the_palette_too(title: str, shows: str) -> None:
-    async with opened(scenes.morning()) as (app, pilot):
+    async with reading(scenes.morning()) as (app, pilot):
         await pilot.press("ctrl+p")
         await pilot.pause()
         app.screen.query_one(Input).value = title
@@ -88,7 +82,7 @@ async def test_whoever_hears_a_key_does_it_for_the_palette_too(title: str, shows
 
 
 async def test_a_command_that_needs_words_is_begun_and_the_draft_kept() -> None:
-    async with opened(scenes.empty()) as (app, pilot):
+    async with reading(scenes.empty()) as (app, pilot):
         await pilot.press(*"draft", "ctrl+p", *"/join", "enter")
         await pilot.pause()
 
@@ -98,7 +92,7 @@ async def test_a_command_that_needs_words_is_begun_and_the_draft_kept() -> None:
 
 
 async def test_the_palette_says_when_nothing_fits_and_esc_changes_nothing() -> None:
-    async with opened(scenes.empty()) as (app, pilot):
+    async with reading(scenes.empty()) as (app, pilot):
         await pilot.press("ctrl+p", *"qqqqqq")
         await pilot.pause()
         assert "Nothing has that in its name." in shown(app)
@@ -110,7 +104,7 @@ async def test_the_palette_says_when_nothing_fits_and_esc_changes_nothing() -> N
 
 
 async def test_alt_k_lists_channels_alone_and_opens_one() -> None:
-    async with opened(scenes.empty()) as (app, pilot):
+    async with reading(scenes.empty()) as (app, pilot):
         await pilot.press("alt+k")
         await pilot.pause()
         listed = shown(app)

@@ -14,7 +14,8 @@ from sync.machine import SECOND, PeerId
 from sync.view import PeerState, Trust
 from tests import scenes
 from tests.chats import meet, opened, running, setup_of
-from tests.test_app import beside_bob, lobby, screen, shown, type_in, until
+from tests.readings import shown
+from tests.test_app import beside_bob, lobby, screen, type_in, until
 from tests.test_client import Heard
 
 

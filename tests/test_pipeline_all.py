@@ -13,6 +13,7 @@ import pytest
 from storage.report import read_report
 from storage.tables import HISTORY_DIR, LOG_DIR
 from tests.appearing import appearing
+from tests.interrupting import begun
 
 PROGRAM = (sys.executable, "-m", "chat_tui")
 WITHIN_S = 300
@@ -65,21 +66,12 @@ def test_jobs_that_run_side_by_side_are_stopped_together(tmp_path: Path) -> None
     office, out = tmp_path / "office", tmp_path / "out"
     simulate(office)
     (out / "runs").mkdir(parents=True)
-    with appearing(out / "runs") as files:
-        process = subprocess.Popen(
-            [*PROGRAM, *map(str, everything(office, out))],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        try:
-            files.next("-1", WITHIN_S, process.pid)
-            files.next("-1", WITHIN_S, process.pid)
-            process.send_signal(signal.SIGINT)
-            said, complained = process.communicate(timeout=WITHIN_S)
-        finally:
-            process.kill()
-            process.wait()
+    command = (*PROGRAM, *map(str, everything(office, out)))
+    with appearing(out / "runs") as files, begun(*command) as process:
+        files.next("-1", WITHIN_S, process.pid)
+        files.next("-1", WITHIN_S, process.pid)
+        process.send_signal(signal.SIGINT)
+        said, complained = process.communicate(timeout=WITHIN_S)
 
     stopped = f"chat-tui pipeline: Stopped; {out} keeps what was finished.\n"
     assert (process.returncode, said, complained) == (130, "", stopped)

@@ -18,8 +18,7 @@ from tests.archived import export
 from tests.archives import scattered
 from tests.conftest import need_java
 from tests.entries import CHANNEL
-from tests.interrupting import Interrupter, interrupted
-from tests.processes import ROOT
+from tests.interrupting import Interrupter, begun, interrupted
 
 SMALL = ("--master", "local[1]", "--memory", "512m")
 STARTED_WITHIN_S = 60.0
@@ -76,24 +75,13 @@ def test_while_java_starts(exports: Path, out: Path, tmp_path: Path) -> None:
     started.mkdir()
     java.write_text(WAITING_JAVA.format(started=started))
     java.chmod(0o755)
-    command = ["pipeline", "fingerprints", str(exports), "--out", str(out), *SMALL]
-    with appearing(started) as files:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "chat_tui", *command],
-            cwd=ROOT,
-            env=os.environ | {"JAVA_HOME": str(java.parent.parent)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            process_group=0,
-        )
-        try:
-            files.next("java", STARTED_WITHIN_S, process.pid)
-            os.killpg(process.pid, signal.SIGINT)
-            said, complained = process.communicate(timeout=STARTED_WITHIN_S)
-        finally:
-            process.kill()
-            process.wait()
+    words = ["pipeline", "fingerprints", str(exports), "--out", str(out), *SMALL]
+    command = [sys.executable, "-m", "chat_tui", *words]
+    env = os.environ | {"JAVA_HOME": str(java.parent.parent)}
+    with appearing(started) as files, begun(*command, env=env, process_group=0) as process:
+        files.next("java", STARTED_WITHIN_S, process.pid)
+        os.killpg(process.pid, signal.SIGINT)
+        said, complained = process.communicate(timeout=STARTED_WITHIN_S)
 
     check_stopped(
         subprocess.CompletedProcess(command, process.returncode, said, complained),

@@ -20,6 +20,7 @@ from storage.pipeline.simulation import Point, Simulation, simulated
 from storage.pipeline.work import Work
 from storage.results import Figures
 from tests.appearing import appearing
+from tests.interrupting import begun
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
@@ -199,18 +200,8 @@ def stopped(out: Path, sign: signal.Signals) -> "subprocess.CompletedProcess[str
         "--seeds 2000 --master local[1] --memory 512m"
     )
     command = [sys.executable, "-m", "chat_tui", "pipeline", "sweep", *options.split()]
-    with appearing(out / "sweep") as files:
-        process = subprocess.Popen(
-            [*command, "--out", str(out)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        try:
-            files.next(".json", STARTED_WITHIN_S, process.pid)
-            process.send_signal(sign)
-            said, complained = process.communicate(timeout=STARTED_WITHIN_S)
-        finally:
-            process.kill()
-            process.wait()
+    with appearing(out / "sweep") as files, begun(*command, "--out", str(out)) as process:
+        files.next(".json", STARTED_WITHIN_S, process.pid)
+        process.send_signal(sign)
+        said, complained = process.communicate(timeout=STARTED_WITHIN_S)
     return subprocess.CompletedProcess(command, process.returncode, said, complained)

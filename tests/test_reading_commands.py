@@ -1,7 +1,7 @@
 """Commands about reading, as line mode has them: over a real chat's disk, with sentences."""
 
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from copy import deepcopy
 from pathlib import Path
@@ -14,15 +14,11 @@ from chat_tui.commands.table import Commands
 from chat_tui.found import Detailed, Goal, Hits, Listed, View
 from sync.machine import SECOND
 from tests import scenes
-from tests.chats import meet, opened, running
+from tests.chats import meet, opened, run, running
 from tests.readings import long_talk, short_talk
 from tests.scenes import Scene
 
-
-@pytest.fixture(autouse=True)
-def _in_utc() -> Iterator[None]:
-    with scenes.utc():
-        yield
+pytestmark = pytest.mark.usefixtures("in_utc")
 
 
 @asynccontextmanager
@@ -31,10 +27,6 @@ async def talked(tmp_path: Path) -> AsyncIterator[tuple[Client, Client]]:
     async with running(tmp_path, "alice") as alice, running(tmp_path, "bob") as bob:
         await meet(alice, bob)
         yield alice, bob
-
-
-async def run(chat: Client, line: str) -> Result:
-    return await Commands(chat).run(line, At(chat.first_channel))
 
 
 async def simulated(scene: Scene, line: str) -> Result:

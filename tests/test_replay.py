@@ -1,7 +1,6 @@
 """A trace played again gives the same effects, without key, database or network."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,6 @@ from sync.errors import LocalError
 from sync.machine import SECOND
 from sync.net.replay import INPUTS, Recorded, Replay, from_json, is_trace, read
 from sync.net.trace import Trace, to_json
-from tests import scenes
 from tests.demos import lines
 from tests.nodes import channel_of, host, meet, until
 
@@ -124,13 +122,7 @@ async def test_steps_before_their_beginning_are_said_to_differ(traces: dict[str,
     assert "never opened" in played[0].difference
 
 
-@pytest.fixture
-def _in_utc() -> Iterator[None]:
-    with scenes.utc():
-        yield
-
-
-@pytest.mark.usefixtures("_in_utc")
+@pytest.mark.usefixtures("in_utc")
 async def test_a_trace_is_played_on_the_screen(traces: dict[str, Path]) -> None:
     player = TracePlayer("bob.trace", steps(traces["bob"]))
     screen = DemoScreen(player)

@@ -15,9 +15,9 @@ from sync.machine import ChannelId, MessageId
 from sync.view import MessageShown
 from tests import scenes
 from tests.conversations import LOBBY, line
-from tests.readings import long_talk, short_talk
+from tests.readings import long_talk, short_talk, shown
 from tests.scenes import BOB, Scene
-from tests.test_app import shown, until
+from tests.test_app import until
 
 
 def feed_of(scene: Scene) -> Feed:

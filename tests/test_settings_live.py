@@ -11,21 +11,16 @@ from click.testing import CliRunner
 from chat_tui import common_options, main
 from chat_tui.applied import usual_glyphs
 from chat_tui.client import Client
-from chat_tui.commands.command import At, Result
-from chat_tui.commands.table import BY_NAME, Commands
+from chat_tui.commands.table import BY_NAME
 from chat_tui.marks import ASCII, UNICODE
 from chat_tui.settings import schema
 from chat_tui.settings.preferences import checked_wishes
 from chat_tui.setup import Setup
 from storage.profile import Settings
 from sync.errors import LocalError
-from tests.chats import opened, setup_of
+from tests.chats import opened, run, setup_of
 
 pytestmark = pytest.mark.net
-
-
-async def run(client: Client, line: str) -> Result:
-    return await Commands(client).run(line, At(client.first_channel))
 
 
 async def test_a_setting_holds_from_one_start_to_the_next(tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """Settings on the screen: what a person presses, and sees then."""
 
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -9,34 +7,16 @@ from textual import events
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList
 
-from chat_tui.app import ChatApp
 from chat_tui.settings import schema
 from chat_tui.settings.preferences import Preferences
 from chat_tui.settings_screen import SettingsScreen
 from tests import scenes
-from tests.scenes import Scene, screen_of
+from tests.readings import reading, shown
+from tests.scenes import screen_of
 
 SECTIONS = len(schema.Section)
 
-
-@pytest.fixture(autouse=True)
-def _in_utc() -> Iterator[None]:
-    with scenes.utc():
-        yield
-
-
-def shown(app: ChatApp) -> str:
-    return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
-
-
-@asynccontextmanager
-async def opened(
-    scene: Scene, size: tuple[int, int] = (80, 24)
-) -> AsyncIterator[tuple[ChatApp, Pilot[None]]]:
-    app = screen_of(scene)
-    async with app.run_test(size=size) as pilot:
-        await pilot.pause()
-        yield app, pilot
+pytestmark = pytest.mark.usefixtures("in_utc")
 
 
 async def type_in(pilot: Pilot[None], text: str) -> None:
@@ -60,7 +40,7 @@ async def go_to(pilot: Pilot[None], name: str) -> SettingsScreen:
 
 
 async def test_a_theme_is_seen_while_it_is_chosen() -> None:
-    async with opened(scenes.empty()) as (app, pilot):
+    async with reading(scenes.empty()) as (app, pilot):
         await go_to(pilot, "theme")
         before = app.theme
         await pilot.press("right")
@@ -78,7 +58,7 @@ async def test_a_theme_is_seen_while_it_is_chosen() -> None:
 
 
 async def test_delete_takes_a_change_back() -> None:
-    async with opened(scenes.empty()) as (app, pilot):
+    async with reading(scenes.empty()) as (app, pilot):
         await go_to(pilot, "theme")
         await pilot.press("right", "delete")
         await pilot.pause()
@@ -89,7 +69,7 @@ async def test_delete_takes_a_change_back() -> None:
 
 async def test_enter_goes_through_choices_and_types_what_has_none() -> None:
     scene = scenes.empty()
-    async with opened(scene) as (app, pilot):
+    async with reading(scene) as (app, pilot):
         screen = await go_to(pilot, "bell")
         await pilot.press("enter")
         assert scene.chat.settings[schema.BELL] is False
@@ -105,7 +85,7 @@ async def test_enter_goes_through_choices_and_types_what_has_none() -> None:
 
 async def test_what_cannot_be_is_said_and_typing_goes_on_until_esc() -> None:
     scene = scenes.empty()
-    async with opened(scene) as (app, pilot):
+    async with reading(scene) as (app, pilot):
         screen = await go_to(pilot, "keys.help")
         await pilot.press("enter", "ctrl+u", *"f3", "enter")
         await pilot.pause()
@@ -123,7 +103,7 @@ async def test_what_cannot_be_is_said_and_typing_goes_on_until_esc() -> None:
 
 async def test_numbers_go_up_and_down_and_no_further() -> None:
     scene = scenes.empty()
-    async with opened(scene) as (_, pilot):
+    async with reading(scene) as (_, pilot):
         await go_to(pilot, "nick_width")
         await pilot.press(*["right"] * 20)
         most = scene.chat.settings[schema.NICK_WIDTH]
@@ -134,7 +114,7 @@ async def test_numbers_go_up_and_down_and_no_further() -> None:
 
 
 async def test_tab_goes_from_part_to_part_and_round() -> None:
-    async with opened(scenes.empty()) as (_, pilot):
+    async with reading(scenes.empty()) as (_, pilot):
         screen = await go_to(pilot, "name")
         choices = screen.query_one(OptionList)
         at = []
@@ -153,7 +133,7 @@ async def test_tab_goes_from_part_to_part_and_round() -> None:
 
 
 async def test_a_name_is_told_to_the_chat_or_the_reason_said() -> None:
-    async with opened(scenes.empty()) as (app, pilot):
+    async with reading(scenes.empty()) as (app, pilot):
         await go_to(pilot, "name")
         await pilot.press("enter", "ctrl+u", *"zoe", "enter")
         await pilot.pause()
@@ -163,7 +143,7 @@ async def test_a_name_is_told_to_the_chat_or_the_reason_said() -> None:
 
 @pytest.mark.parametrize("size", [(60, 16), (80, 24), (140, 40)])
 async def test_every_setting_can_be_reached_and_is_explained(size: tuple[int, int]) -> None:
-    async with opened(scenes.empty(), size) as (app, pilot):
+    async with reading(scenes.empty(), size) as (app, pilot):
         screen = await go_to(pilot, "name")
         choices = screen.query_one(OptionList)
         for setting in schema.SETTINGS:
@@ -178,7 +158,7 @@ async def test_every_setting_can_be_reached_and_is_explained(size: tuple[int, in
 
 async def test_the_look_follows_at_once() -> None:
     scene = scenes.morning()
-    async with opened(scene, (100, 40)) as (app, pilot):
+    async with reading(scene, (100, 40)) as (app, pilot):
         change = scene.chat.settings.change
         before = shown(app)
         change(schema.TIME_FORMAT, "12h")
@@ -203,7 +183,7 @@ async def test_the_look_follows_at_once() -> None:
 
 async def test_cosy_leaves_a_line_between_authors_and_the_place_stays() -> None:
     scene = scenes.morning()
-    async with opened(scene) as (app, pilot):
+    async with reading(scene) as (app, pilot):
         await pilot.press("pageup")
         top = app.transcript._place
         scene.chat.settings.change(schema.DENSITY, "cosy")
@@ -219,7 +199,7 @@ async def test_cosy_leaves_a_line_between_authors_and_the_place_stays() -> None:
 
 async def test_low_bandwidth_paints_twice_a_second_in_16_colours() -> None:
     scene = scenes.empty()
-    async with opened(scene) as (app, pilot):
+    async with reading(scene) as (app, pilot):
         scene.chat.settings.change(schema.THEME, "nord")
         scene.chat.settings.change(schema.LOW_BANDWIDTH, True)
         await pilot.pause()
@@ -261,7 +241,7 @@ async def test_what_is_wrong_in_the_files_is_said_at_the_start(tmp_path: Path) -
     (tmp_path / "settings.toml").write_text("[look]\ntheme = nord\n")
     scene = scenes.empty()
     scene.chat.settings = Preferences(tmp_path / "settings.toml")
-    async with opened(scene, (140, 24)) as (app, _):
+    async with reading(scene, (140, 24)) as (app, _):
         assert "settings.toml, line 2" in shown(app).replace("\n", "")
 
 
@@ -269,7 +249,7 @@ async def test_what_is_wrong_in_the_files_is_said_at_the_start(tmp_path: Path) -
 
 
 async def test_tab_makes_an_emoji_of_its_name() -> None:
-    async with opened(scenes.empty()) as (app, pilot):
+    async with reading(scenes.empty()) as (app, pilot):
         await pilot.press(*"done :tad", "tab")
         once = app.composer.text
         await pilot.press(*":sm", "tab", "tab")
@@ -279,7 +259,7 @@ async def test_tab_makes_an_emoji_of_its_name() -> None:
 
 
 async def test_tab_knows_settings_and_their_values() -> None:
-    async with opened(scenes.empty()) as (app, pilot):
+    async with reading(scenes.empty()) as (app, pilot):
         await pilot.press(*"/set", "space", *"the", "tab", *"nor", "tab")
 
         assert app.composer.text == "/set theme nord "
@@ -287,7 +267,7 @@ async def test_tab_knows_settings_and_their_values() -> None:
 
 async def test_a_long_paste_says_so_sends_nothing_and_esc_takes_it_out() -> None:
     scene = scenes.empty()
-    async with opened(scene) as (app, pilot):
+    async with reading(scene) as (app, pilot):
         await pilot.press(*"see:", "space")
         app.composer.post_message(events.Paste("\n".join("abcdefg") + "\n"))
         await pilot.pause()
@@ -304,7 +284,7 @@ async def test_a_long_paste_says_so_sends_nothing_and_esc_takes_it_out() -> None
 
 async def test_a_short_paste_says_nothing_and_the_limit_can_be_set() -> None:
     scene = scenes.empty()
-    async with opened(scene) as (app, pilot):
+    async with reading(scene) as (app, pilot):
         app.composer.post_message(events.Paste("a\nb\nc\nd\ne"))
         await pilot.pause()
         usual = app.composer.border_subtitle
@@ -343,7 +323,7 @@ async def test_without_colours_the_chosen_row_is_underlined(
 
 
 async def test_each_setting_takes_one_line_on_a_small_screen_also_after_a_resize() -> None:
-    async with opened(scenes.empty(), (60, 24)) as (app, pilot):
+    async with reading(scenes.empty(), (60, 24)) as (app, pilot):
         await pilot.press("f6", "down", "right")
         await pilot.pause()
         small = [line.rstrip() for line in shown(app).split("\n")]

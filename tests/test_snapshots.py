@@ -1,6 +1,6 @@
 """What the screens look like, down to the cell. Look at a difference before `--snapshot-update`."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,11 +15,7 @@ from tests.screenshots import NARROW, WIDE
 
 SnapCompare = Callable[..., bool]
 
-
-@pytest.fixture(autouse=True)
-def _in_utc() -> Iterator[None]:
-    with scenes.utc():
-        yield
+pytestmark = pytest.mark.usefixtures("in_utc")
 
 
 def morning() -> App[Any]:

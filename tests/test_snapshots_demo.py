@@ -1,6 +1,6 @@
 """What the demo looks like, down to the cell. Look at a difference before `--snapshot-update`."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,18 +11,13 @@ from chat_tui.demo.recording import Recording
 from chat_tui.demo.screen import DemoScreen
 from chat_tui.marks import ASCII, UNICODE, Glyphs
 from sync.machine import SECOND
-from tests import scenes
 from tests.demos import SEED, ready
 from tests.screenshots import NARROW, WIDE
 
 SnapCompare = Callable[..., bool]
 SMALL = (60, 16)
 
-
-@pytest.fixture(autouse=True)
-def _in_utc() -> Iterator[None]:
-    with scenes.utc():
-        yield
+pytestmark = pytest.mark.usefixtures("in_utc")
 
 
 def demo(number: int, glyphs: Glyphs = UNICODE) -> DemoApp:

@@ -1,7 +1,7 @@
 """What the details of a message look like. Look at a difference before `--snapshot-update`."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -17,13 +17,7 @@ SnapCompare = Callable[..., bool]
 
 SIZES = pytest.mark.parametrize("size", [NARROW, WIDE], ids=["narrow", "wide"])
 
-pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(autouse=True)
-def _in_utc() -> Iterator[None]:
-    with scenes.utc():
-        yield
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("in_utc")]
 
 
 def details(up: int, *keys: str) -> Callable[[Pilot[Any]], Any]:

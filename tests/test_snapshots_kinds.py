@@ -1,7 +1,5 @@
 """What edits, reactions and deletions look like, down to the cell."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from chat_tui.marks import ASCII, UNICODE, Glyphs
@@ -14,11 +12,7 @@ from tests.test_snapshots import SnapCompare
 
 STACKED = (62, 24)
 
-
-@pytest.fixture(autouse=True)
-def _in_utc() -> Iterator[None]:
-    with scenes.utc():
-        yield
+pytestmark = pytest.mark.usefixtures("in_utc")
 
 
 def changed() -> Scene:

@@ -1,6 +1,6 @@
 """What each tab of the debug pane looks like. Look at a difference before `--snapshot-update`."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -16,13 +16,7 @@ SnapCompare = Callable[..., bool]
 TABS = {"buffers": "1", "causal": "2", "bloom": "3", "wire": "5", "trace": "6"}
 SIZES = pytest.mark.parametrize("size", [NARROW, WIDE], ids=["narrow", "wide"])
 
-pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(autouse=True)
-def _in_utc() -> Iterator[None]:
-    with scenes.utc():
-        yield
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("in_utc")]
 
 
 def pressing(*keys: str) -> Callable[[Pilot[Any]], Any]:

@@ -1,6 +1,6 @@
 """Screens about people, down to the cell. Look at a difference before `--snapshot-update`."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -20,11 +20,7 @@ SnapCompare = Callable[..., bool]
 
 SIZES = pytest.mark.parametrize("size", [NARROW, WIDE], ids=["narrow", "wide"])
 
-
-@pytest.fixture(autouse=True)
-def _in_utc() -> Iterator[None]:
-    with scenes.utc():
-        yield
+pytestmark = pytest.mark.usefixtures("in_utc")
 
 
 def known(*, glyphs: Glyphs = UNICODE, changed: bool = False) -> App[Any]:

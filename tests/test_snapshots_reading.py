@@ -1,6 +1,6 @@
 """What reading looks like, down to the cell. Look at a difference before `--snapshot-update`."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -18,11 +18,7 @@ SnapCompare = Callable[..., bool]
 
 both = pytest.mark.parametrize("size", [NARROW, WIDE], ids=["narrow", "wide"])
 
-
-@pytest.fixture(autouse=True)
-def _in_utc() -> Iterator[None]:
-    with scenes.utc():
-        yield
+pytestmark = pytest.mark.usefixtures("in_utc")
 
 
 def morning(glyphs: Glyphs = UNICODE) -> App[Any]:

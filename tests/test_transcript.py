@@ -3,12 +3,10 @@
 import random
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Self
 
 import pytest
 from rich.cells import cell_len
 from textual.app import App, ComposeResult
-from textual.geometry import Region
 from textual.pilot import Pilot
 
 from chat_tui.layout import TAIL
@@ -20,22 +18,11 @@ from sync.machine import MINUTE, SECOND
 from sync.sds.message import Delivery
 from sync.view import Line
 from tests.conversations import LOBBY, NOON, conversation, line, peer
+from tests.paints import PaintsNoted
 
 
-class Recording(Transcript):
-    """A transcript that remembers which regions it asked to be painted."""
-
-    regions: list[Region]
-
-    def refresh(
-        self,
-        *regions: Region,
-        repaint: bool = True,
-        layout: bool = False,
-        recompose: bool = False,
-    ) -> Self:
-        self.__dict__.setdefault("regions", []).extend(regions)
-        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
+class Recording(Transcript, PaintsNoted):
+    """A transcript that notes what it asks to be painted."""
 
 
 class Screen(App[None]):
@@ -235,7 +222,7 @@ async def test_a_new_mark_paints_only_its_line() -> None:
     own = [line(20 + at, "mine", author="alice") for at in range(5)]
     async with screen(*lines_of(20), *own) as (app, pilot):
         await pilot.pause()
-        app.transcript.regions.clear()
+        app.transcript.asked.clear()
 
         for one in (own[4], own[1], own[3]):
             app.transcript.apply(
@@ -251,7 +238,7 @@ async def test_an_append_below_the_screen_paints_nothing() -> None:
         app.transcript.page_up()
         await pilot.pause()
         app.arrive(line(200))
-        app.transcript.regions.clear()
+        app.transcript.asked.clear()
 
         app.arrive(line(201))
 

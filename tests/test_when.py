@@ -1,6 +1,5 @@
 """Days and times as people write them."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
@@ -9,14 +8,9 @@ from hypothesis import strategies as st
 
 from chat_tui.when import moment
 from sync.machine import SECOND
-from tests import scenes
 from tests.conversations import NOON
 
-
-@pytest.fixture(autouse=True)
-def _in_utc() -> Iterator[None]:
-    with scenes.utc():
-        yield
+pytestmark = pytest.mark.usefixtures("in_utc")
 
 
 def at(text: str) -> str:

@@ -1,0 +1,195 @@
+"""Logs made by hand for the job of delivery, and what it published of them."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from storage import tables
+from storage.tables import LOG, Note, partition
+from sync.machine import MILLISECOND
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+DAY = "1970-01-01"
+ANN, BOB, CAT = "aa" * 32, "bb" * 32, "cc" * 32
+DAN, EVE = "dd" * 32, "ee" * 32
+NODES = (ANN, BOB, CAT)
+
+Event = tuple[int, str, str, bytes | None]
+"""(ms, node, kind, message)"""
+
+GOT, LATER, STATES, LOST, CLOCKS, TWICE = (f"{number:04x}" for number in range(6))
+"""Channels, each with a story of its own."""
+
+
+def named(channel: str, number: int) -> bytes:
+    """An id of its own for each message of a channel."""
+    return hashlib.sha256(f"{channel} {number}".encode()).digest()
+
+
+def around(channel: str, *nodes: str) -> list[Event]:
+    """Nodes that note something before and after all else: a message that nobody sent."""
+    return [(at, node, "duplicate", named(channel, 9)) for at in (0, 60_000) for node in nodes]
+
+
+def story(channel: str) -> list[Event]:
+    """What happens in a channel."""
+    hello, late = named(channel, 1), named(channel, 2)
+    match channel:
+        case "0000":
+            return [
+                *around(channel, *NODES),
+                (1000, ANN, "sent", hello),
+                (1010, BOB, "received", hello),
+                (1010, BOB, "delivered", hello),
+                (1020, BOB, "duplicate", hello),
+                (1030, CAT, "received", hello),
+                (1030, CAT, "buffered", hello),
+                (1500, CAT, "delivered", hello),
+                (6000, ANN, "sent", hello),
+                (2000, BOB, "sent", late),
+                (2040, ANN, "received", late),
+                (2040, ANN, "delivered", late),
+            ]
+        case "0001":
+            return [
+                *around(channel, ANN, BOB),
+                (1000, ANN, "sent", hello),
+                (1010, BOB, "delivered", hello),
+                (5000, CAT, "received", hello),
+                (5000, CAT, "delivered", hello),
+            ]
+        case "0002":
+            return [
+                *around(channel, *NODES),
+                (1000, ANN, "sent", hello),
+                (1300, ANN, "possibly acknowledged", hello),
+                (1400, BOB, "received", hello),
+                (1900, ANN, "acknowledged", hello),
+                (2000, BOB, "sent", late),
+                (2100, CAT, "received", late),
+                (2200, BOB, "possibly acknowledged", late),
+                (9000, BOB, "failed", late),
+            ]
+        case "0003":
+            return [
+                *around(channel, *NODES),
+                (1000, ANN, "sent", hello),
+                (2000, BOB, "missing", hello),
+                (3000, BOB, "repair requested", hello),
+                (4000, BOB, "repair requested", hello),
+                (4500, CAT, "repair answered", hello),
+                (4600, BOB, "received", hello),
+                (4600, BOB, "repaired", hello),
+                (1500, ANN, "sent", late),
+                (2000, CAT, "missing", late),
+                (9000, CAT, "lost", late),
+            ]
+        case "0004":  # eve's clock is 500 ms behind dan's; it takes 20 ms there and 40 ms back
+            return [
+                *around(channel, DAN, EVE),
+                (10_000, DAN, "sent", hello),
+                (9_520, EVE, "received", hello),
+                (9_520, EVE, "delivered", hello),
+                (20_000, EVE, "sent", late),
+                (20_540, DAN, "received", late),
+                (20_540, DAN, "delivered", late),
+            ]
+        case _:
+            return [
+                *around(channel, *NODES),
+                (1000, ANN, "sent", hello),
+                (1005, BOB, "sent", hello),
+                (1100, BOB, "acknowledged", hello),
+            ]
+
+
+def rows_of(channel: str, events: Sequence[Event], **more: object) -> list[dict[str, Any]]:
+    return [
+        {
+            "run": "test",
+            "boot": 1,
+            "seq": seq,
+            "ts_ns": ms * MILLISECOND,
+            "node": node,
+            "channel": channel,
+            "kind": kind,
+            "message_id": message,
+            "bytes": 400,
+            **more,
+        }
+        for seq, (ms, node, kind, message) in enumerate(events, 1)
+    ]
+
+
+def sessions() -> list[dict[str, Any]]:
+    """A reconciliation, as both of its sides note it."""
+    steps = [(1000, "session started", 1, None), (1100, "session round", 1, 60)]
+    steps += [(1200, "session round", 2, 90), (1300, "session ended", 2, None)]
+    return [
+        row | {"session": 7, "round": number, "bytes": size, "peer": CAT}
+        for ms, kind, number, size in steps
+        for node in (ANN, BOB)
+        for row in rows_of(GOT, [(ms, node, kind, None)])
+    ]
+
+
+def export(directory: Path, rows: Sequence[dict[str, Any]], hosts: dict[str, str]) -> Path:
+    """Write an export with a log."""
+    directory.mkdir(parents=True)
+    Note([*NODES, DAN, EVE], {}, hosts, {}).write(directory)
+    for channel in {row["channel"] for row in rows}:
+        where = directory / partition(tables.LOG_DIR, channel, DAY)
+        where.mkdir(parents=True)
+        chosen = [row for row in rows if row["channel"] == channel]
+        pq.write_table(pa.Table.from_pylist(chosen, LOG), where / "a.parquet")
+    return directory
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What the job published."""
+
+    figures: dict[str, Any]
+    directory: Path
+
+    def table(self, name: str) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = pq.read_table(self.directory / name).to_pylist()
+        return rows
+
+    def message(self, channel: str, number: int) -> dict[str, Any]:
+        message_id = named(channel, number)
+        [row] = [row for row in self.table("messages") if row["message_id"] == message_id]
+        return row
+
+    def fact(self, channel: str, number: int, node: str) -> dict[str, Any]:
+        [member] = [
+            row["member"]
+            for row in self.table("members")
+            if (row["channel"], row["node"]) == (channel, node)
+        ]
+        wanted = (named(channel, number), member)
+        facts = self.table("facts")
+        [row] = [row for row in facts if (row["message_id"], row["member"]) == wanted]
+        return row
+
+
+def run_job(spark: "SparkSession", directory: Path, rows: Sequence[dict[str, Any]]) -> Ran:
+    from storage.pipeline.inputs import Inputs  # noqa: PLC0415  # pyspark, for these tests alone
+    from storage.pipeline.jobs import delivery  # noqa: PLC0415
+    from storage.pipeline.runs import Results  # noqa: PLC0415
+    from storage.pipeline.work import Work  # noqa: PLC0415
+
+    inputs = Inputs.find([export(directory / "export", rows, {DAN: "one", EVE: "two"})])
+    results = Results(directory / "out")
+    with results.run("delivery") as run:
+        delivery.run(Work(spark, inputs, results, run, directory))
+    published = results.published("delivery")
+    assert published is not None
+    return Ran(published.figures, published.directory)
