@@ -115,6 +115,23 @@ class Inputs:
         """Return the protocol log of all nodes: the columns of `LOG`."""
         return self._table(spark, LOG_DIR, LOG)
 
+    def log_once(self, spark: "SparkSession") -> "DataFrame":
+        """Return the same with each row once, for who counts rows.
+
+        Only exports of one node, taken at different times, have rows in common. To sort them out
+        costs as much as the rest of a job, and is spared where there are none.
+        """
+        log = self.log(spark)
+        noted = [node for export in self._with_log for node in export]
+        return log if len(set(noted)) == len(noted) else log.distinct()
+
+    @property
+    def _with_log(self) -> Iterator[set[str]]:
+        """The nodes of each export that has a log."""
+        for directory, note in zip(self.directories, self.notes, strict=True):
+            if (directory / LOG_DIR).is_dir():
+                yield {str(node) for node in note.nodes}
+
     def _table(self, spark: "SparkSession", name: str, schema: pa.Schema) -> "DataFrame":
         struct = struct_of(schema)
         paths = [

@@ -35,7 +35,7 @@ SPANS: Final = {
 
 def run(work: Work) -> None:
     """Read the logs twice: for who is there and what is rare, and for what becomes of messages."""
-    log = work.inputs.log(work.spark)
+    log = work.inputs.log_once(work.spark)
     seldom = _written(work, RARE, rare.rare(log))
     hosts = host_rows(work.spark, hosts_of(work.inputs.notes))
     there = _written(work, "members", members(seldom, hosts))
