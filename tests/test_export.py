@@ -17,6 +17,7 @@ from storage.tables import (
     LOG_DIR,
     LOG_IN_PART,
     NOTE,
+    SINCE,
     day_of,
     sync_hash,
     sync_words,
@@ -331,9 +332,21 @@ async def test_one_channel_days_from_one_on_and_no_log(tmp_path: Path) -> None:
     assert note_of(out)["more"][LOG_IN_PART] is True
     left_out = {bytes.fromhex(one) for one in note_of(out)["more"][BEFORE]}
     assert set(read(out, HISTORY_DIR)[0]["parents"]) == left_out
+    assert note_of(out)["more"][SINCE] == {CHANNEL: since}
     owner.export(out)
     assert (len(read(out, HISTORY_DIR)), len(read(out, LOG_DIR))) == (15, 15)
-    assert not {LOG_IN_PART, BEFORE} & set(note_of(out)["more"])
+    assert not {LOG_IN_PART, BEFORE, SINCE} & set(note_of(out)["more"])
+
+
+@pytest.mark.parametrize(("day", "rows"), [("1969-12-31", 8), ("0001-01-01", 8), ("9999-12-31", 0)])
+async def test_any_day_can_be_asked_for(day: str, rows: int, tmp_path: Path) -> None:
+    """Times are unsigned and have 64 bits; a day that none can be of is no reason to fail."""
+    owner, out = Owner(tmp_path), tmp_path / "out"
+    await owner.hold(delivered(*history(8)))
+
+    owner.export(out, Wanted(since=day_begins(datetime.fromisoformat(day))))
+
+    assert len(read(out, HISTORY_DIR)) == rows
 
 
 async def test_an_unknown_channel_names_those_there_are(tmp_path: Path) -> None:

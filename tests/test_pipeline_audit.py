@@ -17,10 +17,10 @@ from storage.pipeline.synthetic.plan import Faults
 from storage.pipeline.work import Work
 from storage.tables import NOTE
 from sync.logbook import Note
-from sync.machine import DAY, ChannelId
+from sync.machine import DAY, SECOND, ChannelId
 from sync.protocol_log import LogKind
 from tests.archives import archive
-from tests.entries import CHANNEL
+from tests.entries import CHANNEL, Author
 from tests.exports import Owner, note_of
 from tests.stores import delivered, membership
 from tests.synthetic import NO_FAULTS, made, plan
@@ -204,6 +204,31 @@ async def test_what_an_export_of_a_part_leaves_out_is_not_lost(
     assert (audited["findings"], audited["logs_exported_in_part"]) == (0, 1)
     assert taken_as_whole["unknown_dependencies"] > 0
     assert taken_as_whole["trace_holes"] == 2
+
+
+async def test_what_is_older_than_an_export_is_not_missing(
+    tmp_path: Path, spark: "SparkSession"
+) -> None:
+    """Clocks differ: what was created before that day comes behind the first one of it."""
+    midnight = 20_000 * DAY
+    ann, cat = Author("ann"), Author("cat")
+    said = [
+        ann.write(created_ns=midnight + SECOND, lamport=10),
+        cat.write(created_ns=midnight - SECOND, lamport=11),
+        cat.write(created_ns=midnight + SECOND, lamport=12),
+        ann.write(created_ns=midnight + 2 * SECOND, lamport=13),
+    ]
+    owner, bob, eve = [Owner(tmp_path, name) for name in ("me", "bob", "eve")]
+    for one in (owner, bob):
+        await one.hold(delivered(*said))
+    await eve.hold(delivered(said[0], said[1], said[3]))
+    owner.export(tmp_path / "out" / "me", Wanted(since=midnight))
+    bob.export(tmp_path / "out" / "bob")
+    eve.export(tmp_path / "out" / "eve", Wanted(since=midnight))
+
+    found = looked(spark, [tmp_path / "out"], tmp_path / "results")
+
+    assert found.findings("missing") == [[eve.peer_id, said[2].entry.message_id]]
 
 
 def test_audit_wants_consolidate_first(tmp_path: Path, spark: "SparkSession") -> None:

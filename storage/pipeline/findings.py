@@ -135,3 +135,21 @@ def missing(history: "DataFrame", held: "DataFrame", members: "DataFrame") -> "D
         .where(~is_set("held"))
         .select("channel", "node", "message_id", "author", "lamport", "created_ns")
     )
+
+
+def exported(found: "DataFrame", begins: "DataFrame") -> "DataFrame":
+    """Return what is missing but for what exports left out: they begin on some day.
+
+    Args:
+        found: as of `missing`
+        begins: channel string, node string, since_ns long; few rows
+
+    Returns:
+        the same
+    """
+    older = (
+        (F.col("found.channel") == F.col("begins.channel"))
+        & (F.col("found.node") == F.col("begins.node"))
+        & (F.col("found.created_ns") < F.col("begins.since_ns"))
+    )
+    return found.alias("found").join(F.broadcast(begins.alias("begins")), older, "left_anti")

@@ -17,6 +17,7 @@ from storage.pipeline.problems import PipelineError
 from storage.pipeline.runs import MANIFEST, Results
 from storage.tables import (
     BEFORE,
+    BIGINT_MAX,
     FORMAT,
     HISTORY,
     HISTORY_DIR,
@@ -24,9 +25,11 @@ from storage.tables import (
     LOG_DIR,
     LOG_IN_PART,
     NOTE,
+    SINCE,
     WORLD,
     Note,
 )
+from sync.machine import Nanos
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -107,6 +110,16 @@ class Inputs:
         named = {one for note in self.notes for one in _ids(note.more.get(BEFORE))}
         return sorted(named)[:LEFT_OUT_MAX]
 
+    @property
+    def begins(self) -> list[tuple[str, str, Nanos]]:
+        """(channel, node, from when on), where an export leaves out what is older."""
+        latest: dict[tuple[str, str], Nanos] = {}
+        for note in self.notes:
+            for channel, since in _times(note.more.get(SINCE)):
+                for node in map(str, note.nodes):
+                    latest[channel, node] = max(since, latest.get((channel, node), 0))
+        return [(*place, since) for place, since in sorted(latest.items())]
+
     def history(self, spark: "SparkSession") -> "DataFrame":
         """Return the history of all nodes: the columns of `HISTORY`."""
         return self._table(spark, HISTORY_DIR, HISTORY)
@@ -147,6 +160,12 @@ def _ids(value: object) -> Iterator[bytes]:
     for one in value if isinstance(value, list) else ():
         with suppress(TypeError, ValueError):  # no id: it excuses nothing
             yield bytes.fromhex(one)
+
+
+def _times(value: object) -> Iterator[tuple[str, Nanos]]:
+    for channel, since in value.items() if isinstance(value, dict) else ():
+        if isinstance(since, int) and 0 <= since <= BIGINT_MAX:
+            yield str(channel), since
 
 
 def read_note(directory: Path) -> Note:
