@@ -7,15 +7,12 @@ of one that was interrupted.
 import fcntl
 import json
 from pathlib import Path
-from typing import IO, Any, Final, Self, TypeAlias
+from typing import IO, Any, Self, TypeAlias
 
 from storage.parquet import make_directory
-from storage.tables import BEFORE, FORMAT, LOG_IN_PART, NOTE, SINCE, Note
+from storage.tables import BEFORE, FORMAT, LOG_IN_PART, NOTE, PROGRESS, SINCE, Note
 from sync.errors import LocalError
 from sync.machine import Nanos, PeerId
-
-PROGRESS: Final = ".export.progress"
-"""Hidden, so that readers of the tables pass it by."""
 
 Mark: TypeAlias = dict[str, Any]
 """What is noted of a day: of history its mark, of a log the first and last row by run."""

@@ -14,6 +14,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -25,6 +26,10 @@ FORMAT: Final = 1
 """Of `export.json` and the tables; one more whenever a reader of the old one would be wrong."""
 
 NOTE: Final = "export.json"
+PROGRESS: Final = ".export.progress"
+"""Beside the note while an export is written: who writes it, then a line for each day that is
+newer than the note. Hidden, so that readers of the tables pass it by."""
+
 HISTORY_DIR: Final = "history"
 LOG_DIR: Final = "log"
 
@@ -120,6 +125,19 @@ class Note:
             "more": dict(self.more),
         }
         replace_text(directory / NOTE, json.dumps(written, indent=1) + "\n")
+
+
+def is_unfinished(directory: Path) -> bool:
+    """Whether days of an export are newer than its note: it was interrupted, or goes on just now.
+
+    Raises:
+        OSError: that cannot be read.
+    """
+    try:
+        with (directory / PROGRESS).open() as lines:
+            return len(list(islice(lines, 2))) > 1
+    except FileNotFoundError:
+        return False
 
 
 def replace_text(path: Path, text: str) -> None:

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from proto import entry_pb2
-from storage import export_state, parquet
+from storage import parquet
 from storage.export import Exporter, Wanted, day_begins
 from storage.tables import (
     BEFORE,
@@ -17,6 +17,7 @@ from storage.tables import (
     LOG_DIR,
     LOG_IN_PART,
     NOTE,
+    PROGRESS,
     SINCE,
     day_of,
     sync_hash,
@@ -255,14 +256,14 @@ async def test_an_interrupted_export_goes_on(tmp_path: Path) -> None:
     assert (summary.days, summary.unchanged) == (1, 2)
     assert before.items() <= written(out).items()
     assert len(read(out, HISTORY_DIR)) == 12
-    assert not (out / export_state.PROGRESS).exists()
+    assert not (out / PROGRESS).exists()
 
 
 async def test_a_line_of_progress_that_was_cut_off_is_done_again(tmp_path: Path) -> None:
     owner, out = Owner(tmp_path), tmp_path / "out"
     await owner.hold(delivered(*history(4)))
     out.mkdir()
-    (out / export_state.PROGRESS).write_text(f'"{owner.peer_id}"\n["history/chan')
+    (out / PROGRESS).write_text(f'"{owner.peer_id}"\n["history/chan')
 
     owner.export(out)
 

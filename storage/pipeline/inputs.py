@@ -28,6 +28,7 @@ from storage.tables import (
     SINCE,
     WORLD,
     Note,
+    is_unfinished,
 )
 from sync.machine import Nanos
 
@@ -172,10 +173,15 @@ def read_note(directory: Path) -> Note:
     """Read the note of an export.
 
     Raises:
-        PipelineError: it cannot be read, or has another format.
+        PipelineError: it cannot be read, or has another format, or the export is not whole.
     """
     path = directory / NOTE
     try:
+        if is_unfinished(directory):  # the rows between are not there: they would seem lost
+            raise PipelineError(
+                f"The export in {directory} is not whole, it was interrupted or goes on just now: "
+                f"`chat-tui export {directory}` finishes it."
+            )
         note = json.loads(path.read_text())
         if note["format"] == FORMAT:
             # of another type, its first user would fail
@@ -216,7 +222,7 @@ def _sources(path: Path) -> Sequence[Path]:
 
 
 def _exports(directory: Path, depth: int) -> Iterator[Path]:
-    if (directory / NOTE).is_file():
+    if (directory / NOTE).is_file() or is_unfinished(directory):
         yield directory
     elif depth:
         for below in sorted(directory.iterdir()):
