@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 def equivocations(history: "DataFrame") -> "DataFrame":
     """Find places in an author's log that have several entries.
 
+    Of two places that were cut nobody can say that they are one.
+
     Args:
         history: channel string, author string, log long, seq long, message_id binary, and more
 
@@ -22,7 +24,8 @@ def equivocations(history: "DataFrame") -> "DataFrame":
         channel string, author string, log long, seq long, message_ids array<binary>, rising
     """
     place = ["channel", "author", "log", "seq"]
-    forked = history.groupBy(*place).count().where("count > 1").drop("count")
+    exact = history.where(F.col("seq") < BIGINT_MAX)
+    forked = exact.groupBy(*place).count().where("count > 1").drop("count")
     return (
         history.select(*place, "message_id")
         .join(forked, place)
