@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
 
 from storage.pipeline import evidence, facts, latency, matrix, rare, repairs
-from storage.pipeline.figures import TOTALS, delivery_figures, one_row
+from storage.pipeline.figures import SPANS, TOTALS, delivery_figures, one_row
 from storage.pipeline.members import host_rows, hosts_of, members
 from storage.pipeline.problems import PipelineError
 from storage.pipeline.published import Row, row_count
@@ -22,15 +22,6 @@ if TYPE_CHECKING:
 RARE: Final = "rare"
 OWN: Final = "own"
 """Tables that others are made of."""
-
-SPANS: Final = {
-    "until everybody had it": "converged_ns",
-    "sent to possibly acknowledged": "possibly_ns - sent_ns",
-    "possibly acknowledged to acknowledged": "acknowledged_ns - possibly_ns",
-    "sent to acknowledged": "acknowledged_ns - sent_ns",
-    "sent to failed": "failed_ns - sent_ns",
-}
-"""Times of own messages, each distributed by itself."""
 
 
 def run(work: Work) -> None:
