@@ -12,6 +12,7 @@ from storage.export import Wanted
 from storage.pipeline.inputs import Inputs
 from storage.pipeline.jobs import audit, consolidate, report
 from storage.pipeline.problems import PipelineError
+from storage.pipeline.running import check_needs
 from storage.pipeline.runs import Published, Results
 from storage.pipeline.synthetic.plan import Faults
 from storage.pipeline.work import Work
@@ -242,3 +243,23 @@ def test_audit_wants_consolidate_first(tmp_path: Path, spark: "SparkSession") ->
         audit.run(Work(spark, Inputs.find([tmp_path / "made"]), results, run, tmp_path))
 
     assert results.published("audit") is None
+
+
+async def test_audit_wants_the_exports_that_were_consolidated(
+    tmp_path: Path, spark: "SparkSession"
+) -> None:
+    """Of what was exported since, it would say that nothing is wrong."""
+    owner, out = Owner(tmp_path), tmp_path / "out"
+    await owner.hold(delivered(*archive("ann", 4, 20_000 * DAY, SECOND, CHANNEL)))
+    owner.export(out)
+    inputs, results = Inputs.find([out]), Results(tmp_path / "results")
+    with results.run("consolidate") as run:
+        consolidate.run(Work(spark, inputs, results, run, tmp_path))
+    check_needs(["audit"], results, inputs.directories)
+
+    await owner.hold(delivered(*archive("bob", 4, 20_000 * DAY, SECOND, CHANNEL)))
+    owner.export(out)
+
+    with pytest.raises(PipelineError, match="changed since: run `chat-tui pipeline consolidate`"):
+        check_needs(["audit"], results, inputs.directories)
+    check_needs(["consolidate", "audit"], results, inputs.directories)

@@ -5,6 +5,7 @@ which then are not read again where nothing differs, or one with the history tha
 of them, which may be all that is kept.
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,10 +17,13 @@ from storage.pipeline.prints import SYNC_ID, Prints, by_minute, distinct
 from storage.pipeline.problems import PipelineError
 from storage.pipeline.reading import Range, files_near
 from storage.pipeline.runs import MANIFEST, Results
-from storage.tables import HISTORY, HISTORY_DIR, Note
+from storage.tables import HISTORY, HISTORY_DIR, Note, replace_text
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+STATE: Final = "state.json"
+"""Beside the tables of a run: what the exports were that it read."""
 
 BY_STATISTICS: Final = {"parquet.filter.dictionary.enabled": "false"}
 """Row groups are left out by their least and greatest time alone. Parquet would look into each
@@ -106,3 +110,17 @@ def state_of(exports: Sequence[Path]) -> list[list[Any]]:
         size = sum(file.st_size for file in found)
         states.append([len(found), size, max((file.st_mtime_ns for file in found), default=0)])
     return states
+
+
+def write_state(run: Path, state: Sequence[Sequence[int]]) -> None:
+    """Write beside the tables of a run what `state_of` said when it began."""
+    replace_text(run / STATE, json.dumps(state) + "\n")
+
+
+def is_of(run: Path, exports: Sequence[Path]) -> bool:
+    """Whether a run read these exports as they are now; where it does not say, it did."""
+    try:
+        state = json.loads((run / STATE).read_text())
+    except (OSError, ValueError):
+        return True
+    return bool(state == state_of(exports))

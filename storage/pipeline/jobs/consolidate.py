@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
 
 from storage.pipeline import consolidation
+from storage.pipeline.archives import state_of, write_state
 from storage.pipeline.histories import write_names
 from storage.pipeline.published import row_count
 from storage.pipeline.verify import REASON
@@ -31,6 +32,7 @@ REASONS_MAX: Final = 100
 
 def run(work: Work) -> None:
     """Make the tables; see the module docstring."""
+    write_state(work.run.directory, state_of(work.inputs.directories))
     work.spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", str(ARROW_ROWS))
     # what has no node or channel is nobody's, and not as signed
     rows = work.inputs.history(work.spark).fillna("", ["node", "channel"])
