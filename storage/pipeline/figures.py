@@ -79,7 +79,7 @@ def delivery_figures(work: Work, sessions: "DataFrame", totals: Row) -> Figures:
             "times": of_spans,
         },
         "repair": _repair(directory),
-        "filters": _filters(directory, totals["messages"]),
+        "filters": _filters(directory, totals),
         "reconciliation": talked,
         "clocks": _clocks(directory, there["nodes_without_host"]),
     }
@@ -152,7 +152,7 @@ def _repair(directory: Path) -> Figures:
     }
 
 
-def _filters(directory: Path, messages: int) -> Figures:
+def _filters(directory: Path, totals: Row) -> Figures:
     found = _only(directory, "marks")
     lan = bloom_parameters.LAN
     rate = false_positive_rate(lan, lan.capacity)
@@ -160,7 +160,8 @@ def _filters(directory: Path, messages: int) -> Figures:
     return {
         "marked": found["marked"],
         "false": found["false"],
-        "messages": messages,
+        "unjudged": totals["possibly_acknowledged"] - found["marked"],
+        "messages": totals["messages"],
         "chances": chances,
         "rate_found": found["false"] / chances if chances else None,
         "rate_of_full_filter": rate,

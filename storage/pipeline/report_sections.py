@@ -122,8 +122,11 @@ def _repair(repair: Figures) -> Rows:
 
 
 def _filters(filters: Figures) -> Rows:
+    if unjudged := filters.get("unjudged"):  # results of earlier versions have no such figure
+        yield "marks", f"{number(unjudged)} cannot be judged: nobody else's log tells of that time"
     if not filters["marked"]:
-        yield "filters", "no message was marked possibly acknowledged"
+        if not unjudged:
+            yield "filters", "no message was marked possibly acknowledged"
         return
     yield (
         "false “possibly acknowledged”",

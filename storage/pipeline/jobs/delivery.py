@@ -59,7 +59,7 @@ def _tables(work: Work, log: "DataFrame", there: "DataFrame", own: "DataFrame") 
     lost = repairs.losses(sent)
     grouped = repairs.answers_by_group(rows, lost, there)
     _written(work, "repair_load", repairs.repair_load(lost, grouped))
-    _written(work, "marks", evidence.marks(sent, evidence.heard(rows, there)))
+    _written(work, "marks", evidence.marks(evidence.judged(sent), evidence.heard(rows, there)))
     totals = one_row(sent, TOTALS)
     if totals["messages"]:
         first, last = totals["first_sent_ns"], totals["last_sent_ns"]
