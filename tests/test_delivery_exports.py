@@ -55,9 +55,9 @@ def test_a_mark_is_judged_where_a_log_of_somebody_else_is_there(
     if alone:
         assert judged == {"marked": 0, "false": 0, "unjudged": 1}
         assert states["possibly_acknowledged"] == 1
-        assert dict(delivery_rows(figures))["marks"] == (
-            "1 cannot be judged: nobody else's log tells of that time"
-        )
+        told = dict(delivery_rows(figures))
+        assert told["marks"] == "1 cannot be judged: nobody else's log tells of that time"
+        assert (told["logs"], told["clock unknown"]) == ("1 node in 1 channel", "1 node")
     else:
         assert judged == {"marked": 2, "false": 1, "unjudged": 0}
         assert "marks" not in dict(delivery_rows(figures))
