@@ -11,8 +11,11 @@ from storage import tables
 from storage.export import Exporter, Wanted
 from storage.pipeline.inputs import Inputs
 from storage.pipeline.problems import PipelineError
+from storage.simulated import SimulatedExport
 from storage.tables import Note
 from sync.errors import LocalError
+from sync.sim.network import Link
+from sync.sim.scenario import Scenario, run
 from tests.archived import export_log
 from tests.exports import Owner, history, log_of
 from tests.stores import delivered
@@ -94,6 +97,19 @@ def test_an_export_that_was_interrupted_is_refused_until_it_is_finished(
     owner.export(out)
 
     assert Inputs.find([tmp_path]).directories == [out]
+
+
+def test_simulations_of_one_seed_are_groups_of_their_own(tmp_path: Path) -> None:
+    """The same people with the same logs write other things: each would seem to equivocate."""
+    for name, loss in (("calm", 0.0), ("again", 0.0), ("lossy", 0.3)):
+        with SimulatedExport(tmp_path / name, 7) as export:
+            link = Link(loss=loss)
+            run(Scenario(peers=3, messages=4, seed=7, link=link), recorded=export.recorded)
+
+    with pytest.raises(PipelineError, match="2 groups that never met, each simulation one"):
+        Inputs.find([tmp_path])
+    both = [tmp_path / "again", tmp_path / "calm"]
+    assert Inputs.find(both).directories == both, "one group, exported twice"
 
 
 def test_an_export_that_did_not_begin_is_as_whole_as_before(tmp_path: Path) -> None:

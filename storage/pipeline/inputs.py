@@ -89,11 +89,11 @@ class Inputs:
             )
         directories = sorted(found)
         # all simulated groups have one channel: each would seem to lack what the others wrote
-        worlds = {str(note.more.get(WORLD)): directory for directory, note in found.items()}
+        worlds = {_world(note) for note in found.values()}
         if len(worlds) > 1:
             raise PipelineError(
-                f"These are {len(worlds)} groups that never met, each seed one: name one of them, "
-                f"for example {directories[0]}."
+                f"These are {len(worlds)} groups that never met, each simulation one: name one of "
+                f"them, for example {directories[0]}."
             )
         notes = [found[directory] for directory in directories]
         return cls(directories, notes, tuple(named), histories)
@@ -155,6 +155,16 @@ class Inputs:
             return spark.createDataFrame([], struct)
         # Spark would want all paths to be parts of one table, to read columns off them
         return spark.read.schema(struct).option("recursiveFileLookup", "true").parquet(*paths)
+
+
+def _world(note: Note) -> str:
+    """Return which group an export is of; all real ones are of one.
+
+    Two simulations of one seed have the same people, who live through other things in each.
+    """
+    if (name := note.more.get(WORLD)) is None:
+        return ""
+    return json.dumps([name, note.more.get("boots")])
 
 
 def _ids(value: object) -> Iterator[bytes]:
