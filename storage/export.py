@@ -19,11 +19,11 @@ from storage.export_state import State
 from storage.parquet import TableFile, history_row, log_row, writable
 from storage.profile import in_use, read_keys
 from storage.protocol_log import FILE_NAME, LogDay, LogReader
-from storage.stored_days import HistoryReader, StoredDay
+from storage.stored_days import LAST_DAY, HistoryReader, StoredDay
 from storage.tables import HISTORY, HISTORY_DIR, LOG, LOG_DIR, Note, day_of, partition
 from sync.errors import LocalError
 from sync.identity import Identity
-from sync.machine import SECOND, ChannelId, Nanos
+from sync.machine import DAY, SECOND, ChannelId, Nanos
 
 TOLD_EVERY: Final = 1024
 """Rows between two times that progress is told."""
@@ -235,6 +235,11 @@ class Exporter:
         is_part = self._wanted.channel is not None or since is not None
         if log is not None:
             state.log_in_part = is_part
+        for channel in channels:
+            if since is None:
+                state.since.pop(channel, None)
+            else:
+                state.since[channel] = since // DAY * DAY
         if not is_part:
             state.before.clear()
         elif since is not None:
@@ -247,5 +252,6 @@ class Exporter:
 
 
 def day_begins(day: datetime) -> Nanos:
-    """Return when a day begins, in UTC."""
-    return int(day.replace(tzinfo=UTC).timestamp()) * SECOND
+    """Return when a day begins, in UTC: one that times can be of, or the nearest to it."""
+    begins = int(day.replace(tzinfo=UTC).timestamp()) * SECOND
+    return max(0, min(begins, LAST_DAY * DAY))

@@ -7,15 +7,12 @@ of one that was interrupted.
 import fcntl
 import json
 from pathlib import Path
-from typing import IO, Any, Final, Self, TypeAlias
+from typing import IO, Any, Self, TypeAlias
 
 from storage.parquet import make_directory
-from storage.tables import BEFORE, FORMAT, LOG_IN_PART, NOTE, Note
+from storage.tables import BEFORE, FORMAT, LOG_IN_PART, NOTE, PROGRESS, SINCE, Note
 from sync.errors import LocalError
-from sync.machine import PeerId
-
-PROGRESS: Final = ".export.progress"
-"""Hidden, so that readers of the tables pass it by."""
+from sync.machine import Nanos, PeerId
 
 Mark: TypeAlias = dict[str, Any]
 """What is noted of a day: of history its mark, of a log the first and last row by run."""
@@ -35,6 +32,8 @@ class State:
         """Whether rows of the log were left out as the person wished."""
         self.before: set[str] = set()
         """Ids of held messages that were left out, and that exported ones depend on."""
+        self.since: dict[str, Nanos] = {}
+        """By channel, from when on it was exported the last time; of others, all was."""
         self._out = out
         self._me = me
         self._days: dict[str, Mark] = {}
@@ -84,6 +83,8 @@ class State:
             more[LOG_IN_PART] = True
         if self.before:
             more[BEFORE] = sorted(self.before)
+        if self.since:
+            more[SINCE] = dict(sorted(self.since.items()))
         return more
 
     def finish(self, note: Note) -> None:
@@ -102,6 +103,7 @@ class State:
             self.boots = {(one["run"], one["boot"]): dict(one) for one in boots}
             self.log_in_part = bool(more.get(LOG_IN_PART))
             self.before = set(more.get(BEFORE, ()))
+            self.since = dict(more.get(SINCE, {}))
         except (ValueError, KeyError, TypeError) as error:
             raise LocalError(
                 f"{path} cannot be read ({error}): remove {self._out} and export again."

@@ -231,6 +231,8 @@ class LogBoot:
 class LogReader:
     """Reads the protocol log of a profile whose chat may be running; a context manager.
 
+    All that it returns is of one time: rows that are forgotten meanwhile are there for it.
+
     Raises:
         StorageError: the file cannot be read, or is of a newer version.
     """
@@ -239,7 +241,10 @@ class LogReader:
         self._path = path
         self._node = node
         with self._explaining():
-            self._db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+            self._db = sqlite3.connect(
+                f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None
+            )
+            self._db.execute("BEGIN")
             if _version(self._db) != VERSION:
                 raise StorageError(
                     f"{path} was written by another version of chat-tui: export with that one, or "

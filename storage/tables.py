@@ -14,6 +14,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -25,6 +26,10 @@ FORMAT: Final = 1
 """Of `export.json` and the tables; one more whenever a reader of the old one would be wrong."""
 
 NOTE: Final = "export.json"
+PROGRESS: Final = ".export.progress"
+"""Beside the note while an export is written: who writes it, then a line for each day that is
+newer than the note. Hidden, so that readers of the tables pass it by."""
+
 HISTORY_DIR: Final = "history"
 LOG_DIR: Final = "log"
 
@@ -37,6 +42,10 @@ LOG_IN_PART: Final = "log_in_part"
 BEFORE: Final = "before"
 """In the note of an export that begins on some day: ids of what is held from before it, and what is
 in it depends on."""
+
+SINCE: Final = "since"
+"""In the note of such an export: by channel, from when on it has what was created. What is older
+may be held all the same."""
 
 ROW_GROUP: Final = 64 * 1024
 """Rows of a row group, sorted by time: statistics let a reader of some minutes skip the others."""
@@ -104,7 +113,7 @@ class Note:
     """Among it, of our exporters, `boots`: every start of a node, with the `first` and the `last`
     seq of its log that were kept, and whether it was `cut_short` by a power cut, which takes up to
     a second of rows after `last`. `first` is above 1 where older rows were rotated away. What was
-    left out as wished: `LOG_IN_PART`, and `BEFORE`."""
+    left out as wished: `LOG_IN_PART`, `BEFORE` and `SINCE`."""
 
     def write(self, directory: Path) -> None:
         """Write it, all or nothing."""
@@ -116,6 +125,19 @@ class Note:
             "more": dict(self.more),
         }
         replace_text(directory / NOTE, json.dumps(written, indent=1) + "\n")
+
+
+def is_unfinished(directory: Path) -> bool:
+    """Whether days of an export are newer than its note: it was interrupted, or goes on just now.
+
+    Raises:
+        OSError: that cannot be read.
+    """
+    try:
+        with (directory / PROGRESS).open() as lines:
+            return len(list(islice(lines, 2))) > 1
+    except FileNotFoundError:
+        return False
 
 
 def replace_text(path: Path, text: str) -> None:

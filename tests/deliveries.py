@@ -181,15 +181,21 @@ class Ran:
 
 
 def run_job(spark: "SparkSession", directory: Path, rows: Sequence[dict[str, Any]]) -> Ran:
+    """Run the job over one export of these rows."""
+    made = export(directory / "export", rows, {DAN: "one", EVE: "two"})
+    return run_over(spark, directory / "out", made)
+
+
+def run_over(spark: "SparkSession", out: Path, *exports: Path) -> Ran:
+    """Run the job over exports."""
     from storage.pipeline.inputs import Inputs  # noqa: PLC0415  # pyspark, for these tests alone
     from storage.pipeline.jobs import delivery  # noqa: PLC0415
     from storage.pipeline.runs import Results  # noqa: PLC0415
     from storage.pipeline.work import Work  # noqa: PLC0415
 
-    inputs = Inputs.find([export(directory / "export", rows, {DAN: "one", EVE: "two"})])
-    results = Results(directory / "out")
+    results = Results(out)
     with results.run("delivery") as run:
-        delivery.run(Work(spark, inputs, results, run, directory))
+        delivery.run(Work(spark, Inputs.find(exports), results, run, out))
     published = results.published("delivery")
     assert published is not None
     return Ran(published.figures, published.directory)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from storage.pipeline.figures import SPANS
 from storage.pipeline.latency import PERCENTS
 from storage.pipeline.problems import PipelineError
 from storage.tables import LOG
@@ -134,6 +135,7 @@ def test_states_of_own_messages(ran: Ran) -> None:
     assert times["possibly acknowledged to acknowledged"] == (1, 600_000)
     assert times["sent to acknowledged"] == (1, 900_000)
     assert times["sent to failed"] == (1, 7_000_000)
+    assert list(times) == list(SPANS)[1:], "the same order however many tasks wrote them"
 
 
 def test_a_mark_is_false_while_nobody_else_has_the_message(ran: Ran) -> None:

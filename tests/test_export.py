@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from proto import entry_pb2
-from storage import export_state, parquet
+from storage import parquet
 from storage.export import Exporter, Wanted, day_begins
 from storage.tables import (
     BEFORE,
@@ -17,6 +17,8 @@ from storage.tables import (
     LOG_DIR,
     LOG_IN_PART,
     NOTE,
+    PROGRESS,
+    SINCE,
     day_of,
     sync_hash,
     sync_words,
@@ -254,14 +256,14 @@ async def test_an_interrupted_export_goes_on(tmp_path: Path) -> None:
     assert (summary.days, summary.unchanged) == (1, 2)
     assert before.items() <= written(out).items()
     assert len(read(out, HISTORY_DIR)) == 12
-    assert not (out / export_state.PROGRESS).exists()
+    assert not (out / PROGRESS).exists()
 
 
 async def test_a_line_of_progress_that_was_cut_off_is_done_again(tmp_path: Path) -> None:
     owner, out = Owner(tmp_path), tmp_path / "out"
     await owner.hold(delivered(*history(4)))
     out.mkdir()
-    (out / export_state.PROGRESS).write_text(f'"{owner.peer_id}"\n["history/chan')
+    (out / PROGRESS).write_text(f'"{owner.peer_id}"\n["history/chan')
 
     owner.export(out)
 
@@ -331,9 +333,21 @@ async def test_one_channel_days_from_one_on_and_no_log(tmp_path: Path) -> None:
     assert note_of(out)["more"][LOG_IN_PART] is True
     left_out = {bytes.fromhex(one) for one in note_of(out)["more"][BEFORE]}
     assert set(read(out, HISTORY_DIR)[0]["parents"]) == left_out
+    assert note_of(out)["more"][SINCE] == {CHANNEL: since}
     owner.export(out)
     assert (len(read(out, HISTORY_DIR)), len(read(out, LOG_DIR))) == (15, 15)
-    assert not {LOG_IN_PART, BEFORE} & set(note_of(out)["more"])
+    assert not {LOG_IN_PART, BEFORE, SINCE} & set(note_of(out)["more"])
+
+
+@pytest.mark.parametrize(("day", "rows"), [("1969-12-31", 8), ("0001-01-01", 8), ("9999-12-31", 0)])
+async def test_any_day_can_be_asked_for(day: str, rows: int, tmp_path: Path) -> None:
+    """Times are unsigned and have 64 bits; a day that none can be of is no reason to fail."""
+    owner, out = Owner(tmp_path), tmp_path / "out"
+    await owner.hold(delivered(*history(8)))
+
+    owner.export(out, Wanted(since=day_begins(datetime.fromisoformat(day))))
+
+    assert len(read(out, HISTORY_DIR)) == rows
 
 
 async def test_an_unknown_channel_names_those_there_are(tmp_path: Path) -> None:

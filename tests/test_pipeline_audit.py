@@ -12,16 +12,17 @@ from storage.export import Wanted
 from storage.pipeline.inputs import Inputs
 from storage.pipeline.jobs import audit, consolidate, report
 from storage.pipeline.problems import PipelineError
+from storage.pipeline.running import check_needs
 from storage.pipeline.runs import Results
 from storage.pipeline.synthetic.plan import Faults
 from storage.pipeline.work import Work
 from storage.results import Published
 from storage.tables import NOTE
 from sync.logbook import Note
-from sync.machine import DAY, ChannelId
+from sync.machine import DAY, SECOND, ChannelId
 from sync.protocol_log import LogKind
 from tests.archives import archive
-from tests.entries import CHANNEL
+from tests.entries import CHANNEL, Author
 from tests.exports import Owner, note_of
 from tests.stores import delivered, membership
 from tests.synthetic import NO_FAULTS, made, plan
@@ -207,6 +208,31 @@ async def test_what_an_export_of_a_part_leaves_out_is_not_lost(
     assert taken_as_whole["trace_holes"] == 2
 
 
+async def test_what_is_older_than_an_export_is_not_missing(
+    tmp_path: Path, spark: "SparkSession"
+) -> None:
+    """Clocks differ: what was created before that day comes behind the first one of it."""
+    midnight = 20_000 * DAY
+    ann, cat = Author("ann"), Author("cat")
+    said = [
+        ann.write(created_ns=midnight + SECOND, lamport=10),
+        cat.write(created_ns=midnight - SECOND, lamport=11),
+        cat.write(created_ns=midnight + SECOND, lamport=12),
+        ann.write(created_ns=midnight + 2 * SECOND, lamport=13),
+    ]
+    owner, bob, eve = [Owner(tmp_path, name) for name in ("me", "bob", "eve")]
+    for one in (owner, bob):
+        await one.hold(delivered(*said))
+    await eve.hold(delivered(said[0], said[1], said[3]))
+    owner.export(tmp_path / "out" / "me", Wanted(since=midnight))
+    bob.export(tmp_path / "out" / "bob")
+    eve.export(tmp_path / "out" / "eve", Wanted(since=midnight))
+
+    found = looked(spark, [tmp_path / "out"], tmp_path / "results")
+
+    assert found.findings("missing") == [[eve.peer_id, said[2].entry.message_id]]
+
+
 def test_audit_wants_consolidate_first(tmp_path: Path, spark: "SparkSession") -> None:
     made(tmp_path / "made", plan(messages=40))
     results = Results(tmp_path / "out")
@@ -218,3 +244,23 @@ def test_audit_wants_consolidate_first(tmp_path: Path, spark: "SparkSession") ->
         audit.run(Work(spark, Inputs.find([tmp_path / "made"]), results, run, tmp_path))
 
     assert results.published("audit") is None
+
+
+async def test_audit_wants_the_exports_that_were_consolidated(
+    tmp_path: Path, spark: "SparkSession"
+) -> None:
+    """Of what was exported since, it would say that nothing is wrong."""
+    owner, out = Owner(tmp_path), tmp_path / "out"
+    await owner.hold(delivered(*archive("ann", 4, 20_000 * DAY, SECOND, CHANNEL)))
+    owner.export(out)
+    inputs, results = Inputs.find([out]), Results(tmp_path / "results")
+    with results.run("consolidate") as run:
+        consolidate.run(Work(spark, inputs, results, run, tmp_path))
+    check_needs(["audit"], results, inputs)
+
+    await owner.hold(delivered(*archive("bob", 4, 20_000 * DAY, SECOND, CHANNEL)))
+    owner.export(out)
+
+    with pytest.raises(PipelineError, match="changed since: run `chat-tui pipeline consolidate`"):
+        check_needs(["audit"], results, inputs)
+    check_needs(["consolidate", "audit"], results, inputs)

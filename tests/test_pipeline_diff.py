@@ -256,6 +256,19 @@ def test_an_empty_archive_lacks_everything(tmp_path: Path, spark: "SparkSession"
 
 
 @pytest.mark.spark
+def test_what_no_message_can_be_makes_no_difference(tmp_path: Path, spark: "SparkSession") -> None:
+    """Counted and then not found, it would be a difference of which nobody can say what it is."""
+    rows = [row_of(one) for one in scattered(3, HOUR, channel=CHANNEL)]
+    early = [rows[0] | {"created_ns": when, "sync_0": when} for when in (-1, -5 * MINUTE)]
+    ours = export_rows(tmp_path / "ours", rows)
+    theirs = export_rows(tmp_path / "theirs", [*rows, *early])
+
+    figures = ran(spark, tmp_path, "diff", ours, theirs).figures
+
+    counted = [figures[name] for name in ("messages_a", "messages_b", "minutes", "findings")]
+    assert counted == [3, 3, 0, 0]
+
+
 def test_minutes_whose_fingerprints_agree_but_not_their_counts_differ(
     tmp_path: Path, spark: "SparkSession"
 ) -> None:

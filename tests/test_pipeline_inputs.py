@@ -1,5 +1,6 @@
 """Exports are found and looked at before anything runs."""
 
+import asyncio
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -7,10 +8,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from storage import tables
+from storage.export import Exporter, Wanted
 from storage.pipeline.inputs import Inputs
 from storage.pipeline.problems import PipelineError
+from storage.simulated import SimulatedExport
 from storage.tables import Note
+from sync.errors import LocalError
+from sync.sim.network import Link
+from sync.sim.scenario import Scenario, run
 from tests.archived import export_log
+from tests.exports import Owner, history, log_of
+from tests.stores import delivered
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -63,6 +71,56 @@ def test_groups_that_never_met_are_not_taken_for_one(tmp_path: Path) -> None:
     with pytest.raises(PipelineError, match=r"2 groups that never met.*seed-1"):
         Inputs.find([tmp_path])
     assert Inputs.find([tmp_path / "seed-2"]).directories
+
+
+@pytest.mark.parametrize("again", [True, False])
+def test_an_export_that_was_interrupted_is_refused_until_it_is_finished(
+    again: bool,
+    tmp_path: Path,
+) -> None:
+    """Its days are of two times: what was noted between them would be taken for lost."""
+    owner, out = Owner(tmp_path), tmp_path / "out"
+    owner.note(*log_of(0))
+    asyncio.run(owner.hold(delivered(*history(8))))
+    if again:
+        owner.export(out)
+    owner.note(*log_of(0, 1))
+
+    def interrupt(_done: int, _total: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Exporter(owner.directory, out, Wanted()).run(interrupt)
+    with pytest.raises(PipelineError, match=f"not whole.*`chat-tui export {out}` finishes it"):
+        Inputs.find([tmp_path])
+
+    owner.export(out)
+
+    assert Inputs.find([tmp_path]).directories == [out]
+
+
+def test_simulations_of_one_seed_are_groups_of_their_own(tmp_path: Path) -> None:
+    """The same people with the same logs write other things: each would seem to equivocate."""
+    for name, loss in (("calm", 0.0), ("again", 0.0), ("lossy", 0.3)):
+        with SimulatedExport(tmp_path / name, 7) as export:
+            link = Link(loss=loss)
+            run(Scenario(peers=3, messages=4, seed=7, link=link), recorded=export.recorded)
+
+    with pytest.raises(PipelineError, match="2 groups that never met, each simulation one"):
+        Inputs.find([tmp_path])
+    both = [tmp_path / "again", tmp_path / "calm"]
+    assert Inputs.find(both).directories == both, "one group, exported twice"
+
+
+def test_an_export_that_did_not_begin_is_as_whole_as_before(tmp_path: Path) -> None:
+    owner, out = Owner(tmp_path), tmp_path / "out"
+    asyncio.run(owner.hold(delivered(*history(8))))
+    owner.export(out)
+
+    with pytest.raises(LocalError, match="There is no channel #coffee"):
+        owner.export(out, Wanted("coffee"))
+
+    assert Inputs.find([tmp_path]).directories == [out]
 
 
 @pytest.mark.spark

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from storage.pipeline.inputs import Inputs
 from storage.pipeline.problems import PipelineError
 from storage.pipeline.running import check_needs, run_jobs
 from storage.pipeline.runs import Results
@@ -18,17 +19,17 @@ from tests.entries import CHANNEL
 
 def test_a_job_whose_results_are_missing_says_which_to_run_first(tmp_path: Path) -> None:
     with pytest.raises(PipelineError, match="run `chat-tui pipeline consolidate`"):
-        check_needs(["audit"], Results(tmp_path))
+        check_needs(["audit"], Results(tmp_path), Inputs((), ()))
 
 
 def test_what_a_job_needs_may_be_made_before_it_or_lie_there(tmp_path: Path) -> None:
     results = Results(tmp_path)
-    check_needs(["consolidate", "audit"], results)
+    check_needs(["consolidate", "audit"], results, Inputs((), ()))
 
     with results.run("consolidate"):
         pass
 
-    check_needs(["audit"], results)
+    check_needs(["audit"], results, Inputs((), ()))
 
 
 def test_a_history_made_of_exports_is_no_export_for_who_asks_what_nodes_hold(

@@ -70,6 +70,20 @@ def test_a_start_has_an_order_of_its_own(spark: "SparkSession") -> None:
     assert found == []
 
 
+def test_a_parent_that_comes_after_a_restart_is_late(spark: "SparkSession") -> None:
+    """What is delivered stays so: a node that starts again delivers nothing twice."""
+    found = early(
+        spark,
+        Told(LogKind.DELIVERED, CHILD, seq=9, boot=1),
+        Told(LogKind.DELIVERED, PARENT, seq=2, boot=2),
+        Told(LogKind.DELIVERED, PARENT, seq=1, boot=1, node="bob"),
+        Told(LogKind.DELIVERED, CHILD, seq=9, boot=1, node="bob"),
+        Told(LogKind.DELIVERED, PARENT, seq=3, boot=2, node="bob"),
+    )
+
+    assert found == [("alice", 1, CHILD, PARENT)]
+
+
 @pytest.mark.parametrize("boot", [1, 2])
 def test_nobody_waits_for_what_was_given_up(spark: "SparkSession", boot: int) -> None:
     """In this start of the node, or in one before it."""

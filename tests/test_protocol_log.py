@@ -111,6 +111,24 @@ def test_the_oldest_rows_of_a_full_file_go_and_it_grows_no_more(tmp_path: Path) 
     assert path.stat().st_size < 300_000
 
 
+def test_what_is_forgotten_while_somebody_reads_is_read_all_the_same(tmp_path: Path) -> None:
+    """An export that replaced a file by what is left would lose rows that it had."""
+    path = tmp_path / "protocol.db"
+    file = LogFile(path, draw, bytes_max=40_000)
+    file.append([(5, 1, [received()] * 200)])
+    with LogReader(path, ME) as reader:
+        [day] = reader.days()
+
+        for batch in range(1, 10):
+            file.append([(6, 1 + 200 * batch, [received()] * 200)])
+
+        assert [row.seq for row in reader.rows(day, 0)] == [*range(1, 201)]
+        [boot] = reader.boots()
+        assert (boot.first, boot.last) == (1, 200), "as far as the rows that were read"
+    file.close()
+    assert rows(path)[0].seq > 1
+
+
 def test_names_that_no_row_has_any_more_are_forgotten(tmp_path: Path) -> None:
     path = tmp_path / "protocol.db"
     file = LogFile(path, draw, bytes_max=200_000)

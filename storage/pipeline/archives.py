@@ -5,6 +5,7 @@ which may be all that is kept, or one with the results of `fingerprints` over an
 then are not read again where nothing differs.
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -19,10 +20,13 @@ from storage.pipeline.problems import PipelineError
 from storage.pipeline.reading import Range, files_near
 from storage.pipeline.runs import Results
 from storage.results import MANIFEST
-from storage.tables import HISTORY, HISTORY_DIR, Note
+from storage.tables import HISTORY, HISTORY_DIR, Note, replace_text
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+STATE: Final = "state.json"
+"""Beside the tables of a run: what the exports were that it read."""
 
 BY_STATISTICS: Final = {"parquet.filter.dictionary.enabled": "false"}
 """Row groups are left out by their least and greatest time alone. Parquet would look into each
@@ -119,3 +123,17 @@ def state_of(inputs: Inputs) -> list[list[Any]]:
         size = sum(file.st_size for file in found)
         states.append([len(found), size, max((file.st_mtime_ns for file in found), default=0)])
     return states
+
+
+def write_state(run: Path, inputs: Inputs) -> None:
+    """Write beside the tables of a run what there is to read when it begins."""
+    replace_text(run / STATE, json.dumps(state_of(inputs)) + "\n")
+
+
+def is_of(run: Path, inputs: Inputs) -> bool:
+    """Whether a run read these as they are now, in any order; where it does not say, it did."""
+    try:
+        state = json.loads((run / STATE).read_text())
+    except (OSError, ValueError):
+        return True
+    return bool(sorted(state) == sorted(state_of(inputs)))

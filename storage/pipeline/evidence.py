@@ -39,11 +39,26 @@ def heard(facts: "DataFrame", members: "DataFrame") -> "DataFrame":
     )
 
 
+def judged(messages: "DataFrame") -> "DataFrame":
+    """Return the messages whose marks can be judged: others were there, and their logs tell of it.
+
+    Where only its author's log is there, each mark would seem false.
+
+    Args:
+        messages: the columns of `storage.pipeline.facts.messages`
+
+    Returns:
+        the same
+    """
+    return messages.where("expected > 0")
+
+
 def marks(messages: "DataFrame", rates: "DataFrame") -> "DataFrame":
     """Return the marks "possibly acknowledged" of all messages together.
 
     Args:
-        messages: author int, sent_ns, possibly_ns, acknowledged_ns, first_received_ns, all long
+        messages: as of `judged`: author int, sent_ns, possibly_ns, acknowledged_ns,
+            first_received_ns, all long
         rates: member int, per_second double
 
     Returns:

@@ -19,6 +19,15 @@ if TYPE_CHECKING:
 
 SHOWN: Final = {"p50": 50.0, "p95": 95.0, "p99": 99.0}
 
+SPANS: Final = {
+    "until everybody had it": "converged_ns",
+    "sent to possibly acknowledged": "possibly_ns - sent_ns",
+    "possibly acknowledged to acknowledged": "acknowledged_ns - possibly_ns",
+    "sent to acknowledged": "acknowledged_ns - sent_ns",
+    "sent to failed": "failed_ns - sent_ns",
+}
+"""Times of own messages, each distributed by itself; in the order they are told."""
+
 LOAD_ROWS_MAX: Final = 1_000
 """Rows of `repair_load`: one for each number of response groups there was."""
 
@@ -46,7 +55,8 @@ def delivery_figures(work: Work, sessions: "DataFrame", totals: Row) -> Figures:
     directory = work.run.directory
     there = _there(directory)
     talked = one_row(sessions, SESSIONS)
-    of_spans = {row["span"]: spread(row) for row in first_rows(directory, "spans", 10)}
+    rows = {row["span"]: row for row in first_rows(directory, "spans", len(SPANS))}
+    of_spans = {span: spread(rows[span]) for span in SPANS}
     everybody = of_spans.pop("until everybody had it")
     deliveries, receptions = totals["deliveries"] or 0, totals["receptions"] or 0
     return {
@@ -69,7 +79,7 @@ def delivery_figures(work: Work, sessions: "DataFrame", totals: Row) -> Figures:
             "times": of_spans,
         },
         "repair": _repair(directory),
-        "filters": _filters(directory, totals["messages"]),
+        "filters": _filters(directory, totals),
         "reconciliation": talked,
         "clocks": _clocks(directory, there["nodes_without_host"]),
     }
@@ -142,7 +152,7 @@ def _repair(directory: Path) -> Figures:
     }
 
 
-def _filters(directory: Path, messages: int) -> Figures:
+def _filters(directory: Path, totals: Row) -> Figures:
     found = _only(directory, "marks")
     lan = bloom_parameters.LAN
     rate = false_positive_rate(lan, lan.capacity)
@@ -150,7 +160,8 @@ def _filters(directory: Path, messages: int) -> Figures:
     return {
         "marked": found["marked"],
         "false": found["false"],
-        "messages": messages,
+        "unjudged": totals["possibly_acknowledged"] - found["marked"],
+        "messages": totals["messages"],
         "chances": chances,
         "rate_found": found["false"] / chances if chances else None,
         "rate_of_full_filter": rate,

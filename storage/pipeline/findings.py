@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 def equivocations(history: "DataFrame") -> "DataFrame":
     """Find places in an author's log that have several entries.
 
+    Of two places that were cut nobody can say that they are one.
+
     Args:
         history: channel string, author string, log long, seq long, message_id binary, and more
 
@@ -22,7 +24,8 @@ def equivocations(history: "DataFrame") -> "DataFrame":
         channel string, author string, log long, seq long, message_ids array<binary>, rising
     """
     place = ["channel", "author", "log", "seq"]
-    forked = history.groupBy(*place).count().where("count > 1").drop("count")
+    exact = history.where(F.col("seq") < BIGINT_MAX)
+    forked = exact.groupBy(*place).count().where("count > 1").drop("count")
     return (
         history.select(*place, "message_id")
         .join(forked, place)
@@ -135,3 +138,21 @@ def missing(history: "DataFrame", held: "DataFrame", members: "DataFrame") -> "D
         .where(~is_set("held"))
         .select("channel", "node", "message_id", "author", "lamport", "created_ns")
     )
+
+
+def exported(found: "DataFrame", begins: "DataFrame") -> "DataFrame":
+    """Return what is missing but for what exports left out: they begin on some day.
+
+    Args:
+        found: as of `missing`
+        begins: channel string, node string, since_ns long; few rows
+
+    Returns:
+        the same
+    """
+    older = (
+        (F.col("found.channel") == F.col("begins.channel"))
+        & (F.col("found.node") == F.col("begins.node"))
+        & (F.col("found.created_ns") < F.col("begins.since_ns"))
+    )
+    return found.alias("found").join(F.broadcast(begins.alias("begins")), older, "left_anti")

@@ -18,6 +18,7 @@ from storage.pipeline.runs import Results
 from storage.results import MANIFEST, Published
 from storage.tables import (
     BEFORE,
+    BIGINT_MAX,
     FORMAT,
     HISTORY,
     HISTORY_DIR,
@@ -25,9 +26,12 @@ from storage.tables import (
     LOG_DIR,
     LOG_IN_PART,
     NOTE,
+    SINCE,
     WORLD,
     Note,
+    is_unfinished,
 )
+from sync.machine import Nanos
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -89,11 +93,11 @@ class Inputs:
             )
         directories = sorted(found)
         # all simulated groups have one channel: each would seem to lack what the others wrote
-        worlds = {str(note.more.get(WORLD)): directory for directory, note in found.items()}
+        worlds = {_world(note) for note in found.values()}
         if len(worlds) > 1:
             raise PipelineError(
-                f"These are {len(worlds)} groups that never met, each seed one: name one of them, "
-                f"for example {directories[0]}."
+                f"These are {len(worlds)} groups that never met, each simulation one: name one of "
+                f"them, for example {directories[0]}."
             )
         notes = [found[directory] for directory in directories]
         return cls(directories, notes, tuple(named), histories)
@@ -116,6 +120,16 @@ class Inputs:
         named = {one for note in self.notes for one in _ids(note.more.get(BEFORE))}
         return sorted(named)[:LEFT_OUT_MAX]
 
+    @property
+    def begins(self) -> list[tuple[str, str, Nanos]]:
+        """(channel, node, from when on), where an export leaves out what is older."""
+        latest: dict[tuple[str, str], Nanos] = {}
+        for note in self.notes:
+            for channel, since in _times(note.more.get(SINCE)):
+                for node in map(str, note.nodes):
+                    latest[channel, node] = max(since, latest.get((channel, node), 0))
+        return [(*place, since) for place, since in sorted(latest.items())]
+
     def history(self, spark: "SparkSession") -> "DataFrame":
         """Return the history of all nodes: the columns of `HISTORY`."""
         return self._table(spark, HISTORY_DIR, HISTORY)
@@ -123,6 +137,23 @@ class Inputs:
     def log(self, spark: "SparkSession") -> "DataFrame":
         """Return the protocol log of all nodes: the columns of `LOG`."""
         return self._table(spark, LOG_DIR, LOG)
+
+    def log_once(self, spark: "SparkSession") -> "DataFrame":
+        """Return the same with each row once, for who counts rows.
+
+        Only exports of one node, taken at different times, have rows in common. To sort them out
+        costs as much as the rest of a job, and is spared where there are none.
+        """
+        log = self.log(spark)
+        noted = [node for export in self._with_log for node in export]
+        return log if len(set(noted)) == len(noted) else log.distinct()
+
+    @property
+    def _with_log(self) -> Iterator[set[str]]:
+        """The nodes of each export that has a log."""
+        for directory, note in zip(self.directories, self.notes, strict=True):
+            if (directory / LOG_DIR).is_dir():
+                yield {str(node) for node in note.nodes}
 
     def _table(self, spark: "SparkSession", name: str, schema: pa.Schema) -> "DataFrame":
         struct = struct_of(schema)
@@ -135,20 +166,41 @@ class Inputs:
         return spark.read.schema(struct).option("recursiveFileLookup", "true").parquet(*paths)
 
 
+def _world(note: Note) -> str:
+    """Return which group an export is of; all real ones are of one.
+
+    Two simulations of one seed have the same people, who live through other things in each.
+    """
+    if (name := note.more.get(WORLD)) is None:
+        return ""
+    return json.dumps([name, note.more.get("boots")])
+
+
 def _ids(value: object) -> Iterator[bytes]:
     for one in value if isinstance(value, list) else ():
         with suppress(TypeError, ValueError):  # no id: it excuses nothing
             yield bytes.fromhex(one)
 
 
+def _times(value: object) -> Iterator[tuple[str, Nanos]]:
+    for channel, since in value.items() if isinstance(value, dict) else ():
+        if isinstance(since, int) and 0 <= since <= BIGINT_MAX:
+            yield str(channel), since
+
+
 def read_note(directory: Path) -> Note:
     """Read the note of an export.
 
     Raises:
-        PipelineError: it cannot be read, or has another format.
+        PipelineError: it cannot be read, or has another format, or the export is not whole.
     """
     path = directory / NOTE
     try:
+        if is_unfinished(directory):  # the rows between are not there: they would seem lost
+            raise PipelineError(
+                f"The export in {directory} is not whole, it was interrupted or goes on just now: "
+                f"`chat-tui export {directory}` finishes it."
+            )
         note = json.loads(path.read_text())
         if note["format"] == FORMAT:
             # of another type, its first user would fail
@@ -198,7 +250,7 @@ def _sources(path: Path) -> Sequence[Path]:
 
 
 def _exports(directory: Path, depth: int) -> Iterator[Path]:
-    if (directory / NOTE).is_file():
+    if (directory / NOTE).is_file() or is_unfinished(directory):
         yield directory
     elif depth:
         for below in sorted(directory.iterdir()):

@@ -62,6 +62,8 @@ def distinct(history: "DataFrame") -> "DataFrame":
 def by_minute(messages: "DataFrame") -> "DataFrame":
     """Return the fingerprints of all minutes in which there are messages.
 
+    A row of before 1970 is no message: times are unsigned. `consolidate` sets it apart.
+
     Args:
         messages: each message once: channel string, created_ns long, sync_0 .. sync_3 long
 
@@ -69,9 +71,13 @@ def by_minute(messages: "DataFrame") -> "DataFrame":
         the columns of `PRINTS`
     """
     minute = fn.expr(f"created_ns div {MINUTE}")
-    buckets = messages.groupBy("channel", minute.alias("minute")).agg(
-        fn.count(fn.lit(1)).alias("count"),
-        *[fn.bit_xor(word).alias(xor) for word, xor in zip(SYNC_HASH, XOR, strict=True)],
+    buckets = (
+        messages.where("created_ns >= 0")
+        .groupBy("channel", minute.alias("minute"))
+        .agg(
+            fn.count(fn.lit(1)).alias("count"),
+            *[fn.bit_xor(word).alias(xor) for word, xor in zip(SYNC_HASH, XOR, strict=True)],
+        )
     )
     start_ns = (fn.col("minute") * MINUTE).alias("start_ns")
     return buckets.select("channel", start_ns, "count", *XOR)

@@ -57,8 +57,8 @@ def plain_rows(figures: Figures) -> Rows:
 
 def delivery_rows(figures: Figures) -> Rows:
     """Say how messages got around."""
-    channels = f"{number(figures['channels'])} channel{'s' * (figures['channels'] != 1)}"
-    yield "logs", f"{number(figures['nodes'])} nodes in {channels}"
+    nodes, channels = figures["nodes"], figures["channels"]
+    yield "logs", f"{_counted(nodes, 'node')} in {_counted(channels, 'channel')}"
     over = span(((figures["to_ns"] or 0) - (figures["from_ns"] or 0)) / MS)
     again = figures["sends"] - figures["messages"]
     yield "messages", f"{number(figures['messages'])} in {over}, {number(again)} sent again"
@@ -122,8 +122,11 @@ def _repair(repair: Figures) -> Rows:
 
 
 def _filters(filters: Figures) -> Rows:
+    if unjudged := filters.get("unjudged"):  # results of earlier versions have no such figure
+        yield "marks", f"{number(unjudged)} cannot be judged: nobody else's log tells of that time"
     if not filters["marked"]:
-        yield "filters", "no message was marked possibly acknowledged"
+        if not unjudged:
+            yield "filters", "no message was marked possibly acknowledged"
         return
     yield (
         "false “possibly acknowledged”",
@@ -174,7 +177,7 @@ def _clocks(clocks: Figures, latency: Figures) -> Rows:
     else:
         yield "clocks", "one clock, or too few messages between hosts to compare them"
     if clocks["nodes_without_host"]:
-        yield "clock unknown", f"{number(clocks['nodes_without_host'])} nodes"
+        yield "clock unknown", _counted(clocks["nodes_without_host"], "node")
     if latency["negative"]:
         yield (
             "delivered before sent",
@@ -194,6 +197,10 @@ WORDS: Final[Mapping[str, Callable[[Figures], Rows]]] = {
     "sweep": sweep_rows,
 }
 """The jobs whose figures have sentences; those of others are said by their names."""
+
+
+def _counted(value: int, what: str) -> str:
+    return f"{number(value)} {what}{'s' * (value != 1)}"
 
 
 def _are_scalars(values: list[Any] | tuple[Any, ...]) -> bool:

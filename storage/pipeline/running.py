@@ -16,6 +16,7 @@ from rich.console import Console
 
 from storage import report as reports
 from storage.pipeline import report_terminal
+from storage.pipeline.archives import is_of
 from storage.pipeline.failures import said_plainly
 from storage.pipeline.footers import check_files
 from storage.pipeline.inputs import Inputs
@@ -107,7 +108,7 @@ def _figures(  # all that they are told
             "`fingerprints` and `diff` read: name the exports it was made of."
         )
     results = Results(out)
-    check_needs(jobs, results)
+    check_needs(jobs, results, inputs)
     beside = len(jobs) > 1 and is_short(size)
     figures: dict[str, Figures] = {}
     with (
@@ -159,16 +160,25 @@ def _started(
         yield spark, stack.enter_context(shown(spark, console))
 
 
-def check_needs(jobs: Sequence[str], results: Results) -> None:
+def check_needs(jobs: Sequence[str], results: Results, inputs: Inputs) -> None:
     """Make sure that what each job reads is there, or is made before.
 
     Raises:
-        PipelineError: something is not.
+        PipelineError: something is not, or was made of other exports than these are now.
     """
     for number, job in enumerate(jobs):
         for needed in NEEDS.get(job, ()):
-            if needed not in jobs[:number] and results.published(needed) is None:
+            if needed in jobs[:number]:
+                continue
+            published = results.published(needed)
+            if published is None:
                 raise PipelineError(
                     f"{job} reads what {needed} found, and {results.out} has nothing of it: run "
                     f"`chat-tui pipeline {needed}` with the same --out first, or `all`."
+                )
+            if not is_of(published.directory, inputs):
+                raise PipelineError(
+                    f"{job} reads what {needed} found, and these exports are others, or have "
+                    f"changed since: run `chat-tui pipeline {needed}` with the same --out again, "
+                    "or `all`."
                 )

@@ -27,6 +27,10 @@ FULL: Final = -1
 """A long of which all bits are set."""
 
 
+SEQ_BITS: Final = 40
+"""Where one long stands for a start and a `seq` in it: for how many rows there is room."""
+
+
 def trace_holes(log: "DataFrame") -> "DataFrame":
     """Find rows that are gone from the middle of a log.
 
@@ -153,7 +157,7 @@ def suspects(rows: "DataFrame", related: "DataFrame") -> "DataFrame":
     """Find messages, and where, of which a child was delivered before; and their children.
 
     It goes by 64-bit hashes: where two coincide, somebody may be suspected who did no wrong, and
-    is cleared by `early_deliveries`; nobody is overlooked.
+    is cleared by `early_deliveries`; nobody is overlooked, of any start.
 
     Args:
         rows: as of `delivered_or_lost`
@@ -162,14 +166,15 @@ def suspects(rows: "DataFrame", related: "DataFrame") -> "DataFrame":
     Returns:
         holder long: a hash of run and node, number long: of a message
     """
-    delivered = rows.where("not lost").select(*_holder_and_number(), "boot", "seq")
-    seq = F.col("seq")
+    # one long is compared several times as fast as the two it is made of
+    at = F.shiftleft("boot", SEQ_BITS).bitwiseOR(F.col("seq").bitwiseAND(2**SEQ_BITS - 1))
+    delivered = rows.where("not lost").select(*_holder_and_number(), at.alias("at"))
     suspected = (
         delivered.join(related, "number")
-        .groupBy("holder", "boot", "about")
+        .groupBy("holder", "about")
         .agg(
-            F.max(F.when(F.col("own"), seq)).alias("own"),
-            F.min(F.when(~F.col("own"), seq)).alias("child"),
+            F.max(F.when(F.col("own"), F.col("at"))).alias("own"),
+            F.min(F.when(~F.col("own"), F.col("at"))).alias("child"),
         )
         .where("child < own")
         .select("holder", "about")
@@ -194,7 +199,8 @@ def evidence(rows: "DataFrame", suspected: "DataFrame") -> "DataFrame":
 def early_deliveries(rows: "DataFrame", history: "DataFrame") -> "DataFrame":
     """Find messages that a node delivered before a parent that it delivered later.
 
-    A parent that was given up before is not waited for; it may come all the same.
+    In one start or in two: what was delivered is not again. A parent that was given up before is
+    not waited for; it may come all the same.
 
     Args:
         rows: as of `evidence`
@@ -202,19 +208,22 @@ def early_deliveries(rows: "DataFrame", history: "DataFrame") -> "DataFrame":
 
     Returns:
         run string, boot long, node string, channel string, message_id binary, seq long,
-        parent binary, parent_seq long
+        parent binary, parent_boot long, parent_seq long
     """
+    profile = ["run", "node", "channel"]
     done = (
         rows.where("not lost")
-        .groupBy(*LOG_ID, "channel", "message_id")
-        .agg(F.min("seq").alias("seq"))
+        .groupBy(*profile, "message_id")
+        .agg(F.min(F.struct("boot", "seq")).alias("first"))
+        .select(*profile, "message_id", "first.*")
     )
     edges = history.select("channel", "message_id", F.explode("parents").alias("parent"))
-    parents = done.withColumnsRenamed({"message_id": "parent", "seq": "parent_seq"})
+    names = {"message_id": "parent", "boot": "parent_boot", "seq": "parent_seq"}
+    parents = done.withColumnsRenamed(names)
     early = (
         done.join(edges, ["channel", "message_id"])
-        .join(parents, [*LOG_ID, "channel", "parent"])
-        .where("seq < parent_seq")
+        .join(parents, [*profile, "parent"])
+        .where("struct(boot, seq) < struct(parent_boot, parent_seq)")
         .distinct()
     )
     given_up = rows.where("lost").alias("gone")
@@ -227,7 +236,7 @@ def early_deliveries(rows: "DataFrame", history: "DataFrame") -> "DataFrame":
     return (
         early.alias("early")
         .join(given_up, told, "left_anti")
-        .select(*LOG_ID, "channel", "message_id", "seq", "parent", "parent_seq")
+        .select(*LOG_ID, "channel", "message_id", "seq", "parent", "parent_boot", "parent_seq")
     )
 
 

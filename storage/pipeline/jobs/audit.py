@@ -28,6 +28,7 @@ HISTORY: Final = (
 HELD: Final = "channel string, message_id binary, word int, held long, delivered long"
 MEMBERS: Final = "channel string, node string, word int, bit int"
 ID: Final = "parent binary"
+BEGINS: Final = "channel string, node string, since_ns long"
 
 
 def run(work: Work) -> None:
@@ -73,7 +74,10 @@ class Audit:
         self._found("unknown_dependencies", findings.unknown_dependencies(edges))
         self._found("causal_violations", findings.causal_violations(edges))
         held, members = self._read("held", HELD), self._read("members", MEMBERS)
-        self._found("missing", findings.missing(self.history, held, members))
+        missing = findings.missing(self.history, held, members)
+        if begins := self.work.inputs.begins:
+            missing = findings.exported(missing, self.work.spark.createDataFrame(begins, BEGINS))
+        self._found("missing", missing)
 
     def _logs(self) -> None:
         whole = self.log

@@ -13,6 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812  # as all of its documentat
 
 from storage.consolidated import write_names
 from storage.pipeline import consolidation
+from storage.pipeline.archives import write_state
 from storage.pipeline.published import row_count
 from storage.pipeline.verify import REASON
 from storage.pipeline.work import Work
@@ -31,6 +32,7 @@ REASONS_MAX: Final = 100
 
 def run(work: Work) -> None:
     """Make the tables; see the module docstring."""
+    write_state(work.run.directory, work.inputs)
     work.spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", str(ARROW_ROWS))
     # what has no node or channel is nobody's, and not as signed
     rows = work.inputs.history(work.spark).fillna("", ["node", "channel"])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
 
 from storage.pipeline import evidence, facts, latency, matrix, rare, repairs
-from storage.pipeline.figures import TOTALS, delivery_figures, one_row
+from storage.pipeline.figures import SPANS, TOTALS, delivery_figures, one_row
 from storage.pipeline.members import host_rows, hosts_of, members
 from storage.pipeline.problems import PipelineError
 from storage.pipeline.published import Row, row_count
@@ -23,19 +23,10 @@ RARE: Final = "rare"
 OWN: Final = "own"
 """Tables that others are made of."""
 
-SPANS: Final = {
-    "until everybody had it": "converged_ns",
-    "sent to possibly acknowledged": "possibly_ns - sent_ns",
-    "possibly acknowledged to acknowledged": "acknowledged_ns - possibly_ns",
-    "sent to acknowledged": "acknowledged_ns - sent_ns",
-    "sent to failed": "failed_ns - sent_ns",
-}
-"""Times of own messages, each distributed by itself."""
-
 
 def run(work: Work) -> None:
     """Read the logs twice: for who is there and what is rare, and for what becomes of messages."""
-    log = work.inputs.log(work.spark)
+    log = work.inputs.log_once(work.spark)
     seldom = _written(work, RARE, rare.rare(log))
     hosts = host_rows(work.spark, hosts_of(work.inputs.notes))
     there = _written(work, "members", members(seldom, hosts))
@@ -68,7 +59,7 @@ def _tables(work: Work, log: "DataFrame", there: "DataFrame", own: "DataFrame") 
     lost = repairs.losses(sent)
     grouped = repairs.answers_by_group(rows, lost, there)
     _written(work, "repair_load", repairs.repair_load(lost, grouped))
-    _written(work, "marks", evidence.marks(sent, evidence.heard(rows, there)))
+    _written(work, "marks", evidence.marks(evidence.judged(sent), evidence.heard(rows, there)))
     totals = one_row(sent, TOTALS)
     if totals["messages"]:
         first, last = totals["first_sent_ns"], totals["last_sent_ns"]

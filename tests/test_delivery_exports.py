@@ -1,0 +1,49 @@
+"""Delivery where exports were taken at different times, or are not of everybody."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from storage.pipeline.report_sections import delivery_rows
+from tests.deliveries import ANN, GOT, LOST, STATES, export, rows_of, run_over, sessions, story
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+
+def test_what_two_exports_have_of_a_log_counts_once(spark: "SparkSession", tmp_path: Path) -> None:
+    rows = [*rows_of(GOT, story(GOT)), *rows_of(LOST, story(LOST)), *sessions()]
+    monday = export(tmp_path / "monday", rows[:-4], {})
+    tuesday = export(tmp_path / "tuesday", rows, {})
+
+    both = run_over(spark, tmp_path / "both", monday, tuesday)
+    last = run_over(spark, tmp_path / "last", tuesday)
+
+    assert last.figures["sends"] > 0
+    assert both.figures == last.figures
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_a_mark_is_judged_where_a_log_of_somebody_else_is_there(
+    alone: bool, spark: "SparkSession", tmp_path: Path
+) -> None:
+    """Whose filter claimed the message had it, perhaps: one's own log cannot say."""
+    rows = [row for row in rows_of(STATES, story(STATES)) if not alone or row["node"] == ANN]
+    one = export(tmp_path / "one", rows, {})
+
+    figures = run_over(spark, tmp_path / "out", one).figures
+
+    filters, states = figures["filters"], figures["states"]
+    judged = {name: filters[name] for name in ("marked", "false", "unjudged")}
+    if alone:
+        assert judged == {"marked": 0, "false": 0, "unjudged": 1}
+        assert states["possibly_acknowledged"] == 1
+        told = dict(delivery_rows(figures))
+        assert told["marks"] == "1 cannot be judged: nobody else's log tells of that time"
+        assert (told["logs"], told["clock unknown"]) == ("1 node in 1 channel", "1 node")
+    else:
+        assert judged == {"marked": 2, "false": 1, "unjudged": 0}
+        assert "marks" not in dict(delivery_rows(figures))
