@@ -20,7 +20,8 @@ from storage.parquet import TableFile, history_row, log_row, writable
 from storage.profile import in_use, read_keys
 from storage.protocol_log import FILE_NAME, LogDay, LogReader
 from storage.stored_days import LAST_DAY, HistoryReader, StoredDay
-from storage.tables import HISTORY, HISTORY_DIR, LOG, LOG_DIR, Note, day_of, partition
+from storage.stretches import STRETCHES_MAX, together
+from storage.tables import HISTORY, HISTORY_DIR, KEPT, LOG, LOG_DIR, Note, day_of, partition
 from sync.errors import LocalError
 from sync.identity import Identity
 from sync.machine import DAY, SECOND, ChannelId, Nanos
@@ -206,6 +207,10 @@ class Exporter:
                 (self._out / where / HISTORY_FILE).unlink(missing_ok=True)
                 state.note(where, {})
 
+    @property
+    def _is_part(self) -> bool:
+        return self._wanted.channel is not None or self._wanted.since is not None
+
     def _note_boots(self, log: LogReader, state: State) -> None:
         """Tell of every start which rows were kept of it, and whether a power cut took some."""
         boots = log.boots()
@@ -213,14 +218,18 @@ class Exporter:
         for one in boots:
             is_open = running and one is boots[-1]
             key = (log.run, one.boot)
-            first = min(one.first, state.boots.get(key, {}).get("first", one.first))
+            known = state.boots.get(key, {})
+            kept = [(first, last) for first, last in known.get(KEPT, ())]
+            if not self._is_part:
+                kept.append((one.first, one.last))
             state.boots[key] = {
                 "run": log.run,
                 "node": self._me,
                 "boot": one.boot,
-                "first": first,
+                "first": min(one.first, known.get("first", one.first)),
                 "last": one.last,
                 "cut_short": not one.closed and not is_open,
+                KEPT: [list(one) for one in together(kept)[-STRETCHES_MAX:]],
             }
 
     def _note_left_out(
@@ -232,15 +241,14 @@ class Exporter:
     ) -> None:
         """Tell what an export of a part lacks: an audit would take it for lost."""
         since = self._wanted.since
-        is_part = self._wanted.channel is not None or since is not None
         if log is not None:
-            state.log_in_part = is_part
+            state.log_in_part = self._is_part
         for channel in channels:
             if since is None:
                 state.since.pop(channel, None)
             else:
                 state.since[channel] = since // DAY * DAY
-        if not is_part:
+        if not self._is_part:
             state.before.clear()
         elif since is not None:
             state.before.update(*(history.named_before(channel, since) for channel in channels))

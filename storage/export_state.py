@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, Any, Self, TypeAlias
 
 from storage.parquet import make_directory
-from storage.tables import BEFORE, FORMAT, LOG_IN_PART, NOTE, PROGRESS, SINCE, Note
+from storage.tables import BEFORE, BOOTS, FORMAT, LOG_IN_PART, NOTE, PROGRESS, SINCE, Note
 from sync.errors import LocalError
 from sync.machine import Nanos, PeerId
 
@@ -78,7 +78,7 @@ class State:
         """Return what `export.json` keeps of this."""
         days = {where: mark for where, mark in sorted(self._days.items()) if mark}
         more: dict[str, Any] = {"days": days}
-        more["boots"] = [self.boots[key] for key in sorted(self.boots)]
+        more[BOOTS] = [self.boots[key] for key in sorted(self.boots)]
         if self.log_in_part:
             more[LOG_IN_PART] = True
         if self.before:
@@ -99,7 +99,7 @@ class State:
         try:
             note = json.loads(path.read_text())
             form, nodes, more = note["format"], note["nodes"], note["more"]
-            days, boots = dict(more.get("days", {})), list(more.get("boots", ()))
+            days, boots = dict(more.get("days", {})), list(more.get(BOOTS, ()))
             self.boots = {(one["run"], one["boot"]): dict(one) for one in boots}
             self.log_in_part = bool(more.get(LOG_IN_PART))
             self.before = set(more.get(BEFORE, ()))

@@ -12,6 +12,7 @@ from typing import Self
 
 from storage.parquet import TableFile, history_row, log_row, whole, writable
 from storage.tables import (
+    BOOTS,
     HISTORY,
     HISTORY_DIR,
     LOG,
@@ -87,7 +88,7 @@ class SimulatedExport:
                 nodes=[node.identity.peer_id for node in nodes],
                 channels=dict.fromkeys(sorted(channels), CHANNEL_NAME),
                 hosts={node.identity.peer_id: self._recording.run for node in nodes},
-                more={WORLD: self._recording.run, "boots": self._boots()},
+                more={WORLD: self._recording.run, BOOTS: self._boots()},
             ).write(self._directory)
 
     def _boots(self) -> list[dict[str, object]]:

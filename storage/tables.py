@@ -43,6 +43,10 @@ BEFORE: Final = "before"
 """In the note of an export that begins on some day: ids of what is held from before it, and what is
 in it depends on."""
 
+BOOTS: Final = "boots"
+KEPT: Final = "kept"
+"""See `Note.more`."""
+
 SINCE: Final = "since"
 """In the note of such an export: by channel, from when on it has what was created. What is older
 may be held all the same."""
@@ -113,7 +117,8 @@ class Note:
     """Among it, of our exporters, `boots`: every start of a node, with the `first` and the `last`
     seq of its log that were kept, and whether it was `cut_short` by a power cut, which takes up to
     a second of rows after `last`. `first` is above 1 where older rows were rotated away. What was
-    left out as wished: `LOG_IN_PART`, `BEFORE` and `SINCE`."""
+    left out as wished: `LOG_IN_PART`, `BEFORE` and `SINCE`. `kept`, of each start: the stretches of
+    `seq` that the log had whenever all of it was exported (see `storage.stretches`)."""
 
     def write(self, directory: Path) -> None:
         """Write it, all or nothing."""

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -61,11 +62,14 @@ class Owner:
 
     def note(self, *chunks: Chunk, bytes_max: int = 1 << 26) -> None:
         """Write this to the protocol log, in a start of its own."""
+        with closing(self.log(bytes_max)) as log:
+            for chunk in chunks:
+                log.append([chunk])
+
+    def log(self, bytes_max: int) -> LogFile:
+        """Open the protocol log."""
         path = self.directory / FILE_NAME
-        log = LogFile(path, lambda size: bytes(range(size)), bytes_max=bytes_max)
-        for chunk in chunks:
-            log.append([chunk])
-        log.close()
+        return LogFile(path, lambda size: bytes(range(size)), bytes_max=bytes_max)
 
     def export(self, out: Path, wanted: Wanted | None = None) -> Summary:
         """Export this profile, or a part of it."""

@@ -1,6 +1,7 @@
 """`chat-tui export`: what is in it, and that it only ever adds what is new."""
 
 import hashlib
+from contextlib import closing
 from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
@@ -172,6 +173,7 @@ async def test_the_protocol_log_is_exported_as_it_was_noted(tmp_path: Path) -> N
             "first": 1,
             "last": 10,
             "cut_short": False,
+            "kept": [[1, 10]],
         }
     ]
 
@@ -284,6 +286,26 @@ async def test_what_the_log_has_forgotten_stays_in_the_export(tmp_path: Path) ->
     assert sorted(rows) == [(1, seq) for seq in range(1, 2001)] + [(2, n) for n in range(1, 11)]
     [old, new] = note_of(out)["more"]["boots"]
     assert (old["first"], old["last"], new["last"]) == (1, 2000, 10)
+
+
+async def test_what_the_log_forgot_between_two_exports_is_told(tmp_path: Path) -> None:
+    owner, out = Owner(tmp_path), tmp_path / "out"
+    await owner.hold(delivered(*history(1)))
+    with closing(owner.log(bytes_max=50_000)) as log:
+        log.append([(BEGAN, 1, received(CHANNEL, 100))])
+        owner.export(out)
+        for seq in range(101, 3001, 100):
+            log.append([(BEGAN, seq, received(CHANNEL, 100))])
+        owner.export(out, Wanted("tea"))
+        part = note_of(out)["more"]["boots"]
+        owner.export(out)
+
+    [boot] = note_of(out)["more"]["boots"]
+    rows = {row["seq"] for row in read(out, LOG_DIR)}
+    assert [one["kept"] for one in part] == [[[1, 100]]], "a part has holes of its own"
+    assert [stretch[0] == 1 for stretch in boot["kept"]] == [True, False]
+    assert rows == {seq for first, last in boot["kept"] for seq in range(first, last + 1)}
+    assert max(rows) == 3000
 
 
 async def test_new_rows_of_a_day_are_added_to_its_file(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -206,6 +207,27 @@ async def test_what_an_export_of_a_part_leaves_out_is_not_lost(
     assert (audited["findings"], audited["logs_exported_in_part"]) == (0, 1)
     assert taken_as_whole["unknown_dependencies"] > 0
     assert taken_as_whole["trace_holes"] == 2
+
+
+@pytest.mark.parametrize("outs", [("one", "one"), ("monday", "tuesday")])
+async def test_what_a_log_forgot_between_two_exports_is_no_hole(
+    tmp_path: Path, spark: "SparkSession", outs: tuple[str, str]
+) -> None:
+    """What is gone from inside of what was exported is one."""
+    owner, exports = Owner(tmp_path), tmp_path / "exports"
+    began = 20_000 * DAY
+    await owner.hold(delivered(*archive("ann", 4, began, SECOND, CHANNEL)))
+    notes = [Note(CHANNEL, LogKind.LOST, None, None, 5, 300)]
+    with closing(owner.log(bytes_max=50_000)) as log:
+        log.append([(began, 1, notes * 40), (began, 51, notes * 50)])
+        owner.export(exports / outs[0])
+        for seq in range(101, 3001, 100):
+            log.append([(began, seq, notes * 100)])
+        owner.export(exports / outs[1])
+
+    found = looked(spark, [exports], tmp_path / "results")
+
+    assert found.findings("trace_holes") == [[owner.peer_id, 1, 41, 50]]
 
 
 async def test_what_is_older_than_an_export_is_not_missing(

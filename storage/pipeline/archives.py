@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 STATE: Final = "state.json"
-"""Beside the tables of a run: what the exports were that it read."""
+"""Beside the tables of a run: what exports and histories were when it read them."""
 
 BY_STATISTICS: Final = {"parquet.filter.dictionary.enabled": "false"}
 """Row groups are left out by their least and greatest time alone. Parquet would look into each
@@ -52,7 +52,7 @@ class Archive:
         inputs = Inputs.find([path])
         if published is None or are_gone(published):  # then the history stands in their place
             return cls(inputs)
-        if sorted(state_of(inputs)) != sorted(published.figures["state"]):
+        if not is_of(published.directory, inputs):
             raise PipelineError(
                 f"What the fingerprints in {path} were taken of has changed since; run "
                 "`chat-tui pipeline fingerprints` again."
@@ -115,7 +115,7 @@ def _together(frames: Sequence["DataFrame"]) -> "DataFrame":
     return reduce(lambda one, other: one.unionAll(other), frames)
 
 
-def state_of(inputs: Inputs) -> list[list[Any]]:
+def _state_of(inputs: Inputs) -> list[list[Any]]:
     """Return what changes when the history in these does: files, bytes, when last written."""
     states: list[list[Any]] = []
     for place in [*inputs.directories, *(one.directory for one in inputs.histories)]:
@@ -127,13 +127,13 @@ def state_of(inputs: Inputs) -> list[list[Any]]:
 
 def write_state(run: Path, inputs: Inputs) -> None:
     """Write beside the tables of a run what there is to read when it begins."""
-    replace_text(run / STATE, json.dumps(state_of(inputs)) + "\n")
+    replace_text(run / STATE, json.dumps(_state_of(inputs)) + "\n")
 
 
 def is_of(run: Path, inputs: Inputs) -> bool:
     """Whether a run read these as they are now, in any order; where it does not say, it did."""
     try:
-        state = json.loads((run / STATE).read_text())
-    except (OSError, ValueError):
+        state = sorted(json.loads((run / STATE).read_text()))
+    except (OSError, ValueError, TypeError):
         return True
-    return bool(sorted(state) == sorted(state_of(inputs)))
+    return state == sorted(_state_of(inputs))

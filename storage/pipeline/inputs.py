@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -17,21 +16,17 @@ from storage.pipeline.problems import PipelineError, as_problems
 from storage.pipeline.runs import Results
 from storage.results import MANIFEST, Published
 from storage.tables import (
-    BEFORE,
-    BIGINT_MAX,
+    BOOTS,
     FORMAT,
     HISTORY,
     HISTORY_DIR,
     LOG,
     LOG_DIR,
-    LOG_IN_PART,
     NOTE,
-    SINCE,
     WORLD,
     Note,
     is_unfinished,
 )
-from sync.machine import Nanos
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -40,9 +35,6 @@ DEPTH: Final = 3
 """Levels below what is named at which exports are found: DIR, DIR/node, DIR/host/node."""
 
 EXPORTS_MAX: Final = 100_000
-
-LEFT_OUT_MAX: Final = 100_000
-"""Ids, of all exports."""
 
 FINGERPRINTS: Final = "fingerprints"
 """The job whose results know of which exports they are."""
@@ -107,29 +99,6 @@ class Inputs:
         """Where all of it can be found again."""
         return [*self.directories, *(one.out for one in self.histories)]
 
-    @property
-    def logs_in_part(self) -> list[str]:
-        """The nodes that left rows of their logs out of their exports: holes there mean nothing."""
-        return sorted(
-            {node for note in self.notes if note.more.get(LOG_IN_PART) for node in note.nodes}
-        )
-
-    @property
-    def left_out(self) -> list[bytes]:
-        """The ids of messages that nodes hold, and that their exports begin after."""
-        named = {one for note in self.notes for one in _ids(note.more.get(BEFORE))}
-        return sorted(named)[:LEFT_OUT_MAX]
-
-    @property
-    def begins(self) -> list[tuple[str, str, Nanos]]:
-        """(channel, node, from when on), where an export leaves out what is older."""
-        latest: dict[tuple[str, str], Nanos] = {}
-        for note in self.notes:
-            for channel, since in _times(note.more.get(SINCE)):
-                for node in map(str, note.nodes):
-                    latest[channel, node] = max(since, latest.get((channel, node), 0))
-        return [(*place, since) for place, since in sorted(latest.items())]
-
     def history(self, spark: "SparkSession") -> "DataFrame":
         """Return the history of all nodes: the columns of `HISTORY`."""
         return self._table(spark, HISTORY_DIR, HISTORY)
@@ -173,19 +142,7 @@ def _world(note: Note) -> str:
     """
     if (name := note.more.get(WORLD)) is None:
         return ""
-    return json.dumps([name, note.more.get("boots")])
-
-
-def _ids(value: object) -> Iterator[bytes]:
-    for one in value if isinstance(value, list) else ():
-        with suppress(TypeError, ValueError):  # no id: it excuses nothing
-            yield bytes.fromhex(one)
-
-
-def _times(value: object) -> Iterator[tuple[str, Nanos]]:
-    for channel, since in value.items() if isinstance(value, dict) else ():
-        if isinstance(since, int) and 0 <= since <= BIGINT_MAX:
-            yield str(channel), since
+    return json.dumps([name, note.more.get(BOOTS)])
 
 
 def read_note(directory: Path) -> Note:

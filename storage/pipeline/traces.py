@@ -65,6 +65,22 @@ def trace_holes(log: "DataFrame") -> "DataFrame":
     )
 
 
+def unexplained(holes: "DataFrame", forgotten: "DataFrame") -> "DataFrame":
+    """Return holes but for those that lie in what logs have forgotten.
+
+    Args:
+        holes: as of `trace_holes`
+        forgotten: the same columns; few rows
+
+    Returns:
+        the same
+    """
+    inside = [F.col(f"hole.{name}") == F.col(f"gone.{name}") for name in LOG_ID]
+    inside.append(F.col("hole.first") >= F.col("gone.first"))
+    inside.append(F.col("hole.last") <= F.col("gone.last"))
+    return holes.alias("hole").join(F.broadcast(forgotten.alias("gone")), inside, "left_anti")
+
+
 def disputed_lamports(log: "DataFrame", history: "DataFrame") -> "DataFrame":
     """Find Lamport times that logs tell of a message and that are not the signed one.
 

@@ -12,6 +12,7 @@ from pyarrow.dataset import dataset
 from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
 
 from storage.pipeline import findings, traces
+from storage.pipeline.omissions import BEGINS, HOLES, OLDER, Omissions
 from storage.pipeline.problems import PipelineError
 from storage.pipeline.work import Work
 
@@ -27,8 +28,6 @@ HISTORY: Final = (
 )
 HELD: Final = "channel string, message_id binary, word int, held long, delivered long"
 MEMBERS: Final = "channel string, node string, word int, bit int"
-ID: Final = "parent binary"
-BEGINS: Final = "channel string, node string, since_ns long"
 
 
 def run(work: Work) -> None:
@@ -52,6 +51,7 @@ class Audit:
             )
         self.work = work
         self.consolidated = consolidated
+        self.omissions = Omissions(work.inputs.notes)
         self.history = self._read("history", HISTORY)
         self.log = work.inputs.log(work.spark)
 
@@ -61,29 +61,32 @@ class Audit:
         self._logs()
         figures = self.work.run.figures
         figures["findings"] = sum(figures.values())
-        if in_part := self.work.inputs.logs_in_part:
+        if in_part := self.omissions.logs_in_part:
             figures["logs_exported_in_part"] = len(in_part)
 
     def _histories(self) -> None:
         self._found("equivocations", findings.equivocations(self.history))
         doubtful = findings.doubtful(findings.dependencies(self.history))
-        if left_out := self.work.inputs.left_out:
-            ids = self.work.spark.createDataFrame([(one,) for one in left_out], ID)
+        if older := self.omissions.older:
+            ids = self.work.spark.createDataFrame(older, OLDER)
             doubtful = doubtful.join(F.broadcast(ids), "parent", "left_anti")
         edges = self._kept("edges", doubtful)
         self._found("unknown_dependencies", findings.unknown_dependencies(edges))
         self._found("causal_violations", findings.causal_violations(edges))
         held, members = self._read("held", HELD), self._read("members", MEMBERS)
         missing = findings.missing(self.history, held, members)
-        if begins := self.work.inputs.begins:
+        if begins := self.omissions.begins:
             missing = findings.exported(missing, self.work.spark.createDataFrame(begins, BEGINS))
         self._found("missing", missing)
 
     def _logs(self) -> None:
         whole = self.log
-        if in_part := self.work.inputs.logs_in_part:
+        if in_part := self.omissions.logs_in_part:
             whole = whole.where(~F.col("node").isin(in_part))
-        self._found("trace_holes", traces.trace_holes(whole))
+        holes = traces.trace_holes(whole)
+        if forgotten := self.omissions.forgotten:
+            holes = traces.unexplained(holes, self.work.spark.createDataFrame(forgotten, HOLES))
+        self._found("trace_holes", holes)
         disputed = self._kept("disputed", traces.disputed_lamports(self.log, self.history))
         self._found("order_divergence", traces.order_divergence(self.log, disputed))
         rows = traces.delivered_or_lost(self.log)

@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from storage.pipeline.archives import Archive, state_of
+from storage.pipeline.archives import Archive, write_state
 from storage.pipeline.prints import SPANS, XOR, Prints, rolled_up
 from storage.pipeline.reading import rows_in, total_of
 from storage.pipeline.work import Work
@@ -20,7 +20,7 @@ ROOTS_MAX: Final = 100
 def run(work: Work) -> None:
     """Take the fingerprints of all exports and histories together."""
     archive = Archive(work.inputs)
-    state = state_of(work.inputs)
+    write_state(work.run.directory, work.inputs)
     archive.minutes(work.spark).write.parquet(work.run.table("minutes"))
     prints = Prints(work.spark, work.run.directory)
     for fine, coarse in pairwise(SPANS):
@@ -40,5 +40,4 @@ def run(work: Work) -> None:
             for root in largest
         ],
         "exports": [str(Path(path).absolute()) for path in work.inputs.sources],
-        "state": state,
     }
