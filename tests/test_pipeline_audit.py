@@ -26,32 +26,15 @@ from tests.archives import archive
 from tests.entries import CHANNEL, Author
 from tests.exports import Owner, note_of
 from tests.stores import delivered, membership
-from tests.synthetic import NO_FAULTS, made, plan
+from tests.synthetic import AUDITED, KINDS, NO_FAULTS, REASONS, findings, made, plain, plan
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
 
-REASONS = {
-    "the id is not the SHA-256 of the header": "false id",
-    "the signature is not its author's": "bad signature",
-    "not as signed: lamport": "false column",
-}
-
 WIDE = 60
 """Messages of the widest channel."""
-
-COLUMNS = {
-    "equivocations": ("author", "log", "seq"),
-    "unknown_dependencies": ("message_id", "parent"),
-    "causal_violations": ("message_id", "parent"),
-    "early_deliveries": ("node", "message_id", "parent"),
-    "order_divergence": ("node", "message_id", "lamport"),
-    "missing": ("node", "message_id"),
-    "trace_holes": ("node", "boot", "first", "last"),
-}
-"""What the truth says of each finding."""
 
 
 class Looked:
@@ -70,21 +53,11 @@ class Looked:
         """Some columns of a table, sorted; bytes in hex."""
         path = str(self.published(job).directory / table)
         found = self.spark.read.parquet(path).select(*columns).collect()
-        return sorted([_plain(value) for value in row] for row in found)
+        return sorted([plain(value) for value in row] for row in found)
 
     def findings(self, name: str) -> list[list[Any]]:
         """All findings of a kind as the truth has them."""
-        if name in COLUMNS:
-            return self.rows("audit", name, *COLUMNS[name])
-        columns = ("node", "message_id", "reason")
-        return [
-            [node, message_id, REASONS[reason]]
-            for node, message_id, reason in self.rows("consolidate", "quarantine", *columns)
-        ]
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401  # any cell of a row
-    return bytes(value).hex() if isinstance(value, bytearray | bytes) else value
+        return findings(self.results, name)
 
 
 def looked(spark: "SparkSession", named: list[Path], out: Path) -> Looked:
@@ -121,7 +94,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory, spark: "SparkSession") -> 
     return Planted(truth, looked(spark, named, place / "out"))
 
 
-@pytest.mark.parametrize("name", [*COLUMNS, "quarantine"])
+@pytest.mark.parametrize("name", KINDS)
 def test_all_that_is_planted_is_found_and_nothing_else(name: str, planted: Planted) -> None:
     assert planted.truth[name]
     assert planted.found.findings(name) == planted.truth[name]
@@ -131,7 +104,7 @@ def test_findings_are_counted(planted: Planted) -> None:
     audited, consolidated = (
         planted.found.published(job).figures for job in ("audit", "consolidate")
     )
-    assert audited["findings"] == sum(len(planted.truth[name]) for name in COLUMNS)
+    assert audited["findings"] == sum(len(planted.truth[name]) for name in AUDITED)
     assert consolidated["findings"] == len(planted.truth["quarantine"])
     assert {"findings"} | set(report.EVIDENCE["audit"] or ()) == set(audited), "all in the page"
 

@@ -12,6 +12,7 @@ has kept Spark's classes on this computer, which each of the jobs gains by.
 """
 
 import argparse
+import json
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -23,10 +24,12 @@ if not __package__:  # run as a file
     sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from storage.pipeline import classes
-from storage.pipeline.synthesize import synthesize
+from storage.pipeline.runs import Results
+from storage.pipeline.synthesize import TRUTH, synthesize
 from storage.pipeline.synthetic.plan import Faults, Plan
-from tests.bench.report import Params, Result, at_most, progress
+from tests.bench.report import Params, Result, at_least, at_most, progress
 from tests.bench.used import Used, measured
+from tests.synthetic import KINDS, findings
 
 MEMORY: Final = "2g"
 MASTER: Final = "local[2]"
@@ -111,6 +114,7 @@ def _grown(place: Path, size: str) -> Iterator[Result]:
         used = _run(place, job.name)
         yield from _figures(job, used, counts[job.table], params)
         together += used.seconds if job.name in ("consolidate", "audit") else 0
+    yield _exact(place, params)
     progress(f"pipeline: DuckDB's audit of {size} ...")
     duck = measured(
         *(sys.executable, "-m", "tests.bench.duckdb_audit"),
@@ -123,6 +127,21 @@ def _grown(place: Path, size: str) -> Iterator[Result]:
     ratio = duck.seconds / together
     yield Result(name, together, "CPU s", goal, met, params, peer=duck.seconds, ratio=ratio)
     yield Result("pipeline_duckdb_memory", duck.megabytes, "MB", params=params)
+
+
+def _exact(place: Path, params: Params) -> Result:
+    """Say how many of the planted faults are told, and nothing else.
+
+    Raises:
+        RuntimeError: something else is told, or not all of them.
+    """
+    truth = json.loads((place / "made" / TRUTH).read_text())["truth"]
+    told = {kind: findings(Results(place / "out"), kind) for kind in KINDS}
+    wrong = [kind for kind in KINDS if told[kind] != sorted(truth[kind])]
+    if wrong:
+        raise RuntimeError(f"not what was planted: {', '.join(wrong)}")
+    planted = sum(len(truth[kind]) for kind in KINDS)
+    return at_least("pipeline_faults_told", planted, "faults", planted, params)
 
 
 def _figures(job: Job, used: Used, rows: int, params: Params) -> Iterator[Result]:
