@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from storage.pipeline.report_sections import delivery_rows
-from tests.deliveries import ANN, GOT, LOST, STATES, export, rows_of, run_over, sessions, story
+from tests.deliveries import ANN, CAT, GOT, LOST, STATES, export, rows_of, run_over, sessions, story
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -24,6 +24,22 @@ def test_what_two_exports_have_of_a_log_counts_once(spark: "SparkSession", tmp_p
 
     assert last.figures["sends"] > 0
     assert both.figures == last.figures
+
+
+def test_who_reconciled_and_has_no_log_here_is_told(spark: "SparkSession", tmp_path: Path) -> None:
+    """Cat is the other side for both, and noted nothing herself."""
+    rows = [*rows_of(GOT, story(GOT)), *sessions()]
+    both = export(tmp_path / "both", [row for row in rows if row["node"] != CAT], {})
+    all_three = export(tmp_path / "all", rows, {})
+
+    without, whole = (
+        run_over(spark, tmp_path / "out" / one.name, one).figures for one in (both, all_three)
+    )
+
+    assert without["reconciliation"]["peers_without_log"] == 1
+    assert dict(delivery_rows(without))["no log here"].startswith("of 1 participant who reconciled")
+    assert whole["reconciliation"]["peers_without_log"] == 0
+    assert "no log here" not in dict(delivery_rows(whole))
 
 
 @pytest.mark.parametrize("alone", [True, False])

@@ -49,7 +49,7 @@ def delivery_figures(work: Work, sessions: "DataFrame", totals: Row) -> Figures:
 
     Args:
         work: of the job
-        sessions: the columns of `storage.pipeline.rare.sessions`
+        sessions: as of `storage.pipeline.rare.with_logs`
         totals: `TOTALS` of all messages
     """
     directory = work.run.directory
@@ -111,6 +111,7 @@ SESSIONS: Final = {
     "bytes_p50": "percentile(bytes, 0.5)",
     "bytes_p95": "percentile(bytes, 0.95)",
     "bytes_most": "max(bytes)",
+    "peers_without_log": "count(distinct peer) filter (where not has_log)",
 }
 
 

@@ -118,6 +118,21 @@ def sessions(rows: "DataFrame", members: "DataFrame") -> "DataFrame":
     )
 
 
+def with_logs(sessions: "DataFrame", members: "DataFrame") -> "DataFrame":
+    """Say of each side of a reconciliation whether the log of the other one is there too.
+
+    Args:
+        sessions: peer string, and more
+        members: node string, and more
+
+    Returns:
+        the columns of `sessions`; has_log boolean
+    """
+    nodes = members.select(F.col("node").alias("peer"), F.expr("true").alias("has_log")).distinct()
+    known = F.coalesce("has_log", F.expr("false")).alias("has_log")
+    return sessions.join(F.broadcast(nodes), "peer", "left").select(*sessions.columns, known)
+
+
 def numbered(rows: "DataFrame", members: "DataFrame") -> "DataFrame":
     """Return rows with numbers for members.
 

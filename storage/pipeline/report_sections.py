@@ -59,6 +59,9 @@ def delivery_rows(figures: Figures) -> Rows:
     """Say how messages got around."""
     nodes, channels = figures["nodes"], figures["channels"]
     yield "logs", f"{_counted(nodes, 'node')} in {_counted(channels, 'channel')}"
+    if others := figures["reconciliation"].get("peers_without_log"):  # not in older results
+        told = "what only they had or claimed counts as missing, or as false"
+        yield "no log here", f"of {_counted(others, 'participant')} who reconciled: {told}"
     over = span(((figures["to_ns"] or 0) - (figures["from_ns"] or 0)) / MS)
     again = figures["sends"] - figures["messages"]
     yield "messages", f"{number(figures['messages'])} in {over}, {number(again)} sent again"

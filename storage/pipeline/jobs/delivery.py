@@ -37,7 +37,7 @@ def run(work: Work) -> None:
     shutil.rmtree(work.run.table(RARE))  # all of it stands in the others
     totals = _tables(work, log, there, own)
     shutil.rmtree(work.run.table(OWN))  # and this in `messages`
-    work.run.figures = delivery_figures(work, talked, totals)
+    work.run.figures = delivery_figures(work, rare.with_logs(talked, there), totals)
 
 
 def _tables(work: Work, log: "DataFrame", there: "DataFrame", own: "DataFrame") -> Row:
