@@ -269,6 +269,7 @@ def test_what_no_message_can_be_makes_no_difference(tmp_path: Path, spark: "Spar
     assert counted == [3, 3, 0, 0]
 
 
+@pytest.mark.spark
 def test_minutes_whose_fingerprints_agree_but_not_their_counts_differ(
     tmp_path: Path, spark: "SparkSession"
 ) -> None:
