@@ -19,7 +19,7 @@ from storage.pipeline.prints import SYNC_ID, Prints, by_minute, distinct
 from storage.pipeline.problems import PipelineError
 from storage.pipeline.reading import Range, files_near
 from storage.pipeline.runs import Results
-from storage.results import MANIFEST
+from storage.results import MANIFEST, MANIFEST_MAX, small_text
 from storage.tables import HISTORY, HISTORY_DIR, Note, replace_text
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def write_state(run: Path, inputs: Inputs) -> None:
 def is_of(run: Path, inputs: Inputs) -> bool:
     """Whether a run read these as they are now, in any order; where it does not say, it did."""
     try:
-        state = sorted(json.loads((run / STATE).read_text()))
-    except (OSError, ValueError, TypeError):
+        state = sorted(json.loads(small_text(run / STATE, MANIFEST_MAX)))
+    except (OSError, ValueError, TypeError, RecursionError):
         return True
     return state == sorted(_state_of(inputs))

@@ -111,7 +111,7 @@ class Inputs:
         """Return the same with each row once, for who counts rows.
 
         Only exports of one node, taken at different times, have rows in common. To sort them out
-        costs as much as the rest of a job, and is spared where there are none.
+        moves each row whole, and is spared where there are none.
         """
         log = self.log(spark)
         noted = [node for export in self._with_log for node in export]

@@ -130,18 +130,12 @@ def _grown(place: Path, size: str) -> Iterator[Result]:
 
 
 def _exact(place: Path, params: Params) -> Result:
-    """Say how many of the planted faults are told, and nothing else.
-
-    Raises:
-        RuntimeError: something else is told, or not all of them.
-    """
+    """Say how many faults are told rightly: those of each kind of which exactly all are told."""
     truth = json.loads((place / "made" / TRUTH).read_text())["truth"]
     told = {kind: findings(Results(place / "out"), kind) for kind in KINDS}
-    wrong = [kind for kind in KINDS if told[kind] != sorted(truth[kind])]
-    if wrong:
-        raise RuntimeError(f"not what was planted: {', '.join(wrong)}")
+    right = sum(len(truth[kind]) for kind in KINDS if told[kind] == sorted(truth[kind]))
     planted = sum(len(truth[kind]) for kind in KINDS)
-    return at_least("pipeline_faults_told", planted, "faults", planted, params)
+    return at_least("pipeline_faults_told", right, "faults", planted, params)
 
 
 def _figures(job: Job, used: Used, rows: int, params: Params) -> Iterator[Result]:
