@@ -1,0 +1,303 @@
+"""What a live trace tells, played as far as some step: one participant, as the demo shows it.
+
+The recorded inputs go through real machines; each step says what came of it, and whether that is
+what was recorded.
+"""
+
+from bisect import insort
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from chat_tui.demo.scenario import Verdict
+from chat_tui.demo.shot import Person, Shot, Titles, following
+from chat_tui.demo.voice import Said
+from chat_tui.demo.words import ID_SHOWN, quoted
+from chat_tui.text import clean_nick, clean_text, count
+from sync.errors import DecodeError
+from sync.group import values
+from sync.group.group import Group
+from sync.machine import ChannelId, MessageId, Nanos, PeerId, Tick
+from sync.membership import Membership
+from sync.net.replay import Played, Recorded, Replay
+from sync.net.trace import Began, Drew
+from sync.runner import Opened
+from sync.sds.message import Delivery, Kind
+from sync.sds.wire import decode
+from sync.show import channel_info, line_of, session_infos, text_of
+from sync.view import Line, Notice, PeerInfo, PeerState, Snapshot
+
+LINES_KEPT: Final = 40
+SAID_KEPT: Final = 60
+DIFFERENCES_SHOWN: Final = 3
+TRACE_SHOWN: Final = 30
+
+IN_WORDS: Final = {
+    "Joined": "The manager hears of a link",
+    "Left": "The manager hears that a link is gone",
+    "LackingNow": "The manager hears what is missing",
+    "Asked": "The person asks to compare histories",
+    "Ended": "The manager hears that a session is over",
+    "SessionOpened": "The stream of a session is open",
+    "SessionClosed": "The stream of a session is closed",
+    "TransferEnded": "A transfer is over",
+    "ReferenceClock": "The others' clocks were heard",
+    "SendAgain": "The person asks to send again",
+    "Typing": "We are typing",
+    "HeldBackLoaded": "What waited for history is loaded",
+}
+"""Inputs that need no more words than these."""
+
+NETWORK: Final = "A recorded trace: nothing leaves this program."
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A message that the trace told of."""
+
+    line: Line
+    status: values.Status
+
+
+class Story:
+    """What a trace tells, played as far as some step."""
+
+    def __init__(self) -> None:
+        self.replay = Replay()
+        self.said: deque[Said] = deque(maxlen=SAID_KEPT)
+        self.differences: list[Played] = []
+        self.played = 0
+        self._held: dict[MessageId, _Held] = {}
+        self._shown: dict[ChannelId, list[tuple[int, MessageId]]] = {}
+        self._nicks: dict[PeerId, str] = {}
+        self._seen: dict[PeerId, Nanos] = {}
+        self._steps: deque[str] = deque(maxlen=TRACE_SHOWN)
+        self._titles = Titles()
+        self._channel: ChannelId | None = None
+
+    def play(self, step: Recorded) -> bool:
+        """Play one step; returns whether there is anything to tell of it."""
+        played = self.replay.play(step)
+        self.played += 1
+        if played.difference:
+            self.differences.append(played)
+        if isinstance(step.event, Began):
+            self._held.clear()
+            self._shown.clear()
+        for effect in played.effects:
+            self._note(step, effect)
+        return self._tell(step, played)
+
+    def shot(self, name: str, total: int, *, over: bool) -> Shot:
+        """Return what it looks like now."""
+        person = self._person()
+        closing: tuple[Verdict, ...] = ()
+        if over:
+            closing = (self.verdict(),)
+        return Shot(
+            title=f"trace, step {self.played:,} of {total:,}",
+            source=name,
+            about="A recorded trace, played again through the same machines.",
+            now=self.replay.now,
+            people=(person,),
+            said=tuple(self.said),
+            following=tuple(following((person,), self._titles)),
+            closing=closing,
+        )
+
+    def verdict(self) -> Verdict:
+        """Return how what was played compares with what was recorded."""
+        claim = "the same effects as recorded"
+        if not self.differences:
+            because = f"{count(self.played, 'step')} compared"
+            return Verdict(claim, holds=True, because=because)
+        first = self.differences[0]
+        because = f"line {first.step.line}: {first.difference}"
+        if len(self.differences) > 1:
+            because += f"; {len(self.differences) - 1:,} more lines differ"
+        return Verdict(claim, holds=False, because=because)
+
+    # --- Inside --------------------------------------------------------------------------------
+
+    def _note(self, step: Recorded, effect: object) -> None:
+        channel = ChannelId(step.machine)
+        match effect:
+            case values.StoreMessage():
+                self._store(channel, effect)
+            case values.Deliver(message_id, entry, after_gap, delivery):
+                if entry is not None:
+                    line = line_of(channel, entry, self.replay.me, delivery, after_gap=after_gap)
+                    self._keep(line, values.Status.DELIVERED)
+                held = self._held.get(message_id)
+                if held is not None:
+                    line = replace(held.line, after_gap=after_gap)
+                    self._keep(line, values.Status.DELIVERED)
+                    insort(self._shown.setdefault(channel, []), line.position)
+            case values.DeliveryChanged(message_id, state) | values.SetDelivery(
+                _, message_id, state, _
+            ):
+                held = self._held.get(message_id)
+                if held is not None:
+                    self._keep(replace(held.line, delivery=state), held.status)
+            case values.Withdrawn(message_ids):
+                gone = set(message_ids)
+                shown = self._shown.get(channel, [])
+                self._shown[channel] = [one for one in shown if one[1] not in gone]
+            case _:
+                pass
+
+    def _store(self, channel: ChannelId, effect: values.StoreMessage) -> None:
+        entry = effect.message.entry
+        delivery = effect.delivery
+        line = line_of(channel, entry, self.replay.me, delivery, after_gap=effect.after_gap)
+        self._nicks[line.author] = line.nick
+        self._keep(line, effect.status)
+        self._titles.note([line])
+
+    def _keep(self, line: Line, status: values.Status) -> None:
+        self._held[line.message_id] = _Held(line, status)
+
+    def _tell(self, step: Recorded, played: Played) -> bool:
+        event = step.event
+        if isinstance(event, Tick | Drew) and not played.effects and not played.difference:
+            return False
+        if step.machine in self.replay.groups:
+            self._channel = ChannelId(step.machine)
+        names = ", ".join(dict.fromkeys(type(one).__name__ for one in played.effects))
+        technical = f"{type(event).__name__} -> {names or 'nothing'}"
+        self._steps.append(technical)
+        results = [word for one in played.effects if (word := self._effect(one))]
+        sentence = self._event(event)
+        if results:
+            sentence += ": " + "; ".join(results[:DIFFERENCES_SHOWN])
+            if len(results) > DIFFERENCES_SHOWN:
+                sentence += f"; and {len(results) - DIFFERENCES_SHOWN:,} more"
+        if played.difference:
+            sentence += f". NOT AS RECORDED: {played.difference}"
+        self.said.append(Said(self.replay.now, 0, f"{sentence}.", f"line {step.line}: {technical}"))
+        return True
+
+    def _event(self, event: object) -> str:
+        """Return an input in words."""
+        match event:
+            case Began(participant):
+                return f"A run begins, of participant {participant[:8]}"
+            case Opened(_, profile):
+                return f"A channel is opened, with the parameters of {profile}"
+            case values.Restored(state):
+                return f"What the disk held: {count(len(state.log) // 40, 'message')}"
+            case values.Write():
+                return "We write"
+            case values.Arrived(peer, payload):
+                return self._arrived(peer, payload)
+            case values.PeerJoined(peer):
+                self._seen[peer] = self.replay.now
+                return f"{self._name(peer)} is here"
+            case values.PeerGone(peer):
+                return f"{self._name(peer)} is gone"
+            case values.StartSession(session, peer, why, _):
+                return f"Session {session}: compare histories with {self._name(peer)}, {why}"
+            case values.SessionOffered(session, peer, _):
+                return f"Session {session}: {self._name(peer)} compares histories with us"
+            case values.SessionPayload(session, payload):
+                return f"Session {abs(session)}: {len(payload):,} B came"
+            case values.Transferred(peer, payload):
+                return f"{self._name(peer)} transfers {len(payload):,} B"
+            case Tick():
+                return "Time is up for something"
+            case Notice(text):
+                return f"Refused: {clean_text(text)}"
+            case _:
+                return IN_WORDS.get(type(event).__name__, type(event).__name__)
+
+    def _arrived(self, peer: PeerId, payload: bytes) -> str:
+        self._seen[peer] = self.replay.now
+        name = self._name(peer)
+        try:
+            message = decode(payload)
+        except DecodeError:
+            return f"A frame of {name} that cannot be read"
+        asks = ", which asks for something" if message.repair_request else ""
+        match message.kind:
+            case Kind.CONTENT:
+                whose = "" if message.sender_id == peer else " of somebody else"
+                return f"{name} sends message {message.message_id[:ID_SHOWN]}{whose}{asks}"
+            case Kind.SYNC:
+                return f"{name} sends a sync message{asks}"
+            case _:
+                return f"{name} is typing"
+
+    def _effect(self, effect: object) -> str:
+        """Return an effect in words; nothing for what is between machines only."""
+        match effect:
+            case values.Deliver(message_id):
+                return f"{self._titles.of(message_id)} is shown"
+            case values.StoreMessage(message, values.Status.WAITING):
+                return f"{quoted(text_of(message.entry).text)} is held back"
+            case values.Missing(message_id):
+                return f"{self._titles.of(message_id)} is missing"
+            case values.Found(message_id, lost):
+                end = "is given up" if lost else "was found"
+                return f"{self._titles.of(message_id)} {end}"
+            case values.DeliveryChanged(message_id, delivery):
+                state = "received" if delivery is Delivery.ACKNOWLEDGED else delivery.value
+                return f"{self._titles.of(message_id)} is {state}"
+            case values.Broadcast(payload):
+                return f"{len(payload):,} B go out to everybody"
+            case values.BroadcastStored(message_id, bloom_filter):
+                end = "goes out as an answer" if bloom_filter is None else "goes out again"
+                return f"{self._titles.of(message_id)} {end}"
+            case values.SessionEnded():
+                return f"compared: lacked {effect.need}, got {effect.got}, gave {effect.have}"
+            case values.Warned(text):
+                return clean_text(text)
+            case _:
+                return ""
+
+    def _name(self, peer: PeerId) -> str:
+        return clean_nick(self._nicks[peer]) if peer in self._nicks else peer[:8]
+
+    def _person(self) -> Person:
+        me = self.replay.me
+        groups = self.replay.groups
+        channel = self._channel if self._channel in groups else next(iter(groups), None)
+        group = None if channel is None else groups[channel]
+        info = None if group is None else channel_info(group, self._membership(group))
+        lines: Sequence[Line] = ()
+        held: list[Line] = []
+        if channel is not None and info is not None:
+            shown = self._shown.get(channel, [])[-LINES_KEPT:]
+            lines = [self._held[id_].line for _, id_ in shown]
+            held = [
+                self._held[one.message_id].line
+                for one in info.waiting[:LINES_KEPT]
+                if one.message_id in self._held
+            ]
+        peers = set() if group is None else group.peers
+        snapshot = Snapshot(
+            me=me,
+            nick=self._name(me),
+            now=self.replay.now,
+            port=None,
+            interface="",
+            network=NETWORK,
+            channels=() if info is None else (info,),
+            peers=tuple([self._peer(peer, here=peer in peers) for peer in sorted(self._seen)]),
+            sessions=() if group is None else session_infos([group]),
+            trace=tuple(self._steps),
+        )
+        name = self._name(me) if me else "nobody yet"
+        return Person(name, group is not None, snapshot, tuple(lines), tuple(held), not peers)
+
+    def _membership(self, group: Group) -> Membership:
+        """Return what stands for the channel's membership, which is in no trace."""
+        profile = self.replay.profiles[group.channel]
+        return Membership(
+            group.channel, group.channel[:8], b"", open=False, profile=profile, joined_ns=0
+        )
+
+    def _peer(self, peer: PeerId, *, here: bool) -> PeerInfo:
+        state = PeerState.UP if here else PeerState.DOWN
+        seen = self._seen[peer]
+        return PeerInfo(peer, self._name(peer), state, "recorded", last_seen_ns=seen)
