@@ -4,8 +4,10 @@ A failed write would end Textual's writer thread; the queue before it would fill
 whole program, engine and all, would wait for room for ever, with the profile locked.
 """
 
+import asyncio
 import os
 import select
+import signal
 from codecs import getincrementaldecoder
 from collections.abc import Iterable
 from contextlib import suppress
@@ -26,6 +28,9 @@ LOOKS: Final = 10 + round(ESCAPE_DELAY / LOOK_S)
 
 READ_SIZE: Final = 4_096
 """Bytes of keys that are read at once."""
+
+OF_JOBS: Final = (signal.SIGTSTP, signal.SIGCONT)
+"""The signals of a shell's jobs: stop, and go on."""
 
 
 class Outlet:
@@ -66,12 +71,21 @@ class Terminal(LinuxDriver):
         self._file = cast("Any", Outlet(self._file))
         self._waking: tuple[int, int] | None = None
         """A pipe to wake who waits for keys: where it is read, and where it is written to."""
+        for (
+            number
+        ) in OF_JOBS:  # Textual's own handlers: what they do here, `_stop` does when it can
+            signal.signal(number, signal.SIG_DFL)
 
     def start_application_mode(self) -> None:
         """Begin, or begin again after the program was stopped; keep the title there was."""
+        while self._in_background():
+            os.kill(os.getpid(), signal.SIGSTOP)
         self._waking = os.pipe()
         super().start_application_mode()  # type: ignore[no-untyped-call]  # Textual leaves it untyped
         self.write(PUSH_TITLE)
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGTSTP, self._stop)
+        loop.add_signal_handler(signal.SIGCONT, self._go_on)
 
     def resume_application_mode(self) -> None:
         """Begin again, and paint everything: the terminal has forgotten what stood there."""
@@ -80,6 +94,9 @@ class Terminal(LinuxDriver):
 
     def stop_application_mode(self) -> None:
         """End, and give the terminal back the title it had."""
+        loop = asyncio.get_running_loop()
+        for number in OF_JOBS:
+            loop.remove_signal_handler(number)
         self.write(POP_TITLE)
         super().stop_application_mode()
 
@@ -106,6 +123,29 @@ class Terminal(LinuxDriver):
         for descriptor in self._waking or ():
             os.close(descriptor)
         self._waking = None
+
+    def _stop(self) -> None:
+        """Give the terminal back, stop, and begin again when somebody says so.
+
+        A callback of the event loop: a signal's handler may find the main thread within a write,
+        with the lock of the queue, and would wait for that lock for ever.
+        """
+        self.suspend_application_mode()
+        self._must_signal_resume = True
+        os.kill(os.getpid(), signal.SIGSTOP)
+        self.resume_application_mode()
+
+    def _go_on(self) -> None:
+        """Begin again after a stop that no program is told of (SIGSTOP)."""
+        self.suspend_application_mode()
+        self.resume_application_mode()
+
+    def _in_background(self) -> bool:
+        """Whether the terminal is somebody else's now: who writes its settings is stopped."""
+        try:
+            return os.tcgetpgrp(self.fileno) != os.getpgrp()
+        except OSError:  # no terminal, or not ours to be asked
+            return False
 
     def run_input_thread(self) -> None:
         """Read keys until the terminal has no more: then leave, as the person would.

@@ -8,6 +8,8 @@ Rules:
 import asyncio
 import os
 import shlex
+import termios
+import tty
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -123,6 +125,11 @@ class Terminal:
         await self._tmux("resize-window", "-t", "chat", "-x", str(columns), "-y", str(lines))
         self._changed.set()
 
+    async def taken_by_a_shell(self) -> None:
+        """Do with the terminal what a shell does when its job was stopped."""
+        path = await self._tmux("display-message", "-p", "-t", "chat", "#{pane_tty}")
+        take_as_a_shell(Path(path.strip()))
+
     async def hang_up(self) -> None:
         """Close the terminal under the program."""
         await self._tmux("kill-session", "-t", "chat")
@@ -148,6 +155,15 @@ class Terminal:
         assert client.stdout is not None
         async for _ in client.stdout:
             self._changed.set()
+
+
+def take_as_a_shell(path: Path) -> None:
+    """Leave the other screen of the terminal at `path`, and have it hear whole lines."""
+    with path.open("wb", buffering=0) as terminal:
+        settings = termios.tcgetattr(terminal)
+        settings[tty.LFLAG] |= termios.ICANON | termios.ECHO
+        termios.tcsetattr(terminal, termios.TCSANOW, settings)
+        terminal.write(b"\x1b[?1049l")
 
 
 def child_of(process: str) -> int:

@@ -2,8 +2,12 @@
 
 import asyncio
 import os
+import re
+import shlex
 import shutil
 import signal
+import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,7 +15,7 @@ import pytest
 from tests.chats import opened
 from tests.patience import PATIENCE_S
 from tests.terminals import Terminal
-from tests.test_terminal import READY, chat, chatting, leave
+from tests.test_terminal import LEFT_CLEAN, READY, chat, chatting, lacks, leave
 
 pytestmark = [
     pytest.mark.net,
@@ -19,10 +23,39 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux makes the terminals"),
 ]
 
+WRITES = """
+import os, signal, sys
+from textual.app import App
+from textual.widgets import Label
+from chat_tui.terminal import Terminal
+
+class Writer(App):
+    def compose(self):
+        yield Label("writes")
+
+    def on_mount(self):
+        self.set_timer(0.5, self.be_told)
+
+    def be_told(self):
+        with self._driver._writer_thread._queue.mutex:
+            os.kill(os.getpid(), signal.SIGTSTP)
+            sys.stdout.isatty()
+
+Writer(driver_class=Terminal).run()
+"""
+"""A program that is told to stop while it has the lock of what is to be written."""
+
 
 def state_of(process: int) -> str:
     """The letter that Linux has for what a process does: T while it is stopped."""
     return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+async def stopped(process: int, terminal: Terminal) -> None:
+    """Wait until a process has been stopped: to go on before that would be no going on."""
+    async with asyncio.timeout(PATIENCE_S):
+        while state_of(process) != "T":
+            await terminal.screen()
 
 
 async def test_a_line_that_is_typed_while_the_chat_starts_is_sent(tmp_path: Path) -> None:
@@ -40,20 +73,54 @@ async def test_a_line_that_is_typed_while_the_chat_starts_is_sent(tmp_path: Path
     assert "EXIT 0" in left
 
 
-async def test_a_chat_that_was_stopped_reads_keys_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("how", [signal.SIGTSTP, signal.SIGSTOP])
+async def test_a_chat_that_was_stopped_reads_keys_again(
+    tmp_path: Path, how: signal.Signals
+) -> None:
     async with chatting(tmp_path, "alice") as alice:
         process = await alice.process()
-        os.kill(process, signal.SIGTSTP)
-        async with asyncio.timeout(PATIENCE_S):
-            while state_of(process) != "T":  # to go on before it has stopped would be no going on
-                await alice.screen()
-        os.kill(process, signal.SIGCONT)
-        await alice.until(READY)
-        await alice.type("back again")
-        await alice.until("alice  back again")
+        for line in ("back again", "and once more"):
+            os.kill(process, how)
+            await stopped(process, alice)
+            await alice.taken_by_a_shell()
+            await alice.until(partial(lacks, READY))
+            os.kill(process, signal.SIGCONT)
+            await alice.until(READY)
+            await alice.type(line)
+            await alice.until(f"alice  {line}")
         left = await leave(alice)
+        mode = await alice.mode()
 
     assert "EXIT 0" in left
+    assert mode == LEFT_CLEAN
+
+
+async def test_a_program_is_stopped_whatever_it_writes() -> None:
+    async with Terminal([sys.executable, "-c", WRITES]) as terminal:
+        await terminal.until("writes")
+        process = await terminal.process()
+        await stopped(process, terminal)
+        os.kill(process, signal.SIGCONT)
+        await terminal.until("writes")
+        assert "EXIT 0" in await leave(terminal)
+
+
+async def test_a_chat_that_starts_in_the_background_waits_for_the_terminal(tmp_path: Path) -> None:
+    async with opened(tmp_path / "data", "alice"):
+        pass
+    async with Terminal(["bash", "--norc", "-i"]) as terminal:
+        await terminal.type(f"{shlex.join(chat(tmp_path / 'data', 'alice'))} & echo JOB $!")
+        shown = await terminal.until(lambda screen: re.search(r"^JOB \d+", screen, re.MULTILINE))
+        [process] = re.findall(r"^JOB (\d+)", shown, re.MULTILINE)
+        await stopped(int(process), terminal)
+        await terminal.type("fg")
+        await terminal.until(READY)
+        await terminal.type("in front")
+        await terminal.until("alice  in front")
+        await terminal.press("C-q")
+        await terminal.until(lambda screen: READY not in screen and "fg" in screen)
+        await terminal.type("exit")
+        await terminal.until("EXIT 0")
 
 
 async def test_bytes_that_are_no_text_are_shown_as_such(tmp_path: Path) -> None:
