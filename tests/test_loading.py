@@ -63,6 +63,48 @@ def test_after_a_cut_what_was_coming_is_still_hoped_for_a_while() -> None:
     assert not loading.coming
 
 
+def test_what_comes_while_the_disk_is_read_follows_at_once() -> None:
+    alice, bob = Member("alice"), Author("bob")
+    at = NOW // 10**6
+    oldest = bob.write("long ago", lamport=at, created_ns=NOW)
+    older = bob.write("after that", after=[oldest], lamport=at + 1, created_ns=NOW)
+    live = bob.write("while the disk is read", after=[older], lamport=at + 2, created_ns=NOW)
+    last = bob.write("and once more", after=[live], lamport=at + 3, created_ns=NOW)
+    alice.join(bob.peer_id)
+    alice.tell(values.SessionOffered(1, bob.peer_id))
+    alice.tell(claim(1, SyncId(NOW, oldest.waku_hash)))
+    alice.hear(older)
+    alice.hear(oldest)
+
+    alice.tell(values.PeerGone(bob.peer_id))
+    then = NOW + PATIENCE
+    effects = alice.advance(then)
+    for come_meanwhile in (live, last):
+        [wanted] = only(values.LoadHeldBack, effects)
+        outlines = alice.disk.load_held_back(wanted.after, wanted.limit)
+        alice.hear(come_meanwhile, then)
+        effects = alice.tell(values.HeldBackLoaded(outlines), then)
+    swept(alice, effects, then)
+
+    assert alice.shown() == [one.entry.message_id for one in (oldest, older, live, last)]
+    assert alice.group.loading.deadline() is None
+
+
+def test_a_session_that_is_cut_while_the_disk_is_read_may_be_followed_by_another() -> None:
+    loading = waiting()
+    for one in (FIRST, SECOND_ID):
+        loading.came(one.hash, NOW)
+    loading.session_over(NOW, complete=True)
+    assert loading.sweep(NOW) == SWEEPING
+    loading.want([FIRST])
+
+    loading.unwant([FIRST], NOW)
+    loading.session_over(NOW, complete=False)
+    loading.take((), NOW)
+
+    assert loading.deadline() == NOW + PATIENCE
+
+
 def test_another_session_that_wants_the_same_is_waited_for() -> None:
     loading = waiting()
     loading.unwant([FIRST, SECOND_ID], NOW)

@@ -125,6 +125,8 @@ class Loading:
         self.ids.add(message_id)
         if direct:
             self.direct.add(message_id)
+        if self.sweeping and self.due is None:
+            self.due = now  # the disk may have been read before this was there: once more, then
         self.previews += 1
         return self.previews <= PREVIEWS_MAX
 
@@ -151,7 +153,7 @@ class Loading:
         if not self.ids:
             self.due = None
             return []
-        self.sweeping = True
+        self.sweeping, self.due = True, None
         return [LoadHeldBack(None, SWEEP)]
 
     def _give_up(self) -> None:
@@ -178,6 +180,8 @@ class Loading:
         if len(outlines) == SWEEP and self.ids:
             last = outlines[-1]
             return taken, [LoadHeldBack((last.lamport, last.message_id), SWEEP)]
-        self.sweeping, self.due, self.previews = False, None, 0
+        self.sweeping, self.previews = False, 0
+        if not (self.ids or self.left):
+            self.due = None
         self._began_at = self._came_at = now
         return taken, []
