@@ -8,7 +8,8 @@ NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell for python in $(CANDIDATES); do \
 	"$$python" -c '$(NEW_ENOUGH)' 2> /dev/null && echo "$$python" && break; done)
 ARGS ?=
-SPREAD := --numprocesses auto --maxprocesses 4
+# More processes than most machines have processors: a test of a screen waits a third of its time.
+SPREAD := --numprocesses 4 --dist worksteal
 
 .PHONY: help setup chat test test-full check fix proto demo bench screenshots pipeline-pictures clean
 

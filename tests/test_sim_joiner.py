@@ -20,6 +20,7 @@ from sync.group.values import (
 from sync.machine import MILLISECOND, MINUTE, SECOND, MessageId, Nanos
 from sync.runner import Release
 from sync.sds.wire import decode
+from sync.sim.network import PERFECT, Link
 from sync.sim.world import CHANNEL, World
 from tests.archives import archive, assert_equal
 
@@ -67,10 +68,10 @@ class Seat:
                 pass
 
 
-def before_joining(seed: int) -> tuple[World, Seat, Sequence[StoredMessage]]:
+def before_joining(seed: int, link: Link = PERFECT) -> tuple[World, Seat, Sequence[StoredMessage]]:
     """Three who share a long history and see each other; the fourth is not there yet."""
     history = archive("carol", HISTORY)
-    world = World(LATE + 1, seed)
+    world = World(LATE + 1, seed, link)
     world.crash(LATE)
     for number in range(LATE):
         world.preload(number, history)
@@ -108,6 +109,21 @@ def test_the_late_one_gets_everything_in_order_and_asks_for_nothing(seed: int) -
     assert seat.previewed, f"seed={seed}"
     assert seat.first_preview_among == 0, f"seed={seed}"
     assert_equal(world)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_lines_that_come_while_history_takes_its_place_are_shown_at_once(seed: int) -> None:
+    world, seat, history = before_joining(seed, Link(delay=(MILLISECOND, 2 * MILLISECOND)))
+    world.partition({0, LATE}, {1, 2})  # one session alone: the end of another would help
+    world.restart(LATE)
+    run_until(world, lambda: seat.previewed)
+    for number in range(500):
+        world.write(0, f"live {number}")
+        world.run(3 * MILLISECOND)
+    world.run(SECOND)
+
+    check_calm(seat, history)
+    assert len(seat.delivered) == HISTORY + 500, f"seed={seed}"
 
 
 @pytest.mark.parametrize("cut_after", [20, 1_000, 2_900])

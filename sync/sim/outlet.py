@@ -5,11 +5,11 @@ Rule: nothing gets here before the commit it depends on.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias, assert_never
+from typing import Final, TypeAlias, assert_never
 
 from sync.group import values
 from sync.group.ingest import Gate
-from sync.machine import MessageId, PeerId
+from sync.machine import MILLISECOND, MessageId, PeerId
 from sync.sds.message import Delivery
 from sync.sds.wire import encode
 from sync.sim.invariants import Witness
@@ -24,6 +24,9 @@ from sync.view import FrameKind
 
 Frame: TypeAlias = tuple[int, values.Input]
 """The number of its sender, and what its receiver is fed."""
+
+READING: Final = 10 * MILLISECOND
+"""What a page of messages takes from the disk; others go on coming meanwhile."""
 
 
 @dataclass(slots=True)
@@ -80,8 +83,7 @@ class Outlet:
             case values.Withdrawn(message_ids):
                 self.witness.withdrawn(node.number, message_ids)
             case values.LoadHeldBack(after, limit):
-                outlines = node.disk.load_held_back(after, limit)
-                self.streams.feed(node, values.HeldBackLoaded(outlines))
+                self._load(node, values.HeldBackLoaded(node.disk.load_held_back(after, limit)))
             case values.SessionEnded():
                 self.witness.sessions.append(effect)
             case values.OpenSession() | values.SendPayload() | values.CloseSession():
@@ -98,6 +100,16 @@ class Outlet:
                 raise AssertionError("this is the runner's, and is not released")
             case _:
                 assert_never(effect)
+
+    def _load(self, node: Node, read: values.HeldBackLoaded) -> None:
+        """Give a node what was read from its disk, which takes a while."""
+        incarnation = node.incarnation
+
+        def arrive() -> None:
+            if node.incarnation == incarnation:
+                self.streams.feed(node, read)
+
+        self.timeline.call(self.timeline.now + READING, arrive)
 
     def _deliver(self, node: Node, deliver: values.Deliver) -> None:
         message_id = deliver.message_id
