@@ -9,6 +9,7 @@ Rules:
 import asyncio
 import json
 import signal
+import socket
 import sys
 from asyncio.subprocess import PIPE, Process
 from collections import deque
@@ -32,6 +33,14 @@ LINE_MAX_BYTES = 4 * 1024 * 1024
 
 EVENTS_SHOWN = 30
 STDERR_LINES_SHOWN = 40
+
+
+def free_port() -> int:
+    """A port of 127.0.0.1 that nobody has now, and that no chat takes by itself."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
 
 
 @dataclass(frozen=True, slots=True)

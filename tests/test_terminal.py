@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -16,7 +15,7 @@ import pytest
 
 from tests.chats import opened
 from tests.patience import PATIENCE_S
-from tests.processes import run
+from tests.processes import free_port, run
 from tests.terminals import Terminal, ended
 
 pytestmark = [
@@ -37,13 +36,6 @@ def chat(data: Path, name: str, *options: str) -> list[str]:
     """The command line of somebody who looks for nobody but the addresses in `options`."""
     where = ["--profile", name, "--data-dir", str(data), "--interface", "127.0.0.1"]
     return [sys.executable, "-m", "chat_tui", "chat", *where, "--no-discovery", *options]
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def limited(limit: str, command: Sequence[str]) -> list[str]:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import free_port
 from tests.terminals import Terminal
-from tests.test_terminal import LEFT_CLEAN, chatting, free_port, leave
+from tests.test_terminal import LEFT_CLEAN, chatting, leave
 
 pytestmark = [
     pytest.mark.net,

@@ -1,10 +1,8 @@
 """From one person's keyboard to another one's screen, over loopback and two real disks."""
 
 import asyncio
-import contextlib
 import json
 import os
-import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +12,7 @@ from storage.profile import Profile
 from tests.bench.programs import Program, Programs
 from tests.bench.report import Params, Result, at_least, at_most, progress, quantile
 from tests.entries import Author
-from tests.processes import Person
+from tests.processes import Person, free_port
 from tests.stores import delivered, opened
 
 START_WITHIN_S: Final = 30.0
@@ -197,13 +195,6 @@ def _start_plain(programs: Programs, place: Path, name: str, port: int, *options
     program = programs.start_piped(person.plain("--no-discovery", *options))
     programs.wait_for(program, b'"event": "ready"', since=0, within_s=START_WITHIN_S)
     return program
-
-
-def free_port() -> int:
-    """A TCP port of loopback that nobody listens at now."""
-    with contextlib.closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def _warm_up(programs: Programs, alice: Program, bob: Program) -> None:
