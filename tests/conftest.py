@@ -44,4 +44,6 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator["SparkSession"]:
     with session(Cluster("local[1]", "512m"), scratch) as started:
         # a few rows: one task for each step, instead of 200 nearly empty ones
         started.conf.set("spark.sql.shuffle.partitions", "1")
+        # and no Java written and compiled for them; the tests that start a Java of their own do so
+        started.conf.set("spark.sql.codegen.factoryMode", "NO_CODEGEN")
         yield started

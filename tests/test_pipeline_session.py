@@ -28,9 +28,12 @@ def test_java_takes_what_it_is_told_for_large_input_and_does_not_speak_of_it() -
 def test_spark_names_what_it_writes_as_java_is_told(spark: "SparkSession") -> None:
     from storage.pipeline.session import GENERATED  # noqa: PLC0415
 
+    mode = "spark.sql.codegen.factoryMode"  # in which the session of the tests writes nothing
+    spark.conf.set(mode, "CODEGEN_ONLY")
     query: Any = spark.range(9).where("id % 2 = 0")
     java: Any = spark.sparkContext._jvm
     code = query._jdf.queryExecution().executedPlan().doCodeGen()._2()
+    spark.conf.set(mode, "NO_CODEGEN")
     compiler = java.org.apache.spark.sql.catalyst.expressions.codegen.CodeGenerator
 
     written = compiler.compile(code)._1().getClass().getName()
