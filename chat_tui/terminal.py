@@ -71,9 +71,7 @@ class Terminal(LinuxDriver):
         self._file = cast("Any", Outlet(self._file))
         self._waking: tuple[int, int] | None = None
         """A pipe to wake who waits for keys: where it is read, and where it is written to."""
-        for (
-            number
-        ) in OF_JOBS:  # Textual's own handlers: what they do here, `_stop` does when it can
+        for number in OF_JOBS:  # has Textual's own handlers: see `_stop`
             signal.signal(number, signal.SIG_DFL)
 
     def start_application_mode(self) -> None:
@@ -143,9 +141,10 @@ class Terminal(LinuxDriver):
     def _in_background(self) -> bool:
         """Whether the terminal is somebody else's now: who writes its settings is stopped."""
         try:
-            return os.tcgetpgrp(self.fileno) != os.getpgrp()
+            owner = os.tcgetpgrp(self.fileno)
         except OSError:  # no terminal, or not ours to be asked
             return False
+        return owner not in (0, os.getpgrp())  # 0: of another namespace, so nobody can tell
 
     def run_input_thread(self) -> None:
         """Read keys until the terminal has no more: then leave, as the person would.
