@@ -5,12 +5,15 @@ import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+PORTS_EACH: Final = 100
+"""For each process that runs tests: more than a chat tries. The first ones are for programs."""
 
 
 def pytest_configure() -> None:
@@ -31,6 +34,18 @@ def _in_utc() -> Iterator[None]:
     from tests.scenes import utc  # noqa: PLC0415  # the whole screen, which Spark's tests do not need
 
     with utc():
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _ports_of_its_own() -> Iterator[None]:
+    """Each process that runs tests listens elsewhere: at no known address is somebody else."""
+    from sync.net import mesh  # noqa: PLC0415  # as late as can be: it takes a while
+
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
+    with pytest.MonkeyPatch.context() as patch:
+        port = mesh.DEFAULT_PORT + PORTS_EACH * (1 + int(worker.removeprefix("gw")))
+        patch.setattr(mesh, "DEFAULT_PORT", port)
         yield
 
 
