@@ -88,7 +88,8 @@ def test_what_is_installed_in_another_version_is_found() -> None:
 
     pluggy, unheard_of = locked.differences(pins)
 
-    assert pluggy.startswith("installed is pluggy 1.") and pluggy.endswith("locked is 1.99")
+    assert pluggy.startswith("installed is pluggy 1.")
+    assert pluggy.endswith("locked is 1.99")
     assert unheard_of == "installed is unheard-of nothing, locked is 1"
 
 
