@@ -34,6 +34,17 @@ REACTED_REST: Final = f"""
     ) ORDER BY messages.author
 """  # noqa: S608
 
+REPLACES: Final = 2
+"""What stands in `changes.reacts` for a text that stands for another one."""
+
+REPLACED: Final = "SELECT column1, column2 FROM (VALUES"
+REPLACED_REST: Final = f"""
+    ) CROSS JOIN changes ON changes.channel = column1 AND target = column2 AND reacts = {REPLACES}
+        AND changes.author = column3 AND counts
+    CROSS JOIN messages ON messages.message_id = column2 AND messages.channel = column1
+        AND messages.lamport > changes.lamport
+"""
+
 
 def looks_of(
     db: sqlite3.Connection, lines: Sequence[tuple[bytes, bytes, bytes]]
@@ -48,9 +59,10 @@ def looks_of(
     for channel, target, who, kind, body in select_for_rows(db, REACTED, places, REACTED_REST):
         change = change_in(kind, body)
         reacted.setdefault((channel, target), []).append((peer_id(who), change))
+    replaced = set(select_for_rows(db, REPLACED, lines, REPLACED_REST))
     return {
-        place: put_together(wrote.get(place), reacted.get(place, ()))
-        for place in wrote.keys() | reacted.keys()
+        place: put_together(wrote.get(place), reacted.get(place, ()), replaced=place in replaced)
+        for place in wrote.keys() | reacted.keys() | replaced
     }
 
 

@@ -15,6 +15,10 @@ SET_DELIVERY: Final = "UPDATE messages SET delivery = column3, attempts = column
 OF_MESSAGE: Final = ") WHERE channel = column1 AND message_id = column2"
 SET_LOG: Final = "UPDATE channels SET own_log = column2 FROM (VALUES"
 OF_CHANNEL: Final = ") WHERE channel = column1"
+SET_CLOCK: Final = "INSERT OR REPLACE INTO clocks VALUES"
+CLOCK: Final = """
+    SELECT answer, shift_ns, stayed_ns, asked_ns, asked_ahead_ns FROM clocks WHERE channel = ?
+"""
 
 LOAD: Final = """
     SELECT message_id, payload, waku_hash, after_gap, delivery FROM messages
@@ -50,6 +54,11 @@ HELD_BACK: Final = """
 GAPS: Final = """
     SELECT message_id, author, lamport, created_ns, waku_hash, payload FROM delivered
     WHERE channel = ? AND after_gap ORDER BY lamport DESC, message_id DESC LIMIT ?
+"""
+REPLACED: Final = """
+    SELECT held_back.message_id FROM held_back CROSS JOIN changes ON target = held_back.message_id
+        AND changes.channel = held_back.channel AND reacts = 2 AND changes.author = held_back.author
+    WHERE held_back.channel = ? AND status = ? AND held_back.author = ?
 """
 FORKS: Final = """
     SELECT author, log, seq, message_id FROM messages

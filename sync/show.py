@@ -18,6 +18,7 @@ from sync.sds.channel import Channel
 from sync.sds.evidence import Evidence
 from sync.sds.message import Delivery
 from sync.view import (
+    AheadShown,
     AnswerInfo,
     BloomInfo,
     ChannelInfo,
@@ -110,6 +111,13 @@ def event_of(
                 return None
             line = line_of(channel, entry, me, delivery, after_gap=False)
             return PreviewShown(replace(changed(line, look, me), loading=True))
+        case values.SetAside(_, entry, delivery, waits):
+            if entry.header.kind in CHANGING:
+                return None
+            line = line_of(channel, entry, me, delivery, after_gap=False)
+            return PreviewShown(replace(line, parked=True, waits=waits))
+        case values.AuthorAhead(peer, nick, ahead_ns):
+            return AheadShown(channel, peer, nick, ahead_ns)
         case values.DeliveryChanged(message_id, delivery):
             return DeliveryShown(channel, message_id, delivery)
         case values.Missing(message_id, named_by):
@@ -190,8 +198,8 @@ def channel_info(group: Group, membership: Membership) -> ChannelInfo:
         lost=len(incoming.lost),
         lost_ids=tuple(list(incoming.lost)[-ROWS_MAX:]),
         loading=len(group.loading),
-        parked=len(group.parked),
-        parked_own=tuple(group.parked.of(sds.me)[:ROWS_MAX]),
+        parked=len(group.aside),
+        parked_own=tuple(group.aside.own()[:ROWS_MAX]),
         outgoing=tuple(
             [
                 OutgoingInfo(

@@ -59,7 +59,7 @@ def test_the_far_future_does_not_end_the_channel() -> None:
     mine = alice.write("still here").entry.header
 
     assert mine.lamport == NOW_MS
-    assert len(alice.group.parked) == 2  # 2**31 - 1 ms is a day in 1970
+    assert len(alice.group.aside.parked) == 2  # 2**31 - 1 ms is a day in 1970
 
 
 def test_parked_messages_are_bounded_per_author() -> None:
@@ -72,8 +72,8 @@ def test_parked_messages_are_bounded_per_author() -> None:
     alice.hear(honest)
 
     assert len(only(values.Refused, doom[-1])) == 1
-    assert len(alice.group.parked) == PARKED_PER_AUTHOR_MAX + 1
-    assert honest.entry.message_id in alice.group.parked
+    assert len(alice.group.aside.parked) == PARKED_PER_AUTHOR_MAX + 1
+    assert honest.entry.message_id in alice.group.aside.parked
 
 
 def test_a_parked_message_counts_as_evidence_once_it_is_let_in() -> None:
@@ -161,7 +161,7 @@ def test_after_that_we_go_on_in_a_new_log_with_the_right_time() -> None:
     assert header.created_ns == NOW + 1
     assert header.lamport == NOW_MS + 1
     assert not only(values.Broadcast, alice.advance(NOW + SECOND))
-    assert len(alice.group.parked.of(alice.peer_id)) == 2
+    assert len(alice.group.aside.parked.of(alice.peer_id)) == 2
 
 
 @pytest.mark.parametrize("peers", [0, 1])
@@ -221,4 +221,4 @@ def test_a_millisecond_more_than_five_minutes_ahead_is_set_aside() -> None:
     alice.hear(bob.write("hello", lamport=NOW_MS + AHEAD_MS + 1))
 
     assert alice.shown() == []
-    assert len(alice.group.parked) == 1
+    assert len(alice.group.aside.parked) == 1

@@ -1,11 +1,12 @@
 """What a journal keeps of a channel, and the state it gives back after a start."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, TypeAlias
 
 from sync.changes import Look
 from sync.entry import Entry
+from sync.group.clock_values import ClockKept
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.sds.message import Delivery, HistoryEntry
 
@@ -76,7 +77,15 @@ class SetLog:
     log: int
 
 
-Record: TypeAlias = StoreMessage | SetStatus | SetDelivery | SetLog
+@dataclass(frozen=True, slots=True)
+class SetClock:
+    """Record: what was answered about our clock in this channel."""
+
+    channel: ChannelId
+    kept: ClockKept
+
+
+Record: TypeAlias = StoreMessage | SetStatus | SetDelivery | SetLog | SetClock
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,3 +160,7 @@ class ChannelState:
     """Messages that wait for history on its way."""
     gaps: tuple[Outline, ...] = ()
     """The newest messages delivered after a gap; at most `GAPS_MAX`, newest last."""
+    replaced: frozenset[MessageId] = frozenset()
+    """Those of `parked` that we wrote anew."""
+    clock: ClockKept = field(default_factory=ClockKept)
+    """What was answered about our clock."""

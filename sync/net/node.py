@@ -211,7 +211,7 @@ class Node:
 
     def is_set_aside(self, channel: ChannelId, message_id: MessageId) -> bool:
         """Whether a message is ours and waits for its time, which is far ahead."""
-        return message_id in self._runner.groups[channel].parked.of(self.identity.peer_id)
+        return message_id in self._runner.groups[channel].aside.own()
 
     async def write_anew(self, channel: ChannelId, message_id: MessageId) -> MessageId:
         """Write again, as a message of now, what was stamped with a wrong clock.

@@ -4,7 +4,7 @@ from bisect import insort
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from sync.changes import CHANGING, UNCHANGED, Look, change_of, look_of
+from sync.changes import CHANGING, UNCHANGED, Look, look_of, touched_by
 from sync.entry import Entry, Kind
 from sync.errors import StorageError
 from sync.group.ingest import history_of
@@ -12,9 +12,11 @@ from sync.group.records import GAPS_MAX, stamped_row
 from sync.group.values import (
     Altered,
     ChannelState,
+    ClockKept,
     Outline,
     OwnState,
     Record,
+    SetClock,
     SetDelivery,
     SetLog,
     SetStatus,
@@ -53,6 +55,7 @@ class Disk:
     rows: dict[MessageId, Row] = field(default_factory=dict)
     full: bool = False
     """Whether commits fail."""
+    clock: ClockKept = field(default_factory=ClockKept)
     _by_hash: dict[bytes, MessageId] = field(default_factory=dict)
     _changes: dict[MessageId, list[MessageId]] = field(default_factory=dict)
     """By target, what changes it; the target may come later, or never."""
@@ -81,6 +84,8 @@ class Disk:
                     self.rows[message_id].attempts = attempts
                 case SetLog(_, log):
                     self.log_number = log
+                case SetClock(_, kept):
+                    self.clock = kept
         return [altered for one in before for altered in self._altered(one, before[one])]
 
     def look(self, message_id: MessageId) -> Look:
@@ -109,10 +114,10 @@ class Disk:
                     entry = self.rows[message_id].message.entry
                 case _:
                     continue
-            change = change_of(entry)
+            change = touched_by(entry)
             if change is not None:
                 touched[change.target] = None
-            elif entry.message_id in self._changes:
+            if entry.message_id in self._changes:
                 touched[entry.message_id] = None
         return touched
 
@@ -128,7 +133,7 @@ class Disk:
                 after_gap=row.after_gap,
                 delivery=row.delivery,
                 look=look,
-                rewritten=(look.text, look.deleted) != (before.text, before.deleted),
+                rewritten=(look.text, look.hidden) != (before.text, before.hidden),
                 reacted=look.reactions != before.reactions,
                 loading=row.status is Status.LOADING,
             )
@@ -148,7 +153,14 @@ class Disk:
         entry = self.rows[message_id].message.entry
         changes = [self.rows[one] for one in self._changes.get(message_id, ())]
         counting = [one.message.entry for one in changes if _counts(one)]
-        return entry.header.kind not in CHANGING and not look_of(entry, counting).deleted
+        return entry.header.kind not in CHANGING and not look_of(entry, counting).hidden
+
+    def _is_replaced(self, message_id: MessageId) -> bool:
+        row = self.rows[message_id]
+        if row.status is not Status.PARKED or row.message.entry.header.author != self.me:
+            return False
+        changes = [self.rows[one].message.entry for one in self._changes[message_id]]
+        return look_of(row.message.entry, changes).replaced
 
     def looks(self) -> dict[MessageId, Look]:
         """Return how all messages look that were changed."""
@@ -244,6 +256,12 @@ class Disk:
             gaps=tuple(
                 sorted((_outline(kept) for kept in delivered if kept.after_gap), key=_place)
             )[-GAPS_MAX:],
+            replaced=frozenset(
+                message_id
+                for message_id in self._changes
+                if message_id in self.rows and self._is_replaced(message_id)
+            ),
+            clock=self.clock,
         )
 
     def _counts(self, message_id: MessageId) -> bool:
@@ -254,7 +272,7 @@ class Disk:
         message_id = row.message.entry.message_id
         assert message_id not in self.rows, "stored twice"
         self.rows[message_id] = row
-        change = change_of(row.message.entry)
+        change = touched_by(row.message.entry)
         if change is not None:
             self._changes.setdefault(change.target, []).append(message_id)
         self._by_hash[row.message.waku_hash] = message_id

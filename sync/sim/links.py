@@ -13,7 +13,7 @@ from typing import Protocol, TypeAlias
 from sync.group import values
 from sync.machine import SECOND, Nanos
 from sync.sim.network import Network
-from sync.sim.node import Node
+from sync.sim.node import Node, Person
 from sync.sim.timeline import Timeline
 
 UNNOTICED: tuple[Nanos, Nanos] = (10 * SECOND, 15 * SECOND)
@@ -21,6 +21,14 @@ UNNOTICED: tuple[Nanos, Nanos] = (10 * SECOND, 15 * SECOND)
 
 NOTICED: tuple[Nanos, Nanos] = (SECOND, 5 * SECOND)
 """How long after a heal the redial succeeds."""
+
+ANSWERED: Nanos = 20 * SECOND
+"""How long a person takes to answer."""
+
+PINGED: Nanos = 5 * SECOND
+"""Between two pings of a link."""
+
+ANSWERS = frozenset({Person.FOLLOWS, Person.STAYS})
 
 Feed: TypeAlias = Callable[[Node, values.Input], None]
 """Gives a node an input, if it is up."""
@@ -55,8 +63,14 @@ class Links(Protocol):
     def stopped(self, node: Node) -> None:
         """A node is down."""
 
-    def clocks_changed(self) -> None:
-        """A node's wall clock was set."""
+    def clocks_changed(self, node: Node | None = None, *, was_set: bool = True) -> None:
+        """A node's wall clock was set, or has drifted; None: many a node's."""
+
+    def judged(self, node: Node, question: values.Question | None) -> None:
+        """A node's question about its clock was opened, changed, or is settled."""
+
+    def answered(self, node: Node) -> None:
+        """Whom a node follows is another; it tells so with its next pongs."""
 
 
 class Mesh:
@@ -64,6 +78,9 @@ class Mesh:
 
     def __init__(self, around: Surroundings) -> None:
         self._around = around
+        self._told = False
+        if any(node.clock_offset for node in around.nodes):
+            self.clocks_changed()
         self.rewired()
 
     def receivers(self, node: Node) -> Sequence[int]:
@@ -97,10 +114,48 @@ class Mesh:
         for number in sorted(node.joined):
             self._leave(node, self._around.nodes[number])
 
-    def clocks_changed(self) -> None:
+    def clocks_changed(self, node: Node | None = None, *, was_set: bool = True) -> None:
+        """See `Links`. From now on all clocks are told; until then all are right."""
+        if not self._told:
+            self._told = True
+            for each in self._around.nodes:
+                self._tell(each, was_set=False)
+        if node is not None:
+            self._tell(node, was_set=was_set)
+
+    def judged(self, node: Node, question: values.Question | None) -> None:
+        """See `Links`: the person answers after a while."""
+        if question is None or node.clock.person not in ANSWERS:
+            return
+        incarnation = node.incarnation
+
+        def answer() -> None:
+            if node.incarnation == incarnation:
+                follow = node.clock.person is Person.FOLLOWS
+                self._around.feed(node, values.ClockAnswered(follow))
+
+        self._around.timeline.call(self._around.timeline.now + ANSWERED, answer)
+
+    def answered(self, node: Node) -> None:
         """See `Links`."""
-        for node in self._around.nodes:
-            self._tell_reference_clock(node)
+
+        def pong() -> None:
+            for number in sorted(node.joined):
+                self._tell_member(self._around.nodes[number], node)
+
+        span = self._around.rng.randint(0, PINGED)
+        self._around.timeline.call(self._around.timeline.now + span, pong)
+
+    def _tell(self, node: Node, *, was_set: bool) -> None:
+        """A node looks at its own clock, and the others hear of it with its next pongs."""
+        if node.runner is not None:
+            self._around.feed(node, node.own_clock(was_set=was_set))
+            for number in sorted(node.joined):
+                self._tell_member(self._around.nodes[number], node)
+
+    def _tell_member(self, node: Node, other: Node) -> None:
+        if other.runner is not None and node.number in other.joined:
+            self._around.feed(node, node.clock_of(other))
 
     def _relink(self, one: Node, other: Node) -> None:
         up = self._around.network.reachable(one.number, other.number)
@@ -115,21 +170,15 @@ class Mesh:
         other.join(one.number)
         self._around.feed(one, values.PeerJoined(other.identity.peer_id))
         self._around.feed(other, values.PeerJoined(one.identity.peer_id))
-        self._tell_reference_clock(one)
-        self._tell_reference_clock(other)
+        if self._told:
+            self._tell_member(one, other)
+            self._tell_member(other, one)
 
     def _leave(self, one: Node, other: Node) -> None:
         one.leave(other.number)
         other.leave(one.number)
         self._around.feed(one, values.PeerGone(other.identity.peer_id))
         self._around.feed(other, values.PeerGone(one.identity.peer_id))
-        self._tell_reference_clock(one)
-        self._tell_reference_clock(other)
-
-    def _tell_reference_clock(self, node: Node) -> None:
-        """Pings carry the wall clocks of those a node is linked to."""
-        heard = [self._around.nodes[number].heard_offset for number in node.joined]
-        tell_reference_clock(node, sorted([node.clock_offset, *heard]), self._around.feed)
 
 
 class Air:
@@ -165,19 +214,25 @@ class Air:
     def stopped(self, node: Node) -> None:
         """See `Links`: nobody notices."""
 
-    def clocks_changed(self) -> None:
+    def clocks_changed(self, node: Node | None = None, *, was_set: bool = True) -> None:
         """Tell each node the median of all clocks on its side, as time servers would."""
         nodes = self._around.nodes
         if not any(node.clock_offset or node.reference_offset for node in nodes):
             return
         sides: dict[int, list[Nanos]] = {}
         side_of = self._around.network.side_of or [0] * len(nodes)
-        for node in nodes:
-            sides.setdefault(side_of[node.number], []).append(node.clock_offset)
+        for each in nodes:
+            sides.setdefault(side_of[each.number], []).append(each.clock_offset)
         for clocks in sides.values():
             clocks.sort()
-        for node in nodes:
-            tell_reference_clock(node, sides[side_of[node.number]], self._around.feed)
+        for each in nodes:
+            tell_reference_clock(each, sides[side_of[each.number]], self._around.feed)
+
+    def judged(self, node: Node, question: values.Question | None) -> None:
+        """See `Links`: time servers are not asked about."""
+
+    def answered(self, node: Node) -> None:
+        """See `Links`."""
 
     def _tell_audience(self, node: Node) -> None:
         self._around.feed(node, values.Audience(self._around.network.size - 1))

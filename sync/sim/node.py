@@ -2,11 +2,13 @@
 
 import hashlib
 from dataclasses import dataclass, field
+from enum import Enum
 
+from sync.group.clock_values import MemberClock, OwnClock, Policy
 from sync.group.values import SessionId
 from sync.identity import Identity
 from sync.logbook import Logbook
-from sync.machine import ChannelId, MessageId, Nanos, PeerId
+from sync.machine import SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.runner import Batch, Runner
 from sync.sim.disk import Disk
 from sync.tap import Tap
@@ -24,6 +26,35 @@ class Stream:
     last_arrival: Nanos = 0
     cut: bool = False
     """Whether it carries nothing any more."""
+
+
+RELEASED: Nanos = 1_760_000_000 * SECOND
+"""When the program that the nodes run was released: six weeks before a world begins."""
+
+
+class Person(Enum):
+    """What a node's person does when asked about the clock."""
+
+    FOLLOWS = "follows"
+    STAYS = "stays"
+    NEVER_ANSWERS = "never answers"
+    IS_NOT_THERE = "is not there"
+    """So two with standing are followed."""
+
+
+@dataclass(slots=True)
+class SimulatedClock:
+    """A node's wall clock, beside how far it is ahead, and how others take it."""
+
+    person: Person = Person.IS_NOT_THERE
+    synchronised: bool = False
+    """Whether its system says that it is kept right."""
+    host: str = ""
+    """The address it speaks from; empty for one of its own."""
+    stranger: bool = False
+    """Whether the others have never met it before."""
+    drift: Nanos = 0
+    """How much it gains in a second."""
 
 
 @dataclass(slots=True)
@@ -50,6 +81,8 @@ class Node:
     """How far its machines' clock is ahead: the wall clock's lead when it started."""
     reference_offset: Nanos = 0
     """How far the reference clock is ahead of the machines' clock, as it was last told."""
+    clock: SimulatedClock = field(default_factory=SimulatedClock)
+    """What else there is to its wall clock."""
     incarnation: int = 0
     """How often it was started anew: what was on its way to an earlier one is lost."""
     doomed: bool = False
@@ -82,6 +115,29 @@ class Node:
         """Note a frame, at the time of the world, where somebody looks at them."""
         if self.tap is not None:
             self.tap.note(at + self.machine_offset, channel, peer, kind, data, sent=sent)
+
+    def own_clock(self, *, was_set: bool = False) -> OwnClock:
+        """Return what its machines are told of its wall clock."""
+        asked = self.clock.person is not Person.IS_NOT_THERE
+        return OwnClock(
+            self.clock_offset - self.machine_offset,
+            self.clock.synchronised,
+            Policy.ASK if asked else Policy.NOBODY,
+            was_set,
+            RELEASED,
+        )
+
+    def clock_of(self, other: "Node") -> MemberClock:
+        """Return what its machines are told of the clock of `other`, which is up."""
+        assert other.runner is not None
+        [group] = other.runner.groups.values()
+        return MemberClock(
+            other.identity.peer_id,
+            other.heard_offset - self.machine_offset,
+            other.clock.host or f"10.0.{other.number >> 8}.{other.number & 255}",
+            not other.clock.stranger,
+            group.aside.reference.follows(self.identity.peer_id),
+        )
 
     def join(self, number: int) -> None:
         """There is a link to `number`."""

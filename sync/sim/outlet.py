@@ -42,6 +42,7 @@ class Outlet:
     witness: Witness
     meter: Meter
     arrive: Callable[[Node, Frame], None]
+    write_anew: Callable[[Node, Sequence[MessageId]], None]
     watch: Watch | None = None
     _by_peer: dict[PeerId, Node] = field(init=False)
 
@@ -74,6 +75,8 @@ class Outlet:
                 | values.Retrieve()
                 | values.Found()
                 | values.Previewed()
+                | values.SetAside()
+                | values.AuthorAhead()
                 | values.Altered()
                 | values.TypingChanged()
                 | values.Refused()
@@ -82,6 +85,10 @@ class Outlet:
                 pass
             case values.Withdrawn(message_ids):
                 self.witness.withdrawn(node.number, message_ids)
+            case values.ClockJudged(question):
+                self.links.judged(node, question)
+            case values.WriteAnew(message_ids):
+                self.write_anew(node, message_ids)
             case values.LoadHeldBack(after, limit):
                 self._load(node, values.HeldBackLoaded(node.disk.load_held_back(after, limit)))
             case values.SessionEnded():
@@ -95,6 +102,7 @@ class Outlet:
                 | values.SetStatus()
                 | values.SetDelivery()
                 | values.SetLog()
+                | values.SetClock()
                 | values.BeginAnew()
             ):
                 raise AssertionError("this is the runner's, and is not released")

@@ -41,6 +41,9 @@ EPOCH: Nanos = 1_763_700_000 * SECOND
 LOOKED_OVER: Nanos = 30 * SECOND
 """Between two looks at how full everybody's buffers are (I7)."""
 
+DRIFTED: Nanos = 10 * SECOND
+"""Between two looks at clocks that go wrong by themselves."""
+
 COMMIT: tuple[Nanos, Nanos] = (1 * MILLISECOND, 6 * MILLISECOND)
 """How long a commit takes; a crash meanwhile takes it back. 4.8 ms were measured for one fsync."""
 
@@ -97,6 +100,7 @@ class World:
         self._signed: dict[tuple[PeerId, bytes], bytes] = {}
         self._gate = RememberingGate.of(CHANNEL, self._verify, terms.parameters.limits)
         self._tokens = 0
+        self._clocks_differ = any(clocks)
         self.nodes = [self._new_node(number) for number in range(size)]
         self.streams = Streams(CHANNEL, self.nodes, self.network, self._feed, self.time.call, watch)
         for node in self.nodes:
@@ -114,6 +118,7 @@ class World:
             witness=self.witness,
             meter=self.meter,
             arrive=self._arrive,
+            write_anew=self._write_anew,
             watch=watch,
         )
         self.time.call(EPOCH + LOOKED_OVER, self._look_over)
@@ -237,8 +242,39 @@ class World:
 
     def set_clock(self, number: int, offset: Nanos) -> None:
         """Set a node's wall clock to `offset` ahead of the world's time."""
+        self._clocks_differ = True
         self.nodes[number].clock_offset = offset
+        self.links.clocks_changed(self.nodes[number])
+
+    def answer_clock(self, number: int, *, follow: bool) -> None:
+        """Let a node's person answer what is asked about its clock."""
+        self._feed(self.nodes[number], values.ClockAnswered(follow))
+
+    def clocks_differ(self) -> None:
+        """Let the clocks of the nodes (`Node.clock`) be told as they are from now on."""
+        self._clocks_differ = True
         self.links.clocks_changed()
+        if any(node.clock.drift for node in self.nodes):
+            self.time.call(self.now + DRIFTED, self._drift)
+
+    def write_anew(self, number: int, message_id: MessageId) -> None:
+        """Let a node write again, as a message of now, what was set aside."""
+        self._write_anew(self.nodes[number], (message_id,))
+
+    def _write_anew(self, node: Node, message_ids: Sequence[MessageId]) -> None:
+        for message_id in message_ids:
+            loaded = node.disk.load(message_id)
+            kind, body, target = changes.anew(loaded.entry)
+            about = () if target is None else (node.disk.load(target).named,)
+            self._tokens += 1
+            self._feed(node, values.Write(self._tokens, kind, body, about))
+
+    def _drift(self) -> None:
+        for node in self.nodes:
+            if node.clock.drift:
+                node.clock_offset += node.clock.drift * (DRIFTED // SECOND)
+                self.links.clocks_changed(node, was_set=False)
+        self.time.call(self.now + DRIFTED, self._drift)
 
     def tell_clock(self, number: int, offset: Nanos | None) -> None:
         """Let a node tell the others a wall clock `offset` ahead; None: the clock it has."""
@@ -313,9 +349,11 @@ class World:
             protocols=PROTOCOLS if self.terms.reconcile else (),
         )
         node.runner.logbook = node.logbook
-        node.runner.add_channel(self.membership, node.disk.restore())
         node.machine_offset = node.clock_offset
         node.reference_offset = 0
+        if self._clocks_differ and self.terms.mesh:
+            node.runner.feed_all(node.own_clock())
+        node.runner.add_channel(self.membership, node.disk.restore())
         self._wake(node, self.now)
 
     def _gate_of(self, channel: ChannelId) -> Gate:
@@ -340,7 +378,7 @@ class World:
         """Give a node an input, if it is up."""
         if node.runner is None:
             return
-        if isinstance(event, values.ReferenceClock):
+        if isinstance(event, values.ReferenceClock | values.OwnClock):
             node.runner.feed_all(event)
         else:
             node.runner.feed(CHANNEL, event)
@@ -394,6 +432,8 @@ class World:
             node.runner.rebuild({CHANNEL: node.disk.restore()})
         else:
             self._release(node, batch)
+            if any(type(record) is values.SetClock for record in batch.records):
+                self.links.answered(node)
             if self.meter.open:
                 self._note_stored(node, batch.records)
             if batch.begin_anew:
