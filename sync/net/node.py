@@ -29,6 +29,7 @@ from sync.net.addresses import Addresses
 from sync.net.discovery import INSTANCE_SIZE, Discovery
 from sync.net.engine import Engine
 from sync.net.frames import Open
+from sync.net.invite import is_guessable
 from sync.net.knocks import Knocks
 from sync.net.link import Link
 from sync.net.listener import Serve
@@ -137,6 +138,8 @@ class Node:
         self._secrets[membership.channel] = membership.secret
         if membership.direct is not None:
             self.mesh.direct[membership.channel] = membership.direct
+        elif membership.open or is_guessable(membership.name, membership.secret):
+            self.mesh.open.add(membership.channel)
         self.mesh.join(membership.channel, membership.secret)
         self._engine.wake()
 
@@ -147,6 +150,7 @@ class Node:
         del self._secrets[channel]
         self.mesh.leave(channel)
         self.mesh.direct.pop(channel, None)
+        self.mesh.open.discard(channel)
         if self._tasks is not None:
             await self._engine.settled()
         self._runner.remove_channel(channel, self.clock.now())
