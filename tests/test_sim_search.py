@@ -1,6 +1,5 @@
 """What others name and nobody has: how much is asked for it, and what honest gaps get meanwhile."""
 
-
 from sync.machine import MINUTE, SECOND
 from sync.sim.world import World
 from tests.hostiles import Mallory
