@@ -45,7 +45,7 @@ from sync.net.trace import SEED_SIZE, Began, Drew, Trace
 from sync.runner import Runner
 from sync.show import channel_info, session_infos
 from sync.tap import Tap
-from sync.view import Event, FrameKind, Level, Notice, Snapshot
+from sync.view import NOT_ASKED, Event, FrameKind, Level, Notice, Snapshot
 
 PARTING: Final = 1.0
 """Seconds that taking back our announcement may take."""
@@ -203,6 +203,15 @@ class Node:
         gaps = [outline_of_entry(one.entry, one.waku_hash) for one in loaded.values()]
         if gaps:
             self.feed(channel, values.AskAgain((), tuple(gaps)))
+
+    def answer_clock(self, *, follow: bool) -> None:
+        """Answer the question about our clock, wherever it is asked.
+
+        Raises:
+            LocalError: nothing is asked about it now.
+        """
+        del follow
+        raise LocalError(NOT_ASKED)
 
     def is_set_aside(self, channel: ChannelId, message_id: MessageId) -> bool:
         """Whether a message is ours and waits for its time, which is far ahead."""
