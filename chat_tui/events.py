@@ -11,6 +11,7 @@ from sync.view import (
     ChannelLeft,
     ChannelShown,
     DeliveryShown,
+    DiscardedShown,
     Event,
     FoundShown,
     Level,
@@ -76,6 +77,8 @@ def to_json(event: Event, name: Name) -> Json | None:
             }
         case WithdrawnShown(channel, message_ids):
             return {"event": "withdrawn", "channel": name(channel), "ids": list(message_ids)}
+        case DiscardedShown(channel, message_ids):
+            return {"event": "discarded", "channel": name(channel), "ids": list(message_ids)}
         case PeerShown(peer, nick, state, away):
             shown = {"event": "peer", "participant": peer, "nick": nick, "state": state.value}
             return {**shown, "away": away} if away else shown

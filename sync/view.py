@@ -159,6 +159,14 @@ class WithdrawnShown:
 
 
 @dataclass(frozen=True, slots=True)
+class DiscardedShown:
+    """Messages that may have been shown are here no more: the disk had damaged them."""
+
+    channel: ChannelId
+    message_ids: tuple[MessageId, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class PeerShown:
     """A peer came, went, changed its name, or says that it is away."""
 
@@ -244,6 +252,7 @@ Event: TypeAlias = (
     | MissingShown
     | FoundShown
     | WithdrawnShown
+    | DiscardedShown
     | PeerShown
     | TrustShown
     | TypingShown

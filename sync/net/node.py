@@ -102,6 +102,9 @@ class Node:
             listener,
         )
         self._engine = Engine(self._runner, journal, self.clock, self._outlet)
+        self._damaged: dict[ChannelId, set[MessageId]] = {}
+        """What was found damaged in channels that are not taken up yet."""
+        journal.watch(self._on_damaged)
         instance = system.draw(INSTANCE_SIZE).hex()
         self._discovery = Discovery(instance, self._on_found, self._spawn)
         self._online = Online(options, self.mesh, self._discovery, self.clock, listener)
@@ -138,6 +141,8 @@ class Node:
         if membership.direct is not None:
             self.mesh.direct[membership.channel] = membership.direct
         self.mesh.join(membership.channel, membership.secret)
+        if damaged := self._damaged.pop(membership.channel, None):
+            self._on_damaged(membership.channel, tuple(sorted(damaged)))
         self._engine.wake()
 
     async def remove_channel(self, channel: ChannelId) -> None:
@@ -332,6 +337,13 @@ class Node:
         load = partial(self._journal.load_held_back, channel, after, limit)
         outlines = await self._engine.patiently(load)
         self.feed(channel, values.HeldBackLoaded(outlines))
+
+    def _on_damaged(self, channel: ChannelId, message_ids: tuple[MessageId, ...]) -> None:
+        """The disk no longer has what was stored: the machines go on without it."""
+        if channel in self._runner.groups:
+            self.feed(channel, values.Damaged(message_ids))
+        else:
+            self._damaged.setdefault(channel, set()).update(message_ids)
 
     def notify(self, notice: Notice) -> None:
         """Tell the person."""
