@@ -11,22 +11,32 @@ ARGS ?=
 # More processes than most machines have processors: a test of a screen waits a third of its time.
 SPREAD := --numprocesses 4 --dist worksteal
 
-.PHONY: help setup chat test test-full check fix proto demo bench screenshots pipeline-pictures clean
+.PHONY: help setup chat pipeline test test-full check lock check-lock fix proto demo bench screenshots pipeline-pictures clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
-$(VENV)/.chat: pyproject.toml
+# Exactly the files that requirements/*.txt names by their hashes. First what builds, for what comes
+# as sources is built with that, and not with what is newest that day.
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+LOCKED := $(INSTALL) --no-build-isolation --require-hashes
+
+$(VENV)/.chat: pyproject.toml requirements/build.txt requirements/chat.txt
 	@test -n "$(PYTHON)" || { echo "This needs Python 3.11 or newer: install it (Debian: apt install python3 python3-venv), or point to one with PYTHON=/path/to/python3."; exit 1; }
 	@"$(PYTHON)" -c 'import venv, ensurepip' 2>/dev/null || { echo "Python's venv module is missing: install it (Debian: apt install python3-venv)."; exit 1; }
 	@test -x $(BIN)/python || { echo "Making the environment in $(VENV) ..."; "$(PYTHON)" -m venv $(VENV); }
 	@echo "Installing what the chat needs (a minute, the first time) ..."
-	@$(BIN)/pip install --quiet --disable-pip-version-check -e . || { echo "Installing failed: is this computer online? Run the command again when it is."; exit 1; }
+	@$(INSTALL) --require-hashes -r requirements/build.txt && $(LOCKED) -r requirements/chat.txt && $(INSTALL) --no-build-isolation --no-deps -e . || { echo "Installing failed: is this computer online? Run the command again when it is."; exit 1; }
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/.chat
+$(VENV)/.pipeline: $(VENV)/.chat requirements/pipeline.txt
+	@echo "Installing what the pipeline needs (700 MB) ..."
+	@$(LOCKED) -r requirements/pipeline.txt
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.chat requirements/dev.txt
 	@echo "Installing what tests and checks need ..."
-	@$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@$(LOCKED) -r requirements/dev.txt
 	@touch $@
 
 # Without Java there is nothing to prepare, and one sentence says so.
@@ -37,6 +47,8 @@ setup: $(VENV)/.dev $(VENV)/.classes ## make the environment for everything, wit
 
 chat: $(VENV)/.chat ## start the chat; options in ARGS="--profile bob --name bob"
 	@$(BIN)/chat-tui $(ARGS)
+
+pipeline: $(VENV)/.pipeline ## add what the audit pipeline needs to the environment; it wants Java too
 
 check: $(VENV)/.dev ## format, lint, types, walls, fast tests: what every commit passes
 	$(BIN)/ruff format --check .
@@ -60,6 +72,20 @@ test: $(VENV)/.dev $(VENV)/.classes ## every kind of test, on a fixed sample of 
 
 test-full: $(VENV)/.dev ## the whole grids of seeds, one line a cell
 	$(BIN)/pytest -m "grid or repair_grid" -s
+
+# Of what is locked only what must change changes; all of it: make lock ARGS=--upgrade, or one
+# package: make lock ARGS="--upgrade-package textual".
+LOCK := $(BIN)/uv pip compile --quiet --no-config --universal --python-version 3.11 --generate-hashes \
+	--custom-compile-command "make lock" $(ARGS)
+
+lock: $(VENV)/.dev ## write requirements/*.txt anew from pyproject.toml; needs the network
+	$(LOCK) requirements/build.in --output-file requirements/build.txt
+	$(LOCK) pyproject.toml --extra dev --constraint requirements/build.txt --output-file requirements/dev.txt
+	$(LOCK) pyproject.toml --extra pipeline --constraint requirements/dev.txt --output-file requirements/pipeline.txt
+	$(LOCK) pyproject.toml --constraint requirements/dev.txt --output-file requirements/chat.txt
+
+check-lock: $(VENV)/.dev ## requirements/*.txt and pyproject.toml agree, and the environment with both
+	$(BIN)/python -m tests.locked
 
 fix: $(VENV)/.dev ## format, and mend what lint can mend
 	$(BIN)/ruff format .

@@ -81,11 +81,20 @@ class Chat(Protocol):
             LocalError: the disk refused it.
         """
 
-    async def resend(self, channel: ChannelId, message_id: MessageId) -> None:
-        """Send an own message again that is not acknowledged.
+    async def resend(self, channel: ChannelId, message_id: MessageId) -> MessageId:
+        """Send an own message again that is not acknowledged; returns the id of what was sent.
+
+        It is another one where the message was set aside until its time: that is written anew.
 
         Raises:
             LocalError: it is not ours, or it is acknowledged already.
+        """
+
+    async def answer_clock(self, *, follow: bool) -> None:
+        """Answer the question about our clock (`Snapshot.clock`): follow the others, or stay.
+
+        Raises:
+            LocalError: nothing is asked about the clock now.
         """
 
     async def repair(self, channel: ChannelId, message_ids: tuple[MessageId, ...]) -> None:

@@ -335,12 +335,16 @@ class Client:
             self.settings.change(TYPING_NOTICES, False)  # noqa: FBT003  the value itself
             self._remember(replace(self.profile.settings, typing_notices=True))
 
-    async def resend(self, channel: ChannelId, message_id: MessageId) -> None:
+    async def resend(self, channel: ChannelId, message_id: MessageId) -> MessageId:
         """See `chat_tui.chat.Chat`."""
         if self._node.is_set_aside(channel, message_id):
-            await self._node.write_anew(channel, message_id)
-        else:
-            self._node.send_again(channel, message_id)
+            return await self._node.write_anew(channel, message_id)
+        self._node.send_again(channel, message_id)
+        return message_id
+
+    async def answer_clock(self, *, follow: bool) -> None:
+        """See `chat_tui.chat.Chat`."""
+        self._node.answer_clock(follow=follow)
 
     async def repair(self, channel: ChannelId, message_ids: tuple[MessageId, ...]) -> None:
         """See `chat_tui.chat.Chat`."""

@@ -8,8 +8,10 @@ from typing import Any, TypeAlias
 
 from sync.machine import ChannelId
 from sync.view import (
+    AheadShown,
     ChannelLeft,
     ChannelShown,
+    ClockShown,
     DeliveryShown,
     DiscardedShown,
     Event,
@@ -22,6 +24,7 @@ from sync.view import (
     Notice,
     PeerShown,
     PreviewShown,
+    ReplacedShown,
     Snapshot,
     SyncShown,
     TrustShown,
@@ -75,10 +78,19 @@ def to_json(event: Event, name: Name) -> Json | None:
                 "id": message_id,
                 "named_by": named_by,
             }
+        case PreviewShown(line) if line.parked:
+            return {**message(line, name), "event": "parked", "waits": line.waits}
+        case ReplacedShown(channel, message_id, by):
+            return {"event": "replaced", "channel": name(channel), "id": message_id, "by": by}
+        case ClockShown(clock):
+            return {"event": "clock", **_plain(clock)}
         case WithdrawnShown(channel, message_ids):
             return {"event": "withdrawn", "channel": name(channel), "ids": list(message_ids)}
         case DiscardedShown(channel, message_ids):
             return {"event": "discarded", "channel": name(channel), "ids": list(message_ids)}
+        case AheadShown(channel, peer, nick, ahead_ns):
+            ahead = {"event": "ahead", "channel": name(channel), "participant": peer}
+            return {**ahead, "nick": nick, "ahead_ns": ahead_ns}
         case PeerShown(peer, nick, state, away):
             shown = {"event": "peer", "participant": peer, "nick": nick, "state": state.value}
             return {**shown, "away": away} if away else shown

@@ -77,8 +77,8 @@ class SimulatedChat:
         """See `chat_tui.chat.Chat`; the world's time passes as in `write`."""
         await self._change(channel, await redaction_of(self.history, channel, message_id))
 
-    async def _change(self, channel: ChannelId, change: Change) -> None:
-        await self._written(channel, lambda: self._world.change(self._number, change))
+    async def _change(self, channel: ChannelId, change: Change) -> MessageId:
+        return await self._written(channel, lambda: self._world.change(self._number, change))
 
     async def _written(self, channel: ChannelId, write: Callable[[], None]) -> MessageId:
         """Do what writes one entry, and let the world's time pass until it is committed."""
@@ -115,8 +115,8 @@ class SimulatedChat:
         """See `chat_tui.chat.Chat`."""
         self.settings.change(TYPING_NOTICES, on)
 
-    async def resend(self, channel: ChannelId, message_id: MessageId) -> None:
-        """Send an own message again, at the participant's next turn.
+    async def resend(self, channel: ChannelId, message_id: MessageId) -> MessageId:
+        """Send an own message again, or write it anew, at the participant's next turn.
 
         Raises:
             LocalError: it does not wait for anything.
@@ -127,13 +127,16 @@ class SimulatedChat:
             entry = node.disk.load(message_id).entry
             change = change_of(entry)
             if change is not None:
-                await self._change(channel, change)
-            else:
-                await self.write(channel, text_of(entry).text)
-            return
+                return await self._change(channel, change)
+            return await self.write(channel, text_of(entry).text)
         if message_id not in runner.groups[channel].sds.outgoing.pending:
             raise LocalError("That message is not waiting: it was received, or is not yours.")
         runner.feed(channel, SendAgain(message_id))
+        return message_id
+
+    async def answer_clock(self, *, follow: bool) -> None:
+        """See `chat_tui.chat.Chat`."""
+        self._view.answer_clock(follow=follow)
 
     async def repair(self, channel: ChannelId, message_ids: tuple[MessageId, ...]) -> None:
         """See `chat_tui.chat.Chat`."""

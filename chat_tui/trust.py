@@ -225,6 +225,14 @@ class TrustBook:
         person = self.people.get(peer)
         return person is not None and person.blocked_ns is not None
 
+    def verified(self) -> set[PeerId]:
+        """Return whose keys were compared."""
+        return {one.peer for one in self.people.values() if one.verified_ns is not None}
+
+    def met_before(self, time: Nanos) -> set[PeerId]:
+        """Return who was first met before then, by the clock of this computer."""
+        return {one.peer for one in self.people.values() if one.first_seen_ns < time}
+
     def blocked(self) -> set[PeerId]:
         """Return everybody who is blocked."""
         return {one.peer for one in self.people.values() if one.blocked_ns is not None}

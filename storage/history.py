@@ -2,6 +2,7 @@
 
 import re
 import sqlite3
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -10,9 +11,11 @@ from storage.database import Database
 from storage.looks import looks_of, readable
 from storage.rows import Row
 from storage.soundness import CLAIMS, Place, is_sound
+from storage.statuses import STATUS
 from storage.stored import stored_in
 from sync.changes import UNCHANGED
 from sync.entry import HASH_SIZE, Text
+from sync.group.records import Status
 from sync.looks import changed
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.message_infos import StoredInfo
@@ -29,6 +32,20 @@ AFTER: Final = """
     SELECT * FROM lines WHERE channel = ? AND (lamport, message_id) > (?, ?)
     ORDER BY lamport, message_id LIMIT ?
 """
+PARKED: Final = f"""
+    SELECT channel, message_id, author, lamport, created_ns, waku_hash, body_size, payload,
+        number, after_gap, delivery, kind FROM held_back AS aside
+    WHERE channel = ? AND status = {STATUS[Status.PARKED]} AND kind NOT IN (2, 3, 4)
+        AND author NOT IN (SELECT participant FROM peers WHERE blocked_ns IS NOT NULL)
+        AND NOT EXISTS (
+            SELECT 1 FROM changes JOIN messages AS hiding ON hiding.number = changes.number
+            WHERE changes.channel = aside.channel AND target = aside.message_id AND reacts = 0
+                AND changes.author = aside.author AND counts AND hiding.kind = 4
+        )
+    ORDER BY lamport, message_id LIMIT ?
+"""  # noqa: S608  # a number of ours
+"""What its author hid or wrote anew meanwhile is not among them."""
+
 COUNT: Final = "SELECT count(*) FROM lines WHERE channel = ?"
 
 # The sign before `channel` keeps SQLite from reading all of the channel: few ids begin alike.
@@ -85,6 +102,11 @@ class SqliteHistory:
     async def page_after(self, channel: ChannelId, *, after: Position, limit: int) -> list[Line]:
         """Return up to `limit` lines just after `after`, oldest first."""
         return await self._lines(AFTER, _id(channel), *_position(after), limit)
+
+    async def parked(self, channel: ChannelId, *, limit: int) -> list[Line]:
+        """Return up to `limit` lines that are set aside until their time, by that time."""
+        lines = await self._lines(PARKED, _id(channel), limit)
+        return [replace(line, parked=True) for line in lines]
 
     async def count(self, channel: ChannelId) -> int:
         """Return how many messages of the channel are delivered."""

@@ -247,3 +247,55 @@ class KeyWarning:
     verified: bool
     """Whether `known` was verified; else it was at the same address."""
     raised_ns: Nanos
+
+
+class ClockAnswer(Enum):
+    """What the person said when asked about the clock; it holds until the clock is set."""
+
+    NONE = "none"
+    FOLLOW = "follow"
+    STAY = "stay"
+
+
+@dataclass(frozen=True, slots=True)
+class ClockVoter:
+    """Somebody whose clock differs from ours; `nick` is their bytes: sanitise to render."""
+
+    peer: PeerId
+    nick: str
+    ahead_ns: Nanos
+    """How far their clock is ahead of ours; negative where ours is ahead."""
+    standing: bool
+    """Whether they are verified, or were met in an earlier run over a day ago."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClockQuestion:
+    """Whether to follow those whose clocks agree with each other, and not with ours."""
+
+    voters: tuple[ClockVoter, ...]
+    """The longest known first: those with standing, or else one of each address."""
+    ahead_ns: Nanos
+    """How far they are ahead of us together, their median; negative where our clock is ahead."""
+    sets_aside: int
+    """How many messages here following would set aside until their time."""
+    standing: bool
+    """Whether the voters have standing; if not, this is asked once a day at most."""
+    channels: tuple[ChannelId, ...]
+    """Where it is asked, and what the answer is for."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClockInfo:
+    """Our clock, and what is thought of it."""
+
+    is_clock: bool = True
+    """Whether it can be right at all: after this program's release, and before 2100."""
+    synchronised: bool = False
+    """Whether the system says that it is kept right (NTP)."""
+    moved_ns: Nanos = 0
+    """How far what we write is stamped ahead of our clock: in the channel that moved furthest."""
+    question: ClockQuestion | None = None
+    """What the person is asked, until it is answered or has settled itself."""
+    answer: ClockAnswer = ClockAnswer.NONE
+    """What was answered, by the person or a setting, as long as that holds."""

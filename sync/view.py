@@ -8,12 +8,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from sync.infos import (
     AnswerInfo,
     BloomInfo,
     ChannelInfo,
+    ClockAnswer,
+    ClockInfo,
+    ClockQuestion,
+    ClockVoter,
     HoldersInfo,
     KeyWarning,
     OutgoingInfo,
@@ -35,6 +39,10 @@ __all__ = [  # what is only passed on
     "AnswerInfo",
     "BloomInfo",
     "ChannelInfo",
+    "ClockAnswer",
+    "ClockInfo",
+    "ClockQuestion",
+    "ClockVoter",
     "HoldersInfo",
     "KeyWarning",
     "OutgoingInfo",
@@ -48,6 +56,9 @@ __all__ = [  # what is only passed on
     "TypistInfo",
     "WaitingInfo",
 ]
+
+NOT_ASKED: Final = "Nothing is asked about this computer's clock now."
+"""Why an answer about our clock is refused."""
 
 Position: TypeAlias = tuple[int, MessageId]
 """Where a message stands in the one order of a channel: (lamport, message id)."""
@@ -88,6 +99,11 @@ class Line:
     """Whether its author has hidden it: `text` is empty then."""
     reactions: tuple[Reaction, ...] = ()
     """The most frequent first."""
+    parked: bool = False
+    """Whether it is set aside until its time, which is far ahead by our clock; not delivered."""
+    waits: bool = False
+    """Whether it is an own one, parked, that nobody was sent: those with standing would park it,
+    and the question about our clock is open."""
 
     @property
     def position(self) -> Position:
@@ -104,9 +120,10 @@ class MessageShown:
 
 @dataclass(frozen=True, slots=True)
 class PreviewShown:
-    """A message is here that waits for older ones, which are on their way (`line.loading`).
+    """A message is here that is not delivered yet; `MessageShown` follows once it is.
 
-    `MessageShown` follows once it is delivered.
+    It waits for older ones, which are on their way (`line.loading`), or for its time
+    (`line.parked`), an own one for the answer about our clock (`line.waits`).
     """
 
     line: Line
@@ -164,6 +181,36 @@ class DiscardedShown:
 
     channel: ChannelId
     message_ids: tuple[MessageId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AheadShown:
+    """The clock of `peer` is so far ahead of ours that what it writes is parked; told once a run.
+
+    `nick` is their bytes: sanitise to render.
+    """
+
+    channel: ChannelId
+    peer: PeerId
+    nick: str
+    ahead_ns: Nanos
+
+
+@dataclass(frozen=True, slots=True)
+class ClockShown:
+    """The question about our clock was opened, changed, answered, or has settled itself."""
+
+    clock: ClockInfo
+
+
+@dataclass(frozen=True, slots=True)
+class ReplacedShown:
+    """An own message that was set aside was written anew; once let in, the old one is hidden."""
+
+    channel: ChannelId
+    message_id: MessageId
+    """The old one."""
+    by: MessageId
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,6 +300,9 @@ Event: TypeAlias = (
     | FoundShown
     | WithdrawnShown
     | DiscardedShown
+    | AheadShown
+    | ClockShown
+    | ReplacedShown
     | PeerShown
     | TrustShown
     | TypingShown
@@ -290,6 +340,8 @@ class Snapshot:
     """Why we said we are away; empty while we have not."""
     disk: str = ""
     """What the disk refuses and what to do about it, as a sentence; empty while it takes all."""
+    clock: ClockInfo = field(default_factory=ClockInfo)
+    """Our clock, and what the person is asked about it."""
 
 
 class Place(Enum):
@@ -416,6 +468,12 @@ class History(Protocol):
         self, channel: ChannelId, *, after: Position, limit: int
     ) -> Sequence[Line]:
         """Return up to `limit` lines just after `after`, oldest first."""
+
+    async def parked(self, channel: ChannelId, *, limit: int) -> Sequence[Line]:
+        """Return up to `limit` lines that are set aside until their time, the first to come first.
+
+        They are in no page; what replaces an own one hides it (`ReplacedShown`).
+        """
 
     async def count(self, channel: ChannelId) -> int:
         """Return how many messages of the channel are delivered."""

@@ -8,11 +8,19 @@ import pytest
 
 from chat_tui import events
 from sync.identity import short_fingerprint
+from sync.machine import MessageId
 from sync.view import (
+    AheadShown,
+    ClockInfo,
+    ClockQuestion,
+    ClockShown,
+    ClockVoter,
+    Event,
     MessageShown,
     PeerShown,
     PeerState,
     PreviewShown,
+    ReplacedShown,
     Trust,
     TrustShown,
     TypingShown,
@@ -125,3 +133,25 @@ def test_a_status_can_be_told_while_a_reconciliation_is_remembered() -> None:
     told = json.loads(events.dumps(events.snapshot(shown, lambda channel: channel)))
 
     assert told["sessions"][0]["rounds"]
+
+
+def test_scripts_read_what_is_parked_and_hear_of_the_clock() -> None:
+    voter = ClockVoter(peer("bob"), "bob", -90_000_000_000, standing=True)
+    question = ClockQuestion((voter,), -90_000_000_000, 3, standing=True, channels=(LOBBY,))
+
+    def told(event: Event) -> events.Json:
+        shown = events.to_json(event, lambda _: "#lobby")
+        assert shown is not None
+        return json.loads(events.dumps(shown))  # type: ignore[no-any-return]
+
+    aside = told(PreviewShown(replace(line(1), parked=True, waits=True)))
+    asked = told(ClockShown(ClockInfo(question=question)))
+    ahead = told(AheadShown(LOBBY, peer("bob"), "bob", 7))
+    replaced = told(ReplacedShown(LOBBY, MessageId("aa"), MessageId("bb")))
+
+    assert (aside["event"], aside["text"], aside["waits"]) == ("parked", line(1).text, True)
+    assert asked["event"] == "clock"
+    assert asked["question"]["voters"][0]["nick"] == "bob"
+    assert asked["answer"] == "none"
+    assert (ahead["participant"], ahead["ahead_ns"]) == (peer("bob"), 7)
+    assert (replaced["id"], replaced["by"]) == ("aa", "bb")

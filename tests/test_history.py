@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sync.changes import Reactions, Redaction
 from sync.entry import Kind
 from sync.group.values import SetStatus, Status, StoredMessage, StoreMessage
 from sync.machine import ChannelId
@@ -16,6 +17,7 @@ from sync.sds.message import Delivery
 from sync.view import Line
 from tests.entries import CHANNEL, Author, identity
 from tests.stores import Store, membership, opened
+from tests.test_changes import changed
 
 OTHER = ChannelId("0d" * 16)
 LIMIT = 100
@@ -225,3 +227,25 @@ async def test_messages_are_found_by_the_beginning_of_their_id(tmp_path: Path) -
     assert first == begun[:1]
     assert not elsewhere
     assert not no_id
+
+
+async def test_what_is_set_aside_is_in_no_page_and_read_by_itself(tmp_path: Path) -> None:
+    me, ann = Author("me"), Author("ann")
+    ahead, sooner = ann.write("ahead", lamport=2**40), ann.write("sooner", lamport=2**39)
+    hidden = me.write("doubled", lamport=2**41)
+    hiding = changed(me, Redaction(hidden.entry.message_id), hidden)
+    reaction = changed(ann, Reactions(ahead.entry.message_id, ("👍",)), ahead)
+
+    async with opened(tmp_path / "chat.db") as store:
+        aside = [ahead, sooner, hidden, reaction]
+        await store.journal.commit([StoreMessage(one, Status.PARKED) for one in aside])
+        await keep(store, [hiding])
+        page = await store.history.page(CHANNEL, before=None, limit=LIMIT)
+        parked = await store.history.parked(CHANNEL, limit=LIMIT)
+        first = await store.history.parked(CHANNEL, limit=1)
+        elsewhere = await store.history.parked(OTHER, limit=LIMIT)
+
+    assert page == []
+    assert texts(parked) == ["sooner", "ahead"], "not what its author hid, nor what is no line"
+    assert all(line.parked for line in parked)
+    assert (texts(first), elsewhere) == (["sooner"], [])

@@ -218,6 +218,20 @@ def test_a_clock_that_jumps_among_three_is_outvoted(offset: int, *, mesh: bool) 
     check(scenario, outcome)
 
 
+def test_a_node_may_tell_another_clock_than_it_goes_by() -> None:
+    world = World(3, 7, PERFECT, MESH)
+    world.run(6 * SECOND)
+    world.tell_clock(1, HOUR)
+    world.tell_clock(2, HOUR)
+    world.run(SECOND)
+
+    references = [node.reference_offset for node in world.nodes]
+
+    assert references == [HOUR, 0, 0], "the median of what each hears, and of its own"
+    world.tell_clock(1, None)
+    assert world.nodes[0].reference_offset == 0
+
+
 # --- What is shared, and what is not -----------------------------------------------------------
 
 

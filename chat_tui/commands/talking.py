@@ -26,7 +26,12 @@ async def resend(chat: Chat, rest: str, at: At) -> Result:
     """Send an own message again: the one named, else the first that failed."""
     info = channel_info(chat, at.channel)
     message_id = _to_resend(info, rest.casefold())
-    await chat.resend(info.channel, message_id)
+    sent = await chat.resend(info.channel, message_id)
+    if sent != message_id:
+        return Result(
+            text=f"Written anew, with the time of now: {reports.short_id(sent)}. "
+            f"{reports.short_id(message_id)} stays set aside, and is hidden once its time comes."
+        )
     return Result(text=f"Sent again: {reports.short_id(message_id)}.")
 
 

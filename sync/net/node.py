@@ -29,6 +29,7 @@ from sync.net.addresses import Addresses
 from sync.net.discovery import INSTANCE_SIZE, Discovery
 from sync.net.engine import Engine
 from sync.net.frames import Open
+from sync.net.invite import is_guessable
 from sync.net.knocks import Knocks
 from sync.net.link import Link
 from sync.net.listener import Serve
@@ -44,7 +45,7 @@ from sync.net.trace import SEED_SIZE, Began, Drew, Trace
 from sync.runner import Runner
 from sync.show import channel_info, session_infos
 from sync.tap import Tap
-from sync.view import Event, FrameKind, Level, Notice, Snapshot
+from sync.view import NOT_ASKED, Event, FrameKind, Level, Notice, Snapshot
 
 PARTING: Final = 1.0
 """Seconds that taking back our announcement may take."""
@@ -140,6 +141,8 @@ class Node:
         self._secrets[membership.channel] = membership.secret
         if membership.direct is not None:
             self.mesh.direct[membership.channel] = membership.direct
+        elif membership.open or is_guessable(membership.name, membership.secret):
+            self.mesh.open.add(membership.channel)
         self.mesh.join(membership.channel, membership.secret)
         if damaged := self._damaged.pop(membership.channel, None):
             self._on_damaged(membership.channel, tuple(sorted(damaged)))
@@ -152,6 +155,7 @@ class Node:
         del self._secrets[channel]
         self.mesh.leave(channel)
         self.mesh.direct.pop(channel, None)
+        self.mesh.open.discard(channel)
         if self._tasks is not None:
             await self._engine.settled()
         self._runner.remove_channel(channel, self.clock.now())
@@ -204,6 +208,15 @@ class Node:
         gaps = [outline_of_entry(one.entry, one.waku_hash) for one in loaded.values()]
         if gaps:
             self.feed(channel, values.AskAgain((), tuple(gaps)))
+
+    def answer_clock(self, *, follow: bool) -> None:
+        """Answer the question about our clock, wherever it is asked.
+
+        Raises:
+            LocalError: nothing is asked about it now.
+        """
+        del follow
+        raise LocalError(NOT_ASKED)
 
     def is_set_aside(self, channel: ChannelId, message_id: MessageId) -> bool:
         """Whether a message is ours and waits for its time, which is far ahead."""

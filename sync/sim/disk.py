@@ -157,6 +157,13 @@ class Disk:
         kinds = {one: self.rows[one].message.entry.header.kind for _, one in self._log}
         return [(lamport, one) for lamport, one in self._log if kinds[one] not in CHANGING]
 
+    def is_line(self, message_id: MessageId) -> bool:
+        """Whether a stored message is neither a change of another nor hidden by its author."""
+        entry = self.rows[message_id].message.entry
+        changes = [self.rows[one] for one in self._changes.get(message_id, ())]
+        counting = [one.message.entry for one in changes if _counts(one)]
+        return entry.header.kind not in CHANGING and not look_of(entry, counting).deleted
+
     def looks(self) -> dict[MessageId, Look]:
         """Return how all messages look that were changed."""
         looks = {message_id: self.look(message_id) for message_id in self._changes}

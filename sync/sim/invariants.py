@@ -121,6 +121,9 @@ def check_bounds(runner: Runner, node: int) -> None:
         "inputs waiting": (runner.waiting, QUEUE_MAX),
         "sessions begun": (runner.manager.running, SESSIONS_MAX),
     }
+    links = sum(len(group.peers) for group in runner.groups.values())
+    for what, size in runner.manager.sizes().items():
+        sizes[what] = (size, links)
     for group in runner.groups.values():
         log, incoming, repairs = group.sds.log, group.sds.incoming, group.sds.repairs
         waiting = Counter(held.content.sender_id for held in incoming.waiting.values())

@@ -128,7 +128,7 @@ class Mesh:
 
     def _tell_reference_clock(self, node: Node) -> None:
         """Pings carry the wall clocks of those a node is linked to."""
-        heard = [self._around.nodes[number].clock_offset for number in node.joined]
+        heard = [self._around.nodes[number].heard_offset for number in node.joined]
         tell_reference_clock(node, sorted([node.clock_offset, *heard]), self._around.feed)
 
 

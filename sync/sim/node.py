@@ -44,6 +44,8 @@ class Node:
     wake_at: Nanos | None = None
     clock_offset: Nanos = 0
     """How far its wall clock is ahead of the world's time."""
+    told_offset: Nanos | None = None
+    """How far ahead is the clock that it tells the others; None where it tells its own."""
     machine_offset: Nanos = 0
     """How far its machines' clock is ahead: the wall clock's lead when it started."""
     reference_offset: Nanos = 0
@@ -56,6 +58,11 @@ class Node:
     """What it notes of its protocol, where that is recorded."""
     tap: Tap | None = None
     """Its frames, while somebody looks at them."""
+
+    @property
+    def heard_offset(self) -> Nanos:
+        """How far ahead its wall clock is to those who hear its pings."""
+        return self.clock_offset if self.told_offset is None else self.told_offset
 
     def loaded(self, message_id: MessageId, size: int) -> None:
         """Note that a stored message is let out, in a frame of `size` bytes or none."""

@@ -12,6 +12,7 @@ from typing import Final
 from sync.causal_walk import CHILDREN_MAX, Kin, as_it_looks, walk
 from sync.changes import change_of
 from sync.entry import Entry
+from sync.errors import LocalError
 from sync.group.group import Group
 from sync.group.values import (
     Broadcast,
@@ -36,6 +37,7 @@ from sync.sim.disk import Disk
 from sync.sim.world import World
 from sync.tap import Tap
 from sync.view import (
+    NOT_ASKED,
     CausalNode,
     ChannelInfo,
     Event,
@@ -118,6 +120,15 @@ class SimulatedView:
             sessions=sessions,
             trace=tuple([_step(at, effects) for at, effects in self._steps]),
         )
+
+    def answer_clock(self, *, follow: bool) -> None:
+        """Answer the question about the participant's clock.
+
+        Raises:
+            LocalError: nothing is asked about it now.
+        """
+        del follow
+        raise LocalError(NOT_ASKED)
 
     def _peers(self) -> tuple[PeerInfo, ...]:
         """Everybody who was ever connected, in the order of their numbers."""
@@ -214,6 +225,17 @@ class SimulatedHistory:
         """See `sync.view.History`."""
         later = [one for one in self._positions(channel) if one > after]
         return self._lines(later[:limit])
+
+    async def parked(self, channel: ChannelId, *, limit: int) -> Sequence[Line]:
+        """See `sync.view.History`."""
+        if channel != self._channel:
+            return []
+        places = sorted(
+            (row.message.entry.header.lamport, message_id)
+            for message_id, row in self._disk.rows.items()
+            if row.status is Status.PARKED and self._disk.is_line(message_id)
+        )
+        return [replace(line, parked=True) for line in self._lines(places[:limit])]
 
     async def count(self, channel: ChannelId) -> int:
         """See `sync.view.History`."""

@@ -240,6 +240,11 @@ class World:
         self.nodes[number].clock_offset = offset
         self.links.clocks_changed()
 
+    def tell_clock(self, number: int, offset: Nanos | None) -> None:
+        """Let a node tell the others a wall clock `offset` ahead; None: the clock it has."""
+        self.nodes[number].told_offset = offset
+        self.links.clocks_changed()
+
     def fill_disk(self, number: int) -> None:
         """Let commits of a node fail until `free_disk`."""
         self.nodes[number].disk.full = True
