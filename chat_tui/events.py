@@ -120,6 +120,7 @@ def to_json(event: Event, name: Name) -> Json | None:
 def snapshot(shown: Snapshot, name: Name) -> Json:
     """Return a snapshot, for `status --json`."""
     plain = _plain(shown)
+    del plain["shared_names"]  # of use only to whoever folds names as we do
     plain["participant"] = plain.pop("me")
     for info in plain["channels"]:
         info["id"] = info["channel"]

@@ -340,6 +340,8 @@ class Snapshot:
     """Why we said we are away; empty while we have not."""
     disk: str = ""
     """What the disk refuses and what to do about it, as a sentence; empty while it takes all."""
+    shared_names: frozenset[str] = frozenset()
+    """Names that several keys go by, in a form of their own: look-alikes count as one."""
     clock: ClockInfo = field(default_factory=ClockInfo)
     """Our clock, and what the person is asked about it."""
 
