@@ -5,11 +5,13 @@ Rule: nothing gets here before the commit it depends on.
 
 import sys
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias, assert_never
 
+from sync.errors import StorageError
 from sync.group import values
-from sync.machine import MILLISECOND, ChannelId, MessageId, Nanos, PeerId
+from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.runner import Batch, Release
 from sync.sds.message import Delivery, Message
 from sync.sds.wire import encode
@@ -43,6 +45,9 @@ class Frame:
 
 READING: Final = 10 * MILLISECOND
 """What a page of messages takes from the disk; others go on coming meanwhile."""
+
+READ_AGAIN: Final = 1 * SECOND
+"""Between two tries to read from a disk that fails; the live node waits ever longer."""
 
 UNKNOWN: Final = -1
 """The number of who is no node of this world."""
@@ -125,13 +130,13 @@ class Outlet:
                 other = self._by_peer[peer]
                 self.streams.push(node, channel, other, hashes, self.timeline.now)
             case values.LoadHeldBack(after, limit):
-                read = values.HeldBackLoaded(node.disks[channel].load_held_back(after, limit))
-                self._load(node, channel, read)
+                self._load(node, channel, after, limit)
             case (
                 values.StoreMessage()
                 | values.SetStatus()
                 | values.SetDelivery()
                 | values.SetLog()
+                | values.Discard()
                 | values.BeginAnew()
             ):
                 raise AssertionError("this is the runner's, and is not released")
@@ -146,6 +151,8 @@ class Outlet:
         match effect:
             case values.Deliver(message_id, entry):
                 if entry is None:
+                    if not disk.read([message_id]):
+                        return  # nobody can show it
                     node.loaded(room.channel, message_id, 0)
                 witness.delivered(node.number, disk.rows[message_id], disk)
                 self.meter.delivered(node.number, message_id, self.timeline.now)
@@ -157,7 +164,7 @@ class Outlet:
                 self._marked(node, room, message_id, delivery)
             case values.Missing(message_id):
                 self.meter.missed(node.number, message_id, self.timeline.now)
-            case values.Withdrawn(message_ids):
+            case values.Withdrawn(message_ids) | values.Discarded(message_ids):
                 witness.withdrawn(node.number, message_ids)
             case values.SessionEnded():
                 witness.sessions.append(effect)
@@ -179,15 +186,37 @@ class Outlet:
         if delivery is Delivery.POSSIBLY_ACKNOWLEDGED:
             self.meter.hinted(right=self._hinted_right(node, room, message_id))
 
-    def _load(self, node: Node, channel: ChannelId, read: values.HeldBackLoaded) -> None:
-        """Give a node what was read from its disk, which takes a while."""
+    def _load(
+        self, node: Node, channel: ChannelId, after: tuple[int, MessageId] | None, limit: int
+    ) -> None:
+        """Read what a node holds back from its disk; that takes a while, and longer if it fails."""
         incarnation = node.incarnation
+        read: values.HeldBackLoaded | None = None
 
         def arrive() -> None:
-            if node.incarnation == incarnation:
+            nonlocal read
+            if node.incarnation != incarnation:
+                return
+            if read is None:
+                begin()
+            else:
                 self.streams.feed(node, read, channel)
+                self.tell_damage(node)
 
-        self.timeline.call(self.timeline.now + READING, arrive)
+        def begin() -> None:
+            nonlocal read
+            with suppress(StorageError):
+                read = values.HeldBackLoaded(node.disks[channel].load_held_back(after, limit))
+            took = READING if read is not None else READ_AGAIN
+            self.timeline.call(self.timeline.now + took, arrive)
+
+        begin()
+
+    def tell_damage(self, node: Node) -> None:
+        """Tell a node's machines what was read and is no longer what was stored."""
+        for channel, disk in node.disks.items():
+            if disk.found:
+                self.streams.feed(node, values.Damaged(tuple(disk.found)), channel)
 
     def _carry_out_session(
         self,
@@ -209,7 +238,10 @@ class Outlet:
     def _broadcast_stored(self, node: Node, room: Room, stored: values.BroadcastStored) -> None:
         """Send a message again: an own one with the filter of now, or one that was asked for."""
         message_id, bloom_filter = stored.message_id, stored.bloom_filter
-        payload = node.disks[room.channel].rows[message_id].message.payload
+        rows = node.disks[room.channel].read([message_id])
+        if not rows:
+            return  # nobody is given what is no longer what was stored
+        payload = rows[0].message.payload
         cause = Cause.ANSWER
         message = room.gate.read(payload)
         if bloom_filter is None:

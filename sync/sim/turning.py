@@ -15,12 +15,12 @@ from sync.group import values
 from sync.group.ingest import Gate
 from sync.group.writer import Author
 from sync.machine import MILLISECOND, ChannelId, Nanos, PeerId
-from sync.runner import Addressed, Batch, Runner, tell_looks
+from sync.runner import Addressed, Batch, Release, Runner, tell_looks
 from sync.sds.parameters import Parameters
 from sync.sim.invariants import Signed
 from sync.sim.measure import Meter
 from sync.sim.node import Node
-from sync.sim.outlet import Outlet
+from sync.sim.outlet import READ_AGAIN, Outlet
 from sync.sim.rooms import Rooms
 from sync.sim.streams import Streams
 from sync.sim.timeline import Timeline
@@ -157,16 +157,13 @@ class Turning:
         if batch.failures:
             self._note_failures(node, batch)
         took = len(batch.inputs) * self.work
-        if not batch.records and not took:
-            if batch.releases:
-                self._release(node, batch)
-            elif node.logbook is not None:
-                node.logbook.let_out(self.time.now)
-            self._rest(node)
-            return
         node.committing = batch
+        if not batch.records and not took:
+            self._let_out(node, batch)
+            return
         if batch.records:
             took += COMMIT[0] + int(self.rng.random() * (COMMIT[1] - COMMIT[0]))
+            took += node.disk.slowness
         self.time.plan(self.time.now + took, self._committed, node, batch)
         if node.doomed and batch.records:
             self.time.call(self.time.now + took // 2, partial(self.crash, node.number))
@@ -192,18 +189,52 @@ class Turning:
         if node.committing is not batch:
             return  # it crashed meanwhile
         assert node.runner is not None
-        node.committing = None
         try:
             tell_looks(batch, self._commit(node, batch.records))
         except StorageError:
-            self._rebuild(node)
-        else:
+            self._begin_anew(node, batch)
+            return
+        if self.meter.open:
+            self._measure_stored(node, batch.records)
+        self._let_out(node, batch)
+
+    def _let_out(self, node: Node, batch: Batch) -> None:
+        """Release what is committed, once what it needs of the disk can be read."""
+        if not _is_up_with(node, batch):
+            return
+        if node.disk.unreadable and any(map(_reads, batch.releases)):
+            self._later(node, batch, self._let_out)
+            return
+        node.committing = None
+        if batch.records or batch.releases:
             self._release(node, batch)
-            if self.meter.open:
-                self._measure_stored(node, batch.records)
-            if batch.begin_anew:
-                self._rebuild(node)
+        elif node.logbook is not None:
+            node.logbook.let_out(self.time.now)
+        if batch.begin_anew:
+            node.committing = batch
+            self._begin_anew(node, batch)
+        else:
+            self._rest(node)
+
+    def _begin_anew(self, node: Node, batch: Batch) -> None:
+        """Make a node's machines anew from what its disk holds, once that can be read."""
+        if not _is_up_with(node, batch):
+            return
+        try:
+            states = {channel: disk.restore() for channel, disk in node.disks.items()}
+        except StorageError:
+            self._later(node, batch, self._begin_anew)
+            return
+        assert node.runner is not None
+        node.committing = None
+        self.streams.cut(node, self.time.now)
+        node.runner.rebuild(states)
+        node.loading = True
         self._rest(node)
+
+    def _later(self, node: Node, batch: Batch, act: Callable[[Node, Batch], None]) -> None:
+        """Try again what the disk could not be read for; until then the node handles nothing."""
+        self.time.call(self.time.now + READ_AGAIN, partial(act, node, batch))
 
     def _commit(self, node: Node, records: Sequence[values.Record]) -> list[values.Altered]:
         """Write the records of all channels, or nothing.
@@ -236,16 +267,11 @@ class Turning:
             if type(record) is values.StoreMessage:
                 self.meter.came(node.number, record.message.entry.message_id, self.time.now)
 
-    def _rebuild(self, node: Node) -> None:
-        """Make the machines anew from what is on the disk."""
-        assert node.runner is not None
-        self.streams.cut(node, self.time.now)
-        node.runner.rebuild({channel: disk.restore() for channel, disk in node.disks.items()})
-        node.loading = True
-
     def _release(self, node: Node, batch: Batch) -> None:
+        """Carry out what is committed, and tell the machines what turned out to be damaged."""
         self.meter.turned(self.time.now, node.number, batch)
         self.outlet.let_out(node, batch)
+        self.outlet.tell_damage(node)
         if node.logbook is not None:
             node.logbook.let_out(self.time.now)
 
@@ -264,3 +290,17 @@ class Turning:
 def channel_of(record: values.Record) -> ChannelId:
     """Return the channel that a record is of."""
     return record.message.channel if isinstance(record, values.StoreMessage) else record.channel
+
+
+def _is_up_with(node: Node, batch: Batch) -> bool:
+    """Whether a node has not crashed since it began to commit a batch."""
+    return node.committing is batch and node.runner is not None
+
+
+def _reads(release: Release) -> bool:
+    """Whether an effect needs a message from the disk."""
+    match release.effect:
+        case values.BroadcastStored() | values.Deliver(_, None):
+            return True
+        case _:
+            return False

@@ -322,6 +322,26 @@ class World:
         for disk in self.nodes[number].disks.values():
             disk.full = False
 
+    def slow_disk(self, number: int, slowness: Nanos) -> None:
+        """Let commits of a node take that much longer; 0: as long as those of others."""
+        for disk in self.nodes[number].disks.values():
+            disk.slowness = slowness
+
+    def break_disk(self, number: int) -> None:
+        """Let reads of a node's disk fail until `mend_disk`."""
+        for disk in self.nodes[number].disks.values():
+            disk.unreadable = True
+
+    def mend_disk(self, number: int) -> None:
+        """Let reads of a node's disk succeed again."""
+        for disk in self.nodes[number].disks.values():
+            disk.unreadable = False
+
+    def rot(self, number: int, message_ids: Iterable[MessageId]) -> None:
+        """Let these messages, which are on a node's disk, no longer be what was stored."""
+        for disk in self.nodes[number].disks.values():
+            disk.rotten.update(one for one in message_ids if one in disk.rows)
+
     def logs(self) -> list[list[tuple[int, MessageId]]]:
         """Return every node's delivered messages, in order."""
         return [node.disk.log() for node in self.nodes]
