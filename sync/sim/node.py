@@ -69,12 +69,10 @@ class Node:
 
     number: int
     identity: Identity
-    disk: Disk
-    """What it holds of the first channel."""
-    runner: Runner | None
+    disks: dict[ChannelId, Disk]
+    """What it holds of every channel it is in, the first channel of its world first."""
+    runner: Runner | None = None
     """None while it is down."""
-    disks: dict[ChannelId, Disk] = field(default_factory=dict)
-    """What it holds of every channel it is in."""
     joined: set[int] = field(default_factory=set)
     """The nodes it has a link with, in a mesh."""
     hearers: tuple[int, ...] = ()
@@ -102,6 +100,15 @@ class Node:
     """What it notes of its protocol, where that is recorded."""
     tap: Tap | None = None
     """Its frames, while somebody looks at them."""
+
+    @property
+    def disk(self) -> Disk:
+        """What it holds of the first channel."""
+        return next(iter(self.disks.values()))
+
+    @disk.setter
+    def disk(self, disk: Disk) -> None:
+        self.disks[next(iter(self.disks))] = disk
 
     @property
     def heard_offset(self) -> Nanos:

@@ -118,6 +118,8 @@ class World:
         self.membership, self.witness, self._gate = first.membership, first.witness, first.gate
         self._tokens = 0
         self.nodes = [self._new_node(number) for number in range(size)]
+        for room in self.rooms.values():
+            room.witness.honest.update(node.identity.peer_id for node in self.honest)
         self.streams = Streams(
             self.nodes, self.network, self._feed_channel, self.time.call, watch, terms.streams_max
         )
@@ -398,7 +400,7 @@ class World:
             for channel, room in self.rooms.items()
             if number in room.members
         }
-        return Node(number, who, disks[CHANNEL], None, disks)
+        return Node(number, who, disks)
 
     def _start(self, node: Node) -> None:
         if self._recording is not None:
