@@ -45,6 +45,12 @@ RESTORED = (
 
 NOT_YET = "That message still waits for its place in the channel; change it once it is there."
 
+DISCARDED = (
+    "The disk has damaged {count}, now set aside; the others are asked for what they have of it. "
+    "`chat-tui doctor --deep` reads all the rest."
+)
+ONLY_HERE = " Yours that nobody else is known to have, and that may be lost: {count}."
+
 JUDGES = 2
 """Peers whose clocks must agree that ours was wrong, before we take anything back."""
 
@@ -117,6 +123,8 @@ class Group:
                 effects = self._on_held_back(outlines)
             case values.Restored(state):
                 effects = self._on_restored(state)
+            case values.Damaged(message_ids):
+                effects = self._discard([one for one in message_ids if self._holds(one)])
             case _:
                 effects = self._sessions(event)
         if self._lacked or self.sds.incoming.missing:
@@ -402,6 +410,28 @@ class Group:
             values.BeginAnew(),
         ]
 
+    # --- Rotten disks --------------------------------------------------------------------------
+
+    def _discard(self, damaged: Sequence[MessageId]) -> list[values.Effect]:
+        """Go on as if these had never come, from what the disk has besides: others have them.
+
+        No number of our log may be signed twice, so without an entry of it we go on in a new one.
+        """
+        if not damaged:
+            return []
+        effects: list[values.Effect] = [values.Discard(self.channel, one) for one in damaged]
+        if any(message_id in self._writer.log for message_id in damaged):
+            self._writer.log = AuthorLog(self._author.draw_log())
+            effects.append(values.SetLog(self.channel, self._writer.log.number))
+        unsaved = sum(one in self.sds.outgoing.pending for one in damaged)
+        told = DISCARDED.format(count=_messages(len(damaged)))
+        return [
+            *effects,
+            values.Discarded(tuple(damaged)),
+            values.Warned(told + (ONLY_HERE.format(count=unsaved) if unsaved else "")),
+            values.BeginAnew(),
+        ]
+
     # --- Start, and what we lack ---------------------------------------------------------------
 
     def _on_restored(self, state: values.ChannelState) -> list[values.Effect]:
@@ -449,3 +479,7 @@ class Group:
                 lacked = len(self.sds.incoming.missing)
                 effects.append(values.Lacking(lacked, tuple(sorted(self.peers))))
         return effects
+
+
+def _messages(count: int) -> str:
+    return "1 message" if count == 1 else f"{count} messages"

@@ -4,12 +4,14 @@ Rule: nothing gets here before the commit it depends on.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias, assert_never
 
+from sync.errors import StorageError
 from sync.group import values
 from sync.group.ingest import Gate
-from sync.machine import MILLISECOND, MessageId, PeerId
+from sync.machine import MILLISECOND, SECOND, MessageId, PeerId
 from sync.sds.message import Delivery
 from sync.sds.wire import encode
 from sync.sim.invariants import Witness
@@ -27,6 +29,9 @@ Frame: TypeAlias = tuple[int, values.Input]
 
 READING: Final = 10 * MILLISECOND
 """What a page of messages takes from the disk; others go on coming meanwhile."""
+
+READ_AGAIN: Final = 1 * SECOND
+"""Between two tries to read from a disk that fails; the live node waits ever longer."""
 
 
 @dataclass(slots=True)
@@ -80,10 +85,10 @@ class Outlet:
                 | values.Warned()
             ):
                 pass
-            case values.Withdrawn(message_ids):
+            case values.Withdrawn(message_ids) | values.Discarded(message_ids):
                 self.witness.withdrawn(node.number, message_ids)
             case values.LoadHeldBack(after, limit):
-                self._load(node, values.HeldBackLoaded(node.disk.load_held_back(after, limit)))
+                self._load(node, after, limit)
             case values.SessionEnded():
                 self.witness.sessions.append(effect)
             case values.OpenSession() | values.SendPayload() | values.CloseSession():
@@ -95,25 +100,47 @@ class Outlet:
                 | values.SetStatus()
                 | values.SetDelivery()
                 | values.SetLog()
+                | values.Discard()
                 | values.BeginAnew()
             ):
                 raise AssertionError("this is the runner's, and is not released")
             case _:
                 assert_never(effect)
 
-    def _load(self, node: Node, read: values.HeldBackLoaded) -> None:
-        """Give a node what was read from its disk, which takes a while."""
+    def _load(self, node: Node, after: tuple[int, MessageId] | None, limit: int) -> None:
+        """Read what a node holds back from its disk; that takes a while, and longer if it fails."""
         incarnation = node.incarnation
+        read: values.HeldBackLoaded | None = None
 
         def arrive() -> None:
-            if node.incarnation == incarnation:
+            nonlocal read
+            if node.incarnation != incarnation:
+                return
+            if read is None:
+                begin()
+            else:
                 self.streams.feed(node, read)
+                self.tell_damage(node)
 
-        self.timeline.call(self.timeline.now + READING, arrive)
+        def begin() -> None:
+            nonlocal read
+            with suppress(StorageError):
+                read = values.HeldBackLoaded(node.disk.load_held_back(after, limit))
+            took = READING if read is not None else READ_AGAIN
+            self.timeline.call(self.timeline.now + took, arrive)
+
+        begin()
+
+    def tell_damage(self, node: Node) -> None:
+        """Tell a node's machines what was read and is no longer what was stored."""
+        if node.disk.found:
+            self.streams.feed(node, values.Damaged(tuple(node.disk.found)))
 
     def _deliver(self, node: Node, deliver: values.Deliver) -> None:
         message_id = deliver.message_id
         if deliver.entry is None:
+            if not node.disk.read([message_id]):
+                return  # nobody can show it
             node.loaded(message_id, 0)
         self.witness.delivered(node.number, node.disk.rows[message_id], node.disk)
         self.meter.delivered(node.number, message_id, self.timeline.now)
@@ -135,7 +162,10 @@ class Outlet:
         self, node: Node, message_id: MessageId, bloom_filter: bytes | None
     ) -> None:
         """Send a message again: an own one with the filter of now, or one that was asked for."""
-        payload = node.disk.rows[message_id].message.payload
+        stored_rows = node.disk.read([message_id])
+        if not stored_rows:
+            return  # nobody is given what is no longer what was stored
+        payload = stored_rows[0].message.payload
         cause = Cause.ANSWER
         if bloom_filter is None:
             self.meter.answered(message_id, payload)

@@ -28,7 +28,7 @@ from sync.sim.links import Air, Links, Mesh, Surroundings
 from sync.sim.measure import Meter
 from sync.sim.network import PERFECT, Link, Network
 from sync.sim.node import Node, identity_of
-from sync.sim.outlet import Frame, Outlet
+from sync.sim.outlet import READ_AGAIN, Frame, Outlet
 from sync.sim.recording import EVERY, Recording
 from sync.sim.streams import Streams
 from sync.sim.timeline import Timeline
@@ -253,6 +253,23 @@ class World:
         """Let commits of a node succeed again."""
         self.nodes[number].disk.full = False
 
+    def slow_disk(self, number: int, slowness: Nanos) -> None:
+        """Let commits of a node take that much longer; 0: as long as those of others."""
+        self.nodes[number].disk.slowness = slowness
+
+    def break_disk(self, number: int) -> None:
+        """Let reads of a node's disk fail until `mend_disk`."""
+        self.nodes[number].disk.unreadable = True
+
+    def mend_disk(self, number: int) -> None:
+        """Let reads of a node's disk succeed again."""
+        self.nodes[number].disk.unreadable = False
+
+    def rot(self, number: int, message_ids: Iterable[MessageId]) -> None:
+        """Let these messages, which are on a node's disk, no longer be what was stored."""
+        disk = self.nodes[number].disk
+        disk.rotten.update(one for one in message_ids if one in disk.rows)
+
     def logs(self) -> list[list[tuple[int, MessageId]]]:
         """Return every node's delivered messages, in order."""
         return [node.disk.log() for node in self.nodes]
@@ -370,6 +387,10 @@ class World:
         if batch.failures:
             self.witness.failures += batch.failures
         if not batch.records:
+            if batch.releases and node.disk.unreadable and any(map(_reads, batch.releases)):
+                node.committing = batch
+                self._later(node, batch, self._let_out)
+                return
             if batch.releases:
                 self._release(node, batch)
             elif node.logbook is not None:
@@ -377,7 +398,7 @@ class World:
             self._rest(node)
             return
         node.committing = batch
-        took = COMMIT[0] + int(self.rng.random() * (COMMIT[1] - COMMIT[0]))
+        took = COMMIT[0] + int(self.rng.random() * (COMMIT[1] - COMMIT[0])) + node.disk.slowness
         self.time.plan(self.time.now + took, self._committed, node, batch)
         if node.doomed:
             self.time.call(self.time.now + took // 2, partial(self.crash, node.number))
@@ -386,20 +407,52 @@ class World:
         if node.committing is not batch:
             return  # it crashed meanwhile
         assert node.runner is not None
-        node.committing = None
         try:
             tell_looks(batch, node.disk.commit(batch.records))
         except StorageError:
-            self.streams.cut(node, self.now)
-            node.runner.rebuild({CHANNEL: node.disk.restore()})
+            self._begin_anew(node, batch)
+            return
+        if self.meter.open:
+            self._note_stored(node, batch.records)
+        self._let_out(node, batch)
+
+    def _let_out(self, node: Node, batch: Batch) -> None:
+        """Release what is committed, once what it needs of the disk can be read."""
+        if not self._is_up_with(node, batch):
+            return
+        if node.disk.unreadable and any(map(_reads, batch.releases)):
+            self._later(node, batch, self._let_out)
+            return
+        node.committing = None
+        self._release(node, batch)
+        if batch.begin_anew:
+            node.committing = batch
+            self._begin_anew(node, batch)
         else:
-            self._release(node, batch)
-            if self.meter.open:
-                self._note_stored(node, batch.records)
-            if batch.begin_anew:
-                self.streams.cut(node, self.now)
-                node.runner.rebuild({CHANNEL: node.disk.restore()})
+            self._rest(node)
+
+    def _begin_anew(self, node: Node, batch: Batch) -> None:
+        """Make a node's machines anew from what its disk holds, once that can be read."""
+        if not self._is_up_with(node, batch):
+            return
+        try:
+            state = node.disk.restore()
+        except StorageError:
+            self._later(node, batch, self._begin_anew)
+            return
+        assert node.runner is not None
+        node.committing = None
+        self.streams.cut(node, self.now)
+        node.runner.rebuild({CHANNEL: state})
         self._rest(node)
+
+    def _is_up_with(self, node: Node, batch: Batch) -> bool:
+        """Whether a node has not crashed since it began to commit a batch."""
+        return node.committing is batch and node.runner is not None
+
+    def _later(self, node: Node, batch: Batch, act: Callable[[Node, Batch], None]) -> None:
+        """Try again what the disk could not be read for; until then the node handles nothing."""
+        self.time.call(self.now + READ_AGAIN, partial(act, node, batch))
 
     def _rest(self, node: Node) -> None:
         """Sleep until the next input or deadline."""
@@ -418,12 +471,14 @@ class World:
                 self.meter.came(node.number, record.message.entry.message_id, self.now)
 
     def _release(self, node: Node, batch: Batch) -> None:
+        """Carry out what is committed, and tell the machines what turned out to be damaged."""
         self.meter.turned(self.time.now, node.number, batch)
         for release in batch.releases:
             self._outlet.carry_out(node, release.effect)
             if self.listeners:
                 for listener in self.listeners:
                     listener(node.number, release)
+        self._outlet.tell_damage(node)
         if node.logbook is not None:
             node.logbook.let_out(self.time.now)
 
@@ -443,3 +498,12 @@ class World:
         node.runner.feed(CHANNEL, event)
         if node.committing is None:
             self._turn(node)
+
+
+def _reads(release: Release) -> bool:
+    """Whether an effect needs a message from the disk."""
+    match release.effect:
+        case values.BroadcastStored() | values.Deliver(_, None):
+            return True
+        case _:
+            return False
