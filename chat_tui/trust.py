@@ -9,13 +9,11 @@ Rules:
 3. Blocking hides and cuts links; what the blocked wrote is kept and passed on, for all to agree.
 """
 
-import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Final
 
-from chat_tui.text import clean_nick, same_nick_key
+from chat_tui.namesakes import Names, look_alike_key, tell_apart
 from storage.members import KnownPeer
 from sync.machine import Nanos, PeerId
 from sync.view import KeyWarning, PeerInfo, PeerState, Snapshot, Trust
@@ -25,44 +23,6 @@ WARNINGS_MAX: Final = 32
 
 KNOWN_SHOWN: Final = 200
 """People of earlier runs shown beside those of this one: a screen or five."""
-
-LOOK_ALIKES: Final = {
-    "a": "\u0430\u03b1",
-    "e": "\u0435\u03b5\u0454",
-    "o": "\u043e\u03bf0",
-    "p": "\u0440\u03c1",
-    "c": "\u0441\u03f2",
-    "y": "\u0443\u03b3",
-    "x": "\u0445\u03c7",
-    "l": "\u0456\u03b9\u04cf\u01311|!",
-    "j": "\u0458\u03f3",
-    "s": "\u0455",
-    "d": "\u0501",
-    "h": "\u04bb\u043d",
-    "v": "\u0475\u03bd",
-    "t": "\u0442\u03c4",
-    "u": "\u03c5",
-    "k": "\u043a\u03ba",
-    "b": "\u0432\u03b2",
-    "n": "\u043f\u03b7",
-    "m": "\u043c\u03bc",
-    "w": "\u051d\u03c9",
-    "q": "\u051b",
-    "g": "\u050d",
-}
-"""Cyrillic and Greek letters, digits and bars that a reader takes for Latin letters."""
-
-_LATIN: Final = str.maketrans(
-    {sign: letter for letter, signs in LOOK_ALIKES.items() for sign in signs}
-)
-
-
-@lru_cache(maxsize=1024)
-def look_alike_key(nick: str) -> str:
-    """Return what two names share that a reader could take for each other."""
-    plain = unicodedata.normalize("NFKD", same_nick_key(clean_nick(nick)))
-    letters = "".join(one for one in plain if not unicodedata.combining(one))
-    return letters.translate(_LATIN).replace("i", "l").replace("rn", "m").replace("vv", "w")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +52,8 @@ class TrustBook:
         self.people: dict[PeerId, Person] = {}
         self.warnings: list[KeyWarning] = []
         """Those not answered yet, the oldest first."""
+        self.names = Names()
+        """Who goes by which names, whether met or only read."""
         self._me = me
         self._verified: dict[str, set[PeerId]] = {}
         self._at: dict[tuple[str, str], PeerId] = {}
@@ -160,6 +122,7 @@ class TrustBook:
 
     def read(self, author: PeerId, nick: str, now: Nanos) -> list[KeyWarning]:
         """A message of `author` came; returns the warnings that this raises."""
+        self.names.hear(author, nick)
         if author == self._me:
             return []
         return self._suspect(author, nick, now)
@@ -194,6 +157,7 @@ class TrustBook:
         self._verified = {name: peers for name, peers in self._verified.items() if peers}
         if person.host is not None:
             self._at[person.host, key] = person.peer
+        self.names.hear(person.peer, person.nick)
 
     # -- what the person decides ---------------------------------------------------------------
 
@@ -225,6 +189,14 @@ class TrustBook:
         person = self.people.get(peer)
         return person is not None and person.blocked_ns is not None
 
+    def verified(self) -> set[PeerId]:
+        """Return whose keys were compared."""
+        return {one.peer for one in self.people.values() if one.verified_ns is not None}
+
+    def met_before(self, time: Nanos) -> set[PeerId]:
+        """Return who was first met before then, by the clock of this computer."""
+        return {one.peer for one in self.people.values() if one.first_seen_ns < time}
+
     def blocked(self) -> set[PeerId]:
         """Return everybody who is blocked."""
         return {one.peer for one in self.people.values() if one.blocked_ns is not None}
@@ -245,7 +217,11 @@ class TrustBook:
         return Trust.FIRST_SEEN if person.verified_ns is None else Trust.VERIFIED
 
     def dress(self, snapshot: Snapshot) -> Snapshot:
-        """Return `snapshot` with what is thought of everybody, and those of earlier runs."""
+        """Return `snapshot` with what is thought of everybody, and those of earlier runs.
+
+        Names that look alike are marked as such, be it those of people or of channels.
+        """
+        self.names.hear(self._me, snapshot.nick)
         met = {peer.peer for peer in snapshot.peers}
         peers = [replace(peer, trust=self.trust(peer.peer)) for peer in snapshot.peers]
         before = sorted(
@@ -253,7 +229,15 @@ class TrustBook:
             key=lambda one: -one.last_seen_ns,
         )
         peers += [self._away(one) for one in before[:KNOWN_SHOWN]]
-        return replace(snapshot, peers=tuple(peers), warnings=tuple(reversed(self.warnings)))
+        for peer in peers:
+            self.names.hear(peer.peer, peer.nick)
+        return replace(
+            snapshot,
+            channels=tell_apart(snapshot.channels),
+            peers=tuple(peers),
+            warnings=tuple(reversed(self.warnings)),
+            shared_names=self.names.shared,
+        )
 
     def _away(self, person: Person) -> PeerInfo:
         """Return somebody of an earlier run."""

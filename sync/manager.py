@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
 from sync.machine import HOUR, MINUTE, SECOND, ChannelId, Nanos, PeerId, Tick
+from sync.searching import Search
 
 SESSIONS_MAX = 4
 """Sessions we begin and that run at once; each holds two connections and up to a payload."""
@@ -84,11 +85,12 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A session is over; `converged` if both sides hold the same now."""
+    """A session is over; `converged` if both sides hold the same now, `got` messages later."""
 
     channel: ChannelId
     peer: PeerId
     converged: bool
+    got: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,10 +145,8 @@ class Manager:
         self._linked: set[tuple[ChannelId, PeerId]] = set()
         self._running: dict[tuple[ChannelId, PeerId], Wish] = {}
         self._wishes: dict[tuple[ChannelId, PeerId], Wish] = {}
-        self._lacking: dict[ChannelId, int] = {}
         self._regular: dict[ChannelId, Regular] = {}
-        self._tried: dict[ChannelId, set[PeerId]] = {}
-        """Who was asked since something is missing."""
+        self._searches: dict[ChannelId, Search] = {}
 
     def handle(self, event: Input, now: Nanos) -> Sequence[Start]:
         """See `sync.machine`."""
@@ -165,12 +165,13 @@ class Manager:
                 self._linked.discard((channel, peer))
                 self._wishes.pop((channel, peer), None)
                 self._running.pop((channel, peer), None)
+                self._on_left(channel, peer, now)
             case LackingNow(channel, count, peers):
                 self._on_lacking(channel, count, peers, now)
             case Asked(channel, peer):
                 self._wish(channel, peer, Wish(now, ASKED))
-            case Ended(channel, peer, converged):
-                self._on_ended(channel, peer, now, converged=converged)
+            case Ended(channel, peer, converged, got):
+                self._on_ended(channel, peer, now, converged=converged, got=got)
             case Rebuilt(channel):
                 for _, peer in [key for key in self._running if key[0] == channel]:
                     self._on_ended(channel, peer, now, converged=False)
@@ -178,6 +179,7 @@ class Manager:
                 self._wish_regularly(now)
             case _:
                 assert_never(event)
+        self._search(now)
         return self._start_due(now)
 
     @property
@@ -185,11 +187,20 @@ class Manager:
         """How many sessions we began and have not seen the end of."""
         return len(self._running)
 
+    def sizes(self) -> dict[str, int]:
+        """Return how much the tables hold beside what runs; a link bounds what is held of it."""
+        return {
+            "sessions wished for": len(self._wishes),
+            "peers asked": sum(len(search.tried) for search in self._searches.values()),
+            "searches": len(self._searches),
+        }
+
     def deadline(self) -> Nanos | None:
         """When the next session may start; none while all places are taken."""
         times = [regular.at for regular in self._regular.values()]
         if len(self._running) < SESSIONS_MAX:
             times += [wish.at for wish in self._wishes.values()]
+            times += [one.at for one in self._searches.values() if one.at is not None]
         return min(times, default=None)
 
     def _period(self) -> Nanos:
@@ -200,7 +211,7 @@ class Manager:
         for channel, regular in list(self._regular.items()):
             if regular.at > now:
                 continue
-            peers = sorted(key[1] for key in self._linked if key[0] == channel)
+            peers = self._peers(channel)
             if not peers:
                 del self._regular[channel]
                 continue
@@ -209,6 +220,18 @@ class Manager:
             why, span = (REGULAR_WHOLE, None) if whole else (REGULAR, SPAN)
             self._wish(channel, self._rng.choice(peers), Wish(now, why, span=span))
 
+    def _on_left(self, channel: ChannelId, peer: PeerId, now: Nanos) -> None:
+        """Forget whoever has no link: as many are remembered as there are links."""
+        search = self._searches.get(channel)
+        if search is None:
+            return
+        search.tried.discard(peer)
+        others = self._peers(channel)
+        if not others:
+            del self._searches[channel]
+        elif not self._is_asking(channel, now):
+            search.plan(others, now)
+
     def _on_lacking(
         self, channel: ChannelId, count: int, peers: tuple[PeerId, ...], now: Nanos
     ) -> None:
@@ -216,29 +239,47 @@ class Manager:
 
         A session put off because its peer fails does not count: another peer may have it.
         """
-        self._lacking[channel] = count
-        wishes = {key: wish for key, wish in self._wishes.items() if key[0] == channel}
+        search = self._searches.get(channel)
+        if search is None:
+            if not count or not peers:
+                return
+            search = self._searches[channel] = Search()
+        search.lacks(count, now)
         if count == 0:
-            self._tried.pop(channel, None)
-            for key, wish in wishes.items():
-                if wish.why == MISSING:
+            for key, wish in list(self._wishes.items()):
+                if key[0] == channel and wish.why == MISSING:
                     del self._wishes[key]
-            return
+        elif not self._is_asking(channel, now):
+            search.plan(peers, now, LACKING_AFTER)
+
+    def _is_asking(self, channel: ChannelId, now: Nanos) -> bool:
+        """Whether a session of `channel` goes on, or begins soon."""
         soon = now + LACKING_AFTER
-        planned = any(wish.why == MISSING or wish.at <= soon for wish in wishes.values())
-        if peers and not planned and not any(key[0] == channel for key in self._running):
-            self._wish(channel, self._pick(channel, peers), Wish(soon, MISSING))
+        return any(key[0] == channel for key in self._running) or any(
+            key[0] == channel and (wish.why == MISSING or wish.at <= soon)
+            for key, wish in self._wishes.items()
+        )
 
-    def _pick(self, channel: ChannelId, peers: Sequence[PeerId]) -> PeerId:
-        """Choose whom to ask for what is missing: everybody once, before anybody again."""
-        tried = self._tried.setdefault(channel, set())
-        if tried.issuperset(peers):
-            tried.clear()
-        chosen = self._rng.choice([peer for peer in peers if peer not in tried])
-        tried.add(chosen)
-        return chosen
+    def _search(self, now: Nanos) -> None:
+        """Wish for the sessions whose time has come that look for what is missing."""
+        for channel, search in self._searches.items():
+            if search.at is None or search.at > now:
+                continue
+            if self._is_asking(channel, now):
+                search.at = None  # what comes of that is told
+                continue
+            peers = self._peers(channel)
+            if not peers:
+                search.at = None
+                continue
+            self._wish(channel, search.pick(peers, self._rng), Wish(now, MISSING))
 
-    def _on_ended(self, channel: ChannelId, peer: PeerId, now: Nanos, *, converged: bool) -> None:
+    def _peers(self, channel: ChannelId) -> list[PeerId]:
+        return sorted(key[1] for key in self._linked if key[0] == channel)
+
+    def _on_ended(
+        self, channel: ChannelId, peer: PeerId, now: Nanos, *, converged: bool, got: int = 0
+    ) -> None:
         """Try again what failed, ever later; ask somebody else while something is missing."""
         ended = self._running.pop((channel, peer), None)
         failures = ended.failures + 1 if ended is not None else 1
@@ -249,12 +290,15 @@ class Manager:
             self._wish(channel, peer, Wish(at, ended.why, failures, ended.span))
         elif ended is None:  # it may be over for the peer, which then does not try again
             self._wish(channel, peer, Wish(now + 2 * RETRY_FIRST, CUT_SHORT))
-        if self._lacking.get(channel, 0):
-            others = sorted(key[1] for key in self._linked if key[0] == channel)
-            if others:
-                if not self._tried.get(channel, set()).issuperset(others):
-                    at = now + RETRY_FIRST  # ever later only once everybody was asked
-                self._wish(channel, self._pick(channel, others), Wish(at, MISSING, failures))
+        search = self._searches.get(channel)
+        if search is None or not search.lacking:
+            return
+        if got:
+            search.news()
+        elif converged and (ended is None or ended.span is None):
+            search.tried |= {peer} & {*self._peers(channel)}  # it lacks it too
+        if not self._is_asking(channel, now):
+            search.plan(self._peers(channel), now)
 
     def _wish(self, channel: ChannelId, peer: PeerId, wish: Wish) -> None:
         key = (channel, peer)

@@ -58,6 +58,7 @@ SURVIVORS = (
     values.Audience,
     values.MemberClock,
     values.ClockAnswered,
+    values.Damaged,
 )
 
 TELLING: Final = (values.Deliver, values.Previewed)
@@ -389,7 +390,7 @@ class Runner:
             if isinstance(effect, values.Lacking):
                 self._manage(managing.LackingNow(channel, effect.count, effect.peers), now)
             elif isinstance(effect, values.SessionEnded):
-                ended = managing.Ended(channel, effect.peer, effect.converged)
+                ended = managing.Ended(channel, effect.peer, effect.converged, effect.got)
                 self._manage(ended, now)
 
     def _manage(self, event: managing.Input, now: Nanos) -> None:

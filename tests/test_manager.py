@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Sequence
 from itertools import pairwise
 
-from sync.machine import MINUTE, SECOND, ChannelId, Nanos, PeerId, Tick
+from sync.machine import HOUR, MINUTE, SECOND, ChannelId, Nanos, PeerId, Tick
 from sync.manager import (
     AGAIN_AFTER,
     ASKED,
@@ -29,6 +29,7 @@ from sync.manager import (
     Rebuilt,
     Start,
 )
+from sync.searching import NAMES_PAUSE_MAX, STEP_FIRST
 
 NOW: Nanos = 1_763_700_000 * SECOND
 LOBBY = ChannelId("c0" * 16)
@@ -155,24 +156,110 @@ def test_one_peer_at_a_time_is_asked_for_what_is_missing() -> None:
     assert len(starts(made, NOW + 60 * SECOND)) == 1
 
 
-def test_while_something_is_missing_everybody_is_asked_once_and_then_ever_later() -> None:
+def searched(made: Manager, until: Nanos, *, names: int = 1) -> list[tuple[Nanos, PeerId]]:
+    """Let every session find nothing, and `names` more be missing each minute, up to `until`."""
+    asked, missing, told = [], names, NOW
+    while (at := made.deadline()) is not None and at <= until:
+        while told <= at:
+            missing += names - 1
+            made.handle(LackingNow(LOBBY, missing, tuple(PEERS)), told)
+            told += MINUTE
+        for start in made.handle(Tick(), at):
+            made.handle(Ended(LOBBY, start.peer, converged=True), at)
+            asked += [(at, start.peer)] if start.why == MISSING else []
+    return asked
+
+
+def test_for_what_nobody_has_everybody_is_asked_once_and_then_ever_later() -> None:
+    made = manager(*PEERS)
+    made.handle(LackingNow(LOBBY, 1, tuple(PEERS)), NOW)
+
+    asked = searched(made, NOW + 4 * HOUR)
+
+    rounds = [asked[at : at + len(PEERS)] for at in range(0, len(asked), len(PEERS))]
+    began = [first[0][0] - NOW for first in rounds]
+    assert all({peer for _, peer in one} == {*PEERS} for one in rounds[:-1])
+    assert [later - at for (at, _), (later, _) in pairwise(rounds[0])][:2] == [STEP_FIRST] * 2
+    assert began[0] == LACKING_AFTER
+    pauses = [later - earlier for earlier, later in pairwise(began)]
+    assert all(later > pause for pause, later in pairwise(pauses[:6]))
+    assert pauses[5] > 10 * pauses[0]
+    assert len(asked) < 10 * len(PEERS)
+
+
+def test_names_that_are_invented_all_the_time_begin_a_round_every_five_minutes_at_most() -> None:
+    made = manager(*PEERS)
+    made.handle(LackingNow(LOBBY, 1, tuple(PEERS)), NOW)
+
+    asked = searched(made, NOW + HOUR, names=50)
+
+    assert len(asked) <= (HOUR // NAMES_PAUSE_MAX + 3) * len(PEERS)
+    assert len(asked) >= HOUR // NAMES_PAUSE_MAX // 2 * len(PEERS), "an honest gap is not forgotten"
+
+
+def test_a_session_that_brought_something_and_a_new_peer_are_news() -> None:
     peers = PEERS[:3]
     made = manager(*peers)
     made.handle(LackingNow(LOBBY, 1, tuple(peers)), NOW)
-    [(now, start)] = starts(made, NOW + LACKING_AFTER)
-    asked, waits = [start.peer], []
+    asked = searched(made, NOW + 30 * SECOND)
+    waits = soon(made)
+    late = made.handle(Joined(LOBBY, BELOW), NOW + 30 * SECOND)
+    made.handle(LackingNow(LOBBY, 1, (*peers, BELOW)), NOW + 30 * SECOND)
+    [(at, first)] = starts(made, NOW + 40 * SECOND)
 
-    for converged in (True, False, True, False, True, False):
-        made.handle(Ended(LOBBY, start.peer, converged=converged), now)
-        [(at, start)] = starts(made, now + RETRY_MAX)
-        waits.append((at - now) // SECOND)
-        asked.append(start.peer)
-        now = at
+    made.handle(Ended(LOBBY, BELOW, converged=True, got=3), at)
+    [(again, second)] = starts(made, at + STEP_FIRST)
 
-    assert set(asked[:3]) == set(peers)
-    assert waits[:2] == [2, 2]
-    assert waits[2] > 2
-    assert max(waits) <= RETRY_MAX // SECOND
+    assert len(asked) == 3
+    assert waits is not None
+    assert waits > NOW + MINUTE
+    assert (late, first.peer, first.why) == ([], BELOW, MISSING)
+    assert (again, second.why) == (at + STEP_FIRST, MISSING)
+
+
+def test_who_names_and_sends_by_turns_begins_no_round_each_time() -> None:
+    made = manager(*PEERS)
+    begun: list[PeerId] = []
+
+    for turn in range(600):
+        now = NOW + turn * SECOND
+        made.handle(LackingNow(LOBBY, turn % 4 // 2, tuple(PEERS)), now)
+        for at, start in starts(made, now):
+            made.handle(Ended(LOBBY, start.peer, converged=True), at)
+            begun.append(start.peer)
+
+    assert len(begun) <= 5 * len(PEERS)
+
+
+def test_what_is_missing_after_a_long_peace_is_looked_for_at_once() -> None:
+    made = manager(*PEERS)
+    made.handle(LackingNow(LOBBY, 1, tuple(PEERS)), NOW)
+    searched(made, NOW + 20 * MINUTE)
+    made.handle(LackingNow(LOBBY, 0, tuple(PEERS)), NOW + 20 * MINUTE)
+    later = NOW + HOUR
+    while (at := due(made)) < later:
+        for start in made.handle(Tick(), at):
+            made.handle(Ended(LOBBY, start.peer, converged=True), at)
+
+    made.handle(LackingNow(LOBBY, 1, tuple(PEERS)), later)
+
+    assert [start.why for _, start in starts(made, later + LACKING_AFTER)] == [MISSING]
+
+
+def test_a_peer_that_came_and_went_is_remembered_nowhere() -> None:
+    made = manager(PEERS[0])
+    for number in range(500):
+        peer = PeerId(f"{number:064x}")
+        now = NOW + number * SECOND
+        made.handle(Joined(LOBBY, peer), now)
+        made.handle(LackingNow(LOBBY, 1 + number % 2, (peer, PEERS[0])), now)
+        for start in made.handle(Tick(), max(now, due(made))):
+            made.handle(Ended(LOBBY, start.peer, converged=True), now)
+        made.handle(Left(LOBBY, peer), now)
+
+    assert made.sizes() == {"sessions wished for": 0, "peers asked": 1, "searches": 1}
+    made.handle(Left(LOBBY, PEERS[0]), NOW + HOUR)
+    assert made.sizes() == {"sessions wished for": 0, "peers asked": 0, "searches": 0}
 
 
 def test_a_failing_peer_does_not_keep_us_from_asking_another() -> None:

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from chat_tui.trust import KNOWN_SHOWN, WARNINGS_MAX, TrustBook, look_alike_key
+from chat_tui.namesakes import look_alike_key
+from chat_tui.trust import KNOWN_SHOWN, WARNINGS_MAX, TrustBook
 from storage.members import KnownPeer
 from storage.trust import NICKS_KEPT, TrustStore
 from sync.machine import SECOND, PeerId

@@ -9,6 +9,7 @@ from sync.group.clock_values import ClockAnswered, ClockKept, MemberClock, OwnCl
 from sync.group.records import (
     Altered,
     ChannelState,
+    Discard,
     Outline,
     OwnState,
     Record,
@@ -49,6 +50,7 @@ __all__ = [  # what is only passed on
     "ClockAnswered",
     "ClockKept",
     "CloseSession",
+    "Discard",
     "MemberClock",
     "OpenSession",
     "Outline",
@@ -167,6 +169,13 @@ class Retrieved:
     payload: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class Damaged:
+    """The disk no longer has what was stored there of these messages."""
+
+    message_ids: tuple[MessageId, ...]
+
+
 Input: TypeAlias = (
     Restored
     | Write
@@ -190,6 +199,7 @@ Input: TypeAlias = (
     | TransferEnded
     | Retrieved
     | HeldBackLoaded
+    | Damaged
     | Tick
 )
 
@@ -327,6 +337,13 @@ class Withdrawn:
 
 
 @dataclass(frozen=True, slots=True)
+class Discarded:
+    """Messages that were shown are here no more: what the disk had of them was damaged."""
+
+    message_ids: tuple[MessageId, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class BeginAnew:
     """Once this is committed, make the channel's machines anew from the disk."""
 
@@ -389,6 +406,7 @@ Effect: TypeAlias = (
     | Missing
     | Found
     | Withdrawn
+    | Discarded
     | BeginAnew
     | TypingChanged
     | Retrieve

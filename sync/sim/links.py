@@ -8,12 +8,14 @@ nothing, so a cut is silent. It knows no pairs, and so serves a thousand nodes.
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 from sync.group import values
 from sync.machine import SECOND, Nanos
 from sync.sim.network import Network
-from sync.sim.node import Node, Person
+from sync.sim.node import Node
+from sync.sim.pongs import Pongs
+from sync.sim.rooms import CHANNEL, FeedChannel, Rooms, shared
 from sync.sim.timeline import Timeline
 
 UNNOTICED: tuple[Nanos, Nanos] = (10 * SECOND, 15 * SECOND)
@@ -21,17 +23,6 @@ UNNOTICED: tuple[Nanos, Nanos] = (10 * SECOND, 15 * SECOND)
 
 NOTICED: tuple[Nanos, Nanos] = (SECOND, 5 * SECOND)
 """How long after a heal the redial succeeds."""
-
-ANSWERED: Nanos = 20 * SECOND
-"""How long a person takes to answer."""
-
-PINGED: Nanos = 5 * SECOND
-"""Between two pings of a link."""
-
-ANSWERS = frozenset({Person.FOLLOWS, Person.STAYS})
-
-Feed: TypeAlias = Callable[[Node, values.Input], None]
-"""Gives a node an input, if it is up."""
 
 
 @dataclass(slots=True)
@@ -42,7 +33,14 @@ class Surroundings:
     network: Network
     timeline: Timeline
     rng: random.Random
-    feed: Feed
+    feed_channel: FeedChannel
+    rooms: Rooms
+    most: int | None = None
+    """How many links a node has at once; further ones are refused."""
+
+    def feed(self, node: Node, event: values.Input) -> None:
+        """Give a node an input that is the same for every channel."""
+        self.feed_channel(node, event, CHANNEL)
 
 
 class Links(Protocol):
@@ -60,27 +58,30 @@ class Links(Protocol):
     def started(self, node: Node) -> None:
         """A node is up again."""
 
-    def stopped(self, node: Node) -> None:
-        """A node is down."""
+    def stopped(self, node: Node, *, unnoticed: bool = False) -> None:
+        """A node is down; where that is `unnoticed`, nothing tells the others but its silence."""
 
-    def clocks_changed(self, node: Node | None = None, *, was_set: bool = True) -> None:
-        """A node's wall clock was set, or has drifted; None: many a node's."""
+    def overrun(self, sender: int, receiver: Node) -> None:
+        """More waits on a link than it holds: it is closed, with what waits there."""
 
-    def judged(self, node: Node, question: values.Question | None) -> None:
-        """A node's question about its clock was opened, changed, or is settled."""
+    pongs: Pongs | None
+    """What tells clocks, where links do; None where time comes from elsewhere."""
 
-    def answered(self, node: Node) -> None:
-        """Whom a node follows is another; it tells so with its next pongs."""
+    def clock_set(self, node: Node) -> None:
+        """A node's wall clock was set."""
 
 
 class Mesh:
     """A link between every two nodes that can reach each other."""
 
-    def __init__(self, around: Surroundings) -> None:
+    def __init__(self, around: Surroundings, *, telling: bool = False) -> None:
         self._around = around
-        self._told = False
-        if any(node.clock_offset for node in around.nodes):
-            self.clocks_changed()
+        self.pongs: Pongs | None
+        self._pongs = self.pongs = Pongs(
+            around.nodes, around.timeline, around.rng, around.feed_channel, around.rooms
+        )
+        if telling:
+            self._pongs.begin()
         self.rewired()
 
     def receivers(self, node: Node) -> Sequence[int]:
@@ -91,7 +92,7 @@ class Mesh:
         """See `Links`."""
         if sender not in receiver.joined:
             return False
-        return self._around.network.reachable(sender, receiver.number)
+        return self._around.network.hears(sender, receiver.number)
 
     def rewired(self) -> None:
         """Let every pair notice, each in its time, what it can reach now."""
@@ -99,86 +100,75 @@ class Mesh:
         for one in around.nodes:
             for other in around.nodes[one.number + 1 :]:
                 up = around.network.reachable(one.number, other.number)
-                if up != (other.number in one.joined):
-                    span = NOTICED if up else UNNOTICED
-                    at = around.timeline.now + around.rng.randint(*span)
-                    around.timeline.plan(at, self._relink, one, other)
+                if up != _linked(one, other):
+                    self._plan(one, other, NOTICED if up else UNNOTICED)
+
+    def _plan(self, one: Node, other: Node, span: tuple[Nanos, Nanos]) -> None:
+        at = self._around.timeline.now + self._around.rng.randint(*span)
+        self._around.timeline.plan(at, self._relink, one, other)
 
     def started(self, node: Node) -> None:
         """See `Links`."""
         del node
         self.rewired()
 
-    def stopped(self, node: Node) -> None:
-        """The other ends notice at once."""
+    def stopped(self, node: Node, *, unnoticed: bool = False) -> None:
+        """The other ends notice at once, or by its silence, unless it is back before."""
         for number in sorted(node.joined):
-            self._leave(node, self._around.nodes[number])
+            other = self._around.nodes[number]
+            if unnoticed:
+                node.leave(number)  # the other end of the link is half open
+                self._plan(node, other, UNNOTICED)
+            else:
+                self._leave(node, other)
 
-    def clocks_changed(self, node: Node | None = None, *, was_set: bool = True) -> None:
-        """See `Links`. From now on all clocks are told; until then all are right."""
-        if not self._told:
-            self._told = True
-            for each in self._around.nodes:
-                self._tell(each, was_set=False)
-        if node is not None:
-            self._tell(node, was_set=was_set)
+    def overrun(self, sender: int, receiver: Node) -> None:
+        """Both ends dial again soon."""
+        one = self._around.nodes[sender]
+        if _linked(one, receiver):
+            receiver.unread.forget(sender)
+            one.unread.forget(receiver.number)
+            self._leave(one, receiver)
+            self._plan(one, receiver, NOTICED)
 
-    def judged(self, node: Node, question: values.Question | None) -> None:
-        """See `Links`: the person answers after a while."""
-        if question is None or node.clock.person not in ANSWERS:
-            return
-        incarnation = node.incarnation
-
-        def answer() -> None:
-            if node.incarnation == incarnation:
-                follow = node.clock.person is Person.FOLLOWS
-                self._around.feed(node, values.ClockAnswered(follow))
-
-        self._around.timeline.call(self._around.timeline.now + ANSWERED, answer)
-
-    def answered(self, node: Node) -> None:
+    def clock_set(self, node: Node) -> None:
         """See `Links`."""
-
-        def pong() -> None:
-            for number in sorted(node.joined):
-                self._tell_member(self._around.nodes[number], node)
-
-        span = self._around.rng.randint(0, PINGED)
-        self._around.timeline.call(self._around.timeline.now + span, pong)
-
-    def _tell(self, node: Node, *, was_set: bool) -> None:
-        """A node looks at its own clock, and the others hear of it with its next pongs."""
-        if node.runner is not None:
-            self._around.feed(node, node.own_clock(was_set=was_set))
-            for number in sorted(node.joined):
-                self._tell_member(self._around.nodes[number], node)
-
-    def _tell_member(self, node: Node, other: Node) -> None:
-        if other.runner is not None and node.number in other.joined:
-            self._around.feed(node, node.clock_of(other))
+        self._pongs.begin()
+        self._pongs.changed(node, was_set=True)
 
     def _relink(self, one: Node, other: Node) -> None:
         up = self._around.network.reachable(one.number, other.number)
         both = one.runner is not None and other.runner is not None
-        if up and both and other.number not in one.joined:
+        if up and both and not _linked(one, other):
             self._join(one, other)
-        elif not up and other.number in one.joined:
+        elif not (up and both) and (other.number in one.joined or one.number in other.joined):
             self._leave(one, other)
 
     def _join(self, one: Node, other: Node) -> None:
+        around = self._around
+        channels = shared(around.rooms, one.number, other.number)
+        if not channels or self._is_full(one, other) or self._is_full(other, one):
+            return
         one.join(other.number)
         other.join(one.number)
-        self._around.feed(one, values.PeerJoined(other.identity.peer_id))
-        self._around.feed(other, values.PeerJoined(one.identity.peer_id))
-        if self._told:
-            self._tell_member(one, other)
-            self._tell_member(other, one)
+        for channel in channels:
+            around.feed_channel(one, values.PeerJoined(other.identity.peer_id), channel)
+            around.feed_channel(other, values.PeerJoined(one.identity.peer_id), channel)
+        self._pongs.tell(one, other)
+        self._pongs.tell(other, one)
 
     def _leave(self, one: Node, other: Node) -> None:
         one.leave(other.number)
         other.leave(one.number)
-        self._around.feed(one, values.PeerGone(other.identity.peer_id))
-        self._around.feed(other, values.PeerGone(one.identity.peer_id))
+        around = self._around
+        for channel in shared(around.rooms, one.number, other.number):
+            around.feed_channel(one, values.PeerGone(other.identity.peer_id), channel)
+            around.feed_channel(other, values.PeerGone(one.identity.peer_id), channel)
+
+    def _is_full(self, node: Node, newcomer: Node) -> bool:
+        """Whether a node has no place for another link."""
+        most = self._around.most
+        return most is not None and len(node.joined - {newcomer.number}) >= most
 
 
 class Air:
@@ -186,9 +176,10 @@ class Air:
 
     def __init__(self, around: Surroundings) -> None:
         self._around = around
+        self.pongs: Pongs | None = None
         for node in around.nodes:
             self._tell_audience(node)
-        self.clocks_changed()
+        self._tell_clocks()
 
     def receivers(self, node: Node) -> Sequence[int]:
         """See `Links`."""
@@ -200,45 +191,55 @@ class Air:
 
     def carries(self, sender: int, receiver: Node) -> bool:
         """See `Links`."""
-        return self._around.network.reachable(sender, receiver.number)
+        return self._around.network.hears(sender, receiver.number)
+
+    def overrun(self, sender: int, receiver: Node) -> None:
+        """See `Links`: what waits is lost, as on any network."""
+        receiver.unread.forget(sender)
 
     def rewired(self) -> None:
         """Nobody is told; only the clocks that can be heard are others."""
-        self.clocks_changed()
+        self._tell_clocks()
 
     def started(self, node: Node) -> None:
         """See `Links`."""
         self._tell_audience(node)
-        self.clocks_changed()
+        self._tell_clocks()
 
-    def stopped(self, node: Node) -> None:
+    def stopped(self, node: Node, *, unnoticed: bool = False) -> None:
         """See `Links`: nobody notices."""
 
-    def clocks_changed(self, node: Node | None = None, *, was_set: bool = True) -> None:
+    def clock_set(self, node: Node) -> None:
+        """See `Links`."""
+        del node
+        self._tell_clocks()
+
+    def _tell_clocks(self) -> None:
         """Tell each node the median of all clocks on its side, as time servers would."""
         nodes = self._around.nodes
         if not any(node.clock_offset or node.reference_offset for node in nodes):
             return
         sides: dict[int, list[Nanos]] = {}
         side_of = self._around.network.side_of or [0] * len(nodes)
-        for each in nodes:
-            sides.setdefault(side_of[each.number], []).append(each.clock_offset)
+        for node in nodes:
+            sides.setdefault(side_of[node.number], []).append(node.clock_offset)
         for clocks in sides.values():
             clocks.sort()
-        for each in nodes:
-            tell_reference_clock(each, sides[side_of[each.number]], self._around.feed)
-
-    def judged(self, node: Node, question: values.Question | None) -> None:
-        """See `Links`: time servers are not asked about."""
-
-    def answered(self, node: Node) -> None:
-        """See `Links`."""
+        for node in nodes:
+            tell_reference_clock(node, sides[side_of[node.number]], self._around.feed)
 
     def _tell_audience(self, node: Node) -> None:
         self._around.feed(node, values.Audience(self._around.network.size - 1))
 
 
-def tell_reference_clock(node: Node, clocks: Sequence[Nanos], feed: Feed) -> None:
+def _linked(one: Node, other: Node) -> bool:
+    """Whether both ends have the link; a half-open one is dialled anew."""
+    return other.number in one.joined and one.number in other.joined
+
+
+def tell_reference_clock(
+    node: Node, clocks: Sequence[Nanos], feed: Callable[[Node, values.Input], None]
+) -> None:
     """Tell a node the median of `clocks`, rising and its own among them; ties go to its own."""
     if node.runner is None:
         return

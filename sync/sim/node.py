@@ -1,16 +1,17 @@
 """One simulated participant: its keys, its disk, its clock, and what it is connected to."""
 
 import hashlib
+from collections import Counter, deque
 from dataclasses import dataclass, field
-from enum import Enum
 
-from sync.group.clock_values import MemberClock, OwnClock, Policy
+from sync.group import values
 from sync.group.values import SessionId
 from sync.identity import Identity
 from sync.logbook import Logbook
-from sync.machine import SECOND, ChannelId, MessageId, Nanos, PeerId
-from sync.runner import Batch, Runner
+from sync.machine import ChannelId, MessageId, Nanos, PeerId
+from sync.runner import Addressed, Batch, Runner
 from sync.sim.disk import Disk
+from sync.sim.walls import Wall
 from sync.tap import Tap
 from sync.view import FrameKind
 
@@ -22,39 +23,45 @@ class Stream:
     `ends` are the numbers of its nodes, with the session number each of them knows it by.
     """
 
+    channel: ChannelId
     ends: dict[int, SessionId]
     last_arrival: Nanos = 0
     cut: bool = False
     """Whether it carries nothing any more."""
 
 
-RELEASED: Nanos = 1_760_000_000 * SECOND
-"""When the program that the nodes run was released: six weeks before a world begins."""
-
-
-class Person(Enum):
-    """What a node's person does when asked about the clock."""
-
-    FOLLOWS = "follows"
-    STAYS = "stays"
-    NEVER_ANSWERS = "never answers"
-    IS_NOT_THERE = "is not there"
-    """So two with standing are followed."""
-
-
 @dataclass(slots=True)
-class SimulatedClock:
-    """A node's wall clock, beside how far it is ahead, and how others take it."""
+class Unread:
+    """What came while its receiver was busy, in order; links hold so many bytes and no more."""
 
-    person: Person = Person.IS_NOT_THERE
-    synchronised: bool = False
-    """Whether its system says that it is kept right."""
-    host: str = ""
-    """The address it speaks from; empty for one of its own."""
-    stranger: bool = False
-    """Whether the others have never met it before."""
-    drift: Nanos = 0
-    """How much it gains in a second."""
+    inputs: deque[tuple[int, int, Addressed]] = field(default_factory=deque)
+    """(number of the sender, bytes, input)."""
+    size: Counter[int] = field(default_factory=Counter)
+    """Bytes, by sender."""
+
+    def add(self, sender: int, size: int, addressed: Addressed) -> int:
+        """Keep an input; returns how many bytes of its sender wait now."""
+        self.inputs.append((sender, size, addressed))
+        self.size[sender] += size
+        return self.size[sender]
+
+    def take(self) -> Addressed:
+        """Return the first one."""
+        sender, size, addressed = self.inputs.popleft()
+        self.size[sender] -= size
+        return addressed
+
+    def forget(self, sender: int) -> None:
+        """The link to a sender is gone, with what was on it; its session streams are not."""
+        kept = [
+            one
+            for one in self.inputs
+            if one[0] != sender or not isinstance(one[2].event, values.Arrived)
+        ]
+        self.inputs = deque(kept)
+        self.size = Counter()
+        for number, size, _ in kept:
+            self.size[number] += size
 
 
 @dataclass(slots=True)
@@ -63,8 +70,9 @@ class Node:
 
     number: int
     identity: Identity
-    disk: Disk
-    runner: Runner | None
+    disks: dict[ChannelId, Disk]
+    """What it holds of every channel it is in, the first channel of its world first."""
+    runner: Runner | None = None
     """None while it is down."""
     joined: set[int] = field(default_factory=set)
     """The nodes it has a link with, in a mesh."""
@@ -72,6 +80,10 @@ class Node:
     """The same, rising."""
     streams: dict[SessionId, Stream] = field(default_factory=dict)
     committing: Batch | None = None
+    """What it is handling or committing; until that is done it does nothing else."""
+    loading: bool = False
+    """Whether it has just begun to load its history, which fills a turn."""
+    unread: Unread = field(default_factory=Unread)
     wake_at: Nanos | None = None
     clock_offset: Nanos = 0
     """How far its wall clock is ahead of the world's time."""
@@ -79,10 +91,10 @@ class Node:
     """How far ahead is the clock that it tells the others; None where it tells its own."""
     machine_offset: Nanos = 0
     """How far its machines' clock is ahead: the wall clock's lead when it started."""
+    wall: Wall = field(default_factory=Wall)
+    """What else there is to its wall clock."""
     reference_offset: Nanos = 0
     """How far the reference clock is ahead of the machines' clock, as it was last told."""
-    clock: SimulatedClock = field(default_factory=SimulatedClock)
-    """What else there is to its wall clock."""
     incarnation: int = 0
     """How often it was started anew: what was on its way to an earlier one is lost."""
     doomed: bool = False
@@ -93,14 +105,24 @@ class Node:
     """Its frames, while somebody looks at them."""
 
     @property
+    def disk(self) -> Disk:
+        """What it holds of the first channel."""
+        return next(iter(self.disks.values()))
+
+    @disk.setter
+    def disk(self, disk: Disk) -> None:
+        self.disks[next(iter(self.disks))] = disk
+
+    @property
     def heard_offset(self) -> Nanos:
         """How far ahead its wall clock is to those who hear its pings."""
         return self.clock_offset if self.told_offset is None else self.told_offset
 
-    def loaded(self, message_id: MessageId, size: int) -> None:
+    def loaded(self, channel: ChannelId, message_id: MessageId, size: int) -> None:
         """Note that a stored message is let out, in a frame of `size` bytes or none."""
         if self.logbook is not None:
-            self.logbook.loaded(self.disk.rows[message_id].message.entry.header.lamport, size)
+            row = self.disks[channel].rows[message_id]
+            self.logbook.loaded(row.message.entry.header.lamport, size)
 
     def tapped(
         self,
@@ -115,29 +137,6 @@ class Node:
         """Note a frame, at the time of the world, where somebody looks at them."""
         if self.tap is not None:
             self.tap.note(at + self.machine_offset, channel, peer, kind, data, sent=sent)
-
-    def own_clock(self, *, was_set: bool = False) -> OwnClock:
-        """Return what its machines are told of its wall clock."""
-        asked = self.clock.person is not Person.IS_NOT_THERE
-        return OwnClock(
-            self.clock_offset - self.machine_offset,
-            self.clock.synchronised,
-            Policy.ASK if asked else Policy.NOBODY,
-            was_set,
-            RELEASED,
-        )
-
-    def clock_of(self, other: "Node") -> MemberClock:
-        """Return what its machines are told of the clock of `other`, which is up."""
-        assert other.runner is not None
-        [group] = other.runner.groups.values()
-        return MemberClock(
-            other.identity.peer_id,
-            other.heard_offset - self.machine_offset,
-            other.clock.host or f"10.0.{other.number >> 8}.{other.number & 255}",
-            not other.clock.stranger,
-            group.aside.reference.follows(self.identity.peer_id),
-        )
 
     def join(self, number: int) -> None:
         """There is a link to `number`."""
