@@ -13,6 +13,7 @@ from sync.view import (
     ChannelShown,
     ClockShown,
     DeliveryShown,
+    DiscardedShown,
     Event,
     FoundShown,
     Level,
@@ -85,6 +86,8 @@ def to_json(event: Event, name: Name) -> Json | None:
             return {"event": "clock", **_plain(clock)}
         case WithdrawnShown(channel, message_ids):
             return {"event": "withdrawn", "channel": name(channel), "ids": list(message_ids)}
+        case DiscardedShown(channel, message_ids):
+            return {"event": "discarded", "channel": name(channel), "ids": list(message_ids)}
         case AheadShown(channel, peer, nick, ahead_ns):
             ahead = {"event": "ahead", "channel": name(channel), "participant": peer}
             return {**ahead, "nick": nick, "ahead_ns": ahead_ns}

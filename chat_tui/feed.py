@@ -15,6 +15,7 @@ from chat_tui.text import clean_text
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.view import (
     DeliveryShown,
+    DiscardedShown,
     Event,
     FoundShown,
     Line,
@@ -153,7 +154,7 @@ class Feed:
                 case DeliveryShown(channel, message_id, delivery):
                     changes = self.conversation(channel).settle(message_id, delivery)
                     self._changed(channel, changes, shown, news)
-                case WithdrawnShown(channel):
+                case WithdrawnShown(channel) | DiscardedShown(channel):
                     self._changed(channel, self.conversation(channel).restart(), shown, news)
                     news.flooded = news.flooded or channel == shown
                 case FoundShown(channel, _, False):

@@ -176,6 +176,14 @@ class WithdrawnShown:
 
 
 @dataclass(frozen=True, slots=True)
+class DiscardedShown:
+    """Messages that may have been shown are here no more: the disk had damaged them."""
+
+    channel: ChannelId
+    message_ids: tuple[MessageId, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class AheadShown:
     """The clock of `peer` is so far ahead of ours that what it writes is parked; told once a run.
 
@@ -291,6 +299,7 @@ Event: TypeAlias = (
     | MissingShown
     | FoundShown
     | WithdrawnShown
+    | DiscardedShown
     | AheadShown
     | ClockShown
     | ReplacedShown
