@@ -308,7 +308,9 @@ async def test_a_verified_name_with_another_key_is_warned_of_until_answered(
         assert alice.snapshot().warnings == ()
 
 
-async def test_another_key_at_the_address_of_somebody_known_for_long_is_warned_of(tmp_path: Path) -> None:
+async def test_another_key_at_the_address_of_somebody_known_for_long_is_warned_of(
+    tmp_path: Path,
+) -> None:
     async with running(tmp_path, "alice") as alice:
         async with running(tmp_path, "bob") as bob:
             await acquainted(alice, bob)
