@@ -196,17 +196,17 @@ class Group:
             self.copy = message
             if not from_author:
                 return self._sds(sds.HeardCopy(message.message_id, peer))
-            return self._sds(sds.Received(message, None, from_author=True))
+            return self._sds(sds.Received(message, None, from_author=True, via=peer))
         if self._is_beyond(message):  # before the signature, which costs most
             return [values.Refused(message.sender_id, TOO_MANY_AHEAD)]
-        effects = self._accept(message, self._gate.check(message), from_author=from_author)
+        effects = self._accept(message, self._gate.check(message), via=peer)
         if from_author:
             effects += self.typists.stopped(message.sender_id)
         return effects
 
     def _on_unkept(self, message: Message) -> list[values.Effect]:
         """Take in a sync or ephemeral message of the peer whose link it came on."""
-        received = sds.Received(message, None, from_author=True)
+        received = sds.Received(message, None, from_author=True, via=message.sender_id)
         if message.kind is Kind.SYNC:
             return self._sds(received)
         typing = ephemeral.decode(message.content)
@@ -265,12 +265,16 @@ class Group:
         if self._holds(message.message_id):
             self.copy = message
             return []
-        return self._accept(message, stored, from_author=message.sender_id == accepted.peer)
+        return self._accept(message, stored, via=accepted.peer)
 
     def _accept(
-        self, message: Message, stored: values.StoredMessage, *, from_author: bool
+        self, message: Message, stored: values.StoredMessage, *, via: PeerId | None
     ) -> list[values.Effect]:
-        """Take in a checked entry that is new: store it, and deliver it or hold it back."""
+        """Take in a checked entry that is new: store it, and deliver it or hold it back.
+
+        It came on the link of `via`; None where it was fetched elsewhere.
+        """
+        from_author = message.sender_id == via
         header = stored.entry.header
         own = header.author == self._author.me
         effects: list[values.Effect] = []
@@ -283,19 +287,24 @@ class Group:
         self.loading.came(stored.waku_hash, self._now)
         if self.loading.waits(message.causal_history, self.sds.log.order.__contains__):
             direct = from_author and not own
-            return [*effects, *self._wait_for_history(message, stored, delivery, direct=direct)]
-        received = sds.Received(message, stored.waku_hash, from_author=from_author)
+            return [
+                *effects,
+                *self._wait_for_history(message, stored, delivery, via, direct=direct),
+            ]
+        received = sds.Received(message, stored.waku_hash, from_author, via)
         effects += self._sds(received, stored, delivery)
-        return [*effects, *self._seek_backlink(stored)]
+        return [*effects, *self._seek_backlink(stored, via)]
 
-    def _seek_backlink(self, stored: values.StoredMessage) -> list[values.Effect]:
+    def _seek_backlink(
+        self, stored: values.StoredMessage, via: PeerId | None
+    ) -> list[values.Effect]:
         """A hole in an author's log is looked for, but nothing waits for it (DESIGN 4)."""
         backlink = stored.entry.header.backlink
         if backlink is None or self.loading.coming or self._holds(backlink):
             return []  # or it is on its way, with the rest of the history
         author = stored.entry.header.author
         named = HistoryEntry(backlink, None, author)
-        return self._sds(sds.Seek((named,), stored.entry.message_id, author))
+        return self._sds(sds.Seek((named,), stored.entry.message_id, author, via))
 
     def _holds(self, message_id: MessageId) -> bool:
         return (
@@ -323,6 +332,7 @@ class Group:
         message: Message,
         stored: values.StoredMessage,
         delivery: Delivery | None,
+        via: PeerId | None,
         *,
         direct: bool,
     ) -> list[values.Effect]:
@@ -331,7 +341,7 @@ class Group:
         shown: list[values.Effect] = []
         if self.loading.add(message_id, self._now, direct=direct):
             shown.append(values.Previewed(message_id, stored.entry, delivery))
-        named = sds.Seek(message.causal_history, message_id, message.sender_id)
+        named = sds.Seek(message.causal_history, message_id, message.sender_id, via)
         return [
             values.StoreMessage(stored, values.Status.LOADING, delivery=delivery),
             *self._sds(sds.Postpone(frozenset((message_id,)))),
