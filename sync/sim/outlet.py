@@ -87,6 +87,9 @@ class Outlet:
                 pass
             case values.Withdrawn(message_ids) | values.Discarded(message_ids):
                 self.witness.withdrawn(node.number, message_ids)
+            case values.LoadAuthors(requester, message_ids):
+                named = tuple([node.disk.load(one).named for one in message_ids])
+                self.streams.feed(node, values.AuthorsLoaded(requester, named))
             case values.LoadHeldBack(after, limit):
                 self._load(node, after, limit)
             case values.SessionEnded():
