@@ -177,7 +177,8 @@ class Outlet:
 
     def _marked(self, node: Node, room: Room, message_id: MessageId, delivery: Delivery) -> None:
         channel = room.channel
-        disks = {number: self.nodes[number].disks[channel] for number in room.members}
+        members = [self.nodes[number] for number in room.members]
+        disks = {one.number: one.disks[channel] for one in members if not one.is_alias}
         proved_by = []
         if delivery is Delivery.ACKNOWLEDGED:
             assert node.runner is not None
