@@ -359,6 +359,19 @@ class Node:
         else:
             self._damaged.setdefault(channel, set()).update(message_ids)
 
+    def load_authors(
+        self, channel: ChannelId, requester: PeerId, message_ids: tuple[MessageId, ...]
+    ) -> None:
+        """See `sync.net.outlet.Host`."""
+        self._spawn("authors", self._load_authors(channel, requester, message_ids))
+
+    async def _load_authors(
+        self, channel: ChannelId, requester: PeerId, message_ids: tuple[MessageId, ...]
+    ) -> None:
+        loaded = await self._engine.patiently(partial(self._journal.load, channel, message_ids))
+        named = tuple([loaded[one].named for one in message_ids if one in loaded])
+        self.feed(channel, values.AuthorsLoaded(requester, named))
+
     def notify(self, notice: Notice) -> None:
         """Tell the person."""
         self._listener(notice)

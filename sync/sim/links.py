@@ -87,8 +87,9 @@ class Mesh:
     def rewired(self) -> None:
         """Let every pair notice, each in its time, what it can reach now."""
         around = self._around
-        for one in around.nodes:
-            for other in around.nodes[one.number + 1 :]:
+        programs = [node for node in around.nodes if not node.is_alias]
+        for one in programs:
+            for other in programs[one.number + 1 :]:
                 up = around.network.reachable(one.number, other.number)
                 if up != _linked(one, other):
                     self._plan(one, other, NOTICED if up else UNNOTICED)
@@ -120,6 +121,16 @@ class Mesh:
             one.unread.forget(receiver.number)
             self._leave(one, receiver)
             self._plan(one, receiver, NOTICED)
+
+    def dial(self, one: Node, other: Node) -> None:
+        """Make a link at once, where there is none."""
+        if other.runner is not None and not _linked(one, other):
+            self._join(one, other)
+
+    def hang_up(self, one: Node, other: Node) -> None:
+        """Take a link down at once, where there is one."""
+        if _linked(one, other):
+            self._leave(one, other)
 
     def clocks_changed(self) -> None:
         """See `Links`."""
