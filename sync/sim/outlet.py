@@ -131,6 +131,8 @@ class Outlet:
                 self.streams.push(node, channel, other, hashes, self.timeline.now)
             case values.LoadHeldBack(after, limit):
                 self._load(node, channel, after, limit)
+            case values.LoadAuthors(requester, message_ids):
+                self._load_authors(node, channel, requester, message_ids)
             case (
                 values.StoreMessage()
                 | values.SetStatus()
@@ -212,6 +214,15 @@ class Outlet:
             self.timeline.call(self.timeline.now + took, arrive)
 
         begin()
+
+    def _load_authors(
+        self, node: Node, channel: ChannelId, requester: PeerId, message_ids: Sequence[MessageId]
+    ) -> None:
+        """Read who wrote what is asked for; where that fails, it is asked for again."""
+        disk = node.disks[channel]
+        with suppress(StorageError):
+            named = tuple([disk.load(one).named for one in message_ids if one in disk.rows])
+            self.streams.feed(node, values.AuthorsLoaded(requester, named), channel)
 
     def tell_damage(self, node: Node) -> None:
         """Tell a node's machines what was read and is no longer what was stored."""
