@@ -264,7 +264,7 @@ def _sizes(root: object) -> Iterator[tuple[str, int]]:
 
 def _attributes(owner: object) -> Iterator[tuple[str, object]]:
     yield from getattr(owner, "__dict__", {}).items()
-    for name in _slots(type(owner)):
+    for name in _slots(type(owner)):  # type: ignore[arg-type]  # a class can be hashed
         if hasattr(owner, name):
             yield name, getattr(owner, name)
 
