@@ -134,6 +134,7 @@ BOUNDS: Final[dict[str, Bound]] = {
     "OrderedLog.recent": log.RECENT_MAX,
     "OrderedSet._pending": ranges.PENDING_MAX,
     "Outgoing._heap": lambda scale: 16 * scale.stored + 64,
+    "Outgoing._possibly_waits": 64,
     "Outgoing._waits": 64,
     "Outgoing.pending": _stored,
     "Parked._by_author": _stored,
