@@ -17,7 +17,7 @@ from sync.group.author_log import AuthorLog
 from sync.group.holdings import Holdings
 from sync.group.ingest import content_of, outline_of
 from sync.group.loading import Loading
-from sync.group.mapping import mapped, restored_of
+from sync.group.mapping import asked_of, mapped, restored_of
 from sync.group.parked import (
     AHEAD,
     CLOCK_AHEAD_MAX,
@@ -68,6 +68,7 @@ class Group:
         self.sds = Channel(author.me, channel, parameters, self._writer.seal, rng)
         self.loading = Loading()
         self.sds.expect(self.loading.coming)
+        self.sds.looks_up = True
         self.holdings = Holdings()
         self.sessions = sessions.Sessions(
             Terms(author.me, channel, author.draw_salt, retention=author.retention),
@@ -114,11 +115,8 @@ class Group:
                 effects += self._withdraw()
             case values.Typing(nick):
                 effects = self._tell_typing(nick)
-            case values.SendAgain(message_id):
-                effects = self._sds(sds.SendAgain(message_id))
-            case values.AskAgain(message_ids, gaps):
-                lacking = tuple([content_of(outline) for outline in gaps])
-                effects = self._sds(sds.AskAgain(message_ids, lacking))
+            case values.SendAgain() | values.AskAgain() | values.AuthorsLoaded():
+                effects = self._sds(asked_of(event))
             case values.HeldBackLoaded(outlines):
                 effects = self._on_held_back(outlines)
             case values.Restored(state):
@@ -190,23 +188,30 @@ class Group:
             return self._on_unkept(message)
         if self._holds(message.message_id):
             if message.message_id in self.parked or message.message_id in self.loading.ids:
+                self._gate.check_copy(message)
                 self.copy = message
-                return []  # SDS does not know it yet
+                return self._beside(message, via=peer)  # SDS does not know it yet
             self._gate.check_copy(message)
             self.copy = message
             if not from_author:
                 return self._sds(sds.HeardCopy(message.message_id, peer))
-            return self._sds(sds.Received(message, None, from_author=True))
+            return self._sds(sds.Received(message, None, from_author=True, via=peer))
         if self._is_beyond(message):  # before the signature, which costs most
             return [values.Refused(message.sender_id, TOO_MANY_AHEAD)]
-        effects = self._accept(message, self._gate.check(message), from_author=from_author)
+        effects = self._accept(message, self._gate.check(message), via=peer)
         if from_author:
             effects += self.typists.stopped(message.sender_id)
         return effects
 
+    def _beside(self, message: Message, *, via: PeerId | None) -> list[values.Effect]:
+        """Look at filter and repair request of a message that waits, from its author (DESIGN 4)."""
+        if message.sender_id != via or not (message.bloom_filter or message.repair_request):
+            return []
+        return self._sds(sds.Beside(message))
+
     def _on_unkept(self, message: Message) -> list[values.Effect]:
         """Take in a sync or ephemeral message of the peer whose link it came on."""
-        received = sds.Received(message, None, from_author=True)
+        received = sds.Received(message, None, from_author=True, via=message.sender_id)
         if message.kind is Kind.SYNC:
             return self._sds(received)
         typing = ephemeral.decode(message.content)
@@ -265,12 +270,16 @@ class Group:
         if self._holds(message.message_id):
             self.copy = message
             return []
-        return self._accept(message, stored, from_author=message.sender_id == accepted.peer)
+        return self._accept(message, stored, via=accepted.peer)
 
     def _accept(
-        self, message: Message, stored: values.StoredMessage, *, from_author: bool
+        self, message: Message, stored: values.StoredMessage, *, via: PeerId | None
     ) -> list[values.Effect]:
-        """Take in a checked entry that is new: store it, and deliver it or hold it back."""
+        """Take in a checked entry that is new: store it, and deliver it or hold it back.
+
+        It came on the link of `via`; None where it was fetched elsewhere.
+        """
+        from_author = message.sender_id == via
         header = stored.entry.header
         own = header.author == self._author.me
         effects: list[values.Effect] = []
@@ -278,24 +287,30 @@ class Group:
             effects += self._restart_log()
         delivery = Delivery.ACKNOWLEDGED if own else None
         if self._is_ahead(header):
-            return [*effects, *self._park(stored, delivery)]
+            return [*effects, *self._park(stored, delivery), *self._beside(message, via=via)]
         self._insert_item(stored)
         self.loading.came(stored.waku_hash, self._now)
         if self.loading.waits(message.causal_history, self.sds.log.order.__contains__):
             direct = from_author and not own
-            return [*effects, *self._wait_for_history(message, stored, delivery, direct=direct)]
-        received = sds.Received(message, stored.waku_hash, from_author=from_author)
+            return [
+                *effects,
+                *self._wait_for_history(message, stored, delivery, via, direct=direct),
+                *self._beside(message, via=via),
+            ]
+        received = sds.Received(message, stored.waku_hash, from_author, via)
         effects += self._sds(received, stored, delivery)
-        return [*effects, *self._seek_backlink(stored)]
+        return [*effects, *self._seek_backlink(stored, via)]
 
-    def _seek_backlink(self, stored: values.StoredMessage) -> list[values.Effect]:
+    def _seek_backlink(
+        self, stored: values.StoredMessage, via: PeerId | None
+    ) -> list[values.Effect]:
         """A hole in an author's log is looked for, but nothing waits for it (DESIGN 4)."""
         backlink = stored.entry.header.backlink
         if backlink is None or self.loading.coming or self._holds(backlink):
             return []  # or it is on its way, with the rest of the history
         author = stored.entry.header.author
         named = HistoryEntry(backlink, None, author)
-        return self._sds(sds.Seek((named,), stored.entry.message_id, author))
+        return self._sds(sds.Seek((named,), stored.entry.message_id, author, via))
 
     def _holds(self, message_id: MessageId) -> bool:
         return (
@@ -323,6 +338,7 @@ class Group:
         message: Message,
         stored: values.StoredMessage,
         delivery: Delivery | None,
+        via: PeerId | None,
         *,
         direct: bool,
     ) -> list[values.Effect]:
@@ -331,7 +347,7 @@ class Group:
         shown: list[values.Effect] = []
         if self.loading.add(message_id, self._now, direct=direct):
             shown.append(values.Previewed(message_id, stored.entry, delivery))
-        named = sds.Seek(message.causal_history, message_id, message.sender_id)
+        named = sds.Seek(message.causal_history, message_id, message.sender_id, via)
         return [
             values.StoreMessage(stored, values.Status.LOADING, delivery=delivery),
             *self._sds(sds.Postpone(frozenset((message_id,)))),

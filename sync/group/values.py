@@ -152,6 +152,14 @@ class HeldBackLoaded:
 
 
 @dataclass(frozen=True, slots=True)
+class AuthorsLoaded:
+    """What `LoadAuthors` asked for: `requester` asks for these, each with its author."""
+
+    requester: PeerId
+    entries: tuple[HistoryEntry, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Retrieved:
     """What `Retrieve` asked for: an SDS message as it was stored elsewhere."""
 
@@ -185,6 +193,7 @@ Input: TypeAlias = (
     | TransferEnded
     | Retrieved
     | HeldBackLoaded
+    | AuthorsLoaded
     | Damaged
     | Tick
 )
@@ -253,6 +262,14 @@ class LoadHeldBack:
 
     after: tuple[int, MessageId] | None
     limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class LoadAuthors:
+    """Load who wrote these messages (`AuthorsLoaded`): `requester` asks for them."""
+
+    requester: PeerId
+    message_ids: tuple[MessageId, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,6 +365,7 @@ Effect: TypeAlias = (
     | Altered
     | Previewed
     | LoadHeldBack
+    | LoadAuthors
     | DeliveryChanged
     | Missing
     | Found

@@ -148,6 +148,10 @@ class Disk:
             )
         ]
 
+    def __len__(self) -> int:
+        """How many messages are delivered."""
+        return len(self._log)
+
     def log(self) -> list[tuple[int, MessageId]]:
         """Return the delivered messages in (lamport, message id) order."""
         return list(self._log)
