@@ -219,6 +219,10 @@ class Node:
         del follow
         raise LocalError(NOT_ASKED)
 
+    def begin_anew(self) -> None:
+        """Make all machines anew from the disk: what they were made of was not all there."""
+        self._engine.begin_anew()
+
     def is_set_aside(self, channel: ChannelId, message_id: MessageId) -> bool:
         """Whether a message is ours and waits for its time, which is far ahead."""
         return message_id in self._runner.groups[channel].parked.of(self.identity.peer_id)
