@@ -19,7 +19,7 @@ from sync.group.author_log import AuthorLog
 from sync.group.holdings import Holdings
 from sync.group.ingest import content_of, outline_of
 from sync.group.loading import Loading
-from sync.group.mapping import mapped, restored_of
+from sync.group.mapping import asked_of, mapped, restored_of
 from sync.group.parked import AHEAD, CLOCK_AHEAD_MAX, TOO_MANY_AHEAD, WITHDRAWN
 from sync.group.session import Terms
 from sync.group.typists import Typists
@@ -59,6 +59,7 @@ class Group:
         self.sds = Channel(author.me, channel, parameters, self._writer.seal, rng)
         self.loading = Loading()
         self.sds.expect(self.loading.coming)
+        self.sds.looks_up = True
         self.holdings = Holdings()
         self.sessions = sessions.Sessions(
             Terms(author.me, channel, author.draw_salt, retention=author.retention),
@@ -105,11 +106,8 @@ class Group:
                 effects = self._on_clock(event)
             case values.Typing(nick):
                 effects = self._tell_typing(nick)
-            case values.SendAgain(message_id):
-                effects = self._sds(sds.SendAgain(message_id))
-            case values.AskAgain(message_ids, gaps):
-                lacking = tuple([content_of(outline) for outline in gaps])
-                effects = self._sds(sds.AskAgain(message_ids, lacking))
+            case values.SendAgain() | values.AskAgain() | values.AuthorsLoaded():
+                effects = self._sds(asked_of(event))
             case values.HeldBackLoaded(outlines):
                 effects = self._on_held_back(outlines)
             case values.Restored(state):
@@ -209,8 +207,9 @@ class Group:
             return self._on_unkept(message)
         if self._holds(message.message_id):
             if message.message_id in self.aside or message.message_id in self.loading.ids:
+                self._gate.check_copy(message)
                 self.copy = message
-                return []  # SDS does not know it yet
+                return self._beside(message, via=peer)  # SDS does not know it yet
             self._gate.check_copy(message)
             self.copy = message
             if not from_author:
@@ -222,6 +221,12 @@ class Group:
         if from_author:
             effects += self.typists.stopped(message.sender_id)
         return effects
+
+    def _beside(self, message: Message, *, via: PeerId | None) -> list[values.Effect]:
+        """Look at filter and repair request of a message that waits, from its author (DESIGN 4)."""
+        if message.sender_id != via or not (message.bloom_filter or message.repair_request):
+            return []
+        return self._sds(sds.Beside(message))
 
     def _on_unkept(self, message: Message) -> list[values.Effect]:
         """Take in a sync or ephemeral message of the peer whose link it came on."""
@@ -301,7 +306,7 @@ class Group:
             effects += self._restart_log()
         delivery = Delivery.ACKNOWLEDGED if own else None
         if self._is_ahead(header):
-            return [*effects, *self._park(stored, delivery)]
+            return [*effects, *self._park(stored, delivery), *self._beside(message, via=via)]
         self._insert_item(stored)
         self.loading.came(stored.waku_hash, self._now)
         if self.loading.waits(message.causal_history, self.sds.log.order.__contains__):
@@ -309,6 +314,7 @@ class Group:
             return [
                 *effects,
                 *self._wait_for_history(message, stored, delivery, via, direct=direct),
+                *self._beside(message, via=via),
             ]
         received = sds.Received(message, stored.waku_hash, from_author, via)
         effects += self._sds(received, stored, delivery)

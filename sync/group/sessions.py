@@ -17,7 +17,7 @@ from typing import Final, assert_never
 from sync.errors import RemoteError
 from sync.group.grace import Grace
 from sync.group.holdings import Holdings
-from sync.group.session import CHECK_WITHIN, OFFERED, Session, Terms
+from sync.group.session import CHECK_WITHIN, OFFERED, SESSION_WITHIN, Session, Terms
 from sync.group.session_values import (
     Accepted,
     CloseSession,
@@ -41,7 +41,7 @@ from sync.group.session_values import (
     Unwanted,
     Wanted,
 )
-from sync.machine import SECOND, Nanos, PeerId, Tick
+from sync.machine import MINUTE, SECOND, Nanos, PeerId, Tick
 from sync.ranges import ZERO_HASH, SyncId, columns_of
 from sync.waku import check, reconcile, transfer
 from sync.waku.check_message import CHECK
@@ -55,6 +55,8 @@ STALE_AFTER: Nanos = SECOND
 SPAN_OFFSET: Nanos = 20 * SECOND
 """A window of the last hour begins and ends so much earlier: what is younger is just being
 broadcast, and would only seem to be missing (Waku Sync, "Sync Window")."""
+
+TOO_LONG: Final = f"put off: not done within {SESSION_WITHIN // MINUTE} minutes"
 
 SHOWN_MAX: Final = 20
 """Sessions that are over and still shown: some 5 kB each."""
@@ -115,6 +117,10 @@ class Sessions:
             return None
         times = (session.deadline() for session in self.by_peer.values())
         return min((time for time in times if time is not None), default=None)
+
+    def receives_from(self, peer: PeerId, now: Nanos) -> bool:
+        """Whether a session with `peer` goes on, or may still get what it lacked."""
+        return peer in self.by_peer or self._late.of(peer, now) is not None
 
     # --- Beginning -----------------------------------------------------------------------------
 
@@ -351,7 +357,9 @@ class Sessions:
             due = session.deadline()
             if due is None or due > now:
                 continue
-            if session.settled:
+            if session.ends_at <= now:
+                effects += self._end(session, TOO_LONG, now)
+            elif session.settled:
                 effects += self._transfer(session, Tick(), now)
             elif session.checking is not None:
                 effects += self._check(session, session.checking.handle(Tick(), now), now)

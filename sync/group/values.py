@@ -163,6 +163,14 @@ class HeldBackLoaded:
 
 
 @dataclass(frozen=True, slots=True)
+class AuthorsLoaded:
+    """What `LoadAuthors` asked for: `requester` asks for these, each with its author."""
+
+    requester: PeerId
+    entries: tuple[HistoryEntry, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Retrieved:
     """What `Retrieve` asked for: an SDS message as it was stored elsewhere."""
 
@@ -199,6 +207,7 @@ Input: TypeAlias = (
     | TransferEnded
     | Retrieved
     | HeldBackLoaded
+    | AuthorsLoaded
     | Damaged
     | Tick
 )
@@ -306,6 +315,14 @@ class LoadHeldBack:
 
 
 @dataclass(frozen=True, slots=True)
+class LoadAuthors:
+    """Load who wrote these messages (`AuthorsLoaded`): `requester` asks for them."""
+
+    requester: PeerId
+    message_ids: tuple[MessageId, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class DeliveryChanged:
     """The state of an own message changed."""
 
@@ -402,6 +419,7 @@ Effect: TypeAlias = (
     | ClockJudged
     | WriteAnew
     | LoadHeldBack
+    | LoadAuthors
     | DeliveryChanged
     | Missing
     | Found

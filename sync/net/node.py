@@ -39,6 +39,7 @@ from sync.net.mesh import Mesh
 from sync.net.online import Online
 from sync.net.options import Options
 from sync.net.outlet import Outlet
+from sync.net.places import Standing
 from sync.net.roster import Roster
 from sync.net.sessions import SessionStreams
 from sync.net.stream import SecureStream
@@ -240,6 +241,10 @@ class Node:
         for channel in question.channels:
             self.feed(channel, values.ClockAnswered(follow))
 
+    def begin_anew(self) -> None:
+        """Make all machines anew from the disk: what they were made of was not all there."""
+        self._engine.begin_anew()
+
     def is_set_aside(self, channel: ChannelId, message_id: MessageId) -> bool:
         """Whether a message is ours and waits for its time, which is far ahead."""
         return message_id in self._runner.groups[channel].aside.own()
@@ -390,6 +395,19 @@ class Node:
         else:
             self._damaged.setdefault(channel, set()).update(message_ids)
 
+    def load_authors(
+        self, channel: ChannelId, requester: PeerId, message_ids: tuple[MessageId, ...]
+    ) -> None:
+        """See `sync.net.outlet.Host`."""
+        self._spawn("authors", self._load_authors(channel, requester, message_ids))
+
+    async def _load_authors(
+        self, channel: ChannelId, requester: PeerId, message_ids: tuple[MessageId, ...]
+    ) -> None:
+        loaded = await self._engine.patiently(partial(self._journal.load, channel, message_ids))
+        named = tuple([loaded[one].named for one in message_ids if one in loaded])
+        self.feed(channel, values.AuthorsLoaded(requester, named))
+
     def notify(self, notice: Notice) -> None:
         """Tell the person."""
         self._listener(notice)
@@ -468,6 +486,15 @@ class Node:
     def link_to(self, peer: PeerId, channel: ChannelId) -> Link | None:
         """Return the link to `peer` that carries `channel`."""
         return self.mesh.link_to(peer, channel)
+
+    def standing(self, peer: PeerId, channel: ChannelId) -> Standing:
+        """See `sync.net.sessions.Host`."""
+        return self.mesh.standing(peer, channel)
+
+    def receives_from(self, peer: PeerId, channel: ChannelId) -> bool:
+        """See `sync.net.sessions.Host`."""
+        group = self._runner.groups.get(channel)
+        return group is not None and group.sessions.receives_from(peer, self.clock.now())
 
     @property
     def local_address(self) -> str | None:

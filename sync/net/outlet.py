@@ -42,6 +42,11 @@ class Host(Protocol):
     def write_again(self, channel: ChannelId, message_ids: Sequence[MessageId]) -> None:
         """Write anew, in this order, what of ours waited with the times of a wrong clock."""
 
+    def load_authors(
+        self, channel: ChannelId, requester: PeerId, message_ids: tuple[MessageId, ...]
+    ) -> None:
+        """Load who wrote messages that `requester` asks for, and feed it."""
+
     def refused(self, who: str, reason: str) -> None:
         """Count what was refused."""
 
@@ -80,6 +85,8 @@ class Outlet:
             case values.Retrieve(wanted):
                 if self.host.retriever is not None:
                     self.host.retriever.retrieve(channel, wanted)
+            case values.LoadAuthors(requester, message_ids):
+                self.host.load_authors(channel, requester, message_ids)
             case values.LoadHeldBack(after, limit):
                 self.host.load_held_back(channel, after, limit)
             case values.Written(token, message_id):

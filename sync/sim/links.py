@@ -64,8 +64,9 @@ class Links(Protocol):
     def overrun(self, sender: int, receiver: Node) -> None:
         """More waits on a link than it holds: it is closed, with what waits there."""
 
-    pongs: Pongs | None
-    """What tells clocks, where links do; None where time comes from elsewhere."""
+    @property
+    def pongs(self) -> Pongs | None:
+        """What tells clocks, where links do; None where time comes from elsewhere."""
 
     def clock_set(self, node: Node) -> None:
         """A node's wall clock was set."""
@@ -76,12 +77,11 @@ class Mesh:
 
     def __init__(self, around: Surroundings, *, telling: bool = False) -> None:
         self._around = around
-        self.pongs: Pongs | None
-        self._pongs = self.pongs = Pongs(
+        self.pongs = Pongs(
             around.nodes, around.timeline, around.rng, around.feed_channel, around.rooms
         )
         if telling:
-            self._pongs.begin()
+            self.pongs.begin()
         self.rewired()
 
     def receivers(self, node: Node) -> Sequence[int]:
@@ -97,8 +97,9 @@ class Mesh:
     def rewired(self) -> None:
         """Let every pair notice, each in its time, what it can reach now."""
         around = self._around
-        for one in around.nodes:
-            for other in around.nodes[one.number + 1 :]:
+        programs = [node for node in around.nodes if not node.is_alias]
+        for one in programs:
+            for other in programs[one.number + 1 :]:
                 up = around.network.reachable(one.number, other.number)
                 if up != _linked(one, other):
                     self._plan(one, other, NOTICED if up else UNNOTICED)
@@ -131,10 +132,20 @@ class Mesh:
             self._leave(one, receiver)
             self._plan(one, receiver, NOTICED)
 
+    def dial(self, one: Node, other: Node) -> None:
+        """Make a link at once, where there is none."""
+        if other.runner is not None and not _linked(one, other):
+            self._join(one, other)
+
+    def hang_up(self, one: Node, other: Node) -> None:
+        """Take a link down at once, where there is one."""
+        if _linked(one, other):
+            self._leave(one, other)
+
     def clock_set(self, node: Node) -> None:
         """See `Links`."""
-        self._pongs.begin()
-        self._pongs.changed(node, was_set=True)
+        self.pongs.begin()
+        self.pongs.changed(node, was_set=True)
 
     def _relink(self, one: Node, other: Node) -> None:
         up = self._around.network.reachable(one.number, other.number)
@@ -154,8 +165,8 @@ class Mesh:
         for channel in channels:
             around.feed_channel(one, values.PeerJoined(other.identity.peer_id), channel)
             around.feed_channel(other, values.PeerJoined(one.identity.peer_id), channel)
-        self._pongs.tell(one, other)
-        self._pongs.tell(other, one)
+        self.pongs.tell(one, other)
+        self.pongs.tell(other, one)
 
     def _leave(self, one: Node, other: Node) -> None:
         one.leave(other.number)
@@ -176,7 +187,7 @@ class Air:
 
     def __init__(self, around: Surroundings) -> None:
         self._around = around
-        self.pongs: Pongs | None = None
+        self.pongs = None
         for node in around.nodes:
             self._tell_audience(node)
         self._tell_clocks()

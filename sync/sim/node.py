@@ -118,6 +118,11 @@ class Node:
         """How far ahead its wall clock is to those who hear its pings."""
         return self.clock_offset if self.told_offset is None else self.told_offset
 
+    @property
+    def is_alias(self) -> bool:
+        """Whether it is but another identity of a hostile member, without a program of its own."""
+        return not self.disks
+
     def loaded(self, channel: ChannelId, message_id: MessageId, size: int) -> None:
         """Note that a stored message is let out, in a frame of `size` bytes or none."""
         if self.logbook is not None:

@@ -137,6 +137,8 @@ class Outlet:
                 self.write_anew(node, channel, message_ids)
             case values.LoadHeldBack(after, limit):
                 self._load(node, channel, after, limit)
+            case values.LoadAuthors(requester, message_ids):
+                self._load_authors(node, channel, requester, message_ids)
             case (
                 values.StoreMessage()
                 | values.SetStatus()
@@ -182,7 +184,8 @@ class Outlet:
 
     def _marked(self, node: Node, room: Room, message_id: MessageId, delivery: Delivery) -> None:
         channel = room.channel
-        disks = {number: self.nodes[number].disks[channel] for number in room.members}
+        members = [self.nodes[number] for number in room.members]
+        disks = {one.number: one.disks[channel] for one in members if not one.is_alias}
         proved_by = []
         if delivery is Delivery.ACKNOWLEDGED:
             assert node.runner is not None
@@ -218,6 +221,15 @@ class Outlet:
             self.timeline.call(self.timeline.now + took, arrive)
 
         begin()
+
+    def _load_authors(
+        self, node: Node, channel: ChannelId, requester: PeerId, message_ids: Sequence[MessageId]
+    ) -> None:
+        """Read who wrote what is asked for; where that fails, it is asked for again."""
+        disk = node.disks[channel]
+        with suppress(StorageError):
+            named = tuple([disk.load(one).named for one in message_ids if one in disk.rows])
+            self.streams.feed(node, values.AuthorsLoaded(requester, named), channel)
 
     def tell_damage(self, node: Node) -> None:
         """Tell a node's machines what was read and is no longer what was stored."""
