@@ -21,6 +21,7 @@ from sync.group.records import (
 from sync.group.session_values import (
     PAGE,
     CloseSession,
+    CloseTransfer,
     OpenSession,
     PeerGone,
     PeerJoined,
@@ -33,6 +34,7 @@ from sync.group.session_values import (
     SessionOffered,
     SessionOpened,
     SessionPayload,
+    Sought,
     StartSession,
     TransferEnded,
     Transferred,
@@ -45,6 +47,7 @@ __all__ = [  # what is only passed on
     "Altered",
     "ChannelState",
     "CloseSession",
+    "CloseTransfer",
     "OpenSession",
     "Outline",
     "OwnState",
@@ -63,6 +66,7 @@ __all__ = [  # what is only passed on
     "SetDelivery",
     "SetLog",
     "SetStatus",
+    "Sought",
     "StartSession",
     "Status",
     "StoreMessage",
@@ -326,6 +330,8 @@ Effect: TypeAlias = (
     | SendPayload
     | CloseSession
     | Push
+    | CloseTransfer
+    | Sought
     | Written
     | Deliver
     | Altered

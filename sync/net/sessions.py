@@ -102,6 +102,8 @@ class SessionStreams:
         self._offered: Counter[PeerId] = Counter()
         self._traffic: dict[tuple[ChannelId, PeerId], Traffic] = {}
         self._pushes = asyncio.Semaphore(PUSHES_MAX)
+        self._transfers: dict[tuple[ChannelId, PeerId], set[SecureStream]] = {}
+        """What peers push to us."""
 
     # --- What the machines want ----------------------------------------------------------------
 
@@ -127,6 +129,11 @@ class SessionStreams:
     def push(self, channel: ChannelId, peer: PeerId, hashes: Sequence[bytes]) -> None:
         """Send stored messages on a transfer stream."""
         self._spawn("transfer", self._push(channel, peer, hashes))
+
+    def close_transfers(self, channel: ChannelId, peer: PeerId) -> None:
+        """Take no more of what `peer` pushes."""
+        for stream in self._transfers.get((channel, peer), ()):
+            stream.abort()
 
     def cost(self, channel: ChannelId, peer: PeerId) -> tuple[int, int, Nanos]:
         """Return bytes in, bytes out and nanoseconds of the session that has just ended."""
@@ -281,12 +288,17 @@ class SessionStreams:
             await self._host.breathe()
 
     async def _read_transfer(self, channel: ChannelId, stream: SecureStream) -> None:
+        key = (channel, stream.peer)
+        self._transfers.setdefault(key, set()).add(stream)
         try:
             while batch := await self._next_batch(stream):
                 for payload in batch:
                     self._host.feed(channel, values.Transferred(stream.peer, payload))
                     await self._host.breathe()
         finally:
+            self._transfers[key].discard(stream)
+            if not self._transfers[key]:
+                del self._transfers[key]
             self._host.feed(channel, values.TransferEnded(stream.peer))
 
     async def _next_batch(self, stream: SecureStream) -> list[bytes]:

@@ -71,6 +71,7 @@ class Outlet:
                 self.meter.missed(node.number, message_id, self.timeline.now)
             case (
                 values.Lacking()
+                | values.Sought()
                 | values.Retrieve()
                 | values.Found()
                 | values.Previewed()
@@ -90,6 +91,8 @@ class Outlet:
                 self._carry_out_session(node, effect)
             case values.Push(peer, hashes):
                 self.streams.push(node, self._by_peer[peer], hashes, self.timeline.now)
+            case values.CloseTransfer(peer):
+                self.streams.stop_push(node, self._by_peer[peer], self.timeline.now)
             case (
                 values.StoreMessage()
                 | values.SetStatus()

@@ -1,7 +1,7 @@
 """Session and transfer streams between simulated nodes: ordered, reliable, cut with the links."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeAlias
 
@@ -9,6 +9,7 @@ from sync.group import values
 from sync.machine import ChannelId, Nanos
 from sync.sim.network import Network
 from sync.sim.node import Node, Stream
+from sync.sim.uplinks import Pushing, Uplinks
 from sync.sim.watch import Watch
 from sync.view import FrameKind
 from sync.waku.message import WakuMessage, content_topic, pubsub_topic
@@ -42,6 +43,10 @@ class Streams:
     """Everything put on streams so far: openings, payloads, messages and ends."""
     cut_at: int | None = None
     """Which of these is lost, and its stream with it; None for none."""
+    uplinks: Uplinks = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.uplinks = Uplinks(self.network.link.uplink)
 
     def open(self, node: Node, wanted: values.OpenSession, other: Node, now: Nanos) -> None:
         """Open a stream to reconcile or to check, or tell that it cannot be."""
@@ -87,24 +92,57 @@ class Streams:
     def push(self, node: Node, other: Node, hashes: Sequence[bytes], now: Nanos) -> None:
         """Send stored messages on a transfer stream of their own."""
         stream = Stream({})
+        messages = self._transferred(node, other, hashes)
+        if self.uplinks.rate is None:
+            for message in messages:
+                self._send_pushed(stream, node, other, message, now)
+            self._carry(stream, node, other, values.TransferEnded(node.identity.peer_id), now)
+            return
+        pushing = self.uplinks.begin(node.number, other.number, iter(messages))
+        self._push_on(stream, node, other, pushing, now)
+
+    def stop_push(self, node: Node, other: Node, now: Nanos) -> None:
+        """Close the transfers of `other` to a node, which takes no more of them."""
+        self.uplinks.stop(other.number, node.number, now + self.network.latency())
+
+    def _transferred(
+        self, node: Node, other: Node, hashes: Sequence[bytes]
+    ) -> Iterator[values.Transferred]:
         topic = pubsub_topic(self.channel)
-        me = node.identity.peer_id
         pages = [hashes[at : at + values.PAGE] for at in range(0, len(hashes), values.PAGE)]
-        for loaded in [one for page in pages for one in node.disk.load_by_hash(page)]:
-            created_ns = loaded.entry.header.created_ns
-            waku = WakuMessage(loaded.payload, content_topic(self.channel), created_ns)
-            payload = encode_transfer(waku, topic)
-            self.sent_bytes += len(payload)
-            peer = other.identity.peer_id
-            node.tapped(now, self.channel, peer, FrameKind.TRANSFER, payload, sent=True)
-            self._carry(stream, node, other, values.Transferred(me, payload), now)
-        self._carry(stream, node, other, values.TransferEnded(me), now)
+        for page in pages:
+            for loaded in node.disk.load_by_hash(page):
+                created_ns = loaded.entry.header.created_ns
+                waku = WakuMessage(loaded.payload, content_topic(self.channel), created_ns)
+                yield values.Transferred(node.identity.peer_id, encode_transfer(waku, topic))
+
+    def _send_pushed(
+        self, stream: Stream, node: Node, other: Node, message: values.Transferred, now: Nanos
+    ) -> None:
+        self.sent_bytes += len(message.payload)
+        peer = other.identity.peer_id
+        node.tapped(now, self.channel, peer, FrameKind.TRANSFER, message.payload, sent=True)
+        self._carry(stream, node, other, message, now)
+
+    def _push_on(
+        self, stream: Stream, node: Node, other: Node, pushing: Pushing, now: Nanos
+    ) -> None:
+        """Send the next message, and go on when it has left."""
+        message = None if stream.cut or pushing.stopped(now) else next(pushing.inputs, None)
+        if message is None:
+            self.uplinks.end(node.number, other.number, pushing)
+            self._carry(stream, node, other, values.TransferEnded(node.identity.peer_id), now)
+            return
+        self._send_pushed(stream, node, other, message, now)
+        left = self.uplinks.free_at(node.number)
+        self.schedule(left, partial(self._push_on, stream, node, other, pushing, left))
 
     def _carry(
         self, stream: Stream, sender: Node, receiver: Node, event: values.Input, now: Nanos
     ) -> None:
         """Deliver in order; where the ends cannot reach each other, the stream is cut."""
-        at = max(now + self.network.latency(), stream.last_arrival + 1)
+        left = self.uplinks.departs(sender.number, receiver.number, event, now)
+        at = max(left + self.network.latency(), stream.last_arrival + 1)
         stream.last_arrival = at
         if self.watch is not None:
             self.watch.carried(sender, receiver, event, now, at)
