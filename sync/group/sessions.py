@@ -143,6 +143,11 @@ class Sessions:
         """Whether somebody finds out what is missing, or brings it."""
         return self._shares.busy
 
+    @property
+    def leader(self) -> Session | None:
+        """Return the session that finds out what is missing, and brings the newest of it."""
+        return self._shares.leader
+
     # --- Beginning -----------------------------------------------------------------------------
 
     def _on_start(
