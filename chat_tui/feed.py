@@ -3,23 +3,27 @@
 Rule: taking note of an event costs the engine nothing and can never be refused.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from chat_tui.mentions import mentions
 from chat_tui.model import BEGINNING, Conversation
+from chat_tui.namesakes import Names
 from chat_tui.row import Change
 from chat_tui.text import clean_text
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.view import (
     DeliveryShown,
+    DiscardedShown,
     Event,
     FoundShown,
     Line,
     LineChanged,
     MessageShown,
     Notice,
+    PeerInfo,
+    PeerShown,
     Position,
     PreviewShown,
     TrustShown,
@@ -56,6 +60,8 @@ class Feed:
 
     def __init__(self, me: PeerId, nick: str) -> None:
         self._me, self._nick = me, nick
+        self._names = Names()
+        self._told_apart = self._names.shared
         self._conversations: dict[ChannelId, Conversation] = {}
         self._mentions: dict[ChannelId, int] = {}
         self._events: list[Event] = []
@@ -64,8 +70,13 @@ class Feed:
     def conversation(self, channel: ChannelId) -> Conversation:
         """Return the conversation of a channel; an empty one begins with its first page."""
         if channel not in self._conversations:
-            self._conversations[channel] = Conversation(channel, self._me, self._nick)
+            self._conversations[channel] = Conversation(channel, self._me, self._nick, self._names)
         return self._conversations[channel]
+
+    def know(self, peers: Iterable[PeerInfo]) -> None:
+        """Take note of people, also of earlier runs: others may have their names."""
+        for peer in peers:
+            self._names.hear(peer.peer, peer.nick)
 
     def unread(self, channel: ChannelId) -> int:
         """Return how many messages of a channel nobody has seen."""
@@ -143,7 +154,7 @@ class Feed:
                 case DeliveryShown(channel, message_id, delivery):
                     changes = self.conversation(channel).settle(message_id, delivery)
                     self._changed(channel, changes, shown, news)
-                case WithdrawnShown(channel):
+                case WithdrawnShown(channel) | DiscardedShown(channel):
                     self._changed(channel, self.conversation(channel).restart(), shown, news)
                     news.flooded = news.flooded or channel == shown
                 case FoundShown(channel, _, False):
@@ -151,8 +162,15 @@ class Feed:
                     found[channel] = self.conversation(channel)
                 case Notice():
                     news.notices.append(event)
+                case PeerShown(peer, nick):
+                    self._names.hear(peer, nick)
+                    news.around = True
                 case _:
                     news.around = True
+        if self._names.shared is not self._told_apart:
+            self._told_apart = self._names.shared
+            for channel, held in self._conversations.items():
+                self._changed(channel, held.tell_apart(), shown, news)
         news.filled = [held for held in found.values() if held.gaps()]
         if self._flooded:
             self._flooded = False

@@ -6,6 +6,7 @@ Only what a command needs is imported, when it needs it: a start shows its scree
 import asyncio
 import json
 import os
+import shutil
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
@@ -129,10 +130,10 @@ def tail(*, as_json: bool, history: int, **options: Any) -> None:
         if as_json:
             click.echo(json.dumps(reply, ensure_ascii=False))
         elif reply["event"] == "message":
-            from chat_tui.text import clean_nick, clean_text, time_of_day
+            from chat_tui.plain_lines import tailed
 
-            when = time_of_day(reply["created_ns"])
-            click.echo(f"{when} {clean_nick(reply['nick'])}: {clean_text(reply['text'])}")
+            width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+            click.echo(tailed(reply, width))
 
     asyncio.run(_followed(setup_of(options), request, show))
 
@@ -211,11 +212,16 @@ def sim(*, json_lines: bool, **options: Any) -> None:
     """Simulate people on a bad network, with real engines and a virtual clock.
 
     Every run asserts the promises of the chat: one order everywhere, nothing lost that was shown
-    as sent, nothing before what it depends on, honest marks. Exit 1 if one does not hold, or if
+    as sent, nothing before what it depends on, honest marks, nothing forged, bounded tables.
+    With --hostile they are asserted among the others. Exit 1 if one does not hold, or if
     somebody still lacks a line at the end.
     """
     from chat_tui.simulate import Request, simulate
 
+    if options["peers"] - options["hostile"] < 2:  # noqa: PLR2004  # a conversation takes two
+        raise click.UsageError("Of the people, two at least must not be hostile.")
+    if options["hostile"] and options["mesh"] is False:
+        raise click.UsageError("Hostile people need links; leave out --broadcast.")
     sys.exit(simulate(Request(**options), click.echo, json_lines=json_lines))
 
 

@@ -14,7 +14,7 @@ from storage.members import Members
 from storage.trust import TrustStore
 from sync.errors import ChatError, LocalError, RemoteError
 from sync.identity import Identity, short_fingerprint
-from sync.machine import ChannelId, PeerId
+from sync.machine import HOUR, ChannelId, Nanos, PeerId
 from sync.net.clock import Clock
 from sync.net.direct import direct_channel
 from sync.view import (
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 UNSAVED_MAX: Final = 1024
 """What was seen of people and is not on the disk yet; beyond it, the next meeting saves it."""
+
+STANDING_AFTER: Final[Nanos] = 24 * HOUR
+"""How long ago somebody must have been met first to be more than a key made up today."""
 
 DIRECT_MAX: Final = 64
 """Channels of two that others may open with us and that we have not written in: a row on the disk
@@ -97,6 +100,8 @@ class People:
         """Hear of it when somebody opens a channel of two with us; those blocked are not let in."""
         node.knocks.on_direct = lambda peer, noise_key: self._put(_Wished(peer, noise_key))
         node.mesh.blocked.update(self.book.blocked())
+        node.mesh.verified.update(self.book.verified())
+        node.mesh.met.update(self.book.met_before(self._clock.wall() - STANDING_AFTER))
 
     @property
     def _node(self) -> "Node":
@@ -232,6 +237,7 @@ class People:
         await self._store.set_verified(peer, nick, now)
         await self._store.answer_warnings(peer, now)
         self.book.verify(peer, nick, now)
+        self._node.mesh.verified.add(peer)
         self._say(peer)
 
     async def trust(self, peer: PeerId) -> None:
@@ -271,7 +277,11 @@ class People:
 def warning_sentence(warning: KeyWarning) -> str:
     """Return what changed, what it may mean, and how to answer."""
     nick = clean_nick(warning.nick)
-    known = "a key you verified" if warning.verified else "another key at the same address"
+    known = (
+        "a key you verified"
+        if warning.verified
+        else "a key you have known for days, at the same address"
+    )
     return (
         f"CHANGED KEY: {nick} was known by {known} ({short_fingerprint(warning.known)}) and now "
         f"uses {short_fingerprint(warning.peer)}. It may be a new computer, or somebody else. "

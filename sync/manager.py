@@ -19,7 +19,8 @@ from sync.machine import HOUR, MINUTE, SECOND, ChannelId, Nanos, PeerId, Tick
 from sync.searching import Search
 
 SESSIONS_MAX = 4
-"""Sessions we begin and that run at once; each holds two connections and up to a payload."""
+"""Sessions we begin and that run at once, of one peer each; each holds two connections and up to a
+payload."""
 
 LACKING_AFTER: Nanos = 3 * SECOND // 2
 """How long we wait for what is missing to come by itself before we reconcile."""
@@ -215,7 +216,8 @@ class Manager:
         """When the next session may start; none while all places are taken."""
         times = [regular.at for regular in self._regular.values()]
         if len(self._running) < SESSIONS_MAX:
-            times += [wish.at for wish in self._wishes.values()]
+            busy = {peer for _, peer in self._running}
+            times += [wish.at for (_, peer), wish in self._wishes.items() if peer not in busy]
             times += [one.at for one in self._searches.values() if one.at is not None]
         return min(times, default=None)
 
@@ -297,7 +299,7 @@ class Manager:
         """Try again what failed, ever later; ask somebody else while something is missing."""
         channel, peer, converged = event.channel, event.peer, event.converged
         ended = self._running.pop((channel, peer), None)
-        failures = ended.failures + 1 if ended is not None else 1
+        failures = ended.failures + 1 if ended is not None and not event.got else 1
         at = now + min(RETRY_FIRST << min(failures - 1, 6), RETRY_MAX)
         if converged:
             self._wishes.pop((channel, peer), None)
@@ -324,14 +326,21 @@ class Manager:
             self._wishes[key] = wish
 
     def _start_due(self, now: Nanos) -> list[Start]:
-        starts = []
-        for key in sorted(self._wishes, key=lambda key: (self._wishes[key].at, key)):
-            wish = self._wishes[key]
-            if wish.at > now or len(self._running) >= SESSIONS_MAX:
+        """Start what is due and has a place: first with whom it failed least, then in order.
+
+        Nobody has more than one of the places, and who keeps failing waits for all others.
+        """
+        starts: list[Start] = []
+        busy = {peer for _, peer in self._running}
+        due = [key for key, wish in self._wishes.items() if wish.at <= now]
+        for key in sorted(
+            due, key=lambda key: (self._wishes[key].failures, self._wishes[key].at, key)
+        ):
+            if len(self._running) >= SESSIONS_MAX:
                 break
-            if key in self._running:
-                wish.at = now + RETRY_FIRST
+            if key[1] in busy:
                 continue
-            self._running[key] = self._wishes.pop(key)
+            busy.add(key[1])
+            wish = self._running[key] = self._wishes.pop(key)
             starts.append(Start(*key, PROTOCOL, wish.why, wish.span))
         return starts

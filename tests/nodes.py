@@ -103,6 +103,7 @@ class Station:
         self.frames: list[tuple[PeerId, ChannelId, bytes]] = []
         self.refusals: list[tuple[str, str]] = []
         self.knocks: list[PeerId] = []
+        self.renames = 0
         self.tasks: list[asyncio.Task[None]] | None = None
         addresses = Addresses(Random(1))
         self.mesh = Mesh(self.identity, self.clock, self.secrets, addresses, self, self.spawn)
@@ -138,6 +139,7 @@ class Station:
 
     def renamed(self, peer: PeerId) -> None:
         del peer
+        self.renames += 1
 
     def knocked(self, peer: PeerId) -> None:
         self.knocks.append(peer)

@@ -13,7 +13,7 @@ from proto import link_pb2
 from sync.errors import LocalError
 from sync.machine import ChannelId
 from sync.net import invite
-from sync.net.invite import Invite, channel_name, decode, encode, open_channel
+from sync.net.invite import Invite, channel_name, decode, encode, is_guessable, open_channel
 from sync.sds.parameters import PROFILES
 
 NAMES = st.text(string.ascii_lowercase + string.digits + "-_.", min_size=1, max_size=32)
@@ -146,3 +146,9 @@ def test_the_form_of_a_name_is_its_own_form(text: str) -> None:
         return
 
     assert channel_name(name) == name
+
+
+def test_whoever_knows_the_name_of_an_open_channel_can_be_in_it_however_we_came_there() -> None:
+    assert is_guessable("tea", open_channel("tea").secret)
+    assert not is_guessable("tea", TEA.secret)
+    assert not is_guessable("no channel has a name like this", TEA.secret)

@@ -108,6 +108,43 @@ def test_no_more_sessions_run_at_once_than_the_limit() -> None:
     assert made.running == SESSIONS_MAX
 
 
+def test_no_peer_holds_more_than_one_place() -> None:
+    made = Manager(ME, random.Random(0))
+    channels = [ChannelId(f"{number:02x}" * 16) for number in range(SESSIONS_MAX)]
+
+    started = [start for each in channels for start in made.handle(Joined(each, PEERS[0]), NOW)]
+    started += made.handle(Joined(LOBBY, PEERS[1]), NOW)
+
+    assert [start.peer for start in started] == PEERS[:2]
+    assert soon(made) is None  # nothing is due while that peer's session goes on
+    [following] = made.handle(Ended(channels[0], PEERS[0], converged=True), NOW + SECOND)
+    assert (following.peer, following.channel) == (PEERS[0], channels[1])
+
+
+def test_who_keeps_failing_waits_for_everybody_else() -> None:
+    made = Manager(ME, random.Random(0))
+    hostile, late = PEERS[:SESSIONS_MAX], PEERS[SESSIONS_MAX]
+    for peer in hostile:
+        made.handle(Joined(LOBBY, peer), NOW)
+    for peer in hostile:
+        made.handle(Ended(LOBBY, peer, converged=False), NOW)
+
+    started = made.handle(Joined(LOBBY, late), NOW + RETRY_MAX)
+
+    assert whom(started) == [late, *hostile[:-1]]
+
+
+def test_a_session_that_brought_something_goes_on_soon() -> None:
+    made = Manager(ME, random.Random(0))
+    made.handle(Joined(LOBBY, PEERS[0]), NOW)
+
+    for number in range(10):
+        now = NOW + number * 10 * SECOND
+        assert not made.handle(Ended(LOBBY, PEERS[0], converged=False, got=1000), now)
+        assert due(made) == now + RETRY_FIRST
+        assert made.handle(Tick(), due(made))
+
+
 def test_a_session_that_failed_is_tried_again_ever_later() -> None:
     made = Manager(ME, random.Random(0))
     made.handle(Joined(LOBBY, PEERS[0]), NOW)

@@ -2,25 +2,40 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 import pytest
 
-from sync.errors import LocalError
-from sync.machine import SECOND, ChannelId
+from sync.codec import length_prefixed
+from sync.errors import LocalError, RemoteError
+from sync.machine import SECOND
 from sync.net.clock import draw_key
-from sync.net.frames import Frame, Goodbye, Open, Presence, Proof, SdsFrame, decode, encode
-from sync.net.link import PROTOCOL
+from sync.net.frames import (
+    Frame,
+    Goodbye,
+    Open,
+    Ping,
+    Pong,
+    Presence,
+    Proof,
+    SdsFrame,
+    decode,
+    encode,
+)
+from sync.net.link import PINGS_BURST, PRESENCE_EVERY, PROTOCOL
 from sync.net.listener import STRANGERS_PER_ADDRESS_MAX
-from sync.net.mesh import DEAD_AFTER, LINKS_PER_PEER_MAX, PING_EVERY
+from sync.net.membership import Membership
+from sync.net.mesh import DEAD_AFTER, LINKS_PER_PEER_MAX, PING_EVERY, PROOF_WITHIN
 from sync.net.stream import SecureStream
 from tests.entries import identity
 from tests.nodes import HOST, Station, channel_of, stations, until
+from tests.streams import record
 
 pytestmark = pytest.mark.net
 
 TEA, TEA_SECRET = channel_of("tea")
 SECRET_PLANS, _ = channel_of("secret-plans")
+LOBBY, _ = channel_of("lobby")
 
 
 @asynccontextmanager
@@ -33,10 +48,15 @@ async def linked(alice: Station, bob: Station) -> AsyncIterator[None]:
 
 
 @asynccontextmanager
-async def connected(station: Station, name: str = "eve") -> AsyncIterator[SecureStream]:
-    """A connection of our own to a station, which opens as a link."""
-    stream = await SecureStream.dial(HOST, station.port, identity(name), draw_key)
-    stream.send(encode(Open(PROTOCOL, 0)))
+async def connected(
+    station: Station, name: str = "eve", *channels: str, local: str = HOST
+) -> AsyncIterator[SecureStream]:
+    """A connection of our own to a station, which opens as a link and proves `channels`."""
+    stream = await SecureStream.dial(
+        HOST, station.port, identity(name), draw_key, local_address=local
+    )
+    proofs = Membership(stream.role, stream.handshake_hash, dict(map(channel_of, channels)))
+    stream.send_batch([encode(Open(PROTOCOL, 0)), *map(encode, map(Proof, proofs.opening()))])
     try:
         yield stream
     finally:
@@ -44,11 +64,21 @@ async def connected(station: Station, name: str = "eve") -> AsyncIterator[Secure
         await stream.wait_closed()
 
 
+def sealed(stream: SecureStream, plaintext: bytes) -> bytes:
+    """Records of bytes that need not be whole frames."""
+    step = 60_000
+    return b"".join(
+        record(stream._sender.encrypt(b"", plaintext[at : at + step]))
+        for at in range(0, len(plaintext), step)
+    )
+
+
 async def heard(stream: SecureStream) -> list[Frame]:
-    """All that comes over a stream until the other end closes it."""
+    """All that comes over a stream until the other end closes it, in whatever manner."""
     frames: list[Frame] = []
-    while batch := await stream.receive_batch():
-        frames += map(decode, batch)
+    with suppress(RemoteError):
+        while batch := await stream.receive_batch():
+            frames += map(decode, batch)
     return frames
 
 
@@ -382,21 +412,145 @@ def test_of_two_clocks_our_own_counts() -> None:
     assert alice.mesh.clock_offset() == 0
 
 
-async def test_no_links_are_left_open_for_those_who_only_fill_places(
+@pytest.mark.parametrize("proved", [(), ("lobby",), ("tea",)], ids=["nothing", "open", "private"])
+async def test_who_floods_from_one_address_keeps_nobody_else_out(
+    monkeypatch: pytest.MonkeyPatch, proved: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr("sync.net.mesh.LINKS_MAX", 6)
+    monkeypatch.setattr("sync.net.mesh.ARRIVING_MAX", 2)
+    monkeypatch.setattr("sync.net.places.CROWD", 3)
+    alice, bob, carol = (Station(name, "tea", "lobby") for name in ("alice", "bob", "carol"))
+    bob.mesh.open.add(LOBBY)
+    async with linked(alice, bob), stations(carol), AsyncExitStack() as closing:
+        for number in range(12):
+            flood = connected(bob, f"eve {number}", *proved, local="127.0.0.2")
+            eve = await closing.enter_async_context(flood)
+            assert await eve.receive()  # a ping, or a goodbye
+            bob.clock.forward(PROOF_WITHIN // 4)
+        await carol.mesh.connect(HOST, bob.port)
+        await until(lambda: (bob.me, TEA) in carol.shared, "a friend gets a place all the same")
+        bob.clock.forward(PROOF_WITHIN)
+        await until(lambda: len(bob.mesh.links) <= 6, "the others gave way")
+
+        assert {alice.me, carol.me} <= set(bob.mesh.links)
+
+
+async def test_of_many_addresses_strangers_give_way_and_people_known_never(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("sync.net.mesh.LINKS_MAX", 3)
+    monkeypatch.setattr("sync.net.mesh.ARRIVING_MAX", 1)
     alice, bob = Station("alice", "tea"), Station("bob", "tea")
-    async with stations(alice, bob), AsyncExitStack() as closing:
-        for number in range(6):
-            await closing.enter_async_context(connected(bob, f"eve {number}"))
-            newest = identity(f"eve {number}").peer_id
-            await until(lambda: newest in bob.mesh.links, "eve has a link")  # noqa: B023
-        await alice.mesh.connect(HOST, bob.port)
-        await until(lambda: bob.shared, "a member gets a place all the same")
+    met, compared = (identity(name).peer_id for name in ("met", "compared"))
+    bob.mesh.met.add(met)
+    bob.mesh.verified.add(compared)
+    async with linked(alice, bob), AsyncExitStack() as closing:
+        for number, name in enumerate(("met", "compared", "eve 1", "eve 2", "eve 3"), start=2):
+            stranger = connected(bob, name, local=f"127.0.0.{number}")
+            stream = await closing.enter_async_context(stranger)
+            assert await stream.receive()  # a ping
+        bob.clock.forward(PROOF_WITHIN)
+        await until(lambda: len(bob.mesh.links) <= 3, "strangers gave way")
 
-        await until(lambda: len(bob.mesh.links) <= 3, "the others gave way")
-        assert bob.shared == {(alice.me, ChannelId(TEA))}
+        assert set(bob.mesh.links) == {alice.me, met, compared}
+
+
+async def test_over_one_ping_a_second_before_a_proof_ends_the_link() -> None:
+    alice, bob = Station("alice", "tea"), Station("bob", "tea")
+    async with linked(alice, bob), connected(bob) as eve:
+        eve.send_batch([encode(Ping(number, 0)) for number in range(1000)])
+        frames = await heard(eve)
+        await until(lambda: bob.refusals, "it is counted")
+
+        assert len([frame for frame in frames if isinstance(frame, Pong)]) <= PINGS_BURST + 1
+        assert bob.refusals == [
+            (identity("eve").peer_id, "over one ping a second before any proof of a channel")
+        ]
+        assert alice.me in bob.mesh.links
+
+
+async def test_pings_of_a_member_beyond_any_reason_are_not_answered() -> None:
+    bob = Station("bob", "tea")
+    async with stations(bob), connected(bob, "eve", "tea") as eve:
+        eve.send_batch([encode(Ping(number, 0)) for number in range(1000)])
+        eve.send(encode(SdsFrame(TEA, b"after the flood")))
+        await until(lambda: bob.frames, "the flood is over")
+        bob.mesh.hang_up("that is all")
+        pongs = [frame for frame in await heard(eve) if isinstance(frame, Pong)]
+
+        assert 0 < len(pongs) <= PINGS_BURST + 1
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [Presence(TEA, "eve"), SdsFrame(TEA, b"x"), Pong(1, 2)],
+    ids=["presence", "frame", "pong"],
+)
+async def test_strangers_may_send_next_to_nothing(frame: Frame) -> None:
+    bob = Station("bob", "tea")
+    async with stations(bob), connected(bob) as eve:
+        eve.send_batch([encode(frame)] * 2000)
+        await heard(eve)
+        await until(lambda: bob.refusals, "it is counted")
+
+        assert [reason for _, reason in bob.refusals] == [
+            "too many frames before any proof of a channel"
+        ]
+
+
+async def test_of_a_frame_that_a_stranger_begins_little_is_kept() -> None:
+    bob = Station("bob", "tea")
+    async with stations(bob), connected(bob) as eve, connected(bob, "mallory", "tea") as member:
+        large = length_prefixed(bytes(100_000))
+        for stream in (eve, member):
+            stream._writer.write(sealed(stream, large[:50_000]))
+        await heard(eve)
+        member._writer.write(sealed(member, large[50_000:]))
+        await until(lambda: len(bob.refusals) == 2, "the whole of the other's is read")
+
+        by_peer = dict(bob.refusals)
+        assert "bytes of one frame" in by_peer[identity("eve").peer_id]
+        assert "cannot be read" in by_peer[identity("mallory").peer_id]
+
+
+async def test_a_name_that_changes_all_the_time_is_told_once_a_second_and_last_as_it_is() -> None:
+    bob = Station("bob", "tea")
+    async with stations(bob), connected(bob, "eve", "tea") as eve:
+        eve.send_batch([encode(Presence(TEA, f"eve {number}")) for number in range(1000)])
+        eve.send(encode(SdsFrame(TEA, b"after the flood")))
+        await until(lambda: bob.frames, "the flood is over")
+        told = bob.renames
+        bob.clock.forward(PRESENCE_EVERY)
+        await until(lambda: bob.renames > told, "the last one is told")
+
+        assert told <= 3  # it came, it told its first name, and a second may have passed
+        assert bob.mesh.nick_of(identity("eve").peer_id) == "eve 999"
+        assert bob.renames == told + 1
+
+
+async def test_those_who_do_not_read_are_cut_where_too_much_is_queued_for_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sync.net.mesh.OUTBOUND_MAX", 4 * 1024 * 1024)
+    alice, bob = Station("alice", "tea"), Station("bob", "tea")
+    async with linked(alice, bob), AsyncExitStack() as closing:
+        lazy = [f"eve {number}" for number in range(4)]
+        for name in lazy:
+            stream = await closing.enter_async_context(connected(bob, name, "tea"))
+            stream._writer.transport.pause_reading()  # type: ignore[attr-defined]
+        await until(lambda: len(bob.shared) == 5, "everybody shares the channel")
+        for number in range(100):
+            bob.mesh.broadcast(TEA, bytes(100_000))
+            bob.mesh.flush()
+            await until(lambda: len(alice.frames) > number, "alice reads")  # noqa: B023
+        await until(lambda: len(bob.mesh.links) < 5, "some are cut")
+
+        queued = sum(
+            link.stream.outbound_bytes for links in bob.mesh.links.values() for link in links
+        )
+        assert queued <= 4 * 1024 * 1024
+        assert alice.me in bob.mesh.links
+        assert bob.downs > 0
 
 
 async def test_who_is_blocked_has_done_nothing_wrong_by_dialling() -> None:

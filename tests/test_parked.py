@@ -7,7 +7,7 @@ from sync.group.parked import CLOCK_AHEAD_MAX, PARKED_PER_AUTHOR_MAX
 from sync.machine import MILLISECOND, MINUTE, SECOND
 from sync.sds.message import Delivery
 from tests.entries import Author
-from tests.groups import NOW, NOW_MS, Member, only
+from tests.groups import NOW, NOW_MS, Member, arrived, name_of, only, sds_of
 
 AHEAD_MS = CLOCK_AHEAD_MAX // MILLISECOND
 
@@ -74,6 +74,31 @@ def test_parked_messages_are_bounded_per_author() -> None:
     assert len(only(values.Refused, doom[-1])) == 1
     assert len(alice.group.parked) == PARKED_PER_AUTHOR_MAX + 1
     assert honest.entry.message_id in alice.group.parked
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_filter_and_request_beside_a_parked_message_count_and_its_history_does_not(
+    again: bool,  # a parameter of the test
+) -> None:
+    alice, bob = Member("alice"), Author("bob")
+    alice.join(bob.peer_id)
+    named, hinted = alice.write("one"), alice.write("two")
+    sent = bob.write("from the future", after=[named], lamport=NOW_MS + 2 * AHEAD_MS)
+    if again:
+        alice.hear(sent)
+    filter_of = alice.group.sds.filter.to_bytes()
+    message = sds_of(sent)._replace(bloom_filter=filter_of, repair_request=(name_of(hinted),))
+
+    effects = alice.tell(arrived(message, bob.peer_id))
+    relayed = alice.tell(arrived(message, Author("carol").peer_id))
+
+    changed = {one.message_id: one.delivery for one in only(values.DeliveryChanged, effects)}
+    possibly = Delivery.POSSIBLY_ACKNOWLEDGED
+    assert changed == {one.entry.message_id: possibly for one in (named, hinted)}
+    assert only(values.LoadAuthors, effects) == [
+        values.LoadAuthors(bob.peer_id, (hinted.entry.message_id,))
+    ]
+    assert only(values.LoadAuthors, relayed) == []
 
 
 def test_a_parked_message_counts_as_evidence_once_it_is_let_in() -> None:

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from chat_tui.client import Client
+from chat_tui.people import STANDING_AFTER
+from chat_tui.trust import HELD_LONG
 from sync.errors import LocalError
 from sync.sds.message import Delivery
 from sync.view import ChannelInfo, MessageShown, PeerInfo, PeerState, Trust, TrustShown
@@ -241,11 +243,33 @@ async def test_who_was_verified_is_so_after_a_restart(tmp_path: Path) -> None:
         await alice.verify(bob.identity.peer_id)
 
         assert (before, known(alice, "bob").trust) == (Trust.FIRST_SEEN, Trust.VERIFIED)
+        assert alice._node.mesh.verified == {bob.identity.peer_id}
         assert TrustShown(bob.identity.peer_id, "bob", Trust.VERIFIED) in heard.events
     async with opened(tmp_path, "alice") as alice:
         bob_there = known(alice, "bob")
 
     assert (bob_there.trust, bob_there.state) == (Trust.VERIFIED, PeerState.DOWN)
+
+
+async def test_who_keeps_a_place_is_known_from_the_disk(tmp_path: Path) -> None:
+    """Verified, met over a day ago, or in a channel that is not open to everybody."""
+    async with friends(tmp_path) as (alice, bob):
+        await alice.verify(bob.identity.peer_id)
+        await alice.create("plans")
+    day_later = setup_of(tmp_path, "alice")
+    alice = await Client.open(day_later)
+    wall = alice._clock.wall
+    alice._clock.wall = lambda: wall() + STANDING_AFTER  # type: ignore[method-assign]
+    try:
+        async with alice.running():
+            mesh = alice._node.mesh
+
+            assert mesh.verified == mesh.met == {bob.identity.peer_id}
+            assert mesh.open == {lobby(alice)}
+    finally:
+        await alice.close()
+    async with running(tmp_path, "alice") as alice:
+        assert alice._node.mesh.met == set()
 
 
 async def other_bob(tmp_path: Path) -> Client:
@@ -284,11 +308,15 @@ async def test_a_verified_name_with_another_key_is_warned_of_until_answered(
         assert alice.snapshot().warnings == ()
 
 
-async def test_another_key_at_the_same_address_is_warned_of(tmp_path: Path) -> None:
+async def test_another_key_at_the_address_of_somebody_known_for_long_is_warned_of(
+    tmp_path: Path,
+) -> None:
     async with running(tmp_path, "alice") as alice:
         async with running(tmp_path, "bob") as bob:
             await acquainted(alice, bob)
         await until(lambda: known(alice, "bob").state is PeerState.DOWN, "bob is gone")
+        people, peer = alice.people.book.people, bob.identity.peer_id
+        people[peer] = replace(people[peer], named_ns=people[peer].named_ns - HELD_LONG)
         new_bob = await other_bob(tmp_path)
         try:
             async with new_bob.running():

@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 from sync.machine import HOUR, MILLISECOND, SECOND, MessageId, Nanos
 from sync.sds.asking import (
     BACKOFF_MAX,
+    LEFT_TO_MAX,
     REQUESTS_MAX,
-    REQUESTS_PER_NAMER_MAX,
+    REQUESTS_PER_LINK_MAX,
     STALE_MAX,
     Asking,
 )
 from sync.sds.message import HistoryEntry
-from sync.sds.parameters import LAN
+from sync.sds.parameters import LAN, WAKU
 from sync.sds.repair import Window
 from tests.channels import NOW, message_id, peer
 
@@ -27,7 +28,7 @@ T_MAX = WINDOW.t_max
 def asking_for(*names: str, namer: str = "bob") -> Asking:
     asking = Asking(ALICE)
     for name in names:
-        asking.want(entry(name), peer(namer), WINDOW, NOW)
+        asking.want(entry(name), peer(namer), WINDOW, NOW, peer(namer))
     return asking
 
 
@@ -51,7 +52,7 @@ def fill(asking: Asking, namer: str, count: int) -> list[MessageId]:
     """Let `namer` name `count` messages; returns their ids."""
     names = [f"{namer} {number}" for number in range(count)]
     for name in names:
-        asking.want(entry(name), peer(namer), WINDOW, NOW)
+        asking.want(entry(name), peer(namer), WINDOW, NOW, peer(namer))
     return [message_id(name) for name in names]
 
 
@@ -115,7 +116,7 @@ def test_what_was_never_wanted_may_come() -> None:
     asking = asking_for("one")
 
     asking.drop(message_id("other"), WINDOW, NOW)
-    asking.heard(message_id("other"), WINDOW, NOW)
+    asking.heard(message_id("other"), peer("carol"), WINDOW, NOW)
 
     assert list(asking.requests) == [message_id("one")]
 
@@ -205,7 +206,7 @@ def test_a_wish_never_puts_off_what_is_asked_for_sooner_anyway() -> None:
 def test_who_hears_another_ask_leaves_it_to_them_and_asks_later() -> None:
     asking = asking_for("one", "two")
 
-    asking.heard(message_id("one"), WINDOW, NOW + SECOND)
+    asking.heard(message_id("one"), peer("carol"), WINDOW, NOW + SECOND)
 
     request = asking.requests[message_id("one")]
     assert request.t_req == NOW + SECOND + T_MAX + delay("one")
@@ -219,7 +220,7 @@ def test_asking_and_hearing_count_alike() -> None:
     due = NOW + delay("one")
 
     asked_for(asked, due)
-    heard.heard(message_id("one"), WINDOW, due)
+    heard.heard(message_id("one"), peer("carol"), WINDOW, due)
 
     one = message_id("one")
     assert asked.requests[one].asked == heard.requests[one].asked == 1
@@ -230,7 +231,7 @@ def test_asking_and_hearing_count_alike() -> None:
 def test_a_request_that_is_heard_twice_at_once_is_asked_for_once() -> None:
     asking = asking_for("one")
     for _ in range(5):
-        asking.heard(message_id("one"), WINDOW, NOW)
+        asking.heard(message_id("one"), peer("carol"), WINDOW, NOW)
 
     due = asking.deadline()
 
@@ -242,9 +243,9 @@ def test_a_flood_of_requests_by_others_fills_no_memory() -> None:
     asking = asking_for("one", "two")
 
     for number in range(5 * STALE_MAX):
-        asking.heard(message_id("one"), WINDOW, NOW + number * T_MAX)
+        asking.heard(message_id("one"), peer(f"peer {number}"), WINDOW, NOW + number * T_MAX)
 
-    assert len(asking._heap) <= 2 * len(asking.requests) + STALE_MAX
+    assert len(asking._links[peer("bob")].heap) <= 2 * len(asking.requests) + STALE_MAX
     assert asked_for(asking, NOW + T_MAX) == [message_id("two")]
 
 
@@ -252,10 +253,74 @@ def test_who_asks_every_second_keeps_the_others_from_asking_no_longer_than_once_
     asking = asking_for("one")
 
     for number in range(100):
-        asking.heard(message_id("one"), WINDOW, NOW + number * T_MAX // 100)
+        asking.heard(message_id("one"), peer("carol"), WINDOW, NOW + number * T_MAX // 100)
 
     assert asking.requests[message_id("one")].asked == 1
     assert asking.deadline() == NOW + T_MAX + delay("one")
+
+
+def test_who_asks_again_and_again_silences_nobody_for_ever() -> None:
+    asking = asking_for("one")
+    asked = 0
+
+    for second in range(600):
+        now = NOW + second * SECOND
+        asking.heard(message_id("one"), peer("mallory"), WINDOW, now)
+        asked += len(asked_for(asking, now))
+
+    assert asked >= 600 * SECOND // (8 * T_MAX)
+
+
+def test_however_many_ask_by_turns_we_ask_ourselves_in_the_end() -> None:
+    asking = asking_for("one")
+    asked = 0
+
+    for number in range(2 * LEFT_TO_MAX):
+        now = NOW + number * T_MAX
+        asking.heard(message_id("one"), peer(f"mallory {number}"), WINDOW, now)
+        asked += len(asked_for(asking, now))
+
+    assert asked > 0
+
+
+def test_links_have_turns_where_more_is_due_than_one_message_may_ask_for() -> None:
+    asking = Asking(ALICE)
+    fill(asking, "mallory", 200)
+    asking.want(entry("honest"), peer("carol"), WINDOW, NOW + T_MAX, peer("carol"))
+
+    asked = asked_for(asking, NOW + 2 * T_MAX)
+
+    assert message_id("honest") in asked
+
+
+def test_when_all_places_are_taken_who_named_most_gives_one_up_for_who_named_less() -> None:
+    asking = Asking(ALICE)
+    for number in range(REQUESTS_MAX // REQUESTS_PER_LINK_MAX):
+        fill(asking, f"mallory {number}", REQUESTS_PER_LINK_MAX)
+    everything = len(asking)
+
+    honest = fill(asking, "carol", 1)
+
+    assert honest[0] in asking.requests
+    assert len(asking.requests) == REQUESTS_MAX
+    assert len(asking) == everything + 1, "what gave way stands in line"
+    asking.drop(honest[0], WINDOW, NOW)
+    assert len(asking.requests) == REQUESTS_MAX, "and is called again"
+
+
+@pytest.mark.parametrize("name", ["one", "another", "a third"])
+def test_in_the_profile_waku_a_message_waits_for_the_answer_to_the_fifth_asking(name: str) -> None:
+    window = Window.of(WAKU, 2)
+    asking = Asking(ALICE)
+    asking.want(entry(name), peer("bob"), window, NOW)
+
+    times: list[Nanos] = []
+    while (due := asking.deadline()) is not None and len(times) < 5:
+        asking.ask(3, window, due)
+        times.append(due)
+
+    assert times[-1] + window.t_max <= NOW + window.gap_after
+    assert NOW + 16 * window.t_max <= NOW + window.gap_after, "whatever its T_req"
 
 
 @settings(deadline=None)
@@ -279,7 +344,7 @@ def test_the_heap_and_a_plain_search_agree(events: list[tuple[str, str, int]]) -
         elif what == "drop":
             asking.drop(message_id(name), WINDOW, now)
         elif what == "heard":
-            asking.heard(message_id(name), WINDOW, now)
+            asking.heard(message_id(name), peer("carol"), WINDOW, now)
         else:
             due = [(one.t_req, id_) for id_, one in asking.requests.items() if one.t_req <= now]
             assert asked_for(asking, now, most=2) == [id_ for _, id_ in sorted(due)[:2]]
@@ -296,10 +361,10 @@ def test_the_heap_and_a_plain_search_agree(events: list[tuple[str, str, int]]) -
 def test_one_author_names_so_many_and_the_next_stand_in_line(beyond: int) -> None:
     asking = Asking(ALICE)
 
-    fill(asking, "mallory", REQUESTS_PER_NAMER_MAX + beyond)
+    fill(asking, "mallory", REQUESTS_PER_LINK_MAX + beyond)
     honest = fill(asking, "carol", 1)
 
-    assert len(asking.requests) == REQUESTS_PER_NAMER_MAX + 1
+    assert len(asking.requests) == REQUESTS_PER_LINK_MAX + 1
     assert waiting_in_line(asking) == beyond
     assert honest[0] in asking.requests
 
@@ -307,10 +372,10 @@ def test_one_author_names_so_many_and_the_next_stand_in_line(beyond: int) -> Non
 @pytest.mark.parametrize("beyond", [0, 1, 5])
 def test_all_together_name_so_many_and_the_next_stand_in_line(beyond: int) -> None:
     asking = Asking(ALICE)
-    full = REQUESTS_MAX // REQUESTS_PER_NAMER_MAX
+    full = REQUESTS_MAX // REQUESTS_PER_LINK_MAX
 
     for number in range(full):
-        fill(asking, f"peer {number}", REQUESTS_PER_NAMER_MAX)
+        fill(asking, f"peer {number}", REQUESTS_PER_LINK_MAX)
     fill(asking, "late", beyond)
 
     assert len(asking.requests) == REQUESTS_MAX
@@ -319,7 +384,7 @@ def test_all_together_name_so_many_and_the_next_stand_in_line(beyond: int) -> No
 
 def test_who_stands_in_line_is_called_when_a_place_becomes_free_and_gets_a_new_t_req() -> None:
     asking = Asking(ALICE)
-    ids = fill(asking, "bob", REQUESTS_PER_NAMER_MAX + 2)
+    ids = fill(asking, "bob", REQUESTS_PER_LINK_MAX + 2)
 
     asking.drop(ids[0], WINDOW, NOW + HOUR)
 
@@ -331,7 +396,7 @@ def test_who_stands_in_line_is_called_when_a_place_becomes_free_and_gets_a_new_t
 
 def test_a_place_of_one_author_is_not_given_to_another_beyond_its_share() -> None:
     asking = Asking(ALICE)
-    of_mallory = fill(asking, "mallory", REQUESTS_PER_NAMER_MAX + 1)
+    of_mallory = fill(asking, "mallory", REQUESTS_PER_LINK_MAX + 1)
     of_carol = fill(asking, "carol", 1)
 
     asking.drop(of_carol[0], WINDOW, NOW)
@@ -351,16 +416,17 @@ def test_everybody_in_line_is_called_in_the_end() -> None:
         for one in list(asking.requests)[:50]:
             asking.drop(one, WINDOW, NOW)
         room = len(asking.requests) < REQUESTS_MAX
-        left_out = {namer for _, namer in asking.in_line.values()}
-        assert not room or all(asking._by_namer[one] == REQUESTS_PER_NAMER_MAX for one in left_out)
+        left_out = {waiting.via for waiting in asking.in_line.values()}
+        counts = [asking._links[one].count for one in left_out]
+        assert not room or counts == [REQUESTS_PER_LINK_MAX] * len(counts)
 
     assert everybody == 1800
-    assert not asking._by_namer
+    assert not asking._links
 
 
 def test_what_came_while_it_stood_in_line_is_not_called() -> None:
     asking = Asking(ALICE)
-    ids = fill(asking, "bob", REQUESTS_PER_NAMER_MAX + 2)
+    ids = fill(asking, "bob", REQUESTS_PER_LINK_MAX + 2)
 
     asking.drop(ids[-2], WINDOW, NOW)
     asking.drop(ids[0], WINDOW, NOW)
@@ -371,8 +437,8 @@ def test_what_came_while_it_stood_in_line_is_not_called() -> None:
 
 def test_what_stands_in_line_stands_there_once() -> None:
     asking = Asking(ALICE)
-    fill(asking, "bob", REQUESTS_PER_NAMER_MAX + 2)
+    fill(asking, "bob", REQUESTS_PER_LINK_MAX + 2)
 
-    fill(asking, "bob", REQUESTS_PER_NAMER_MAX + 2)
+    fill(asking, "bob", REQUESTS_PER_LINK_MAX + 2)
 
-    assert len(asking) == REQUESTS_PER_NAMER_MAX + 2
+    assert len(asking) == REQUESTS_PER_LINK_MAX + 2

@@ -12,7 +12,8 @@ from sync.group.shares import STALLED_AFTER
 from sync.machine import MILLISECOND, MINUTE, SECOND, Nanos
 from sync.sim.network import Link
 from sync.sim.node import Node
-from sync.sim.world import CHANNEL, World
+from sync.sim.rooms import CHANNEL
+from sync.sim.world import World
 from tests.archives import archive, assert_equal, divided, preloaded, scattered
 
 pytestmark = pytest.mark.slow
@@ -102,7 +103,7 @@ def test_what_the_first_peer_claims_and_never_sends_comes_from_others(seed: int)
     run_until(world, lambda: leads(world) is not None)
     liar = leads(world)
     assert liar is not None
-    world.streams.uplinks.stop(liar.number, late.number, world.now)
+    world.streams.uplinks.stop((liar.number, late.number, CHANNEL), world.now)
     liar.disk._by_hash.clear()  # it knows of messages that it never sends
     began = world.now
 

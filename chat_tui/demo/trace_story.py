@@ -46,6 +46,7 @@ IN_WORDS: Final = {
     "SendAgain": "The person asks to send again",
     "Typing": "We are typing",
     "HeldBackLoaded": "What waited for history is loaded",
+    "AuthorsLoaded": "Who wrote what a peer asks for is loaded",
 }
 """Inputs that need no more words than these."""
 
@@ -140,7 +141,7 @@ class Story:
                 held = self._held.get(message_id)
                 if held is not None:
                     self._keep(replace(held.line, delivery=state), held.status)
-            case values.Withdrawn(message_ids):
+            case values.Withdrawn(message_ids) | values.Discarded(message_ids):
                 gone = set(message_ids)
                 shown = self._shown.get(channel, [])
                 self._shown[channel] = [one for one in shown if one[1] not in gone]

@@ -17,7 +17,7 @@ from sync.group.author_log import AuthorLog
 from sync.group.holdings import Holdings
 from sync.group.ingest import content_of, outline_of
 from sync.group.loading import Loading
-from sync.group.mapping import mapped, restored_of
+from sync.group.mapping import asked_of, mapped, restored_of
 from sync.group.parked import (
     AHEAD,
     CLOCK_AHEAD_MAX,
@@ -45,6 +45,12 @@ RESTORED = (
 
 NOT_YET = "That message still waits for its place in the channel; change it once it is there."
 
+DISCARDED = (
+    "The disk has damaged {count}, now set aside; the others are asked for what they have of it. "
+    "`chat-tui doctor --deep` reads all the rest."
+)
+ONLY_HERE = " Yours that nobody else is known to have, and that may be lost: {count}."
+
 JUDGES = 2
 """Peers whose clocks must agree that ours was wrong, before we take anything back."""
 
@@ -62,6 +68,7 @@ class Group:
         self.sds = Channel(author.me, channel, parameters, self._writer.seal, rng)
         self.loading = Loading()
         self.sds.expect(self.loading.coming)
+        self.sds.looks_up = True
         self.holdings = Holdings()
         self.sessions = sessions.Sessions(
             Terms(author.me, channel, author.draw_salt, retention=author.retention),
@@ -108,15 +115,14 @@ class Group:
                 effects += self._withdraw()
             case values.Typing(nick):
                 effects = self._tell_typing(nick)
-            case values.SendAgain(message_id):
-                effects = self._sds(sds.SendAgain(message_id))
-            case values.AskAgain(message_ids, gaps):
-                lacking = tuple([content_of(outline) for outline in gaps])
-                effects = self._sds(sds.AskAgain(message_ids, lacking))
+            case values.SendAgain() | values.AskAgain() | values.AuthorsLoaded():
+                effects = self._sds(asked_of(event))
             case values.HeldBackLoaded(outlines):
                 effects = self._on_held_back(outlines)
             case values.Restored(state):
                 effects = self._on_restored(state)
+            case values.Damaged(message_ids):
+                effects = self._discard([one for one in message_ids if self._holds(one)])
             case _:
                 effects = self._sessions(event)
         if self._lacked or self.sds.incoming.missing:
@@ -182,23 +188,30 @@ class Group:
             return self._on_unkept(message)
         if self._holds(message.message_id):
             if message.message_id in self.parked or message.message_id in self.loading.ids:
+                self._gate.check_copy(message)
                 self.copy = message
-                return []  # SDS does not know it yet
+                return self._beside(message, via=peer)  # SDS does not know it yet
             self._gate.check_copy(message)
             self.copy = message
             if not from_author:
                 return self._sds(sds.HeardCopy(message.message_id, peer))
-            return self._sds(sds.Received(message, None, from_author=True))
+            return self._sds(sds.Received(message, None, from_author=True, via=peer))
         if self._is_beyond(message):  # before the signature, which costs most
             return [values.Refused(message.sender_id, TOO_MANY_AHEAD)]
-        effects = self._accept(message, self._gate.check(message), from_author=from_author)
+        effects = self._accept(message, self._gate.check(message), via=peer)
         if from_author:
             effects += self.typists.stopped(message.sender_id)
         return effects
 
+    def _beside(self, message: Message, *, via: PeerId | None) -> list[values.Effect]:
+        """Look at filter and repair request of a message that waits, from its author (DESIGN 4)."""
+        if message.sender_id != via or not (message.bloom_filter or message.repair_request):
+            return []
+        return self._sds(sds.Beside(message))
+
     def _on_unkept(self, message: Message) -> list[values.Effect]:
         """Take in a sync or ephemeral message of the peer whose link it came on."""
-        received = sds.Received(message, None, from_author=True)
+        received = sds.Received(message, None, from_author=True, via=message.sender_id)
         if message.kind is Kind.SYNC:
             return self._sds(received)
         typing = ephemeral.decode(message.content)
@@ -261,12 +274,16 @@ class Group:
         if self._holds(message.message_id):
             self.copy = message
             return []
-        return self._accept(message, stored, from_author=message.sender_id == accepted.peer)
+        return self._accept(message, stored, via=accepted.peer)
 
     def _accept(
-        self, message: Message, stored: values.StoredMessage, *, from_author: bool
+        self, message: Message, stored: values.StoredMessage, *, via: PeerId | None
     ) -> list[values.Effect]:
-        """Take in a checked entry that is new: store it, and deliver it or hold it back."""
+        """Take in a checked entry that is new: store it, and deliver it or hold it back.
+
+        It came on the link of `via`; None where it was fetched elsewhere.
+        """
+        from_author = message.sender_id == via
         header = stored.entry.header
         own = header.author == self._author.me
         effects: list[values.Effect] = []
@@ -276,24 +293,30 @@ class Group:
         if self.sessions.by_peer:
             effects += self._sessions(session_values.Here(_sync_id(stored)))
         if self._is_ahead(header):
-            return [*effects, *self._park(stored, delivery)]
+            return [*effects, *self._park(stored, delivery), *self._beside(message, via=via)]
         self._insert_item(stored)
         self.loading.came(stored.waku_hash, self._now)
         if self.loading.waits(message.causal_history, self.sds.log.order.__contains__):
             direct = from_author and not own
-            return [*effects, *self._wait_for_history(message, stored, delivery, direct=direct)]
-        received = sds.Received(message, stored.waku_hash, from_author=from_author)
+            return [
+                *effects,
+                *self._wait_for_history(message, stored, delivery, via, direct=direct),
+                *self._beside(message, via=via),
+            ]
+        received = sds.Received(message, stored.waku_hash, from_author, via)
         effects += self._sds(received, stored, delivery)
-        return [*effects, *self._seek_backlink(stored)]
+        return [*effects, *self._seek_backlink(stored, via)]
 
-    def _seek_backlink(self, stored: values.StoredMessage) -> list[values.Effect]:
+    def _seek_backlink(
+        self, stored: values.StoredMessage, via: PeerId | None
+    ) -> list[values.Effect]:
         """A hole in an author's log is looked for, but nothing waits for it (DESIGN 4)."""
         backlink = stored.entry.header.backlink
         if backlink is None or self.loading.coming or self._holds(backlink):
             return []  # or it is on its way, with the rest of the history
         author = stored.entry.header.author
         named = HistoryEntry(backlink, None, author)
-        return self._sds(sds.Seek((named,), stored.entry.message_id, author))
+        return self._sds(sds.Seek((named,), stored.entry.message_id, author, via))
 
     def _holds(self, message_id: MessageId) -> bool:
         return (
@@ -321,6 +344,7 @@ class Group:
         message: Message,
         stored: values.StoredMessage,
         delivery: Delivery | None,
+        via: PeerId | None,
         *,
         direct: bool,
     ) -> list[values.Effect]:
@@ -329,7 +353,7 @@ class Group:
         shown: list[values.Effect] = []
         if self.loading.add(message_id, self._now, direct=direct):
             shown.append(values.Previewed(message_id, stored.entry, delivery))
-        named = sds.Seek(message.causal_history, message_id, message.sender_id)
+        named = sds.Seek(message.causal_history, message_id, message.sender_id, via)
         return [
             values.StoreMessage(stored, values.Status.LOADING, delivery=delivery),
             *self._sds(sds.Postpone(frozenset((message_id,)))),
@@ -398,6 +422,28 @@ class Group:
             values.BeginAnew(),
         ]
 
+    # --- Rotten disks --------------------------------------------------------------------------
+
+    def _discard(self, damaged: Sequence[MessageId]) -> list[values.Effect]:
+        """Go on as if these had never come, from what the disk has besides: others have them.
+
+        No number of our log may be signed twice, so without an entry of it we go on in a new one.
+        """
+        if not damaged:
+            return []
+        effects: list[values.Effect] = [values.Discard(self.channel, one) for one in damaged]
+        if any(message_id in self._writer.log for message_id in damaged):
+            self._writer.log = AuthorLog(self._author.draw_log())
+            effects.append(values.SetLog(self.channel, self._writer.log.number))
+        unsaved = sum(one in self.sds.outgoing.pending for one in damaged)
+        told = DISCARDED.format(count=_messages(len(damaged)))
+        return [
+            *effects,
+            values.Discarded(tuple(damaged)),
+            values.Warned(told + (ONLY_HERE.format(count=unsaved) if unsaved else "")),
+            values.BeginAnew(),
+        ]
+
     # --- Start, and what we lack ---------------------------------------------------------------
 
     def _on_restored(self, state: values.ChannelState) -> list[values.Effect]:
@@ -449,3 +495,7 @@ class Group:
 
 def _sync_id(stored: values.StoredMessage) -> SyncId:
     return SyncId(stored.entry.header.created_ns, stored.waku_hash)
+
+
+def _messages(count: int) -> str:
+    return "1 message" if count == 1 else f"{count} messages"

@@ -8,6 +8,7 @@ from sync.entry import Entry
 from sync.group.records import (
     Altered,
     ChannelState,
+    Discard,
     Outline,
     OwnState,
     Record,
@@ -48,6 +49,7 @@ __all__ = [  # what is only passed on
     "ChannelState",
     "CloseSession",
     "CloseTransfer",
+    "Discard",
     "OpenSession",
     "Outline",
     "OwnState",
@@ -154,10 +156,25 @@ class HeldBackLoaded:
 
 
 @dataclass(frozen=True, slots=True)
+class AuthorsLoaded:
+    """What `LoadAuthors` asked for: `requester` asks for these, each with its author."""
+
+    requester: PeerId
+    entries: tuple[HistoryEntry, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Retrieved:
     """What `Retrieve` asked for: an SDS message as it was stored elsewhere."""
 
     payload: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Damaged:
+    """The disk no longer has what was stored there of these messages."""
+
+    message_ids: tuple[MessageId, ...]
 
 
 Input: TypeAlias = (
@@ -180,6 +197,8 @@ Input: TypeAlias = (
     | TransferEnded
     | Retrieved
     | HeldBackLoaded
+    | AuthorsLoaded
+    | Damaged
     | Tick
 )
 
@@ -250,6 +269,14 @@ class LoadHeldBack:
 
 
 @dataclass(frozen=True, slots=True)
+class LoadAuthors:
+    """Load who wrote these messages (`AuthorsLoaded`): `requester` asks for them."""
+
+    requester: PeerId
+    message_ids: tuple[MessageId, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class DeliveryChanged:
     """The state of an own message changed."""
 
@@ -276,6 +303,13 @@ class Found:
 @dataclass(frozen=True, slots=True)
 class Withdrawn:
     """Messages that were shown are set aside until their time: our clock was wrong."""
+
+    message_ids: tuple[MessageId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Discarded:
+    """Messages that were shown are here no more: what the disk had of them was damaged."""
 
     message_ids: tuple[MessageId, ...]
 
@@ -337,10 +371,12 @@ Effect: TypeAlias = (
     | Altered
     | Previewed
     | LoadHeldBack
+    | LoadAuthors
     | DeliveryChanged
     | Missing
     | Found
     | Withdrawn
+    | Discarded
     | BeginAnew
     | TypingChanged
     | Retrieve

@@ -93,6 +93,14 @@ def open_channel(name: str) -> Invite:
     )
 
 
+def is_guessable(name: str, secret: bytes) -> bool:
+    """Whether `secret` is that of the open channel of a name, however it was come by."""
+    try:
+        return open_channel(name).secret == secret
+    except LocalError:
+        return False  # no open channel has such a name
+
+
 def channel_name(name: str) -> str:
     """Return a channel's name in its one form: no `#`, lower case.
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from sync.buckets import Buckets
 from sync.errors import RemoteError
 from sync.machine import SECOND, ChannelId, Nanos, PeerId
 from sync.net.frames import (
@@ -11,11 +12,12 @@ from sync.net.frames import (
     Open,
     Ping,
     Pong,
+    Presence,
     Proof,
     decode,
     encode,
 )
-from sync.net.membership import Membership
+from sync.net.membership import PROOFS_MAX, Membership
 from sync.net.noise import Role
 from sync.net.stream import SecureStream
 
@@ -24,6 +26,24 @@ PROTOCOL = "/chat-tui/link/1.0.0"
 
 CONTEST_MAX: Nanos = 3 * SECOND
 """How long duplicate links may stay undecided; then the silent ones go."""
+
+LINK_FRAME_MAX = 256 * 1024
+"""Bytes of one frame on a link, twice the largest SDS message: there are many links."""
+
+STRANGER_BYTES_MAX = 4 * 1024
+"""Of a frame that a stranger has begun: its largest, a presence, has 700."""
+
+PINGS_PER_SECOND = 1.0
+PINGS_BURST = 16.0
+"""Pings of one link that are answered: one every 5 s, and one of each link while duplicates are
+being settled."""
+
+STRAY_PER_SECOND = 2.0
+STRAY_BURST = float(PROOFS_MAX + 100)
+"""Frames of any kind before a proof: a proof of each channel, and pings both ways."""
+
+PRESENCE_EVERY: Nanos = SECOND
+"""A name that changes more often is told with the last of its changes."""
 
 
 @dataclass(slots=True)
@@ -47,7 +67,13 @@ class Link:
     """What the peer wants to be called; None until it has said so in a channel of ours."""
     away: str = ""
     """Why the peer says it is away; empty while it does not."""
+    told_at: Nanos | None = None
+    """When a change of these two was last told."""
+    untold: bool = False
+    """Whether they have changed since."""
     outbox: list[bytes] = field(default_factory=list)
+    _pings: Buckets = field(default_factory=lambda: Buckets(PINGS_PER_SECOND, PINGS_BURST))
+    _strays: Buckets = field(default_factory=lambda: Buckets(STRAY_PER_SECOND, STRAY_BURST))
 
     @classmethod
     def over(
@@ -59,6 +85,7 @@ class Link:
     ) -> "Link":
         """Return the link over a stream whose `Open` has been exchanged."""
         membership = Membership(stream.role, stream.handshake_hash, secrets)
+        stream.limit_frames(LINK_FRAME_MAX, pending=STRANGER_BYTES_MAX)
         return cls(stream, membership, address, opened_at=now, heard_at=now)
 
     @property
@@ -75,6 +102,40 @@ class Link:
     def shared(self) -> frozenset[ChannelId]:
         """Our channels that the peer has proved to know."""
         return self.membership.shared
+
+    def admit(self, frame: Frame, now: Nanos) -> None:
+        """Count a frame of the peer; strangers may send few.
+
+        Raises:
+            RemoteError: a stranger sent more than it has a reason to.
+        """
+        if self.shared:
+            return
+        if not self._strays.take("", now):
+            raise RemoteError("too many frames before any proof of a channel")
+        if isinstance(frame, Ping) and not self._pings.take("", now):
+            raise RemoteError("over one ping a second before any proof of a channel")
+
+    def may_be_answered(self, now: Nanos) -> bool:
+        """Whether a ping that came is answered: not beyond the rate of any program."""
+        return not self.shared or self._pings.take("", now)
+
+    def proved(self) -> None:
+        """The peer has proved a channel: it may send what is said there."""
+        self.stream.limit_frames(LINK_FRAME_MAX)
+
+    def presented(self, presence: Presence) -> None:
+        """Take note of what the peer wants to be called."""
+        if (self.nick, self.away) != (presence.nick, presence.away):
+            self.nick, self.away = presence.nick, presence.away
+            self.untold = True
+
+    def tells_presence(self, now: Nanos) -> bool:
+        """Whether a change of the peer's name is to be told now; then it counts as told."""
+        if not self.untold or (self.told_at is not None and now - self.told_at < PRESENCE_EVERY):
+            return False
+        self.untold, self.told_at = False, now
+        return True
 
     def send(self, *frames: Frame) -> None:
         """Send frames at once."""

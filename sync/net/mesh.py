@@ -3,13 +3,14 @@
 Rules:
 1. A peer is who its handshake proves; an address is only where somebody answered.
 2. A silent link is closed and dialled anew, never waited for.
-3. Whoever is on the network can make identities: those that share no channel with us give way.
+3. Whoever is on the network can make identities: where places run out, `sync.net.places` says who
+   gives way, and who has proved no channel may send next to nothing.
 """
 
 import asyncio
 import contextlib
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from functools import partial
 from typing import Final
 
@@ -34,6 +35,7 @@ from sync.net.frames import (
 from sync.net.link import PROTOCOL, Link, superfluous
 from sync.net.listener import BlockedError, Listener, Serve, Spawn
 from sync.net.mesh_events import Events
+from sync.net.places import Holder, Standing, give_way
 from sync.net.stream import DisconnectedError, SecureStream
 
 DEFAULT_PORT: Final = 46021
@@ -44,9 +46,27 @@ LINKS_MAX: Final = 256
 LINKS_PER_PEER_MAX: Final = 4
 """Links to one peer while duplicates are being settled."""
 
+DUPLICATES_MAX: Final = 256
+"""Links of all peers beyond one each: all of a full mesh may be dialled from both ends at once."""
+
+ARRIVING_MAX: Final = 16
+"""Peers that may come when all places are taken, until it is clear who they are."""
+
+PROOF_WITHIN: Final[Nanos] = 3 * SECOND
+"""How long a new link may take to prove a channel, which takes milliseconds; then it is a
+stranger's."""
+
+OUTBOUND_MAX: Final = 64 * 1024 * 1024
+"""Bytes queued on all links together; beyond it the links of those who read least go."""
+
+FRAMES_AT_ONCE: Final = 64
+"""Frames of one link handled before others have their turn: some 10 ms."""
+
 PING_EVERY: Final[Nanos] = 5 * SECOND
 DEAD_AFTER: Final[Nanos] = 14 * SECOND
 """Silence after which a link is dead: three pings, and on the screen within 15 s."""
+
+TOO_MANY: Final = "too many links"
 
 PARTING: Final = 1.0
 """Seconds that saying goodbye to everybody may take."""
@@ -74,6 +94,12 @@ class Mesh:
         """Our channels of two, and with whom: nobody else is shown a proof of them."""
         self.blocked: set[PeerId] = set()
         """With whom no link is kept."""
+        self.open: set[ChannelId] = set()
+        """Our channels that everybody on the network can be in."""
+        self.met: set[PeerId] = set()
+        """Whom we met in an earlier run, over a day ago."""
+        self.verified: set[PeerId] = set()
+        """Whose keys the person has compared."""
         self._identity = identity
         self._clock = clock
         self._secrets = secrets
@@ -168,11 +194,12 @@ class Mesh:
         if link.peer in self.blocked:
             link.close("not wanted")
             return
-        if not self._has_room(link.peer):
-            link.close("too many links")
+        if not self._may_have_another(link.peer):
+            link.close(TOO_MANY)
             return
         links = self.links.setdefault(link.peer, [])
         links.append(link)
+        self._make_room()
         direct = [channel for channel, peer in self.direct.items() if peer == link.peer]
         for mac in link.membership.opening(direct):
             link.send(Proof(mac))
@@ -180,10 +207,14 @@ class Mesh:
             each.ping(self._clock.now(), self._clock.wall())
         try:
             while batch := await link.stream.receive_batch():
-                for data in batch:
+                for number, data in enumerate(batch, start=1):
                     link.heard_at = self._clock.now()
-                    self._on_frame(link, decode(data))
+                    frame = decode(data)
+                    link.admit(frame, link.heard_at)
+                    self._on_frame(link, frame)
                     await self._events.breathe()
+                    if number % FRAMES_AT_ONCE == 0:
+                        await asyncio.sleep(0)
         except DisconnectedError:
             pass  # nobody's fault
         except RemoteError as error:
@@ -194,26 +225,55 @@ class Mesh:
         finally:
             self._drop(link)
 
-    def _has_room(self, peer: PeerId) -> bool:
-        """Whether a link to `peer` may be added; one to somebody without our channels may go."""
-        if peer in self.links:
-            return len(self.links[peer]) < LINKS_PER_PEER_MAX
-        if len(self.links) < LINKS_MAX:
+    def _may_have_another(self, peer: PeerId) -> bool:
+        """Whether one more link to `peer` may be, beside those that it has."""
+        if peer not in self.links:
             return True
-        for other in self.links:
-            useless = None if self.shares(other) else self.link_to(other)
-            if useless is not None:
-                useless.close("no channel in common")
-                return True
-        return False
+        duplicates = sum(map(len, self.links.values())) - len(self.links)
+        return len(self.links[peer]) < LINKS_PER_PEER_MAX and duplicates < DUPLICATES_MAX
+
+    def _make_room(self) -> None:
+        """Close the links of those who give way where there are too many peers."""
+        if len(self.links) <= LINKS_MAX:
+            return
+        now = self._clock.now()
+        named = {one.peer for one in self.addresses.known.values() if one.named}
+        arriving: list[Holder[PeerId]] = []
+        settled: list[Holder[PeerId]] = []
+        for peer in self.links:
+            link = self.link_to(peer)
+            if link is None:
+                continue  # closing
+            standing = self._standing(peer, named)
+            holder = Holder(peer, link.stream.remote_address[0], standing, link.opened_at)
+            is_new = standing is Standing.STRANGER and now - link.opened_at < PROOF_WITHIN
+            (arriving if is_new else settled).append(holder)
+        going = give_way(settled, LINKS_MAX)
+        free = LINKS_MAX - len(settled)
+        for peer in (*going, *give_way(arriving, max(ARRIVING_MAX, free))):
+            for link in list(self.links[peer]):
+                link.close(TOO_MANY)
+
+    def _standing(self, peer: PeerId, named: Container[PeerId | None]) -> Standing:
+        """How much speaks for keeping a link to `peer`; `named` are those the person dialled."""
+        if peer in self.verified:
+            return Standing.VERIFIED
+        if peer in self.met or peer in named:
+            return Standing.KNOWN
+        shared = self._joined.get(peer)
+        if shared is None:
+            return Standing.STRANGER
+        return Standing.OPEN if shared <= self.open else Standing.MEMBER
 
     def _on_frame(self, link: Link, frame: Frame) -> None:
         match frame:
             case SdsFrame(channel, payload):
                 if channel in link.shared:
                     self._events.arrived(link.peer, channel, payload)
-            case Ping(nonce):
+            case Ping(nonce) if link.may_be_answered(link.heard_at):
                 link.send(Pong(nonce, self._clock.wall()))
+            case Ping():
+                pass
             case Pong():
                 link.ponged(frame, self._clock.now(), self._clock.wall())
                 self._settle(self.links[link.peer])
@@ -225,10 +285,10 @@ class Mesh:
                     self._greet(link, shared.channel)
                 else:
                     self._events.knocked(link.peer)
-            case Presence(channel, nick, away):
+            case Presence(channel):
                 if channel in link.shared:
-                    link.nick, link.away = nick, away
-                    self._events.renamed(link.peer)
+                    link.presented(frame)
+                    self._tell_presence_of(link)
             case Goodbye():
                 link.stream.close()
             case Open():
@@ -240,11 +300,18 @@ class Mesh:
         That is told also where another link to the peer carries it: what was sent on that one may
         be lost, if the network has changed under it.
         """
+        link.proved()
         link.send(Presence(channel, self.nick, self.away))
         carried = channel in self._joined.get(link.peer, frozenset())
         self._refresh(link.peer)
         if carried:
             self._events.joined(link.peer, channel)
+        self._make_room()
+
+    def _tell_presence_of(self, link: Link) -> None:
+        """Tell what the peer is called by now, unless that changes all the time."""
+        if link.tells_presence(self._clock.now()):
+            self._events.renamed(link.peer)
 
     def _drop(self, link: Link) -> None:
         """Close a link; where it was the last one of its peer, dial again soon."""
@@ -342,8 +409,21 @@ class Mesh:
                     link.stream.abort()
                 elif now - link.pinged_at >= PING_EVERY:
                     link.ping(now, self._clock.wall())
+                self._tell_presence_of(link)
             self._settle(links)
+        self._make_room()
+        self._cut_those_who_do_not_read()
         self.dial_due()
+
+    def _cut_those_who_do_not_read(self) -> None:
+        """Cut links until no more than `OUTBOUND_MAX` is queued, the fullest first."""
+        links = [link for links in self.links.values() for link in links]
+        queued = sum(link.stream.outbound_bytes for link in links)
+        for link in sorted(links, key=lambda one: one.stream.outbound_bytes, reverse=True):
+            if queued <= OUTBOUND_MAX:
+                return
+            queued -= link.stream.outbound_bytes
+            link.stream.abort()
 
     def join(self, channel: ChannelId, secret: bytes) -> None:
         """We are in `channel` now: prove it on every link, one of two only to the other one."""

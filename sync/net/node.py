@@ -29,6 +29,7 @@ from sync.net.addresses import Addresses
 from sync.net.discovery import INSTANCE_SIZE, Discovery
 from sync.net.engine import Engine
 from sync.net.frames import Open
+from sync.net.invite import is_guessable
 from sync.net.knocks import Knocks
 from sync.net.link import Link
 from sync.net.listener import Serve
@@ -102,6 +103,9 @@ class Node:
             listener,
         )
         self._engine = Engine(self._runner, journal, self.clock, self._outlet)
+        self._damaged: dict[ChannelId, set[MessageId]] = {}
+        """What was found damaged in channels that are not taken up yet."""
+        journal.watch(self._on_damaged)
         instance = system.draw(INSTANCE_SIZE).hex()
         self._discovery = Discovery(instance, self._on_found, self._spawn)
         self._online = Online(options, self.mesh, self._discovery, self.clock, listener)
@@ -137,7 +141,11 @@ class Node:
         self._secrets[membership.channel] = membership.secret
         if membership.direct is not None:
             self.mesh.direct[membership.channel] = membership.direct
+        elif membership.open or is_guessable(membership.name, membership.secret):
+            self.mesh.open.add(membership.channel)
         self.mesh.join(membership.channel, membership.secret)
+        if damaged := self._damaged.pop(membership.channel, None):
+            self._on_damaged(membership.channel, tuple(sorted(damaged)))
         self._engine.wake()
 
     async def remove_channel(self, channel: ChannelId) -> None:
@@ -147,6 +155,7 @@ class Node:
         del self._secrets[channel]
         self.mesh.leave(channel)
         self.mesh.direct.pop(channel, None)
+        self.mesh.open.discard(channel)
         if self._tasks is not None:
             await self._engine.settled()
         self._runner.remove_channel(channel, self.clock.now())
@@ -341,6 +350,26 @@ class Node:
         load = partial(self._journal.load_held_back, channel, after, limit)
         outlines = await self._engine.patiently(load)
         self.feed(channel, values.HeldBackLoaded(outlines))
+
+    def _on_damaged(self, channel: ChannelId, message_ids: tuple[MessageId, ...]) -> None:
+        """The disk no longer has what was stored: the machines go on without it."""
+        if channel in self._runner.groups:
+            self.feed(channel, values.Damaged(message_ids))
+        else:
+            self._damaged.setdefault(channel, set()).update(message_ids)
+
+    def load_authors(
+        self, channel: ChannelId, requester: PeerId, message_ids: tuple[MessageId, ...]
+    ) -> None:
+        """See `sync.net.outlet.Host`."""
+        self._spawn("authors", self._load_authors(channel, requester, message_ids))
+
+    async def _load_authors(
+        self, channel: ChannelId, requester: PeerId, message_ids: tuple[MessageId, ...]
+    ) -> None:
+        loaded = await self._engine.patiently(partial(self._journal.load, channel, message_ids))
+        named = tuple([loaded[one].named for one in message_ids if one in loaded])
+        self.feed(channel, values.AuthorsLoaded(requester, named))
 
     def notify(self, notice: Notice) -> None:
         """Tell the person."""

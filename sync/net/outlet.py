@@ -36,6 +36,11 @@ class Host(Protocol):
     ) -> None:
         """Load what waits for history on its way, and feed it."""
 
+    def load_authors(
+        self, channel: ChannelId, requester: PeerId, message_ids: tuple[MessageId, ...]
+    ) -> None:
+        """Load who wrote messages that `requester` asks for, and feed it."""
+
     def refused(self, who: str, reason: str) -> None:
         """Count what was refused."""
 
@@ -74,6 +79,8 @@ class Outlet:
             case values.Retrieve(wanted):
                 if self.host.retriever is not None:
                     self.host.retriever.retrieve(channel, wanted)
+            case values.LoadAuthors(requester, message_ids):
+                self.host.load_authors(channel, requester, message_ids)
             case values.LoadHeldBack(after, limit):
                 self.host.load_held_back(channel, after, limit)
             case values.Written(token, message_id):

@@ -53,6 +53,9 @@ READ_SIZE: Final = 256 * 1024
 CLOSE_LINGER: Final = 2.0
 """Seconds that a closed connection may still take to get rid of what is queued."""
 
+LENGTH_MAX: Final = 10
+"""Bytes of the length in front of a frame, at most."""
+
 LENGTH_SIZE: Final = 2
 """Bytes of the length in front of a record."""
 
@@ -95,6 +98,7 @@ class SecureStream:
         self._sender, self._receiver = handshake.split()
         self._sealed = bytearray()
         self._assembler = FrameAssembler(FRAME_MAX)
+        self._pending_max = FRAME_MAX
         self._frames: deque[bytes] = deque()
         self._failure: RemoteError | None = None
 
@@ -162,6 +166,15 @@ class SecureStream:
     def closed(self) -> bool:
         """Whether nothing can be sent any more."""
         return self._writer.is_closing()
+
+    def limit_frames(self, limit: int, *, pending: int | None = None) -> None:
+        """Take smaller frames only from now on: of at most `limit` bytes.
+
+        Of a frame that is not complete no more than `pending` bytes are kept, where given, once
+        whoever reads has had a look at all that came before it.
+        """
+        self._assembler.limit = limit
+        self._pending_max = limit if pending is None else pending
 
     @property
     def outbound_bytes(self) -> int:
@@ -236,6 +249,8 @@ class SecureStream:
                 return []
             try:
                 self._frames.extend(self._open(data))
+                if not self._frames and self._assembler.pending > self._pending_max + LENGTH_MAX:
+                    raise RemoteError(f"over {self._pending_max} bytes of one frame")  # noqa: TRY301
             except RemoteError as error:
                 self._fail(error)
                 raise

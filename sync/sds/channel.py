@@ -21,6 +21,7 @@ from sync.sds.causal import Causal
 from sync.sds.events import (
     Admit,
     AskAgain,
+    Beside,
     Broadcast,
     Connected,
     Delivered,
@@ -32,10 +33,12 @@ from sync.sds.events import (
     HeardCopy,
     HeldBy,
     Input,
+    LookUp,
     Postpone,
     Rebroadcast,
     Received,
     ReferenceClock,
+    Requested,
     Restored,
     Seal,
     Seek,
@@ -77,6 +80,8 @@ class Channel:
         self._causal = Causal(me, parameters)
         self.log, self.filter = self._causal.log, self._causal.filter
         self.incoming, self.repairs = self._causal.incoming, self._causal.repairs
+        self.looks_up = False
+        """Whether who wrote what is requested is looked up, or the request believed."""
         self._seal = seal
         self._rng = rng
         self._offset: Nanos = 0
@@ -93,6 +98,12 @@ class Channel:
                 return self._on_tick(now)
             case HeardCopy(message_id, sender):
                 return self._on_heard_copy(message_id, sender)
+            case Beside(message):
+                return [*self._review_filter(message, now), *self._heard(message, now)]
+            case Requested(requester, entries):
+                for entry in entries:
+                    self.repairs.requested(entry, requester, now, held=True)
+                return []
             case SetAside(message_id):
                 return self._news(self._causal.set_aside(message_id, now), now)
             case Postpone(message_ids):
@@ -104,8 +115,9 @@ class Channel:
                 return self._on_held_by(peer, message_ids)
             case Admit(content):
                 return self._on_admit(content, now)
-            case Seek(history, message_id, author):
-                return self._news(self._causal.seek(history, message_id, author, now), now)
+            case Seek(history, message_id, author, via):
+                missing = self._causal.seek(history, message_id, author, now, via)
+                return self._news(missing, now)
             case Connected(peers):
                 return self._on_connected(peers, now)
             case ReferenceClock(offset_ns):
@@ -197,15 +209,21 @@ class Channel:
         effects = self._review_acks(event, now)
         self._settle()
         if event.from_author:  # an old message that others hand on says nothing of today
-            self._heard(message, now)
+            effects += self._heard(message, now)
         if not message.content:
-            missing = self._causal.seek(history, sender, sender, now)
+            missing = self._causal.seek(history, sender, sender, now, event.via)
             return effects + self._news(missing, now)
         if self._causal.holds(message_id):
             self._heard_again(event, now)
             return effects
         content = Content(
-            message_id, sender, message.lamport, history, event.hint, event.from_author
+            message_id,
+            sender,
+            message.lamport,
+            history,
+            event.hint,
+            event.from_author,
+            event.via,
         )
         return effects + self._news(self._causal.admit(content, now), now)
 
@@ -270,17 +288,23 @@ class Channel:
         by = message.sender_id
         written = message.message_id if message.content else None
         effects = self._acknowledge(written, message.causal_history, by)
-        if not self.outgoing.pending or not event.from_author or by == self.me:
+        if not event.from_author:
             return effects
-        if message.bloom_filter is None:
-            return effects
+        hinted = self._review_filter(message, now)
+        return effects + hinted if hinted else effects
+
+    def _review_filter(self, message: Message, now: Nanos) -> list[Effect]:
+        """Note which of our messages the filter of `message`, from its sender, may hold."""
+        by = message.sender_id
+        if not self.outgoing.pending or by == self.me or message.bloom_filter is None:
+            return []
         try:
             hits, changed = self.outgoing.hint(message.bloom_filter, by, now)
         except DecodeError as error:
-            return [*effects, FilterIgnored(by, str(error))]
+            return [FilterIgnored(by, str(error))]
         for message_id in hits:
             self.holders.note(message_id, by, Evidence.FILTER)
-        return effects + [
+        return [
             DeliveryChanged(pending.message_id, pending.delivery, pending.attempts)
             for pending in changed
         ]
@@ -346,7 +370,7 @@ class Channel:
         self._settle()
         self._restart_idle(now)
 
-    def _heard(self, message: Message, now: Nanos) -> None:
+    def _heard(self, message: Message, now: Nanos) -> list[Effect]:
         """Its author spoke: whoever only wanted to keep the channel alive waits again.
 
         A request is heard only from its sender; and one who asks does not keep others from asking.
@@ -355,12 +379,26 @@ class Channel:
         if self.repairs.participants.saw(message.sender_id, now):
             self.repairs.count_anew()
         if message.repair_request:
-            requested = {entry.message_id: entry for entry in message.repair_request}
-            for message_id, entry in requested.items():
-                held = self._causal.holds(message_id)
-                self.repairs.requested(entry, message.sender_id, now, held=held)
-        elif not message.content and self.log.is_told_by(message.causal_history):
+            return self._on_requests(message, now)
+        if not message.content and self.log.is_told_by(message.causal_history):
             self._restart_idle(now)
+        return []
+
+    def _on_requests(self, message: Message, now: Nanos) -> list[Effect]:
+        """Plan answers, and leave to its sender what we lack too ("When RECEIVING a Message").
+
+        Who may answer, and when, follows from the author. A request may name a wrong one, so the
+        stored one is looked up.
+        """
+        requester, repairs, look_up = message.sender_id, self.repairs, []
+        requested = {entry.message_id: entry for entry in message.repair_request}
+        for message_id, entry in requested.items():
+            held = self._causal.holds(message_id)
+            if not held or not self.looks_up:
+                repairs.requested(entry, requester, now, held=held)
+            elif entry.sender_id is not None and repairs.may_answer(message_id, requester, now):
+                look_up.append(message_id)
+        return [LookUp(requester, tuple(look_up))] if look_up else []
 
     def _settle(self) -> None:
         if not self.log.owed:

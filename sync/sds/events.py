@@ -62,12 +62,14 @@ class AskAgain:
 class Received(NamedTuple):
     """Input: a message, checked by the caller. `hint` is its own retrieval hint.
 
-    `from_author`: it came straight from its sender, so its filter counts, and a sync message.
+    `from_author`: it came straight from its sender, so its filter counts, and a sync message. `via`
+    is whose link it came on; None where it was fetched elsewhere.
     """
 
     message: Message
     hint: bytes | None
     from_author: bool
+    via: PeerId | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,24 @@ class HeardCopy:
     message_id: MessageId
     sender: PeerId | None
     """None where no peer sent it to us: a retriever fetched it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Input: a message came straight from its sender, and is here though it has no place yet.
+
+    Its filter and its repair request say something of today all the same; its history does not.
+    """
+
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class Requested:
+    """Input: `requester` asks for these messages of ours, each with its author as we stored it."""
+
+    requester: PeerId
+    entries: tuple[HistoryEntry, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,12 +140,13 @@ class Admit:
 class Seek:
     """Input: `message_id` is here and names `history` in another way; look, but do not wait.
 
-    `author` wrote it.
+    `author` wrote it, and it came on the link of `via`.
     """
 
     history: tuple[HistoryEntry, ...]
     message_id: MessageId
     author: PeerId
+    via: PeerId | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +198,8 @@ Input: TypeAlias = (
     | AskAgain
     | Received
     | HeardCopy
+    | Beside
+    | Requested
     | SetAside
     | Postpone
     | HeldBy
@@ -211,6 +234,14 @@ class Answer:
     """Send a message of the history to everybody, as it was stored: somebody asked for it."""
 
     message_id: MessageId
+
+
+@dataclass(frozen=True, slots=True)
+class LookUp:
+    """Tell who wrote these messages of ours (`Requested`): `requester` asks for them."""
+
+    requester: PeerId
+    message_ids: tuple[MessageId, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,6 +307,7 @@ Effect: TypeAlias = (
     Broadcast
     | Rebroadcast
     | Answer
+    | LookUp
     | Retrieve
     | Delivered
     | Held

@@ -6,21 +6,27 @@ A push sends its next message when the one before it has left, so other streams 
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeAlias
 
 from sync.group import values
-from sync.machine import SECOND, Nanos
+from sync.machine import SECOND, ChannelId, Nanos
 
 SMALL: Final = 64
 """Bytes of what opens, proves or ends a stream."""
 
 
+Way: TypeAlias = tuple[int, int, ChannelId]
+"""Sender, receiver, and the channel that a push is of."""
+
+
 @dataclass(slots=True)
 class Pushing:
-    """What is still to be sent on a transfer stream; `stops_at` once its receiver closed it."""
+    """What is still to be sent on a transfer stream, which is ended or left open then."""
 
-    inputs: Iterator[values.Transferred]
+    payloads: Iterator[bytes]
+    ends: bool = True
     stops_at: Nanos | None = None
+    """When the sender notices that its receiver has closed it."""
 
     def stopped(self, now: Nanos) -> bool:
         """Whether the sender has noticed that nobody takes more."""
@@ -34,12 +40,12 @@ class Uplinks:
     Attributes:
         rate: bytes a second of each; None without a limit.
         received: bytes that were sent to each node on streams.
-        pushes: transfers that go on, by sender and receiver.
+        pushes: transfers that go on.
     """
 
     rate: int | None
     received: Counter[int] = field(default_factory=Counter)
-    pushes: dict[tuple[int, int], list[Pushing]] = field(default_factory=dict)
+    pushes: dict[Way, list[Pushing]] = field(default_factory=dict)
     _free_at: dict[int, Nanos] = field(default_factory=dict)
 
     def departs(self, sender: int, receiver: int, event: values.Input, now: Nanos) -> Nanos:
@@ -58,19 +64,17 @@ class Uplinks:
         """Return when what was given to the uplink so far has left."""
         return self._free_at.get(sender, 0)
 
-    def begin(self, sender: int, receiver: int, inputs: Iterator[values.Transferred]) -> Pushing:
+    def begin(self, way: Way, pushing: Pushing) -> None:
         """A push begins."""
-        pushing = Pushing(inputs)
-        self.pushes.setdefault((sender, receiver), []).append(pushing)
-        return pushing
+        self.pushes.setdefault(way, []).append(pushing)
 
-    def stop(self, sender: int, receiver: int, at: Nanos) -> None:
-        """A receiver closes the transfers of a sender, who notices `at`."""
-        for pushing in self.pushes.pop((sender, receiver), []):
+    def stop(self, way: Way, at: Nanos) -> None:
+        """A receiver closes what is pushed to it; the sender notices `at`."""
+        for pushing in self.pushes.pop(way, []):
             pushing.stops_at = at
 
-    def end(self, sender: int, receiver: int, pushing: Pushing) -> None:
+    def end(self, way: Way, pushing: Pushing) -> None:
         """A push is over."""
-        going_on = self.pushes.get((sender, receiver), [])
-        if pushing in going_on:
-            going_on.remove(pushing)
+        going_on = self.pushes.get(way, [])
+        if any(one is pushing for one in going_on):
+            self.pushes[way] = [one for one in going_on if one is not pushing]

@@ -9,7 +9,7 @@ import json
 import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict
 from typing import Any
 
@@ -31,7 +31,10 @@ from zeroconf.const import (
 from sync.errors import RemoteError
 from sync.net.clock import draw_key
 from sync.net.discovery import SERVICE
-from sync.net.frames import decode
+from sync.net.frames import Open, Ping, Proof, decode, encode
+from sync.net.invite import open_channel
+from sync.net.link import PROTOCOL
+from sync.net.membership import Membership
 from sync.net.stream import SecureStream
 from tests.entries import identity
 
@@ -215,6 +218,41 @@ async def crowd(target: str, port: str, connections: str) -> None:
         writer.transport.abort()
 
 
+async def identities(target: str, port: str, count: str, channel: str = "") -> None:
+    """Link as so many people, of an open channel or of none, and stay for as long as one may."""
+    secrets = {} if not channel else {(opened := open_channel(channel)).channel: opened.secret}
+    streams: list[SecureStream] = []
+
+    async def stay(stream: SecureStream) -> None:
+        with suppress(RemoteError):
+            while await stream.receive_batch():
+                pass
+        streams.remove(stream)
+
+    async with asyncio.TaskGroup() as staying:
+        for number in range(int(count)):
+            stream = await SecureStream.dial(target, int(port), identity(str(number)), draw_key)
+            proofs = Membership(stream.role, stream.handshake_hash, secrets).opening()
+            stream.send_batch([encode(Open(PROTOCOL, 0)), *map(encode, map(Proof, proofs))])
+            streams.append(stream)
+            staying.create_task(stay(stream))
+        say(linked=len(streams))
+        pinging = staying.create_task(ping_all(streams))
+        await end_of_input()
+        say(left=len(streams))
+        pinging.cancel()
+        for stream in streams:
+            stream.abort()
+
+
+async def ping_all(streams: list[SecureStream]) -> None:
+    """Be alive, on every link."""
+    for nonce in range(round(IDLE_MAX_S)):
+        for stream in streams:
+            stream.send(encode(Ping(nonce, 0)))
+        await asyncio.sleep(1)
+
+
 async def listen() -> None:
     """Write down every frame that passes here, and then what of it is text that was asked for."""
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0003)) as tap:
@@ -235,6 +273,7 @@ DEEDS: dict[str, Callable[..., Coroutine[Any, Any, None]]] = {
     "hijack": hijack,
     "flood": flood,
     "crowd": crowd,
+    "identities": identities,
     "listen": listen,
 }
 

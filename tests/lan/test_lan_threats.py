@@ -25,6 +25,10 @@ FOUND_WITHIN_S = 5.0
 UNDISTURBED_S = 3.0
 IDLE_CONNECTIONS = 100
 FORGED_NAMES = 1000
+IDENTITIES = 300
+"""More than anybody has places."""
+
+MEMORY_MAX = 200 * 1024 * 1024
 STDERR_LINES_MAX = 5
 
 
@@ -175,6 +179,34 @@ async def test_idle_connections_do_not_keep_people_from_chatting(lab: Lab, tmp_p
         assert sorted(read) == ["in the crowd", "let me through"]
         assert downs == []
         assert len(alice._stderr) <= STDERR_LINES_MAX
+
+
+async def test_hundreds_of_identities_of_one_address_keep_no_friend_out(
+    lab: Lab, tmp_path: Path
+) -> None:
+    async with PlainProcess(person(lab, tmp_path, 1)) as alice:
+        crowding = ("identities", lab.address(1), str(alice.port), str(IDENTITIES), "lobby")
+        async with attack(lab.prefix(ATTACKER), *crowding) as deed:
+            await deed.say_next("linked")
+            async with PlainProcess(person(lab, tmp_path, 2)) as bob:
+                await everyone_sees_everyone([alice, bob], within_s=FOUND_WITHIN_S)
+                await alice.say("is anybody there?")
+                await bob.say("yes, me")
+
+                assert sorted(await equal_logs([alice, bob])) == ["is anybody there?", "yes, me"]
+                memory = highest_memory(alice)
+            await deed.end()
+
+        assert 0 < deed.said[-1]["left"] < IDENTITIES
+        assert memory < MEMORY_MAX
+        assert len(alice._stderr) <= STDERR_LINES_MAX
+
+
+def highest_memory(process: PlainProcess) -> int:
+    """Bytes that a process has had in memory at most."""
+    status = Path(f"/proc/{process._running.pid}/status").read_text(encoding="utf-8")
+    [peak] = [line.split()[1] for line in status.splitlines() if line.startswith("VmHWM")]
+    return int(peak) * 1024
 
 
 async def test_nothing_on_the_network_tells_who_is_there_or_what_is_said(

@@ -1,0 +1,72 @@
+"""Decides who gives way when places run out: links, and the connections of sessions.
+
+Identities cost nothing, addresses cost something, and a key that was met long ago or compared
+cannot be made up at all. So, in this order:
+
+1. Whom the person verified goes last.
+2. Of an address with more than `CROWD` places somebody goes first.
+3. Strangers go before those who share only open channels, whose names everybody can guess; those
+   before members of private channels; and all of them before people met in earlier days.
+4. Among equals, of the address with most places, and there who came last: who was here first is
+   being talked to, and whoever floods pushes out his own.
+"""
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final, Generic, TypeVar
+
+from sync.machine import Nanos
+
+CROWD: Final = 40
+"""Places one address may hold in peace when all are taken: the programs of a terminal server."""
+
+K = TypeVar("K", bound=Hashable)
+
+
+class Standing(IntEnum):
+    """How much speaks for somebody, rising."""
+
+    STRANGER = 0
+    """Has proved no channel of ours."""
+    OPEN = 1
+    """Shares open channels only."""
+    MEMBER = 2
+    """Shares a private channel."""
+    KNOWN = 3
+    """Was met in an earlier run, over a day ago, or its address was named by the person."""
+    VERIFIED = 4
+    """The person compared keys with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Holder(Generic[K]):
+    """Somebody who holds a place, since `since`, from the address `host`."""
+
+    key: K
+    host: str
+    standing: Standing
+    since: Nanos
+
+
+def give_way(holders: Sequence[Holder[K]], room: int) -> list[K]:
+    """Return who must go for the others to have no more than `room` places."""
+    by_host = Counter(holder.host for holder in holders)
+    staying = list(holders)
+    going = []
+    while len(staying) > room:
+        first = max(
+            staying,
+            key=lambda one: (
+                one.standing < Standing.VERIFIED,
+                by_host[one.host] > CROWD,
+                -one.standing,
+                by_host[one.host],
+                one.since,
+            ),
+        )
+        staying.remove(first)
+        by_host[first.host] -= 1
+        going.append(first.key)
+    return going
