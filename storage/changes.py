@@ -87,7 +87,10 @@ FORGET_CHANGE: Final = "DELETE FROM changes WHERE channel = ? AND message_id = ?
 
 PLACES: Final = "SELECT channel, message_id FROM messages WHERE number > ? AND number <= ?"
 
-CHANGING_ROWS: Final = "SELECT number, channel, payload FROM messages WHERE kind IN (2, 3, 4)"
+CHANGING_ROWS: Final = """
+    SELECT channel, message_id, author, lamport, created_ns, waku_hash, body_size, payload, number
+    FROM messages WHERE kind IN (2, 3, 4)
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,15 +155,9 @@ def settle(
 
 
 def adopt(db: sqlite3.Connection) -> None:
-    """Take up the changes among the messages that a version stored which knew none (a migration).
-
-    Raises:
-        StorageError: a message is damaged.
-    """
-    rows = db.execute(CHANGING_ROWS).fetchall()
-    settle(
-        db, [Stored(number, channel, entry_of(payload)) for number, channel, payload in rows], ()
-    )
+    """Take up the changes among the messages: those of a version that knew none, or all anew."""
+    rows = [row for row in db.execute(CHANGING_ROWS).fetchall() if is_sound(*row[:CLAIMS])]
+    settle(db, [Stored(row[-1], row[0], entry_of(row[CLAIMS - 1])) for row in rows], ())
 
 
 def _place(one: Stored) -> Place:

@@ -299,9 +299,11 @@ TEA, TEA_SECRET = channel_of("tea")
 
 
 @asynccontextmanager
-async def session(to: Host, protocol: str, secret: bytes) -> AsyncIterator[SecureStream]:
+async def session(
+    to: Host, protocol: str, secret: bytes, name: str = "eve", local: str = HOST
+) -> AsyncIterator[SecureStream]:
     """Eve's connection for a session with `to`, with her proof of a channel sent."""
-    stream = await SecureStream.dial(HOST, to.port, identity("eve"), draw_key)
+    stream = await SecureStream.dial(HOST, to.port, identity(name), draw_key, local_address=local)
     proofs = Proofs(stream.role, stream.handshake_hash, {TEA: secret})
     stream.send_batch([encode(Open(protocol, 0)), *map(encode, map(Proof, proofs.opening()))])
     try:

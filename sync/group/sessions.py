@@ -18,7 +18,7 @@ from typing import Final, assert_never
 from sync.errors import RemoteError
 from sync.group.grace import Grace
 from sync.group.holdings import Holdings
-from sync.group.session import CHECK_WITHIN, OFFERED, Session, Terms
+from sync.group.session import CHECK_WITHIN, OFFERED, SESSION_WITHIN, Session, Terms
 from sync.group.session_values import (
     PUT_OFF,
     SHARE,
@@ -48,7 +48,7 @@ from sync.group.session_values import (
     Wanted,
 )
 from sync.group.shares import Shares
-from sync.machine import SECOND, Nanos, PeerId, Tick, earlier
+from sync.machine import MINUTE, SECOND, Nanos, PeerId, Tick, earlier
 from sync.ranges import ZERO_HASH, SyncId, columns_of
 from sync.waku import check, reconcile, transfer
 from sync.waku.check_message import CHECK
@@ -62,6 +62,8 @@ STALE_AFTER: Nanos = SECOND
 SPAN_OFFSET: Nanos = 20 * SECOND
 """A window of the last hour begins and ends so much earlier: what is younger is just being
 broadcast, and would only seem to be missing (Waku Sync, "Sync Window")."""
+
+TOO_LONG: Final = f"put off: not done within {SESSION_WITHIN // MINUTE} minutes"
 
 SHOWN_MAX: Final = 20
 """Sessions that are over and still shown: some 5 kB each."""
@@ -147,6 +149,10 @@ class Sessions:
     def leader(self) -> Session | None:
         """Return the session that finds out what is missing, and brings the newest of it."""
         return self._shares.leader
+
+    def receives_from(self, peer: PeerId, now: Nanos) -> bool:
+        """Whether a session with `peer` goes on, or may still get what it lacked."""
+        return peer in self.by_peer or self._late.of(peer, now) is not None
 
     # --- Beginning -----------------------------------------------------------------------------
 
@@ -454,7 +460,9 @@ class Sessions:
             due = session.deadline()
             if due is None or due > now:
                 continue
-            if session.settled:
+            if session.ends_at <= now:
+                effects += self._end(session, TOO_LONG, now)
+            elif session.settled:
                 effects += self._transfer(session, Tick(), now)
             elif session.checking is not None:
                 effects += self._check(session, session.checking.handle(Tick(), now), now)

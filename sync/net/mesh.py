@@ -237,7 +237,7 @@ class Mesh:
         if len(self.links) <= LINKS_MAX:
             return
         now = self._clock.now()
-        named = {one.peer for one in self.addresses.known.values() if one.named}
+        named = self._named()
         arriving: list[Holder[PeerId]] = []
         settled: list[Holder[PeerId]] = []
         for peer in self.links:
@@ -253,6 +253,15 @@ class Mesh:
         for peer in (*going, *give_way(arriving, max(ARRIVING_MAX, free))):
             for link in list(self.links[peer]):
                 link.close(TOO_MANY)
+
+    def _named(self) -> set[PeerId | None]:
+        """Who answered last where the person dialled."""
+        return {one.peer for one in self.addresses.known.values() if one.named}
+
+    def standing(self, peer: PeerId, channel: ChannelId) -> Standing:
+        """Return how much speaks for serving `peer`, which has proved `channel`."""
+        proved = Standing.OPEN if channel in self.open else Standing.MEMBER
+        return max(proved, self._standing(peer, self._named()))
 
     def _standing(self, peer: PeerId, named: Container[PeerId | None]) -> Standing:
         """How much speaks for keeping a link to `peer`; `named` are those the person dialled."""
@@ -423,7 +432,7 @@ class Mesh:
             if queued <= OUTBOUND_MAX:
                 return
             queued -= link.stream.outbound_bytes
-            link.stream.abort()
+            link.stream.abort("does not take what is sent")
 
     def join(self, channel: ChannelId, secret: bytes) -> None:
         """We are in `channel` now: prove it on every link, one of two only to the other one."""

@@ -37,6 +37,7 @@ from sync.net.mesh import Mesh
 from sync.net.online import Online
 from sync.net.options import Options
 from sync.net.outlet import Outlet
+from sync.net.places import Standing
 from sync.net.roster import Roster
 from sync.net.sessions import SessionStreams
 from sync.net.stream import SecureStream
@@ -217,6 +218,10 @@ class Node:
         """
         del follow
         raise LocalError(NOT_ASKED)
+
+    def begin_anew(self) -> None:
+        """Make all machines anew from the disk: what they were made of was not all there."""
+        self._engine.begin_anew()
 
     def is_set_aside(self, channel: ChannelId, message_id: MessageId) -> bool:
         """Whether a message is ours and waits for its time, which is far ahead."""
@@ -439,6 +444,15 @@ class Node:
     def link_to(self, peer: PeerId, channel: ChannelId) -> Link | None:
         """Return the link to `peer` that carries `channel`."""
         return self.mesh.link_to(peer, channel)
+
+    def standing(self, peer: PeerId, channel: ChannelId) -> Standing:
+        """See `sync.net.sessions.Host`."""
+        return self.mesh.standing(peer, channel)
+
+    def receives_from(self, peer: PeerId, channel: ChannelId) -> bool:
+        """See `sync.net.sessions.Host`."""
+        group = self._runner.groups.get(channel)
+        return group is not None and group.sessions.receives_from(peer, self.clock.now())
 
     @property
     def local_address(self) -> str | None:
