@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
-from sync.group.session_values import SHARE
 from sync.machine import HOUR, MINUTE, SECOND, ChannelId, Nanos, PeerId, Tick
 from sync.searching import Search
 
@@ -104,6 +103,8 @@ class Sought:
     channel: ChannelId
     peers: tuple[PeerId, ...]
     why: str
+    once: bool = False
+    """Whether they are of a part only, and the channel itself says what follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +137,8 @@ class Wish:
     why: str
     failures: int = 0
     span: Nanos | None = None
+    once: bool = False
+    """See `Sought`."""
 
 
 @dataclass(slots=True)
@@ -185,10 +188,10 @@ class Manager:
                 self._wish(channel, peer, Wish(now, ASKED))
             case Ended():
                 self._on_ended(event, now)
-            case Sought(channel, peers, why):
+            case Sought(channel, peers, why, once):
                 for peer in peers:
                     self._wishes.pop((channel, peer), None)
-                    self._wish(channel, peer, Wish(now, why))
+                    self._wish(channel, peer, Wish(now, why, once=once))
             case Rebuilt(channel):
                 for _, peer in [key for key in self._running if key[0] == channel]:
                     self._on_ended(Ended(channel, peer, converged=False), now)
@@ -305,7 +308,7 @@ class Manager:
             self._wishes.pop((channel, peer), None)
         elif event.put_off:
             self._wish(channel, peer, Wish(now + RETRY_MAX, CUT_SHORT))
-        elif ended is not None and ended.why not in (MISSING, SHARE):
+        elif ended is not None and ended.why != MISSING and not ended.once:
             self._wish(channel, peer, Wish(at, ended.why, failures, ended.span))
         elif ended is None:  # it may be over for the peer, which then does not try again
             self._wish(channel, peer, Wish(now + 2 * RETRY_FIRST, CUT_SHORT))
@@ -314,7 +317,7 @@ class Manager:
             return
         if event.got:
             search.news()
-        elif converged and (ended is None or (ended.span is None and ended.why != SHARE)):
+        elif converged and (ended is None or (ended.span is None and not ended.once)):
             search.tried |= {peer} & {*self._peers(channel)}  # it lacks it too
         if not self._is_asking(channel, now):
             search.plan(self._peers(channel), now)

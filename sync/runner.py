@@ -381,7 +381,8 @@ class Runner:
                 )
                 self._manage(ended, now)
             elif isinstance(effect, values.Sought):
-                self._manage(managing.Sought(channel, effect.peers, effect.why), now)
+                sought = managing.Sought(channel, effect.peers, effect.why, effect.once)
+                self._manage(sought, now)
 
     def _manage(self, event: managing.Input, now: Nanos) -> None:
         self._due_known = False

@@ -436,7 +436,7 @@ def test_alone_nothing_is_compared_regularly() -> None:
 def test_a_channel_that_seeks_sessions_gets_them_at_once_as_far_as_there_are_places() -> None:
     made = manager(*PEERS[:6])
 
-    started = made.handle(Sought(LOBBY, tuple(PEERS[:6]), SHARE), NOW)
+    started = made.handle(Sought(LOBBY, tuple(PEERS[:6]), SHARE, once=True), NOW)
 
     assert [start.peer for start in started] == PEERS[:SESSIONS_MAX]
     assert {start.why for start in started} == {SHARE}
@@ -444,7 +444,7 @@ def test_a_channel_that_seeks_sessions_gets_them_at_once_as_far_as_there_are_pla
 
 def test_a_share_that_failed_is_not_tried_again_by_itself() -> None:
     made = manager(PEERS[0])
-    made.handle(Sought(LOBBY, (PEERS[0],), SHARE), NOW)
+    made.handle(Sought(LOBBY, (PEERS[0],), SHARE, once=True), NOW)
 
     made.handle(Ended(LOBBY, PEERS[0], converged=False), NOW)
 

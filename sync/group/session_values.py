@@ -151,6 +151,8 @@ class Sought:
 
     peers: tuple[PeerId, ...]
     why: str
+    once: bool = False
+    """Whether they are of a part only, and it will be said what follows."""
 
 
 @dataclass(frozen=True, slots=True)

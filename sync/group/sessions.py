@@ -432,7 +432,7 @@ class Sessions:
 
     def _share_out(self) -> list[Effect]:
         idle = self._shares.idle(self._linked, set(self.by_peer))
-        return [Sought(idle, SHARE)] if idle else []
+        return [Sought(idle, SHARE, once=True)] if idle else []
 
     def _lead_over(self) -> list[Effect]:
         """Nothing is missing any more: others need not wait."""
