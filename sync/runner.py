@@ -34,7 +34,7 @@ BATCH_MAX = 512
 
 RECORDS: Final = frozenset(get_args(values.Record))
 
-FOR_THE_MANAGER: Final = frozenset({values.Lacking, values.SessionEnded})
+FOR_THE_MANAGER: Final = frozenset({values.Lacking, values.SessionEnded, values.Sought})
 """Effects that the manager hears of."""
 
 LINKS: Final = frozenset({values.PeerJoined, values.PeerGone})
@@ -390,8 +390,13 @@ class Runner:
             if isinstance(effect, values.Lacking):
                 self._manage(managing.LackingNow(channel, effect.count, effect.peers), now)
             elif isinstance(effect, values.SessionEnded):
-                ended = managing.Ended(channel, effect.peer, effect.converged, effect.got)
+                ended = managing.Ended(
+                    channel, effect.peer, effect.converged, effect.got, effect.put_off
+                )
                 self._manage(ended, now)
+            elif isinstance(effect, values.Sought):
+                sought = managing.Sought(channel, effect.peers, effect.why, effect.once)
+                self._manage(sought, now)
 
     def _manage(self, event: managing.Input, now: Nanos) -> None:
         self._due_known = False

@@ -259,12 +259,16 @@ class Group:
                 case session_values.Proved():
                     effects += self._on_proved(result)
                 case values.SessionEnded():
-                    complete = result.got >= result.need
-                    self.loading.session_over(self._now, complete=complete)
+                    self._on_session_over(result)
                     effects.append(result)
                 case _:
                     effects.append(result)
         return effects
+
+    def _on_session_over(self, ended: values.SessionEnded) -> None:
+        """Let in what waits, unless other sessions are to bring what this one did not."""
+        if not self.sessions.busy and (ended.need or ended.converged):
+            self.loading.session_over(self._now, complete=ended.got >= ended.need)
 
     def _on_proved(self, proved: session_values.Proved) -> list[values.Effect]:
         """A peer holds what we held: that acknowledges; what both lack is below our floor."""
@@ -305,6 +309,8 @@ class Group:
         if own and header.log == self._writer.log.number:
             effects += self._restart_log()
         delivery = Delivery.ACKNOWLEDGED if own else None
+        if self.sessions.by_peer:
+            effects += self._sessions(session_values.Here(_sync_id(stored)))
         if self._is_ahead(header):
             return [*effects, *self._park(stored, delivery), *self._beside(message, via=via)]
         self._insert_item(stored)
@@ -340,7 +346,7 @@ class Group:
         )
 
     def _insert_item(self, stored: values.StoredMessage) -> None:
-        self.holdings.add(SyncId(stored.entry.header.created_ns, stored.waku_hash))
+        self.holdings.add(_sync_id(stored))
 
     def _restart_log(self) -> list[values.Effect]:
         """An entry of our log that we do not know: we are a restored backup, or were cloned.
@@ -564,6 +570,10 @@ class Group:
                 lacked = len(self.sds.incoming.missing)
                 effects.append(values.Lacking(lacked, tuple(sorted(self.peers))))
         return effects
+
+
+def _sync_id(stored: values.StoredMessage) -> SyncId:
+    return SyncId(stored.entry.header.created_ns, stored.waku_hash)
 
 
 def _messages(count: int) -> str:

@@ -24,6 +24,7 @@ from sync.group.records import (
 from sync.group.session_values import (
     PAGE,
     CloseSession,
+    CloseTransfer,
     OpenSession,
     PeerGone,
     PeerJoined,
@@ -36,6 +37,7 @@ from sync.group.session_values import (
     SessionOffered,
     SessionOpened,
     SessionPayload,
+    Sought,
     StartSession,
     TransferEnded,
     Transferred,
@@ -50,6 +52,7 @@ __all__ = [  # what is only passed on
     "ClockAnswered",
     "ClockKept",
     "CloseSession",
+    "CloseTransfer",
     "Discard",
     "MemberClock",
     "OpenSession",
@@ -73,6 +76,7 @@ __all__ = [  # what is only passed on
     "SetDelivery",
     "SetLog",
     "SetStatus",
+    "Sought",
     "StartSession",
     "Status",
     "StoreMessage",
@@ -410,6 +414,8 @@ Effect: TypeAlias = (
     | SendPayload
     | CloseSession
     | Push
+    | CloseTransfer
+    | Sought
     | Written
     | Deliver
     | Altered

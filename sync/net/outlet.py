@@ -113,6 +113,10 @@ class Outlet:
                 self.streams.close(session)
             case values.Push(peer, hashes):
                 self.streams.push(channel, peer, hashes)
+            case values.CloseTransfer(peer):
+                self.streams.close_transfers(channel, peer)
+            case values.Sought():
+                pass  # the manager was told
             case _:
                 self._show(channel, effect, loaded)
 

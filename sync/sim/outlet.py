@@ -135,6 +135,8 @@ class Outlet:
                     self.links.pongs.judged(node, channel, question)
             case values.WriteAnew(message_ids):
                 self.write_anew(node, channel, message_ids)
+            case values.CloseTransfer(peer):
+                self.streams.stop_push(node, channel, self._by_peer[peer], self.timeline.now)
             case values.LoadHeldBack(after, limit):
                 self._load(node, channel, after, limit)
             case values.LoadAuthors(requester, message_ids):
