@@ -186,6 +186,13 @@ CONNECT = Setting(
     When.START,
 )  # fmt: skip
 
+CLOCK = Setting(
+    "clock", Section.NETWORK, OneOf(("ask", "follow", "stay")), "ask",
+    "What happens where the clocks of others agree with each other and not with this computer's: "
+    "you are asked, they are followed, or this computer's is kept. ask, where nobody is there to "
+    "be asked: two whom you have known for a day are followed.",
+)  # fmt: skip
+
 TYPING_NOTICES = Setting(
     "typing_notices", Section.PRIVACY, Switch(), True,
     "Whether those who are here see that you type.",
@@ -214,7 +221,7 @@ SETTINGS: Final[tuple[Setting[Any], ...]] = (
     THEME, DENSITY, NICK_WIDTH, GLYPHS, TICKS, ANIMATIONS, MOUSE, LOW_BANDWIDTH,
     ALERTS, BELL, DESKTOP, TITLE, QUIET_HOURS,
     *KEY_SETTINGS.values(),
-    INTERFACE, PORT, DISCOVERY, CONNECT,
+    INTERFACE, PORT, DISCOVERY, CONNECT, CLOCK,
     TYPING_NOTICES, HISTORY_DAYS, PROTOCOL_LOG,
 )  # fmt: skip
 
