@@ -9,6 +9,7 @@ from sync.entry import Entry, Kind, Text, decode_text
 from sync.errors import DecodeError
 from sync.group import values
 from sync.group.group import Group
+from sync.group.records import Contradiction
 from sync.group.session import Session
 from sync.looks import changed
 from sync.machine import ChannelId, PeerId
@@ -21,6 +22,7 @@ from sync.view import (
     AnswerInfo,
     BloomInfo,
     ChannelInfo,
+    ContradictionInfo,
     DeliveryShown,
     DiscardedShown,
     Event,
@@ -71,6 +73,12 @@ def line_of(
         after_gap=after_gap,
         delivery=delivery,
     )
+
+
+def info_of(found: Contradiction) -> ContradictionInfo:
+    """Return what the UI may know of a contradiction among an author's entries."""
+    ids = (found.message_id, found.other)
+    return ContradictionInfo(found.channel, found.author, found.what.value, found.seq, ids)
 
 
 def text_of(entry: Entry) -> Text:
