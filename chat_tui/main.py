@@ -240,11 +240,16 @@ def sim(*, json_lines: bool, **options: Any) -> None:
     """Simulate people on a bad network, with real engines and a virtual clock.
 
     Every run asserts the promises of the chat: one order everywhere, nothing lost that was shown
-    as sent, nothing before what it depends on, honest marks. Exit 1 if one does not hold, or if
+    as sent, nothing before what it depends on, honest marks, nothing forged, bounded tables.
+    With --hostile they are asserted among the others. Exit 1 if one does not hold, or if
     somebody still lacks a line at the end.
     """
     from chat_tui.simulate import Request, simulate
 
+    if options["peers"] - options["hostile"] < 2:  # noqa: PLR2004  # a conversation takes two
+        raise click.UsageError("Of the people, two at least must not be hostile.")
+    if options["hostile"] and options["mesh"] is False:
+        raise click.UsageError("Hostile people need links; leave out --broadcast.")
     sys.exit(simulate(Request(**options), click.echo, json_lines=json_lines))
 
 

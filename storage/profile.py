@@ -32,6 +32,8 @@ NAME_MAX: Final = 64
 SOCKET_PATH_MAX: Final = 100
 """Bytes of a unix socket's path: the kernel takes 108 on Linux and 104 elsewhere."""
 
+SETTINGS: Final = "settings.json"
+
 SETTINGS_MAX: Final = 64 * 1024
 """Bytes read of what is remembered, which takes some 100."""
 
@@ -79,12 +81,14 @@ class Profile:
     """An open, locked profile; see `open`. Close it when done."""
 
     def __init__(
-        self, directory: Path, keys: Keys, settings: Settings, lock: int, problem: str = ""
+        self, directory: Path, keys: Keys, settings: Settings, lock: int, *, is_old: bool = False
     ) -> None:
         self.directory = directory
+        self.is_old = is_old
+        """Whether a chat was open with it before: settings are kept from the first one on."""
         self.keys = keys
         self.settings = settings
-        self.problem = problem
+        self.problem = ""
         """What was wrong in the profile and is put right, as a sentence; empty if nothing was."""
         self.database = directory / "chat.db"
         self.log_file = directory / "chat.log"
@@ -116,14 +120,17 @@ class Profile:
             lock = _lock(directory)
             try:
                 keys = _keys(directory, draw)
-                settings, problem = _settings(directory / "settings.json")
+                is_old = os.path.lexists(directory / SETTINGS)
+                settings, problem = _settings(directory / SETTINGS)
                 socket = socket_path(directory)
                 if socket.parent != directory:
                     _make_private(socket.parent)
             except BaseException:
                 os.close(lock)
                 raise
-        return cls(directory, keys, settings, lock, problem)
+        profile = cls(directory, keys, settings, lock, is_old=is_old)
+        profile.problem = problem
+        return profile
 
     def save(self, settings: Settings) -> None:
         """Remember `settings` for the next start.
@@ -132,7 +139,7 @@ class Profile:
             LocalError: they could not be written; the old ones are still there.
         """
         with _explained(self.directory):
-            write_whole(self.directory / "settings.json", json.dumps(asdict(settings)) + "\n")
+            write_whole(self.directory / SETTINGS, json.dumps(asdict(settings)) + "\n")
         self.settings = settings
 
     def close(self) -> None:

@@ -14,9 +14,11 @@ from sync.group import values
 from sync.group.grace import GRACE
 from sync.group.loading import LEFT_MAX, STALLED_AFTER
 from sync.group.session import ROUNDS_MAX as ROUNDS_SHOWN_MAX
-from sync.group.sessions import SHOWN_MAX
+from sync.group.session import SESSION_WITHIN
+from sync.group.sessions import SHOWN_MAX, TOO_LONG
 from sync.machine import SECOND
 from sync.ranges import ORIGIN, ZERO_HASH, SyncId
+from sync.waku import reconcile
 from sync.waku.check_message import CHECK
 from sync.waku.message import (
     CLUSTER,
@@ -184,6 +186,32 @@ def test_rounds_that_never_end_are_ended() -> None:
     assert ended(effects).result == (
         f"refused: reconciliation is not done after {ROUNDS_MAX} payloads"
     )
+    check_unharmed(honest, both)
+
+
+@pytest.mark.parametrize("begins", ["we", "the peer"])
+def test_a_peer_that_answers_a_little_at_a_time_is_left_after_minutes(begins: str) -> None:
+    honest, both = attacked()
+    peer = both.beside(honest).peer_id
+    if begins == "we":
+        tell(honest, values.StartSession(STREAM, peer, "test"))
+        tell(honest, values.SessionOpened(STREAM))
+    else:
+        offer(honest, both)
+    again = ranges(Fingerprint(EVERYTHING, b"\1" * 32))
+    step = reconcile.INACTIVITY_MAX - SECOND
+    over: list[values.SessionEnded] = []
+    now = NOW
+
+    while not over:
+        effects = honest.tell(values.SessionPayload(STREAM, again), now)
+        assert not only(values.SessionEnded, effects)
+        now += step
+        over = only(values.SessionEnded, honest.advance(now))
+
+    assert over[0].result == TOO_LONG
+    assert not over[0].converged
+    assert SESSION_WITHIN <= now - NOW < SESSION_WITHIN + step
     check_unharmed(honest, both)
 
 

@@ -47,6 +47,7 @@ IN_WORDS: Final = {
     "SendAgain": "The person asks to send again",
     "Typing": "We are typing",
     "HeldBackLoaded": "What waited for history is loaded",
+    "AuthorsLoaded": "Who wrote what a peer asks for is loaded",
 }
 """Inputs that need no more words than these."""
 
