@@ -286,7 +286,7 @@ def test_a_message_both_parked_and_pushed_is_stored_once() -> None:
     both.start(both.one)
     both.run()
 
-    assert ahead.entry.message_id in both.one.group.parked
+    assert ahead.entry.message_id in both.one.group.aside.parked
     assert both.one.shown() == []
     assert both.other.shown() == [ahead.entry.message_id]
 
