@@ -76,7 +76,9 @@ class Client:
         self._reacting = asyncio.Lock()
         self.settings = Preferences.of_profile(profile.directory, setup.wishes)
         """See `chat_tui.chat.Chat`."""
-        known = self.settings[NAME] or profile.settings.nick
+        if profile.problem:
+            self.settings.problems.append(profile.problem)
+        known = self.settings[NAME] or _usable(profile.settings.nick)
         self.nick = setup.nick or known or default_nick()
         self._clock = clock.Clock()
         self._made: Node | None = None
@@ -482,3 +484,11 @@ class Client:
     def _tell(self, event: Event) -> None:
         for listener in list(self._listeners):
             listener(event)
+
+
+def _usable(nick: str | None) -> str | None:
+    """Return the name of an earlier run; None if nobody could have it, as in a damaged file."""
+    try:
+        return None if nick is None else checked_nick(nick)
+    except LocalError:
+        return None
