@@ -13,6 +13,8 @@ from chat_tui.row import Change
 from chat_tui.text import clean_text
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.view import (
+    AheadShown,
+    ClockShown,
     DeliveryShown,
     Event,
     FoundShown,
@@ -22,6 +24,7 @@ from sync.view import (
     Notice,
     Position,
     PreviewShown,
+    ReplacedShown,
     TrustShown,
     WithdrawnShown,
 )
@@ -43,6 +46,8 @@ class News:
     changes: list[Change] = field(default_factory=list)
     """Of the rows of the conversation that is shown."""
     notices: list[Notice] = field(default_factory=list)
+    clocks: list[AheadShown | ClockShown] = field(default_factory=list)
+    """What there may be to say about clocks."""
     around: bool = False
     """Whether anything but messages changed: peers, channels, sessions."""
     flooded: bool = False
@@ -146,6 +151,11 @@ class Feed:
                 case WithdrawnShown(channel):
                     self._changed(channel, self.conversation(channel).restart(), shown, news)
                     news.flooded = news.flooded or channel == shown
+                case ReplacedShown(channel, message_id):
+                    self._changed(channel, self.conversation(channel).hide(message_id), shown, news)
+                case AheadShown() | ClockShown():
+                    news.clocks.append(event)
+                    news.around = True
                 case FoundShown(channel, _, False):
                     news.around = True
                     found[channel] = self.conversation(channel)
