@@ -26,7 +26,7 @@ $(VENV)/.chat: pyproject.toml requirements/build.txt requirements/chat.txt
 	@"$(PYTHON)" -c 'import venv, ensurepip' 2>/dev/null || { echo "Python's venv module is missing: install it (Debian: apt install python3-venv)."; exit 1; }
 	@test -x $(BIN)/python || { echo "Making the environment in $(VENV) ..."; "$(PYTHON)" -m venv $(VENV); }
 	@echo "Installing what the chat needs (a minute, the first time) ..."
-	@$(INSTALL) --require-hashes -r requirements/build.txt && $(LOCKED) -r requirements/chat.txt && $(INSTALL) --no-build-isolation --no-deps -e . || { echo "Installing failed: is this computer online? Run the command again when it is."; exit 1; }
+	@$(INSTALL) --require-hashes -r requirements/build.txt && $(LOCKED) -r requirements/chat.txt && PYTHONWARNINGS=ignore $(INSTALL) --no-build-isolation --no-deps -e . || { echo "Installing failed: is this computer online? Run the command again when it is."; exit 1; }
 	@touch $@
 
 $(VENV)/.pipeline: $(VENV)/.chat requirements/pipeline.txt

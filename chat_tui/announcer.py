@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from chat_tui import reports
 from chat_tui.chat import Chat
 from chat_tui.notify import Alerts, Rules, desktop_notice, set_title, title_of
 from chat_tui.settings.preferences import Preferences
@@ -39,6 +40,7 @@ class Announcer:
         snapshot = self._chat.snapshot()
         raised = self._alerts.ring(
             line,
+            author=reports.called(snapshot, line.author, line.nick),
             nick=snapshot.nick,
             rules=rules,
             now=snapshot.now,

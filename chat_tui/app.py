@@ -111,6 +111,7 @@ class ChatApp(Overlays):
         self._start = start
         glyphs = self._glyphs
         self._feed = Feed(snapshot.me, snapshot.nick)
+        self._feed.know(snapshot.peers)
         self._seen = Seen(read_marks, self._feed, chat.history, hidden_gaps)
         self._pace = Pace(self._paint, self.call_next, self.set_timer)
         self._clocks = ClockNews(snapshot.clock, sees_question=True)

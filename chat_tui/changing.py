@@ -57,10 +57,10 @@ def in_words(line: Line) -> str:
     return f"{text}{edited}" + (f" [{', '.join(reactions)}]" if reactions else "")
 
 
-def announced(event: LineChanged) -> list[str]:
-    """Return sentences about how a message looks different now."""
+def announced(event: LineChanged, who: str) -> list[str]:
+    """Return sentences about how a message looks different now; `who` wrote it."""
     line = event.line
-    who, when = clean_nick(line.nick), time_of_day(line.created_ns)
+    when = time_of_day(line.created_ns)
     sentences: list[str] = []
     if event.rewritten and line.deleted:
         sentences.append(f"{who} deleted their message of {when}.")

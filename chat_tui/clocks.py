@@ -6,7 +6,9 @@ The screen, line mode and /clock all say it with these words; functions of snaps
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from chat_tui import namesakes
 from chat_tui.bindings import USUAL, Chosen, with_keys
+from chat_tui.plain_lines import plain_name
 from chat_tui.text import (
     clean_nick,
     clean_text,
@@ -17,8 +19,6 @@ from chat_tui.text import (
     span,
     time_of_day,
 )
-from chat_tui.trust import look_alike_key
-from sync.identity import short_fingerprint
 from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND, Nanos, PeerId
 from sync.view import (
     AheadShown,
@@ -343,12 +343,8 @@ def _parked(snapshot: Snapshot, line: Line) -> str:
 
 
 def called(snapshot: Snapshot, peer: PeerId, nick: str) -> str:
-    """Return a name, with its fingerprint where somebody else's looks like it."""
-    key = look_alike_key(clean_nick(nick))
-    others = [(snapshot.me, snapshot.nick), *[(one.peer, one.nick) for one in snapshot.peers]]
-    if any(key == look_alike_key(clean_nick(name)) for who, name in others if who != peer):
-        return f"{clean_nick(nick)} {short_fingerprint(peer)}"
-    return clean_nick(nick)
+    """Return a name, with its key where several people go by it; nobody writes a sign of ours."""
+    return plain_name(nick, namesakes.called(peer, nick, snapshot.shared_names))
 
 
 def _names(snapshot: Snapshot, voters: Iterable[ClockVoter]) -> str:

@@ -117,7 +117,7 @@ async def _send(
 
 async def _tail(client: Client, channel: ChannelId, history: int) -> AsyncGenerator[Json, None]:
     """Yield the last `history` messages, then every event as it comes."""
-    name = namer(client)
+    name, names = namer(client), client.people.book.names
     events: asyncio.Queue[Json | None] = asyncio.Queue(EVENTS_MAX)
 
     def listen(event: Event) -> None:
@@ -134,10 +134,14 @@ async def _tail(client: Client, channel: ChannelId, history: int) -> AsyncGenera
         lines = await client.history.page(channel, before=None, limit=history) if history else []
         shown_ids = {line.message_id for line in lines}
         for line in lines:
-            yield message(line, name)
+            names.hear(line.author, line.nick)
+        for line in lines:
+            yield {**message(line, name), "called": names.called(line.author, line.nick)}
         while (event := await events.get()) is not None:
-            if event["event"] != "message" or event["id"] not in shown_ids:
+            if event["event"] != "message":
                 yield event
+            elif event["id"] not in shown_ids:
+                yield {**event, "called": names.called(event["author"], event["nick"])}
     finally:
         with suppress(ValueError):
             leave()

@@ -64,7 +64,11 @@ def warning_lines(snapshot: Snapshot) -> list[str]:
     warning, *more = snapshot.warnings
     nick, new = clean_nick(warning.nick), short_fingerprint(warning.peer)
     old = short_fingerprint(warning.known)
-    before = "a key you verified" if warning.verified else "another key at the same address"
+    before = (
+        "a key you verified"
+        if warning.verified
+        else "a key you have known for days, at the same address,"
+    )
     others = f" {len(more):,} more." if more else ""
     changed = f"{nick} was {before} ({old}) and is {new} now: a new computer, or somebody else."
     answers = f"/verify {new} · /trust {new} · /block {new}"

@@ -13,6 +13,7 @@ from sync.view import (
     ChannelShown,
     ClockShown,
     DeliveryShown,
+    DiscardedShown,
     Event,
     FoundShown,
     Level,
@@ -85,6 +86,8 @@ def to_json(event: Event, name: Name) -> Json | None:
             return {"event": "clock", **_plain(clock)}
         case WithdrawnShown(channel, message_ids):
             return {"event": "withdrawn", "channel": name(channel), "ids": list(message_ids)}
+        case DiscardedShown(channel, message_ids):
+            return {"event": "discarded", "channel": name(channel), "ids": list(message_ids)}
         case AheadShown(channel, peer, nick, ahead_ns):
             ahead = {"event": "ahead", "channel": name(channel), "participant": peer}
             return {**ahead, "nick": nick, "ahead_ns": ahead_ns}
@@ -117,6 +120,7 @@ def to_json(event: Event, name: Name) -> Json | None:
 def snapshot(shown: Snapshot, name: Name) -> Json:
     """Return a snapshot, for `status --json`."""
     plain = _plain(shown)
+    del plain["shared_names"]  # of use only to whoever folds names as we do
     plain["participant"] = plain.pop("me")
     for info in plain["channels"]:
         info["id"] = info["channel"]

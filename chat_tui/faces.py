@@ -1,10 +1,10 @@
 """How line mode says things: as sentences for people, or as one JSON object a line."""
 
+import shutil
 import sys
 from dataclasses import replace
 from typing import Final, Protocol
 
-from chat_tui.actions import as_shown
 from chat_tui.changing import announced, in_words
 from chat_tui.client import Client
 from chat_tui.clocks import ClockNews
@@ -13,11 +13,13 @@ from chat_tui.control import namer
 from chat_tui.dossier import disk_lines, lines_wait, warning_lines
 from chat_tui.events import dumps, to_json
 from chat_tui.marks import mark_word
+from chat_tui.plain_lines import INDENT, MARK, laid, plain_name, said
+from chat_tui.reports import looks_like
 from chat_tui.settings.preferences import Preferences
 from chat_tui.taste import taste_of
 from chat_tui.text import clean_nick, clean_text
 from sync.identity import short_fingerprint
-from sync.machine import ChannelId, MessageId
+from sync.machine import ChannelId, MessageId, PeerId
 from sync.sds.message import Delivery
 from sync.view import (
     AheadShown,
@@ -125,6 +127,7 @@ class TextFace:
         self._client, self._settings = client, settings
         self._name = namer(client)
         self._echo = not sys.stdin.isatty()
+        self._on_terminal = sys.stdout.isatty()
         self._channel: ChannelId | None = None
         self._clocks = ClockNews(ClockInfo(), sees_question=False)
         self._told: dict[MessageId, None] = {}
@@ -137,25 +140,24 @@ class TextFace:
         openness = "open to everybody on this network" if info.open else "private"
         self._print(f"* You are {self._client.nick} in {name}, {openness}. /help lists commands.")
         self._print(f"* {self._client.snapshot().network}")
+        if alike := looks_like(self._client.snapshot(), info):
+            self._print(f"* {alike}")
         for text in disk_lines(self._client.snapshot(), 0):
             self._print(f"* {text}")
 
     def line(self, line: Line) -> None:
         """See `Face`."""
-        gap = "(after a gap) " if line.after_gap else ""
+        gap = " (after a gap)" if line.after_gap else ""
         if line.parked:
-            gap = f"({mark_word(line, line.created_ns, alone=False)}) "
+            gap = f" ({mark_word(line, line.created_ns, alone=False)})"
             self._told[line.message_id] = None
             if len(self._told) > TOLD_MAX:
                 del self._told[next(iter(self._told))]
-        nick = clean_nick(line.nick)
-        text = in_words(line)
-        shown = as_shown(nick, text)
-        words = f"{nick}: {text}" if shown == text else shown
         name = self._name(line.channel)
-        where = f"({name}) " if line.channel != self._channel or name.startswith("@") else ""
+        where = f" ({name})" if line.channel != self._channel or name.startswith("@") else ""
         when = taste_of(self._settings).time(line.created_ns).strip()
-        self._print(f"{when} {where}{gap}{words}")
+        author = self._called(line.author, line.nick)
+        self._print(said(f"{when}{where}{gap}", author, in_words(line), self._width()))
 
     def event(self, event: Event) -> None:
         """See `Face`."""
@@ -173,14 +175,15 @@ class TextFace:
                     self._print(f"* {sentence}")
             case LineChanged(line, rewritten) if not line.loading:
                 news = rewritten and (self._echo or not line.own)
-                for sentence in announced(replace(event, rewritten=news)):
-                    self._print(f"* {sentence}")
+                author = self._called(line.author, line.nick)
+                for sentence in announced(replace(event, rewritten=news), author):
+                    self._say(sentence, MARK)
             case DeliveryShown(_, message_id, Delivery.FAILED):
                 self._print(f"* Nobody has received it: /resend {message_id[:8]} tries again.")
-            case PeerShown(_, nick, state, away):
+            case PeerShown(peer, nick, state, away):
                 here = "is here" if state.value == "up" else "left"
                 here = f"is away: {' '.join(clean_text(away).split())}" if away else here
-                self._print(f"* {clean_nick(nick)} {here}.")
+                self._say(f"{self._called(peer, nick)} {here}.")
             case ChannelShown(channel) if self._name(channel).startswith("@"):
                 name = self._name(channel)
                 self._print(f"* {name} is a channel of two: /channel {name} switches to it.")
@@ -188,14 +191,14 @@ class TextFace:
                 for text in warning_lines(self._client.snapshot()):
                     self._print(f"* {text}")
             case TrustShown(peer, nick, trust):
-                key = short_fingerprint(peer)
-                self._print(f"* {clean_nick(nick)} ({key}) is {trust.value} now.")
+                name = plain_name(nick, clean_nick(nick))
+                self._say(f"{name} ({short_fingerprint(peer)}) is {trust.value} now.")
             case MissingShown():
                 self._print("* An earlier message is missing; asking for it.")
             case FoundShown(_, _, True):
                 self._print("* An earlier message could not be found; /sync looks for it again.")
             case Notice(text):
-                self._print(f"* {text}")
+                self._say(text, MARK)
             case _:
                 pass
 
@@ -207,11 +210,11 @@ class TextFace:
         """See `Face`."""
         del command
         if result.text:
-            self._print(f"* {result.text}")
+            self._say(result.text)
 
     def error(self, text: str) -> None:
         """See `Face`."""
-        self._print(f"* Not sent: {text}")
+        self._say(f"Not sent: {text}", MARK)
 
     def waiting(self, lines: int) -> None:
         """See `Face`."""
@@ -220,6 +223,16 @@ class TextFace:
             self._print(f"* Not sent yet: {waits}; leaving loses what waits.")
         else:
             self._print("* What waited for the disk is sent.")
+
+    def _called(self, peer: PeerId, nick: str) -> str:
+        return plain_name(nick, self._client.people.book.names.called(peer, nick))
+
+    def _width(self) -> int | None:
+        return shutil.get_terminal_size().columns if self._on_terminal else None
+
+    def _say(self, text: str, mark: str = INDENT) -> None:
+        """Print a sentence of the program; `mark` stands before what else there is of it."""
+        self._print(laid(f"* {text}", mark, self._width()))
 
     def _print(self, text: str) -> None:
         sys.stdout.write(text + "\n")

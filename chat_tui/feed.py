@@ -3,12 +3,13 @@
 Rule: taking note of an event costs the engine nothing and can never be refused.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from chat_tui.mentions import mentions
 from chat_tui.model import BEGINNING, Conversation
+from chat_tui.namesakes import Names
 from chat_tui.row import Change
 from chat_tui.text import clean_text
 from sync.machine import ChannelId, MessageId, PeerId
@@ -16,12 +17,15 @@ from sync.view import (
     AheadShown,
     ClockShown,
     DeliveryShown,
+    DiscardedShown,
     Event,
     FoundShown,
     Line,
     LineChanged,
     MessageShown,
     Notice,
+    PeerInfo,
+    PeerShown,
     Position,
     PreviewShown,
     ReplacedShown,
@@ -61,6 +65,8 @@ class Feed:
 
     def __init__(self, me: PeerId, nick: str) -> None:
         self._me, self._nick = me, nick
+        self._names = Names()
+        self._told_apart = self._names.shared
         self._conversations: dict[ChannelId, Conversation] = {}
         self._mentions: dict[ChannelId, int] = {}
         self._events: list[Event] = []
@@ -69,8 +75,13 @@ class Feed:
     def conversation(self, channel: ChannelId) -> Conversation:
         """Return the conversation of a channel; an empty one begins with its first page."""
         if channel not in self._conversations:
-            self._conversations[channel] = Conversation(channel, self._me, self._nick)
+            self._conversations[channel] = Conversation(channel, self._me, self._nick, self._names)
         return self._conversations[channel]
+
+    def know(self, peers: Iterable[PeerInfo]) -> None:
+        """Take note of people, also of earlier runs: others may have their names."""
+        for peer in peers:
+            self._names.hear(peer.peer, peer.nick)
 
     def unread(self, channel: ChannelId) -> int:
         """Return how many messages of a channel nobody has seen."""
@@ -140,19 +151,13 @@ class Feed:
                     changes = self.conversation(line.channel).arrive(line)
                     self._changed(line.channel, changes, shown, news)
                     self._count_mention(line, unread)
-                case LineChanged(line):
-                    changes = self.conversation(line.channel).change(line)
-                    self._changed(line.channel, changes, shown, news)
+                case LineChanged() | DeliveryShown() | ReplacedShown():
+                    self._changed(*self._change(event), shown, news)
                 case TrustShown(hidden=True):
                     self._restart(shown, news)
-                case DeliveryShown(channel, message_id, delivery):
-                    changes = self.conversation(channel).settle(message_id, delivery)
-                    self._changed(channel, changes, shown, news)
-                case WithdrawnShown(channel):
+                case WithdrawnShown(channel) | DiscardedShown(channel):
                     self._changed(channel, self.conversation(channel).restart(), shown, news)
                     news.flooded = news.flooded or channel == shown
-                case ReplacedShown(channel, message_id):
-                    self._changed(channel, self.conversation(channel).hide(message_id), shown, news)
                 case AheadShown() | ClockShown():
                     news.clocks.append(event)
                     news.around = True
@@ -161,13 +166,32 @@ class Feed:
                     found[channel] = self.conversation(channel)
                 case Notice():
                     news.notices.append(event)
+                case PeerShown(peer, nick):
+                    self._names.hear(peer, nick)
+                    news.around = True
                 case _:
                     news.around = True
+        if self._names.shared is not self._told_apart:
+            self._told_apart = self._names.shared
+            for channel, held in self._conversations.items():
+                self._changed(channel, held.tell_apart(), shown, news)
         news.filled = [held for held in found.values() if held.gaps()]
         if self._flooded:
             self._flooded = False
             self._restart(shown, news)
         return news
+
+    def _change(
+        self, event: LineChanged | DeliveryShown | ReplacedShown
+    ) -> tuple[ChannelId, list[Change]]:
+        """Show what became of one message, in its channel."""
+        match event:
+            case LineChanged(line):
+                return line.channel, self.conversation(line.channel).change(line)
+            case DeliveryShown(channel, message_id, delivery):
+                return channel, self.conversation(channel).settle(message_id, delivery)
+            case ReplacedShown(channel, message_id):
+                return channel, self.conversation(channel).hide(message_id)
 
     def _changed(
         self, channel: ChannelId, changes: list[Change], shown: ChannelId | None, news: News

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from chat_tui.namesakes import called, shared_among
+from chat_tui.plain_lines import plain_name
 from chat_tui.row import shown_text
-from chat_tui.text import clean_nick, day_of, time_of_day
+from chat_tui.text import day_of, time_of_day
 from sync.machine import MessageId
 from sync.view import Line, Position
 
@@ -70,19 +72,21 @@ class Holes:
 Found: TypeAlias = Hits | Listed | Goal | Detailed | View | Acted | Holes
 
 
-def line_text(line: Line) -> str:
-    """Return a message in one line, with its time and the beginning of its id."""
+def line_text(line: Line, shared: frozenset[str]) -> str:
+    """Return a message in one line, with its time; names in `shared` are those of several keys."""
     text = " ".join(shown_text(line).split())
-    return f"{time_of_day(line.created_ns)} {clean_nick(line.nick)}: {text}"
+    name = plain_name(line.nick, called(line.author, line.nick, shared))
+    return f"{time_of_day(line.created_ns)} {name}: {text}"
 
 
-def as_text(lines: Sequence[Line]) -> str:
-    """Return messages one a line, each day with its name above it."""
+def as_text(lines: Sequence[Line], shared: frozenset[str]) -> str:
+    """Return messages one a line, each day with its name above it, and with ids."""
+    shared = shared_among(lines, shared)
     said: list[str] = []
     day = ""
     for line in lines:
         if day_of(line.created_ns) != day:
             day = day_of(line.created_ns)
             said.append(f"{day}:")
-        said.append(f"  {line.message_id[:6]} {line_text(line)}")
+        said.append(f"  {line.message_id[:6]} {line_text(line, shared)}")
     return "\n".join(said)

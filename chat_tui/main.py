@@ -6,6 +6,7 @@ Only what a command needs is imported, when it needs it: a start shows its scree
 import asyncio
 import json
 import os
+import shutil
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
@@ -129,10 +130,10 @@ def tail(*, as_json: bool, history: int, **options: Any) -> None:
         if as_json:
             click.echo(json.dumps(reply, ensure_ascii=False))
         elif reply["event"] == "message":
-            from chat_tui.text import clean_nick, clean_text, time_of_day
+            from chat_tui.plain_lines import tailed
 
-            when = time_of_day(reply["created_ns"])
-            click.echo(f"{when} {clean_nick(reply['nick'])}: {clean_text(reply['text'])}")
+            width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+            click.echo(tailed(reply, width))
 
     asyncio.run(_followed(setup_of(options), request, show))
 

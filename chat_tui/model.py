@@ -9,14 +9,15 @@ Rules:
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import replace
 from typing import Final
 
 from chat_tui.attention import Attention
+from chat_tui.namesakes import Names, look_alike_key
 from chat_tui.parked_lines import ParkedLines
 from chat_tui.row import Change, Changed, Inserted, Removed, Row, shown_text
-from chat_tui.text import clean_nick, day_of, same_nick_key
+from chat_tui.text import clean_nick, day_of
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.sds.message import Delivery
 from sync.view import Line, Position
@@ -39,9 +40,14 @@ def _with(row: Row, line: Line) -> Row:
 
 
 class Conversation:
-    """The rows of `channel` that are in memory; `me` and `nick` are the reader."""
+    """The rows of `channel` that are in memory; `me` and `nick` are the reader.
 
-    def __init__(self, channel: ChannelId, me: PeerId, nick: str) -> None:
+    `names` are those of everybody heard of, in whatever channel.
+    """
+
+    def __init__(
+        self, channel: ChannelId, me: PeerId, nick: str, names: Names | None = None
+    ) -> None:
         self.channel = channel
         self.rows: list[Row] = []
         self.has_older = True
@@ -54,10 +60,10 @@ class Conversation:
         """Whether the last page could not be read."""
         self.cleared = False
         """Whether the person wants to see none of the messages of before."""
-        self._me = (same_nick_key(clean_nick(nick)), me)
+        self._names = names or Names()
+        self._names.hear(me, nick)
         self._positions: list[Position] = []
         self._known: dict[MessageId, Position] = {}
-        self._authors: dict[str, set[PeerId]] = {self._me[0]: {me}}
         self._attention = Attention()
         self._aside: list[Line] = []
         self._settled: dict[MessageId, Delivery] = {}
@@ -135,7 +141,8 @@ class Conversation:
             changes += self._decorate_at(self._attention.miss(line.position))
         self._attention.heard(line.position)
         if index is not None:
-            return changes + self._update(index, line) + self._show_parked()
+            changes += self._update(index, line) + self._redecorate([index, index + 1])
+            return changes + self._show_parked()
         if self.loading and (self._moving or not self._fits(line.position)):
             self._aside.append(line)
         if self._fits(line.position):
@@ -364,7 +371,8 @@ class Conversation:
             self._known[line.message_id] = line.position
             if not line.parked:
                 self._attention.heard(line.position)
-            doubled |= self._note_author(row)
+            if self._names.hear(line.author, line.nick):
+                doubled.add(look_alike_key(line.nick))
             if runs and index == runs[-1].index + runs[-1].count:
                 runs[-1] = replace(runs[-1], count=runs[-1].count + 1)
             else:
@@ -390,27 +398,18 @@ class Conversation:
             del self._known[row.line.message_id]
         del self.rows[index : index + count]
         del self._positions[index : index + count]
-        before = self._authors
-        self._authors = {self._me[0]: {self._me[1]}}
-        for row in self.rows:
-            self._note_author(row)
-        single = {nick for nick, authors in before.items() if len(authors) > 1}
-        return [Removed(index, count), *self._redecorate([index]), *self._rename(single)]
+        return [Removed(index, count), *self._redecorate([index])]
 
-    def _note_author(self, row: Row) -> set[str]:
-        """Remember who uses the row's name; returns the name if it just got its second user."""
-        key = same_nick_key(row.nick)
-        authors = self._authors.setdefault(key, set())
-        is_second = len(authors) == 1 and row.line.author not in authors
-        authors.add(row.line.author)
-        return {key} if is_second else set()
+    def tell_apart(self) -> list[Change]:
+        """Show the keys beside names that several people have by now."""
+        return self._rename(self._names.shared)
 
-    def _rename(self, nicks: set[str]) -> list[Change]:
+    def _rename(self, names: Set[str]) -> list[Change]:
         """Decorate again the rows of these names."""
-        if not nicks:
+        if not names:
             return []
         return self._redecorate(
-            index for index, row in enumerate(self.rows) if same_nick_key(row.nick) in nicks
+            index for index, row in enumerate(self.rows) if look_alike_key(row.nick) in names
         )
 
     def _decorate_at(self, position: Position | None) -> list[Change]:
@@ -432,7 +431,7 @@ class Conversation:
         above = self.rows[index - 1].line if index else None
         return replace(
             row,
-            full_name=len(self._authors[same_nick_key(row.nick)]) > 1,
+            full_name=look_alike_key(row.nick) in self._names.shared,
             day=self._day(index),
             aside=self._aside_of(row.line, above),
             begins=above is not None and above.author != row.line.author,

@@ -71,11 +71,14 @@ class Alerts:
         if not line.own:
             self._unseen[line.channel] = self._unseen.get(line.channel, 0) + 1
 
-    def ring(self, line: Line, *, nick: str, rules: Rules, now: Nanos, minute: int) -> Raised:
+    def ring(  # what it is asked, and all that answers depend on
+        self, line: Line, *, author: str, nick: str, rules: Rules, now: Nanos, minute: int
+    ) -> Raised:
         """Return what a message raises that came while nobody looked at its channel.
 
         Args:
             line: the message.
+            author: its author's name as it is shown.
             nick: what the person is called.
             rules: what they want.
             now: on the clock that messages are dated by.
@@ -89,7 +92,7 @@ class Alerts:
         if not rules.bell and rules.desktop == "off":
             return NOTHING
         self._rang = now
-        return Raised(rules.bell, notice_of(line) if rules.desktop != "off" else "")
+        return Raised(rules.bell, notice_of(line, author) if rules.desktop != "off" else "")
 
 
 def mentions(text: str, nick: str) -> bool:
@@ -106,10 +109,13 @@ def is_quiet(hours: tuple[int, int] | None, minute: int) -> bool:
     return (minute - begin) % DAY_MINUTES < (end - begin) % DAY_MINUTES
 
 
-def notice_of(line: Line) -> str:
-    """Return a message as a notice on one line; nothing in it ends the sequence it is sent in."""
+def notice_of(line: Line, author: str) -> str:
+    """Return a message as a notice on one line; nothing in it ends the sequence it is sent in.
+
+    `author` is the name as it is shown.
+    """
     words = " ".join(clean_text(line.text).replace(";", ",").split())
-    return clip_cells(f"{clean_nick(line.nick).replace(';', ',')}: {words}", NOTICE_CELLS)
+    return clip_cells(f"{author.replace(';', ',')}: {words}", NOTICE_CELLS)
 
 
 def title_of(unseen: int) -> str:

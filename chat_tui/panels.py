@@ -23,6 +23,9 @@ SIDEBAR_CELLS: Final = 24
 SIDEBAR_WIDTH: Final = SIDEBAR_CELLS - 3
 """Of its text, without padding and border."""
 
+NAMESAKE_CELLS: Final = SIDEBAR_WIDTH - 5
+"""Of a name with its key: beside a sign, a space, and what is thought of the key."""
+
 DIM: Final = "$foreground 75%"
 TITLE: Final = "bold $secondary"
 GOOD: Final = "$success"
@@ -183,9 +186,12 @@ def sidebar(
     here = sum(peer.state is PeerState.UP for peer in peers)
     for peer in peers[: here + AWAY_SHOWN]:
         style = "" if peer.state is PeerState.UP else DIM
-        name = sign(peer, glyphs) + Content.styled(f" {clean_nick(peer.nick)}", style)
+        called = reports.called_within(snapshot, peer, NAMESAKE_CELLS)
+        name = sign(peer, glyphs) + Content.styled(f" {called}", style)
         thought = Content.styled(f" {glyphs.trust[peer.trust]}", TRUST_STYLES[peer.trust])
-        state = Content.styled(_presence(peer), DIM) + thought
+        is_shared = called != clean_nick(peer.nick)
+        # The key is what tells them apart, and there is no room for both.
+        state = thought if is_shared else Content.styled(_presence(peer), DIM) + thought
         lines.append(_row(name, state, SIDEBAR_WIDTH))
     if (more := len(peers) - here - AWAY_SHOWN) > 0:
         key = with_keys("{peers}", chosen)

@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, Input
 
-from chat_tui import compare, dossier, peers_table
+from chat_tui import compare, dossier, peers_table, reports
 from chat_tui.addresses import parse_address
 from chat_tui.applied import bindings_of, heard_as
 from chat_tui.bindings import with_keys
@@ -173,7 +173,7 @@ class PeersScreen(ModalScreen[ChannelId | None]):
         peer = self.chosen
         if peer is None:
             return
-        name = clean_nick(peer.nick)
+        name = reports.name_of(self._chat.snapshot(), peer.peer)
         if peer.trust is Trust.BLOCKED:
             act, said = self._chat.unblock(peer.peer), f"{name} is no longer blocked."
         else:
@@ -191,7 +191,7 @@ class PeersScreen(ModalScreen[ChannelId | None]):
             self.run_worker(self._reconcile(peer, self._channel))
 
     async def _reconcile(self, peer: PeerInfo, channel: ChannelId) -> None:
-        name = clean_nick(peer.nick)
+        name = reports.name_of(self._chat.snapshot(), peer.peer)
         try:
             if await self._chat.sync(channel, peer.peer):
                 self._say(f"Comparing histories with {name}.")

@@ -9,7 +9,7 @@ from chat_tui.bindings import USUAL, Chosen, with_keys
 from chat_tui.dossier import has_and_needs
 from chat_tui.marks import Glyphs
 from chat_tui.panels import DIM, TITLE, TRUST_STYLES, here_first, sign
-from chat_tui.text import clean_nick, clean_text, clip_cells, count, milliseconds, span
+from chat_tui.text import clean_text, clip_cells, count, milliseconds, span
 from sync.machine import SECOND, Nanos
 from sync.view import PeerInfo, PeerState, Snapshot
 
@@ -46,7 +46,7 @@ def table(snapshot: Snapshot, width: int, cursor: int, glyphs: Glyphs) -> list[C
     for number, peer in enumerate(here_first(snapshot)):
         at = number == cursor
         lead = Content(f"{glyphs.cursor if at else ' '} ") + sign(peer, glyphs) + Content(" ")
-        cells = (clean_nick(peer.nick), *_cells(snapshot, peer))
+        cells = (reports.called_within(snapshot, peer, NAME_CELLS), *_cells(snapshot, peer))
         thought = Content.styled(
             f"{glyphs.trust[peer.trust]} {peer.trust.value}", TRUST_STYLES[peer.trust]
         )

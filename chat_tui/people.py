@@ -277,7 +277,11 @@ class People:
 def warning_sentence(warning: KeyWarning) -> str:
     """Return what changed, what it may mean, and how to answer."""
     nick = clean_nick(warning.nick)
-    known = "a key you verified" if warning.verified else "another key at the same address"
+    known = (
+        "a key you verified"
+        if warning.verified
+        else "a key you have known for days, at the same address"
+    )
     return (
         f"CHANGED KEY: {nick} was known by {known} ({short_fingerprint(warning.known)}) and now "
         f"uses {short_fingerprint(warning.peer)}. It may be a new computer, or somebody else. "

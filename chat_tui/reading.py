@@ -206,7 +206,8 @@ class Reading(Vertical):
 
         rows = self.transcript.conversation.rows
         at = self.transcript.cursor or self.transcript.top
-        self.app.push_screen(BareScreen([row.line for row in rows], at))
+        shared = self._chat.snapshot().shared_names
+        self.app.push_screen(BareScreen([row.line for row in rows], at, shared))
 
     def action_move(self, step: int) -> None:
         """Select the message above or below."""
@@ -375,7 +376,8 @@ class Reading(Vertical):
                 line = found.lines[chosen]
                 self._go(Goal(line.position, line.message_id))
 
-        self.app.push_screen(message_list(found, self.transcript.glyphs), go)
+        shared = self._chat.snapshot().shared_names
+        self.app.push_screen(message_list(found, self.transcript.glyphs, shared), go)
 
     def _show_details(self, line: Line, *, raw: bool = False) -> None:
         from chat_tui.about.screen import DetailsScreen

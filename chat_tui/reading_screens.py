@@ -18,12 +18,14 @@ from chat_tui.bindings import with_keys
 from chat_tui.dress import keys_of
 from chat_tui.found import Listed, line_text
 from chat_tui.links import ascii_host, host_of, warnings
-from chat_tui.marks import Glyphs
+from chat_tui.marks import PARKED, Glyphs
+from chat_tui.namesakes import called, shared_among
 from chat_tui.panels import BAD, DIM
+from chat_tui.plain_lines import MARK, laid, plain_name
 from chat_tui.row import shown_text
 from chat_tui.scrolling import OVER_KEYS, Scrolling
 from chat_tui.surroundings import Panel
-from chat_tui.text import clean_nick, clip_cells, day_of, time_of_day, wrap
+from chat_tui.text import clip_cells, day_of, time_of_day, wrap
 from sync.machine import MessageId
 from sync.view import Line
 
@@ -133,15 +135,20 @@ class ChoiceScreen(ModalScreen[int | None]):
             frame.scroll_to(y=max(0, self._chosen - height // 2), animate=False, force=True)
 
 
-def message_list(found: Listed, glyphs: Glyphs) -> ChoiceScreen:
-    """Return a screen to choose one of some messages, the newest first chosen."""
+def message_list(found: Listed, glyphs: Glyphs, shared: frozenset[str]) -> ChoiceScreen:
+    """Return a screen to choose one of some messages, the newest first chosen.
+
+    `shared` are the names that several keys go by.
+    """
+    shared = shared_among(found.lines, shared)
     entries: list[Content] = []
     day = ""
     for line in found.lines:
         date = day_of(line.created_ns).partition(", ")[2].rsplit(" ", 1)[0]
         shown = "" if date == day else date
         day = date
-        entries.append(Content.assemble((f"{shown:>13} ", DIM), clip_cells(line_text(line), 300)))
+        said = clip_cells(line_text(line, shared), 300)
+        entries.append(Content.assemble((f"{shown:>13} ", DIM), said))
     return ChoiceScreen(
         found.title,
         entries,
@@ -188,9 +195,10 @@ class BareScreen(Scrolling):
     BareScreen #bare-keys { width: 1fr; height: auto; }
     """
 
-    def __init__(self, lines: Sequence[Line], at: MessageId | None) -> None:
+    def __init__(self, lines: Sequence[Line], at: MessageId | None, shared: frozenset[str]) -> None:
         super().__init__()
         self._lines, self._at = lines, at
+        self._shared = shared_among(lines, shared)
 
     def compose(self) -> ComposeResult:
         """The text, and how to leave."""
@@ -226,9 +234,11 @@ class BareScreen(Scrolling):
         day = ""
         for line in self._lines:
             begun, day = day, day_of(line.created_ns)
-            who = f"{time_of_day(line.created_ns)} {clean_nick(line.nick)}"
-            said = f"{who}: {shown_text(line)}"
-            texts.append(said if day == begun else f"{day}\n{said}")
+            name = plain_name(line.nick, called(line.author, line.nick, self._shared))
+            when = time_of_day(line.created_ns) + (f" ({PARKED})" if line.parked else "")
+            words = f"{when} {name}: {shown_text(line)}"
+            text = laid(words, MARK, self.size.width)
+            texts.append(text if day == begun else f"{day}\n{text}")
         return texts
 
     def _tell_terminal(self, sequence: str) -> None:

@@ -6,7 +6,7 @@ The screen, the line mode and the /commands all say it with these words.
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from chat_tui import clocks
+from chat_tui import clocks, namesakes
 from chat_tui.text import clean_nick, clean_text, clip_cells, count, milliseconds, span
 from sync.identity import fingerprint, short_fingerprint
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
@@ -33,10 +33,35 @@ def find(snapshot: Snapshot, channel: ChannelId | None) -> ChannelInfo | None:
 
 
 def channel_title(info: ChannelInfo) -> str:
-    """Return the name of a channel, as `#lobby`; of one of two, as `@bob`."""
+    """Return the name of a channel, as `#lobby`; of one of two, as `@bob`.
+
+    One that looks like an earlier one's has its sign behind it, as `#lobby~3fa2`.
+    """
     if info.direct is not None:
-        return f"@{clean_nick(info.name)}"
-    return f"#{clean_nick(info.name.removeprefix('#'))}"
+        return f"@{clean_nick(info.name)}{info.sign}"
+    return f"#{clean_nick(info.name.removeprefix('#'))}{info.sign}"
+
+
+def looks_like(snapshot: Snapshot, info: ChannelInfo) -> str:
+    """Return a warning if a channel's name looks like that of one joined before; else nothing."""
+    if not info.sign:
+        return ""
+    key = namesakes.look_alike_key(info.name)
+    other = next(
+        channel_title(one)
+        for one in snapshot.channels
+        if (one.direct is None) == (info.direct is None)
+        and namesakes.look_alike_key(one.name) == key
+    )
+    return (
+        f"It is not {other}, whose name looks the same: other people may be there, and it is "
+        f"called {channel_title(info)} here."
+    )
+
+
+def called(snapshot: Snapshot, peer: PeerId, nick: str) -> str:
+    """Return a name as it is shown: with the key, if several people go by it."""
+    return namesakes.called(peer, nick, snapshot.shared_names)
 
 
 def peers_of(snapshot: Snapshot, info: ChannelInfo) -> list[PeerInfo]:
@@ -51,9 +76,16 @@ def name_of(snapshot: Snapshot, peer: PeerId) -> str:
     if peer == snapshot.me:
         return clean_nick(snapshot.nick)
     return next(
-        (clean_nick(known.nick) for known in snapshot.peers if known.peer == peer),
+        (called(snapshot, peer, one.nick) for one in snapshot.peers if one.peer == peer),
         short_fingerprint(peer),
     )
+
+
+def called_within(snapshot: Snapshot, peer: PeerInfo, width: int) -> str:
+    """Return a name as `called`; where it has its key, the name is cut and never the key."""
+    name, shown = clean_nick(peer.nick), called(snapshot, peer.peer, peer.nick)
+    key = shown.removeprefix(name)
+    return clip_cells(name, width - len(key)) + key if key else name
 
 
 def others_here(snapshot: Snapshot, info: ChannelInfo) -> str:
@@ -80,9 +112,10 @@ def agreement(snapshot: Snapshot, info: ChannelInfo) -> str:
     return ", ".join(words) or (IN_SYNC if here else "")
 
 
-def who_types(info: ChannelInfo | None) -> str:
+def who_types(snapshot: Snapshot, info: ChannelInfo | None) -> str:
     """Return who is typing, as `dave is typing`; empty if nobody is."""
-    names = [] if info is None else [clean_nick(typist.nick) for typist in info.typists]
+    typists = () if info is None else info.typists
+    names = [called(snapshot, typist.peer, typist.nick) for typist in typists]
     match names:
         case []:
             return ""
@@ -138,7 +171,7 @@ def _happens(
         return _about_history(snapshot, bringing)
     if info.missing_count and (missing := about_missing(snapshot, info)):
         return missing
-    syncing = [clean_nick(peer.nick) for peer in here if peer.syncing]
+    syncing = [called(snapshot, peer.peer, peer.nick) for peer in here if peer.syncing]
     if syncing:
         return f"Comparing histories with {', '.join(syncing)}."
     if info.loading:
@@ -148,7 +181,7 @@ def _happens(
     if here and info.outgoing_count:
         return f"{count(info.outgoing_count, 'message')} sent, not yet known to be received."
     if here:
-        return _all_well(here, info)
+        return _all_well(snapshot, here, info)
     return _elsewhere(snapshot, info) or clean_text(snapshot.network)
 
 
@@ -215,21 +248,21 @@ def _asking(snapshot: Snapshot, info: ChannelInfo) -> str:
     return f"asking {'again' if request.asked else 'peers'} {when}"
 
 
-def _all_well(here: Sequence[PeerInfo], info: ChannelInfo) -> str:
+def _all_well(snapshot: Snapshot, here: Sequence[PeerInfo], info: ChannelInfo) -> str:
     if info.wrote:
         words = "Everything you sent was received"
     else:
         verb = "is" if len(here) == 1 else "are"
-        words = f"{_names(here)} {verb} here and will read what you write"
+        words = f"{_names(snapshot, here)} {verb} here and will read what you write"
     if info.lost:
         lost = f"{count(info.lost, 'earlier message')} {'is' if info.lost == 1 else 'are'} lost"
         words += f"; {lost} (/sync looks again)"
     return f"{words}."
 
 
-def _names(peers: Sequence[PeerInfo]) -> str:
+def _names(snapshot: Snapshot, peers: Sequence[PeerInfo]) -> str:
     """Return who they are, as `bob` or `bob and 2 others`."""
-    first = clean_nick(peers[0].nick)
+    first = called(snapshot, peers[0].peer, peers[0].nick)
     return first if len(peers) == 1 else f"{first} and {count(len(peers) - 1, 'other')}"
 
 
@@ -255,7 +288,7 @@ def _elsewhere(snapshot: Snapshot, info: ChannelInfo) -> str:
     if not up:
         return ""
     way = f"/join {channel_title(info)}" if info.open else "the code that /invite shows"
-    return f"{_names(up)} can come here with {way}."
+    return f"{_names(snapshot, up)} can come here with {way}."
 
 
 def nothing_yet(info: ChannelInfo | None) -> tuple[str, ...]:

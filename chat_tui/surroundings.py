@@ -264,7 +264,7 @@ class Surroundings(Vertical):
         alone = self._company.sentence(snapshot, info, keys_named)
         in_sight = self._transcript.says_missing
         happens = reports.what_else_happens if in_sight else reports.what_happens
-        self.status.show(reports.who_types(info) or alone or happens(snapshot, info))
+        self.status.show(reports.who_types(snapshot, info) or alone or happens(snapshot, info))
         alarm = [*dossier.disk_lines(snapshot, self.held), *dossier.warning_lines(snapshot)]
         self._alarm.display = bool(alarm)
         self._alarm.show(Content("\n".join(alarm)))

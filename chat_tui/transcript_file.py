@@ -13,7 +13,9 @@ from typing import Final, TypeAlias
 from chat_tui.actions import as_shown
 from chat_tui.events import message
 from chat_tui.model import BEGINNING
+from chat_tui.namesakes import Names
 from chat_tui.new_file import NewFile
+from chat_tui.plain_lines import laid, plain_name
 from chat_tui.text import clean_nick, clean_text, day_of, time_of_day
 from sync.errors import LocalError
 from sync.machine import ChannelId
@@ -24,6 +26,9 @@ PAGE: Final = 500
 
 DELETED: Final = "(deleted by its author)"
 EDITED: Final = " (edited)"
+
+HANGING: Final = " " * len("23:59 ")
+"""Before every further line of a message; no first line begins with spaces."""
 
 _MARKDOWN: Final = re.compile(r"([\\`*_{}\[\]<>#|~&])|^(\s*)([-+=]|\d+[.)])", re.MULTILINE)
 """Signs that Markdown would take for its own, anywhere or where a line begins."""
@@ -45,9 +50,14 @@ async def write(history: History, channel: ChannelId, title: str, kind: str, pat
     Raises:
         LocalError: the file is there already or cannot be written; or there is no message.
     """
-    shape = _shape(kind, title)
+    names = Names()
     written, day = 0, ""
     try:
+        if kind != "jsonl":  # which has the keys of all authors
+            async for page in _pages(history, channel):
+                for line in page:
+                    names.hear(line.author, line.nick)
+        shape = _shape(kind, title, names)
         file = await asyncio.to_thread(NewFile, path)
         with file:
             file.add(f"# {_escaped(title)}\n" if kind == "md" else "")
@@ -79,8 +89,23 @@ async def _pages(history: History, channel: ChannelId) -> AsyncIterator[list[Lin
             return
 
 
-def _shape(kind: str, title: str) -> Shape:
-    """Return what makes text of a message."""
+def _shape(kind: str, title: str, names: Names) -> Shape:
+    """Return what makes text of a message; `names` knows everybody who wrote one."""
+
+    def who(line: Line) -> str:
+        return plain_name(line.nick, names.called(line.author, line.nick))
+
+    def as_text(line: Line, day: str) -> str:
+        head = f"\n{day}\n" if day else ""
+        text = as_shown(who(line), _said(line))
+        hanging = laid(f"{time_of_day(line.created_ns)} {who(line)}: {text}", HANGING)
+        return f"{head}{hanging}{_reactions(line)}\n"
+
+    def as_markdown(line: Line, day: str) -> str:
+        head = f"\n## {_escaped(day)}\n\n" if day else ""
+        author = f"**{_escaped(who(line))}** {time_of_day(line.created_ns)}"
+        body = _escaped(as_shown(who(line), _said(line))).replace("\n", "  \n  ")
+        return f"{head}- {author}  \n  {body}{_escaped(_reactions(line))}\n"
 
     def as_json(line: Line, _day: str) -> str:
         made = message(line, lambda _: title)
@@ -90,20 +115,7 @@ def _shape(kind: str, title: str) -> Shape:
             reaction["emoji"] = clean_nick(reaction["emoji"])
         return json.dumps(made, ensure_ascii=False) + "\n"
 
-    return {"txt": _as_text, "md": _as_markdown, "jsonl": as_json}[kind]
-
-
-def _as_text(line: Line, day: str) -> str:
-    head = f"\n{day}\n" if day else ""
-    said = f"{time_of_day(line.created_ns)} {clean_nick(line.nick)}: {_said(line)}"
-    return head + said.replace("\n", "\n      ") + _reactions(line) + "\n"
-
-
-def _as_markdown(line: Line, day: str) -> str:
-    head = f"\n## {_escaped(day)}\n\n" if day else ""
-    who = f"**{_escaped(clean_nick(line.nick))}** {time_of_day(line.created_ns)}"
-    body = _escaped(_said(line)).replace("\n", "  \n  ")
-    return f"{head}- {who}  \n  {body}{_escaped(_reactions(line))}\n"
+    return {"txt": as_text, "md": as_markdown, "jsonl": as_json}[kind]
 
 
 def _text(line: Line) -> str:
@@ -114,8 +126,7 @@ def _said(line: Line) -> str:
     """Return the text of a message for people."""
     if line.deleted:
         return DELETED
-    text = as_shown(clean_nick(line.nick), _text(line))
-    return text + (EDITED if line.edited else "")
+    return _text(line) + (EDITED if line.edited else "")
 
 
 def _reactions(line: Line) -> str:

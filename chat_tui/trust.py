@@ -4,21 +4,28 @@ Pure but for the store, so that a simulation has it too: `TrustStore` keeps it, 
 
 Rules:
 1. A key is trusted by its owner's own words (`/verify`), never by its name.
-2. A name that a verified key went by, or a name at a known address, with another key is a warning
-   that stands until it is answered: `/verify`, `/trust` or `/block`.
+2. A name that a verified key went by, or that one key has had for long at an address, with another
+   key is a warning of that other one, who is new; it stands until it is answered: `/verify`,
+   `/trust` or `/block`. Who was there before is never accused.
 3. Blocking hides and cuts links; what the blocked wrote is kept and passed on, for all to agree.
 """
 
-import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Final
 
-from chat_tui.text import clean_nick, same_nick_key
+from chat_tui.namesakes import Names, look_alike_key, tell_apart
 from storage.members import KnownPeer
-from sync.machine import Nanos, PeerId
+from storage.trust import NickUsed
+from sync.machine import DAY, Nanos, PeerId
 from sync.view import KeyWarning, PeerInfo, PeerState, Snapshot, Trust
+
+HELD_LONG: Final[Nanos] = 3 * DAY
+"""How long somebody has had a name before another key with it, at their address, is a warning.
+
+Two profiles of one household or office take the same name by chance within a day or two, and settle
+it. Who has kept a name over a weekend and was seen again is somebody that one knows.
+"""
 
 WARNINGS_MAX: Final = 32
 """Unanswered ones: whoever makes up keys by the thousand gets no more of the screen than that."""
@@ -26,53 +33,19 @@ WARNINGS_MAX: Final = 32
 KNOWN_SHOWN: Final = 200
 """People of earlier runs shown beside those of this one: a screen or five."""
 
-LOOK_ALIKES: Final = {
-    "a": "\u0430\u03b1",
-    "e": "\u0435\u03b5\u0454",
-    "o": "\u043e\u03bf0",
-    "p": "\u0440\u03c1",
-    "c": "\u0441\u03f2",
-    "y": "\u0443\u03b3",
-    "x": "\u0445\u03c7",
-    "l": "\u0456\u03b9\u04cf\u01311|!",
-    "j": "\u0458\u03f3",
-    "s": "\u0455",
-    "d": "\u0501",
-    "h": "\u04bb\u043d",
-    "v": "\u0475\u03bd",
-    "t": "\u0442\u03c4",
-    "u": "\u03c5",
-    "k": "\u043a\u03ba",
-    "b": "\u0432\u03b2",
-    "n": "\u043f\u03b7",
-    "m": "\u043c\u03bc",
-    "w": "\u051d\u03c9",
-    "q": "\u051b",
-    "g": "\u050d",
-}
-"""Cyrillic and Greek letters, digits and bars that a reader takes for Latin letters."""
-
-_LATIN: Final = str.maketrans(
-    {sign: letter for letter, signs in LOOK_ALIKES.items() for sign in signs}
-)
-
-
-@lru_cache(maxsize=1024)
-def look_alike_key(nick: str) -> str:
-    """Return what two names share that a reader could take for each other."""
-    plain = unicodedata.normalize("NFKD", same_nick_key(clean_nick(nick)))
-    letters = "".join(one for one in plain if not unicodedata.combining(one))
-    return letters.translate(_LATIN).replace("i", "l").replace("rn", "m").replace("vv", "w")
-
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody known by a key; `nicks` are the names used, the last one first."""
+    """Somebody known by a key.
+
+    `nicks` are the names used, the last one first; that one since `named_ns` at the latest.
+    """
 
     peer: PeerId
     nicks: tuple[str, ...]
     first_seen_ns: Nanos
     last_seen_ns: Nanos
+    named_ns: Nanos
     host: str | None = None
     port: int | None = None
     noise_key: bytes | None = None
@@ -84,6 +57,11 @@ class Person:
         """The name used last."""
         return self.nicks[0]
 
+    @property
+    def kept_name(self) -> bool:
+        """Whether it has been theirs for long."""
+        return self.last_seen_ns - self.named_ns >= HELD_LONG
+
 
 class TrustBook:
     """Everybody known; see the module docstring."""
@@ -92,6 +70,8 @@ class TrustBook:
         self.people: dict[PeerId, Person] = {}
         self.warnings: list[KeyWarning] = []
         """Those not answered yet, the oldest first."""
+        self.names = Names()
+        """Who goes by which names, whether met or only read."""
         self._me = me
         self._verified: dict[str, set[PeerId]] = {}
         self._at: dict[tuple[str, str], PeerId] = {}
@@ -100,18 +80,19 @@ class TrustBook:
     def load(
         self,
         known: Sequence[KnownPeer],
-        nicks: dict[PeerId, tuple[str, ...]],
+        nicks: Mapping[PeerId, tuple[NickUsed, ...]],
         warnings: Sequence[tuple[KeyWarning, bool]],
     ) -> None:
         """Take in what the disk holds."""
-        for one in reversed(known):  # who was seen last has the address
-            names = nicks.get(one.peer, ())
+        for one in known:
+            others = [used for used in nicks.get(one.peer, ()) if used.nick != one.nick]
             self._keep(
                 Person(
                     one.peer,
-                    (one.nick, *(name for name in names if name != one.nick)),
+                    (one.nick, *(used.nick for used in others)),
                     one.first_seen_ns,
                     one.last_seen_ns,
+                    max([one.first_seen_ns, *(used.last_ns for used in others)]),
                     one.host,
                     one.port,
                     one.noise_key,
@@ -120,7 +101,15 @@ class TrustBook:
                 )
             )
         self._raised = {(warning.peer, warning.known) for warning, _ in warnings}
-        self.warnings = [warning for warning, answered in warnings if not answered][-WARNINGS_MAX:]
+        standing = [one for one, answered in warnings if not answered and not self._is_older(one)]
+        self.warnings = standing[-WARNINGS_MAX:]
+
+    def _is_older(self, warning: KeyWarning) -> bool:
+        """Whether a warning is of who was there first, as versions before this one raised them."""
+        accused, known = self.people.get(warning.peer), self.people.get(warning.known)
+        if warning.verified or accused is None or known is None:
+            return False
+        return accused.first_seen_ns < known.first_seen_ns
 
     # -- what is seen --------------------------------------------------------------------------
 
@@ -138,17 +127,19 @@ class TrustBook:
         before = self.people.get(peer)
         host, port = address or (None, None)
         names = before.nicks if before is not None else ()
+        named_ns = before.named_ns if before is not None and before.nick == nick else now
         raised = self._suspect(peer, nick, now)
         if host is not None and not raised:
             other = self._at.get((host, look_alike_key(nick)))
             if other is not None and other != peer and not is_here(other):
-                raised = self._raise(KeyWarning(peer, other, nick, verified=False, raised_ns=now))
+                raised = self._doubt(peer, nick, named_ns, other, now)
         self._keep(
             Person(
                 peer,
                 (nick, *(name for name in names if name != nick)),
                 before.first_seen_ns if before is not None else now,
                 now,
+                named_ns,
                 host or (before.host if before is not None else None),
                 port or (before.port if before is not None else None),
                 noise_key or (before.noise_key if before is not None else None),
@@ -160,6 +151,7 @@ class TrustBook:
 
     def read(self, author: PeerId, nick: str, now: Nanos) -> list[KeyWarning]:
         """A message of `author` came; returns the warnings that this raises."""
+        self.names.hear(author, nick)
         if author == self._me:
             return []
         return self._suspect(author, nick, now)
@@ -175,6 +167,15 @@ class TrustBook:
         for known in sorted(self._verified.get(look_alike_key(nick), ())):
             raised += self._raise(KeyWarning(peer, known, nick, verified=True, raised_ns=now))
         return raised
+
+    def _doubt(
+        self, peer: PeerId, nick: str, named_ns: Nanos, other: PeerId, now: Nanos
+    ) -> list[KeyWarning]:
+        """Look whether `peer` comes with a name that is `other`'s, and has been for long."""
+        known = self.people[other]
+        if not known.kept_name or named_ns <= known.named_ns or now - named_ns >= HELD_LONG:
+            return []
+        return self._raise(KeyWarning(peer, other, nick, verified=False, raised_ns=now))
 
     def _raise(self, warning: KeyWarning) -> list[KeyWarning]:
         pair = (warning.peer, warning.known)
@@ -193,7 +194,10 @@ class TrustBook:
             self._verified.setdefault(key, set()).add(person.peer)
         self._verified = {name: peers for name, peers in self._verified.items() if peers}
         if person.host is not None:
-            self._at[person.host, key] = person.peer
+            holder = self.people.get(self._at.get((person.host, key), person.peer))
+            if holder is None or person.named_ns <= holder.named_ns:
+                self._at[person.host, key] = person.peer
+        self.names.hear(person.peer, person.nick)
 
     # -- what the person decides ---------------------------------------------------------------
 
@@ -216,7 +220,7 @@ class TrustBook:
         self.warnings = [warning for warning in self.warnings if warning.peer != peer]
 
     def _person(self, peer: PeerId, nick: str, now: Nanos) -> Person:
-        return self.people.get(peer) or Person(peer, (nick,), now, now)
+        return self.people.get(peer) or Person(peer, (nick,), now, now, now)
 
     # -- what is thought of whom ---------------------------------------------------------------
 
@@ -253,7 +257,11 @@ class TrustBook:
         return Trust.FIRST_SEEN if person.verified_ns is None else Trust.VERIFIED
 
     def dress(self, snapshot: Snapshot) -> Snapshot:
-        """Return `snapshot` with what is thought of everybody, and those of earlier runs."""
+        """Return `snapshot` with what is thought of everybody, and those of earlier runs.
+
+        Names that look alike are marked as such, be it those of people or of channels.
+        """
+        self.names.hear(self._me, snapshot.nick)
         met = {peer.peer for peer in snapshot.peers}
         peers = [replace(peer, trust=self.trust(peer.peer)) for peer in snapshot.peers]
         before = sorted(
@@ -261,7 +269,15 @@ class TrustBook:
             key=lambda one: -one.last_seen_ns,
         )
         peers += [self._away(one) for one in before[:KNOWN_SHOWN]]
-        return replace(snapshot, peers=tuple(peers), warnings=tuple(reversed(self.warnings)))
+        for peer in peers:
+            self.names.hear(peer.peer, peer.nick)
+        return replace(
+            snapshot,
+            channels=tell_apart(snapshot.channels),
+            peers=tuple(peers),
+            warnings=tuple(reversed(self.warnings)),
+            shared_names=self.names.shared,
+        )
 
     def _away(self, person: Person) -> PeerInfo:
         """Return somebody of an earlier run."""

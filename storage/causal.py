@@ -5,6 +5,7 @@ from typing import Final
 
 from storage.columns import message_id
 from storage.looks import looks_of
+from storage.soundness import CLAIMS, is_sound
 from storage.statuses import STATUS_OF
 from sync.causal_walk import CHILDREN_MAX, Kin, as_it_looks, walk
 from sync.changes import UNCHANGED
@@ -15,7 +16,10 @@ from sync.machine import ChannelId, MessageId
 from sync.sds.wire import decode
 from sync.view import CausalNode, Place
 
-ONE: Final = "SELECT payload, status FROM messages WHERE message_id = ? AND channel = ?"
+ONE: Final = """
+    SELECT channel, message_id, author, lamport, created_ns, waku_hash, body_size, payload, status
+    FROM messages WHERE message_id = ? AND channel = ?
+"""
 
 # CROSS JOIN keeps the order of the tables: few messages name one, many are in its channel.
 CHILDREN: Final = """
@@ -39,9 +43,9 @@ def around(
             for (child,) in db.execute(CHILDREN, (stored, ours, CHILDREN_MAX)).fetchall()
         ]
         row = db.execute(ONE, (stored, ours)).fetchone()
-        if row is None:
+        if row is None or not is_sound(*row[:CLAIMS]):
             return Kin(None, Place.MISSING, children)
-        payload, status = row
+        payload, status = row[CLAIMS - 1 :]
         place = Place.HERE if STATUS_OF[status] is Status.DELIVERED else Place.WAITING
         try:
             entry = open_content(decode(payload).content)

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from storage.columns import DELIVERY_OF, from_u64, message_id
-from storage.looks import Place, looks_of, readable
+from storage.looks import looks_of, readable
 from storage.payloads import entry_of
 from storage.rows import Row, execute_for_rows, select_for_rows
+from storage.soundness import CLAIMS, Place, is_sound
 from storage.statuses import STATUS
 from sync.changes import (
     CHANGING,
@@ -47,8 +48,8 @@ OF_TARGETS_REST: Final = (
 OF_MESSAGES: Final = "SELECT channel, target, reacts, author FROM (VALUES"
 OF_MESSAGES_REST: Final = ") CROSS JOIN changes ON message_id = column2 WHERE channel = column1"
 TARGETS: Final = """
-    SELECT channel, message_id, number, author, kind, status, after_gap, delivery, body_size,
-        payload FROM (VALUES
+    SELECT channel, message_id, author, lamport, created_ns, waku_hash, body_size, payload,
+        number, kind, status, after_gap, delivery FROM (VALUES
 """
 TARGETS_REST: Final = ") CROSS JOIN messages ON message_id = column2 WHERE channel = column1"
 
@@ -82,6 +83,10 @@ INDEX: Final = "INSERT INTO texts (texts, rowid, nick, text) VALUES"
 FORGET: Final = "delete"
 """What the search index is told to forget words by: it has no copy of them."""
 
+FORGET_CHANGE: Final = "DELETE FROM changes WHERE channel = ? AND message_id = ?"
+
+PLACES: Final = "SELECT channel, message_id FROM messages WHERE number > ? AND number <= ?"
+
 CHANGING_ROWS: Final = "SELECT number, channel, payload FROM messages WHERE kind IN (2, 3, 4)"
 
 
@@ -100,14 +105,17 @@ class _Target:
 
     channel: bytes
     message_id: bytes
-    number: int
     author: bytes
+    lamport: int
+    created_ns: int
+    waku_hash: bytes
+    body_size: int
+    payload: bytes
+    number: int
     kind: int
     status: int
     after_gap: int
     delivery: int | None
-    body_size: int
-    payload: bytes
 
     @property
     def place(self) -> Place:
@@ -171,9 +179,30 @@ def _row(one: Stored, change: Change) -> Row:
 
 
 def _targets(db: sqlite3.Connection, places: Collection[Row]) -> list[_Target]:
-    """Return the lines at these places; what only changes lines is never changed itself."""
-    found = [_Target(*row) for row in select_for_rows(db, TARGETS, sorted(places), TARGETS_REST)]
+    """Return the lines at these places; what only changes lines is never changed itself.
+
+    Of a line that is damaged nobody can say how it looks, until it has come again.
+    """
+    rows = select_for_rows(db, TARGETS, sorted(places), TARGETS_REST)
+    found = [_Target(*row) for row in rows if is_sound(*row[:CLAIMS])]
     return [target for target in found if target.kind not in CHANGING]
+
+
+def recounted(db: sqlite3.Connection, gone: Place) -> bool:
+    """Forget a change that is set aside; whether there was one. What was before it counts again."""
+    keys = select_for_rows(db, OF_MESSAGES, [gone], OF_MESSAGES_REST)
+    db.execute(FORGET_CHANGE, gone)
+    _recount(db, keys)
+    return any(not reacts for _, _, reacts, _ in keys)
+
+
+def words_of(db: sqlite3.Connection, after: int, until: int) -> list[tuple[int, str, str]]:
+    """Return what the search index takes of the lines with these numbers, as they look now."""
+    places = db.execute(PLACES, (after, until)).fetchall()
+    targets = _targets(db, places)
+    looks = _looks(db, targets)
+    found = [(one.number, _words(one, looks.get(one.place, UNCHANGED))) for one in targets]
+    return [(number, words.nick, words.text) for number, words in found if words is not None]
 
 
 def _looks(db: sqlite3.Connection, targets: Sequence[_Target]) -> dict[Place, Look]:

@@ -23,6 +23,7 @@ from typing import Final, Self, TypeVar
 import aiosqlite
 
 from storage.migrations import MIGRATIONS
+from storage.soundness import Damage
 from sync.errors import StorageError
 
 T = TypeVar("T")
@@ -86,6 +87,8 @@ class Database:
         self._connection = connection
         self._writable = True
         self._opening = asyncio.Lock()
+        self.damage = Damage()
+        """Messages of which the disk no longer has what was stored."""
         self.refusal = ""
         """Why the last change was refused, as a sentence; empty while changes are taken."""
 

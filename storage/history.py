@@ -10,6 +10,7 @@ from storage.columns import DELIVERY_OF, U64_MAX, from_u64, message_id, peer_id,
 from storage.database import Database
 from storage.looks import looks_of, readable
 from storage.rows import Row
+from storage.soundness import CLAIMS, Place, is_sound
 from storage.statuses import STATUS
 from storage.stored import stored_in
 from sync.changes import UNCHANGED
@@ -32,8 +33,8 @@ AFTER: Final = """
     ORDER BY lamport, message_id LIMIT ?
 """
 PARKED: Final = f"""
-    SELECT number, channel, message_id, author, lamport, created_ns, after_gap, delivery, kind,
-        substr(payload, length(payload) - body_size + 1) AS body FROM held_back AS aside
+    SELECT channel, message_id, author, lamport, created_ns, waku_hash, body_size, payload,
+        number, after_gap, delivery, kind FROM held_back AS aside
     WHERE channel = ? AND status = {STATUS[Status.PARKED]} AND kind NOT IN (2, 3, 4)
         AND author NOT IN (SELECT participant FROM peers WHERE blocked_ns IS NOT NULL)
         AND NOT EXISTS (
@@ -163,7 +164,10 @@ class SqliteHistory:
         return await self._database.read(partial(stored_in, channel, message_id))
 
     async def _lines(self, query: str, *parameters: bytes | int | str) -> list[Line]:
-        return await self._database.read(partial(_read_lines, self._me, query, parameters))
+        read = partial(_read_lines, self._me, query, parameters)
+        lines, damaged = await self._database.read(read)
+        self._database.damage.note(damaged)
+        return lines
 
 
 def _id(channel: ChannelId) -> bytes:
@@ -191,15 +195,20 @@ def _words(query: str) -> list[str]:
 
 def _read_lines(
     me: PeerId, query: str, parameters: tuple[bytes | int | str, ...], db: sqlite3.Connection
-) -> list[Line]:
-    rows = db.execute(query, parameters).fetchall()
-    looks = looks_of(db, [(channel, one, author) for _, channel, one, author, *_ in rows])
-    return [changed(_line(me, row, db), looks.get(row[1:3], UNCHANGED), me) for row in rows]
+) -> tuple[list[Line], list[Place]]:
+    """Return the lines, and the places of those that are not what was stored: nobody's words."""
+    found = db.execute(query, parameters).fetchall()
+    rows = [row for row in found if is_sound(*row[:CLAIMS])]
+    damaged = [row[:2] for row in found if not is_sound(*row[:CLAIMS])] if rows != found else []
+    looks = looks_of(db, [row[:3] for row in rows])
+    lines = [changed(_line(me, row, db), looks.get(row[:2], UNCHANGED), me) for row in rows]
+    return lines, damaged
 
 
 def _line(me: PeerId, row: Row, db: sqlite3.Connection) -> Line:
-    number, channel, stored_id, author, lamport, created_ns, after_gap, delivery, kind, body = row
-    text = readable(kind, body) or UNKNOWN
+    channel, stored_id, author, lamport, created_ns, _, size, payload, *more = row
+    number, after_gap, delivery, kind = more
+    text = readable(kind, payload[len(payload) - size :]) or UNKNOWN
     writer = peer_id(author)
     return Line(
         channel=ChannelId(channel.hex()),

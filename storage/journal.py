@@ -5,10 +5,10 @@ several messages, such as forks and holes in author logs, is asked of the tables
 """
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, assert_never
+from typing import Final, TypeVar, assert_never
 
 from storage import changes
 from storage.columns import (
@@ -27,6 +27,7 @@ from storage.queries import (
     GAPS,
     HELD_BACK,
     HOLES,
+    LAST_NUMBER,
     LOAD,
     LOAD_BY_HASH,
     LOADING_AFTER,
@@ -43,11 +44,13 @@ from storage.queries import (
     UNNAMED_TIPS,
 )
 from storage.rows import Row, execute_for_rows
+from storage.soundness import CLAIMS, Place, is_sound
 from storage.statuses import STATUS
 from sync.group.records import GAPS_MAX, stamped_row
 from sync.group.values import (
     Altered,
     ChannelState,
+    Discard,
     Outline,
     OwnState,
     Record,
@@ -59,6 +62,8 @@ from sync.group.values import (
 )
 from sync.journal import Loaded
 from sync.machine import ChannelId, MessageId, PeerId
+
+T = TypeVar("T")
 
 TIPS_MAX: Final = 64
 """Four causal histories of a sync message (16): older tips wait for those to be named."""
@@ -99,28 +104,44 @@ class SqliteJournal:
 
         Messages go first: what is set of a message is never set before the message is there.
         """
-        return await self._database.write(partial(_commit, records))
+        try:
+            return await self._database.write(partial(_commit, records))
+        finally:  # what the disk refused to set aside is told again when it is found again
+            if self._database.damage:
+                gone = [one for one in records if isinstance(one, Discard)]
+                self._database.damage.forget([_key(one.channel, one.message_id) for one in gone])
+
+    def watch(self, damaged: Callable[[ChannelId, tuple[MessageId, ...]], None]) -> None:
+        """Have `damaged` told what is found to be no longer what was stored; see `Journal`."""
+        self._database.damage.watch(damaged)
 
     async def load(self, channel: ChannelId, ids: Sequence[MessageId]) -> dict[MessageId, Loaded]:
         """Return the stored messages among `ids`."""
         wanted = [bytes.fromhex(message_id) for message_id in ids]
-        found = await self._database.read(partial(_load, channel, LOAD, wanted))
+        found = await self._sound(partial(_load, channel, LOAD, wanted))
         return {loaded.message_id: loaded for loaded in found}
 
     async def load_by_hash(self, channel: ChannelId, hashes: Sequence[bytes]) -> list[Loaded]:
         """Return the stored messages with these Waku hashes, ordered by (created_ns, hash)."""
-        found = await self._database.read(partial(_load, channel, LOAD_BY_HASH, hashes))
+        found = await self._sound(partial(_load, channel, LOAD_BY_HASH, hashes))
         return sorted(found, key=lambda loaded: (loaded.entry.header.created_ns, loaded.waku_hash))
 
     async def load_held_back(
         self, channel: ChannelId, after: tuple[int, MessageId] | None, limit: int
     ) -> tuple[Outline, ...]:
         """Return messages that wait for history on its way; see `Journal.load_held_back`."""
-        return await self._database.read(partial(_loading, bytes.fromhex(channel), after, limit))
+        return await self._sound(partial(_loading, bytes.fromhex(channel), after, limit))
 
     async def restore(self, channel: ChannelId) -> ChannelState:
         """Return what the channel's machines need; the channel was added before (`Members`)."""
-        return await self._database.read(partial(_restore, bytes.fromhex(channel), self._me))
+        return await self._sound(partial(_restore, bytes.fromhex(channel), self._me))
+
+    async def _sound(self, read: Callable[[sqlite3.Connection, list[Place]], T]) -> T:
+        """Return what `read` reads without what is damaged, which it adds to the list."""
+        damaged: list[Place] = []
+        result = await self._database.read(lambda db: read(db, damaged))
+        self._database.damage.note(damaged)
+        return result
 
     async def forks(self, channel: ChannelId) -> list[Fork]:
         """Return the places in author logs that are taken more than once."""
@@ -139,6 +160,7 @@ def _commit(records: Sequence[Record], db: sqlite3.Connection) -> list[Altered]:
     statuses: dict[tuple[bytes, bytes], Row] = {}
     deliveries: dict[tuple[bytes, bytes], Row] = {}
     logs: dict[bytes, Row] = {}
+    discarded: list[Place] = []
     # A record says all of what it sets, so of several the last one is enough.
     for record in records:
         match record:
@@ -150,13 +172,20 @@ def _commit(records: Sequence[Record], db: sqlite3.Connection) -> list[Altered]:
                 deliveries[_key(channel, changed)] = (DELIVERY[delivery], attempts)
             case SetLog(channel, log):
                 logs[bytes.fromhex(channel)] = (from_u64(log),)
+            case Discard(channel, damaged):
+                discarded.append(_key(channel, damaged))
             case _:
                 assert_never(record)
     stored = _store(stores, db)
     _update(db, SET_STATUS, [(*key, *values) for key, values in statuses.items()], OF_MESSAGE)
     _update(db, SET_DELIVERY, [(*key, *values) for key, values in deliveries.items()], OF_MESSAGE)
     _update(db, SET_LOG, [(key, *values) for key, values in logs.items()], OF_CHANNEL)
-    return changes.settle(db, stored, list(statuses))
+    altered = changes.settle(db, stored, list(statuses))
+    if discarded:
+        from storage.mending import set_aside  # noqa: PLC0415  # few disks rot
+
+        set_aside(db, discarded)
+    return altered
 
 
 def _key(channel: ChannelId, changed: MessageId) -> tuple[bytes, bytes]:
@@ -169,7 +198,7 @@ def _update(db: sqlite3.Connection, statement: str, rows: list[Row], rest: str) 
 
 
 def _store(stores: list[StoreMessage], db: sqlite3.Connection) -> list[changes.Stored]:
-    (last,) = db.execute("SELECT coalesce(max(number), 0) FROM messages").fetchone()
+    (last,) = db.execute(LAST_NUMBER).fetchone()
     numbered = list(enumerate(stores, start=last + 1))
     execute_for_rows(db, STORE, [_message_row(number, record) for number, record in numbered])
     parents = [
@@ -222,15 +251,39 @@ def _text_rows(number: int, record: StoreMessage) -> Iterator[tuple[int, str, st
 
 
 def _load(
-    channel: ChannelId, query: str, wanted: Sequence[bytes], db: sqlite3.Connection
+    channel: ChannelId,
+    query: str,
+    wanted: Sequence[bytes],
+    db: sqlite3.Connection,
+    damaged: list[Place],
 ) -> list[Loaded]:
     channel_id = bytes.fromhex(channel)
     found = [db.execute(query, (key, channel_id)).fetchall() for key in wanted]
-    return [_loaded(*row) for rows in found for row in rows]
+    return [_loaded(*row) for row in _but_damaged([one for rows in found for one in rows], damaged)]
 
 
-def _loaded(
-    stored_id: bytes, payload: bytes, waku_hash: bytes, after_gap: int, delivery: int | None
+def _but_damaged(rows: Iterable[Row], damaged: list[Place]) -> list[Row]:
+    """Return the rows that are what was stored; the places of the others go to `damaged`."""
+    sound: list[Row] = []
+    for row in rows:
+        if is_sound(*row[:CLAIMS]):
+            sound.append(row)
+        else:
+            damaged.append(row[:2])
+    return sound
+
+
+def _loaded(  # a row of `LOAD`
+    _channel: bytes,
+    stored_id: bytes,
+    _author: bytes,
+    _lamport: int,
+    _created_ns: int,
+    waku_hash: bytes,
+    _body_size: int,
+    payload: bytes,
+    after_gap: int,
+    delivery: int | None,
 ) -> Loaded:
     return Loaded(
         message_id=message_id(stored_id),
@@ -242,7 +295,9 @@ def _loaded(
     )
 
 
-def _restore(channel: bytes, me: PeerId, db: sqlite3.Connection) -> ChannelState:
+def _restore(
+    channel: bytes, me: PeerId, db: sqlite3.Connection, damaged: list[Place]
+) -> ChannelState:
     joined = db.execute("SELECT own_log FROM channels WHERE channel = ?", (channel,)).fetchone()
     assert joined is not None, f"channel {channel.hex()} was not added"
     (own_log,) = joined
@@ -272,7 +327,7 @@ def _restore(channel: bytes, me: PeerId, db: sqlite3.Connection) -> ChannelState
         ),
         own_log=_own_log(channel, author, own_log, db),
         own_created_ns=0 if newest_own is None else to_u64(newest_own),
-        tips=_tips(channel, db),
+        tips=_tips(channel, db, damaged),
         outgoing=tuple(
             [
                 OwnState(
@@ -285,15 +340,15 @@ def _restore(channel: bytes, me: PeerId, db: sqlite3.Connection) -> ChannelState
                 for stored, delivery, attempts, created_ns, waku_hash in outgoing
             ]
         ),
-        waiting=_held_back(channel, Status.WAITING, db),
-        parked=_held_back(channel, Status.PARKED, db),
+        waiting=_held_back(channel, Status.WAITING, db, damaged),
+        parked=_held_back(channel, Status.PARKED, db, damaged),
         loading=frozenset(
             [
                 message_id(stored)
                 for (stored,) in db.execute(LOADING_IDS, (channel, STATUS[Status.LOADING]))
             ]
         ),
-        gaps=_gaps(channel, db),
+        gaps=_gaps(channel, db, damaged),
     )
 
 
@@ -313,35 +368,50 @@ def _own_log(
     return tuple(own_log)
 
 
-def _tips(channel: bytes, db: sqlite3.Connection) -> tuple[Outline, ...]:
+def _tips(channel: bytes, db: sqlite3.Connection, damaged: list[Place]) -> tuple[Outline, ...]:
     """Return the delivered messages that no delivered one names, and the newest; newest last."""
     newest = db.execute(NEWEST_TIPS, (channel, NEWEST)).fetchall()
     unnamed = db.execute(UNNAMED_TIPS, (channel, TIPS_MAX)).fetchall()
-    outlines = {_outline(*row) for row in newest + unnamed}
+    outlines = {*_outlines(newest + unnamed, damaged)}
     return tuple(sorted(outlines, key=lambda tip: (tip.lamport, tip.message_id))[-TIPS_MAX:])
 
 
-def _gaps(channel: bytes, db: sqlite3.Connection) -> tuple[Outline, ...]:
+def _gaps(channel: bytes, db: sqlite3.Connection, damaged: list[Place]) -> tuple[Outline, ...]:
     rows = db.execute(GAPS, (channel, GAPS_MAX)).fetchall()
-    return tuple([_outline(*found) for found in reversed(rows)])
+    return _outlines(reversed(rows), damaged)
 
 
-def _held_back(channel: bytes, status: Status, db: sqlite3.Connection) -> tuple[Outline, ...]:
-    rows = db.execute(HELD_BACK, (channel, STATUS[status]))
-    return tuple([_outline(*row) for row in rows])
+def _held_back(
+    channel: bytes, status: Status, db: sqlite3.Connection, damaged: list[Place]
+) -> tuple[Outline, ...]:
+    return _outlines(db.execute(HELD_BACK, (channel, STATUS[status])), damaged)
 
 
 def _loading(
-    channel: bytes, after: tuple[int, MessageId] | None, limit: int, db: sqlite3.Connection
+    channel: bytes,
+    after: tuple[int, MessageId] | None,
+    limit: int,
+    db: sqlite3.Connection,
+    damaged: list[Place],
 ) -> tuple[Outline, ...]:
     lamport, last = (0, b"") if after is None else (after[0], bytes.fromhex(after[1]))
     place = (from_u64(lamport), last)
-    rows = db.execute(LOADING_AFTER, (channel, *place, limit))
-    return tuple([_outline(*row) for row in rows])
+    return _outlines(db.execute(LOADING_AFTER, (channel, *place, limit)), damaged)
+
+
+def _outlines(rows: Iterable[Row], damaged: list[Place]) -> tuple[Outline, ...]:
+    return tuple([_outline(*row) for row in _but_damaged(rows, damaged)])
 
 
 def _outline(
-    stored_id: bytes, author: bytes, lamport: int, created_ns: int, waku_hash: bytes, payload: bytes
+    _channel: bytes,
+    stored_id: bytes,
+    author: bytes,
+    lamport: int,
+    created_ns: int,
+    waku_hash: bytes,
+    _body_size: int,
+    payload: bytes,
 ) -> Outline:
     return Outline(
         message_id=message_id(stored_id),

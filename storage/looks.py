@@ -1,23 +1,21 @@
 """What changes have made of messages, from the indexes that `storage.changes` keeps."""
 
 import sqlite3
-from collections.abc import Sequence
-from typing import Final, TypeAlias
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from storage.columns import peer_id
 from storage.payloads import change_in
-from storage.rows import select_for_rows
+from storage.rows import Row, select_for_rows
+from storage.soundness import CLAIMS, Place, is_sound
 from sync.changes import REACTORS_MAX, Change, Look, put_together
 from sync.entry import Kind, Text, decode_text
 from sync.errors import DecodeError
 from sync.machine import PeerId
 
-Place: TypeAlias = tuple[bytes, bytes]
-"""A channel and the id of a message in it."""
-
 WROTE: Final = """
-    SELECT column1, column2, messages.author, messages.kind,
-        substr(payload, length(payload) - body_size + 1) FROM (VALUES
+    SELECT messages.channel, messages.message_id, messages.author, messages.lamport, created_ns,
+        waku_hash, body_size, payload, column2, messages.kind FROM (VALUES
 """
 WROTE_REST: Final = """
     ) CROSS JOIN changes ON changes.channel = column1 AND target = column2 AND reacts = 0
@@ -39,19 +37,25 @@ def looks_of(
     db: sqlite3.Connection, lines: Sequence[tuple[bytes, bytes, bytes]]
 ) -> dict[Place, Look]:
     """Return what changes have made of messages: (channel, id, author) each."""
-    wrote = {
-        (channel, target): change_in(kind, body)
-        for channel, target, _, kind, body in select_for_rows(db, WROTE, lines, WROTE_REST)
-    }
+    wrote = {place: change for place, _, change in _changes(db, WROTE, lines, WROTE_REST)}
     reacted: dict[Place, list[tuple[PeerId, Change]]] = {}
     places = [line[:2] for line in lines]
-    for channel, target, who, kind, body in select_for_rows(db, REACTED, places, REACTED_REST):
-        change = change_in(kind, body)
-        reacted.setdefault((channel, target), []).append((peer_id(who), change))
+    for place, who, change in _changes(db, REACTED, places, REACTED_REST):
+        reacted.setdefault(place, []).append((peer_id(who), change))
     return {
         place: put_together(wrote.get(place), reacted.get(place, ()))
         for place in wrote.keys() | reacted.keys()
     }
+
+
+def _changes(
+    db: sqlite3.Connection, statement: str, rows: Sequence[Row], rest: str
+) -> Iterator[tuple[Place, bytes, Change]]:
+    """Yield what is changed, by whom, and how; a change that is damaged is none."""
+    for row in select_for_rows(db, statement, rows, rest):
+        if is_sound(*row[:CLAIMS]):
+            channel, _, author, *_, size, payload, target, kind = row
+            yield (channel, target), author, change_in(kind, payload[len(payload) - size :])
 
 
 def readable(kind: int, body: bytes) -> Text | None:

@@ -162,6 +162,24 @@ CREATE VIEW lines AS
         AND author NOT IN (SELECT participant FROM peers WHERE blocked_ns IS NOT NULL);
 """
 
+DAMAGED: Final = """
+-- Rows that were no longer what was stored, as they were found; their numbers are not given again.
+CREATE TABLE damaged (
+    number     INTEGER PRIMARY KEY,                     -- in messages
+    channel    BLOB NOT NULL,
+    message_id BLOB NOT NULL,
+    payload    BLOB NOT NULL
+) STRICT;
+
+-- With what tells whether a row is still what was stored.
+DROP VIEW lines;
+CREATE VIEW lines AS
+    SELECT channel, message_id, author, lamport, created_ns, waku_hash, body_size, payload,
+        number, after_gap, delivery, kind
+    FROM messages WHERE status = 0 AND kind NOT IN (2, 3, 4)
+        AND author NOT IN (SELECT participant FROM peers WHERE blocked_ns IS NOT NULL);
+"""
+
 
 def _adopt(db: sqlite3.Connection) -> None:
     from storage.changes import adopt  # noqa: PLC0415  # once in the life of an old profile
@@ -169,5 +187,5 @@ def _adopt(db: sqlite3.Connection) -> None:
     adopt(db)
 
 
-MIGRATIONS: Final[tuple[Step, ...]] = (FIRST, GAPS, LOADING, CHANGES, _adopt, PEOPLE)
+MIGRATIONS: Final[tuple[Step, ...]] = (FIRST, GAPS, LOADING, CHANGES, _adopt, PEOPLE, DAMAGED)
 """Step n, counted from 1, brings a database from version n - 1 to n."""

@@ -16,22 +16,25 @@ OF_MESSAGE: Final = ") WHERE channel = column1 AND message_id = column2"
 SET_LOG: Final = "UPDATE channels SET own_log = column2 FROM (VALUES"
 OF_CHANNEL: Final = ") WHERE channel = column1"
 
+# The first eight columns are those that `storage.soundness.is_sound` takes.
 LOAD: Final = """
-    SELECT message_id, payload, waku_hash, after_gap, delivery FROM messages
-    WHERE message_id = ? AND channel = ?
+    SELECT channel, message_id, author, lamport, created_ns, waku_hash, body_size, payload,
+        after_gap, delivery FROM messages WHERE message_id = ? AND channel = ?
 """
 LOAD_BY_HASH: Final = """
-    SELECT message_id, payload, waku_hash, after_gap, delivery FROM messages
-    WHERE waku_hash = ? AND channel = ?
+    SELECT channel, message_id, author, lamport, created_ns, waku_hash, body_size, payload,
+        after_gap, delivery FROM messages WHERE waku_hash = ? AND channel = ?
 """
 NEWEST_TIPS: Final = """
-    SELECT message_id, author, lamport, created_ns, waku_hash, payload FROM delivered
+    SELECT channel, message_id, author, lamport, created_ns, waku_hash, body_size, payload
+    FROM delivered
     WHERE channel = ? ORDER BY lamport DESC, message_id DESC LIMIT ?
 """
 
 # CROSS JOIN keeps the order of the tables: few messages name one tip, many are in its channel.
 UNNAMED_TIPS: Final = """
-    SELECT message_id, author, lamport, created_ns, waku_hash, payload FROM delivered AS tip
+    SELECT channel, message_id, author, lamport, created_ns, waku_hash, body_size, payload
+    FROM delivered AS tip
     WHERE channel = ? AND NOT EXISTS (
         SELECT 1 FROM parents CROSS JOIN delivered AS child ON child.number = parents.child
         WHERE parents.parent = tip.message_id AND child.channel = tip.channel
@@ -39,17 +42,41 @@ UNNAMED_TIPS: Final = """
 """
 LOADING_IDS: Final = "SELECT message_id FROM held_back WHERE channel = ? AND status = ?"
 LOADING_AFTER: Final = """
-    SELECT message_id, author, lamport, created_ns, waku_hash, payload FROM messages
+    SELECT channel, message_id, author, lamport, created_ns, waku_hash, body_size, payload
+    FROM messages
     WHERE channel = ? AND status = 3 AND (lamport, message_id) > (?, ?)
     ORDER BY lamport, message_id LIMIT ?
 """
 HELD_BACK: Final = """
-    SELECT message_id, author, lamport, created_ns, waku_hash, payload FROM held_back
+    SELECT channel, message_id, author, lamport, created_ns, waku_hash, body_size, payload
+    FROM held_back
     WHERE channel = ? AND status = ? ORDER BY number
 """
 GAPS: Final = """
-    SELECT message_id, author, lamport, created_ns, waku_hash, payload FROM delivered
+    SELECT channel, message_id, author, lamport, created_ns, waku_hash, body_size, payload
+    FROM delivered
     WHERE channel = ? AND after_gap ORDER BY lamport DESC, message_id DESC LIMIT ?
+"""
+DAMAGED_CHILDREN: Final = """
+    UPDATE messages SET after_gap = 1 WHERE status = 0 AND number IN (
+        SELECT child FROM parents WHERE parent = ?
+    ) AND channel = ?
+"""
+SET_ASIDE: Final = """
+    INSERT INTO damaged SELECT number, channel, message_id, payload FROM messages
+    WHERE channel = ? AND message_id = ?
+"""
+FORGET_PARENTS: Final = """
+    DELETE FROM parents WHERE child IN (
+        SELECT number FROM messages WHERE channel = ? AND message_id = ?
+    )
+"""
+FORGET: Final = "DELETE FROM messages WHERE channel = ? AND message_id = ?"
+LAST_NUMBER: Final = """
+    SELECT max(
+        (SELECT coalesce(max(number), 0) FROM messages),
+        (SELECT coalesce(max(number), 0) FROM damaged)
+    )
 """
 FORKS: Final = """
     SELECT author, log, seq, message_id FROM messages

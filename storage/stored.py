@@ -4,6 +4,7 @@ import sqlite3
 from typing import Final
 
 from storage.payloads import entry_of
+from storage.soundness import is_sound
 from sync.changes import change_of
 from sync.machine import ChannelId, MessageId
 from sync.message_infos import ChangeInfo, StoredInfo
@@ -11,29 +12,30 @@ from sync.message_infos import ChangeInfo, StoredInfo
 CHANGES_MAX: Final = 100
 """Changes of one message that are told, the last ones; nobody reads more."""
 
-ONE: Final = "SELECT payload, waku_hash FROM messages WHERE message_id = ? AND channel = ?"
+ONE: Final = """
+    SELECT channel, message_id, author, lamport, created_ns, waku_hash, body_size, payload
+    FROM messages WHERE message_id = ? AND channel = ?
+"""
 
 # CROSS JOIN keeps the order of the tables: few changes have one target, many are in its channel.
 CHANGES: Final = """
-    SELECT payload FROM changes CROSS JOIN messages ON messages.number = changes.number
+    SELECT messages.channel, messages.message_id, messages.author, messages.lamport, created_ns,
+        waku_hash, body_size, payload
+    FROM changes CROSS JOIN messages ON messages.number = changes.number
     WHERE changes.channel = ? AND changes.target = ? AND messages.status = 0
     ORDER BY messages.lamport DESC, messages.message_id DESC LIMIT ?
 """
 
 
 def stored_in(channel: ChannelId, wanted: MessageId, db: sqlite3.Connection) -> StoredInfo | None:
-    """Return a message and its changes; see `sync.view.History.stored`.
-
-    Raises:
-        StorageError: a stored change is damaged.
-    """
+    """Return a message and its changes but those that are damaged; see `History.stored`."""
     ours, stored_id = bytes.fromhex(channel), bytes.fromhex(wanted)
     row = db.execute(ONE, (stored_id, ours)).fetchone()
-    if row is None:
+    if row is None or not is_sound(*row):
         return None
-    payload, waku_hash = row
-    payloads = db.execute(CHANGES, (ours, stored_id, CHANGES_MAX)).fetchall()
-    entries = [entry_of(one) for (one,) in reversed(payloads)]
+    *_, waku_hash, _, payload = row
+    rows = db.execute(CHANGES, (ours, stored_id, CHANGES_MAX)).fetchall()
+    entries = [entry_of(one[-1]) for one in reversed(rows) if is_sound(*one)]
     changes = [
         ChangeInfo(one.message_id, one.header.author, one.header.created_ns, change)
         for one in entries

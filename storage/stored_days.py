@@ -10,6 +10,7 @@ from typing import Final, Self
 from storage.columns import U64_MAX, from_u64, to_u64
 from storage.migrations import MIGRATIONS
 from storage.payloads import entry_of
+from storage.soundness import is_sound
 from storage.statuses import STATUS
 from sync.entry import Entry
 from sync.errors import StorageError
@@ -29,7 +30,8 @@ MARK: Final = """
 """
 
 ENTRIES: Final = """
-    SELECT payload, waku_hash, status FROM unparked
+    SELECT channel, message_id, author, lamport, created_ns, waku_hash, body_size, payload, status
+    FROM unparked
     WHERE channel = ? AND created_ns BETWEEN ? AND ? ORDER BY created_ns, waku_hash
 """
 
@@ -83,6 +85,8 @@ class HistoryReader:
             rows = self._db.execute(CHANNELS).fetchall()
         self.channels = {ChannelId(channel.hex()): str(name) for channel, name in rows}
         """Names by id, also of those that were left."""
+        self.damaged = 0
+        """Messages that were left out: the disk no longer has what was stored."""
 
     def __enter__(self) -> Self:
         return self
@@ -118,14 +122,16 @@ class HistoryReader:
     def entries(self, day: StoredDay) -> Iterator[tuple[Entry, bytes, bool]]:
         """Yield what is held of a day, with its Waku hash and whether it is delivered.
 
-        By (created_ns, Waku hash). What came since the day was marked is among it.
-
-        Raises:
-            StorageError: a message is damaged.
+        By (created_ns, Waku hash). What came since the day was marked is among it; what is damaged
+        is not, and is counted.
         """
         wanted = (bytes.fromhex(day.channel), *_bounds(day.begins))
         with self._explaining():
-            for payload, waku_hash, status in self._db.execute(ENTRIES, wanted):
+            for *claims, status in self._db.execute(ENTRIES, wanted):
+                if not is_sound(*claims):
+                    self.damaged += 1
+                    continue
+                *_, waku_hash, _, payload = claims
                 yield entry_of(payload), waku_hash, status == STATUS[Status.DELIVERED]
 
     @contextmanager

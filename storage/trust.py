@@ -1,6 +1,7 @@
 """What the person has found out about whom: verified, blocked, names used, changed keys."""
 
 import sqlite3
+from typing import NamedTuple
 
 from storage.columns import peer_id
 from storage.database import Database
@@ -9,6 +10,13 @@ from sync.view import KeyWarning
 
 NICKS_KEPT = 16
 """Names kept of one peer, those used last: a person has a few, a program may make up thousands."""
+
+
+class NickUsed(NamedTuple):
+    """A name of a peer, and when it was last used."""
+
+    nick: str
+    last_ns: Nanos
 
 
 class TrustStore:
@@ -29,7 +37,7 @@ class TrustStore:
         """Note that `peer`, whom we have met, goes by `nick`."""
         await self._database.write(lambda db: _note_nick(db, bytes.fromhex(peer), nick, now))
 
-    async def nicks(self) -> dict[PeerId, tuple[str, ...]]:
+    async def nicks(self) -> dict[PeerId, tuple[NickUsed, ...]]:
         """Return the names of everybody, of each the one used last first."""
         return await self._database.read(_nicks)
 
@@ -92,13 +100,13 @@ def _note_nick(db: sqlite3.Connection, participant: bytes, nick: str, now: Nanos
     )
 
 
-def _nicks(db: sqlite3.Connection) -> dict[PeerId, tuple[str, ...]]:
-    found: dict[PeerId, tuple[str, ...]] = {}
-    for participant, nick in db.execute(
-        "SELECT participant, nick FROM nicks ORDER BY participant, last_ns DESC, nick"
+def _nicks(db: sqlite3.Connection) -> dict[PeerId, tuple[NickUsed, ...]]:
+    found: dict[PeerId, tuple[NickUsed, ...]] = {}
+    for participant, nick, last_ns in db.execute(
+        "SELECT participant, nick, last_ns FROM nicks ORDER BY participant, last_ns DESC, nick"
     ):
         peer = peer_id(participant)
-        found[peer] = (*found.get(peer, ()), nick)
+        found[peer] = (*found.get(peer, ()), NickUsed(nick, last_ns))
     return found
 
 

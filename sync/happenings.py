@@ -30,6 +30,7 @@ TOLD: Final[frozenset[type]] = frozenset(
         values.Found,
         values.Missing,
         values.Withdrawn,
+        values.Discarded,
     }
 )
 """Effects that mean something to a message; most are others, and go by with one look."""
@@ -70,9 +71,9 @@ class Happenings:
         elif isinstance(effect, values.Previewed):
             note = (at, channel, effect.message_id, What.PREVIEWED, None)
         else:
-            assert isinstance(effect, values.Withdrawn)
-            withdrawn = effect.message_ids
-            self._notes.extend([(at, channel, one, What.WITHDRAWN, None) for one in withdrawn])
+            assert isinstance(effect, values.Withdrawn | values.Discarded)
+            what = What.WITHDRAWN if isinstance(effect, values.Withdrawn) else What.DISCARDED
+            self._notes.extend([(at, channel, one, what, None) for one in effect.message_ids])
             return
         self._notes.append(note)
 

@@ -215,6 +215,8 @@ class ChannelInfo:
     """Who is typing, who began first coming first."""
     direct: PeerId | None = None
     """The other one, if it is a channel of two."""
+    sign: str = ""
+    """What tells it from one joined before whose name looks the same; empty if none does."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """What the engine asks of a disk. `storage` implements it with SQLite; the simulator in memory."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -38,6 +38,12 @@ class Journal(Protocol):
 
         Raises:
             StorageError: nothing was written; the sentence says what to do.
+        """
+
+    def watch(self, damaged: Callable[[ChannelId, tuple[MessageId, ...]], None]) -> None:
+        """Have `damaged` told which stored messages are found to be no longer what was stored.
+
+        Nothing that is read gives them out. They are told again, until a `Discard` is committed.
         """
 
     async def load(self, channel: ChannelId, ids: Sequence[MessageId]) -> dict[MessageId, Loaded]:

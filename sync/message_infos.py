@@ -28,6 +28,7 @@ class What(Enum):
     ANSWERED = "answered"
     """Somebody asked for it, and got it from us."""
     WITHDRAWN = "withdrawn"
+    DISCARDED = "discarded"
     """It is set aside until its time."""
 
 

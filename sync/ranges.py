@@ -109,6 +109,11 @@ class OrderedSet:
         return any(run.holds(run.row_of(sync_id), sync_id) for run in self._runs())
 
     @property
+    def added(self) -> int:
+        """How many ids were added and are here, without putting in those that wait."""
+        return len(self._long) + len(self._late) + len(self._pending)
+
+    @property
     def memory(self) -> int:
         """Bytes of all columns, with what they have to spare."""
         return sum(run.memory for run in self._runs())

@@ -56,6 +56,7 @@ SURVIVORS = (
     values.PeerJoined,
     values.PeerGone,
     values.Audience,
+    values.Damaged,
 )
 
 TELLING: Final = (values.Deliver, values.Previewed)

@@ -22,6 +22,7 @@ from sync.view import (
     BloomInfo,
     ChannelInfo,
     DeliveryShown,
+    DiscardedShown,
     Event,
     FoundShown,
     HoldersInfo,
@@ -118,6 +119,8 @@ def event_of(
             return FoundShown(channel, message_id, lost)
         case values.Withdrawn(message_ids):
             return WithdrawnShown(channel, message_ids)
+        case values.Discarded(message_ids):
+            return DiscardedShown(channel, message_ids)
         case values.TypingChanged(peer, nick, typing):
             return TypingShown(channel, peer, nick, typing)
         case values.SessionEnded():

@@ -176,6 +176,14 @@ class WithdrawnShown:
 
 
 @dataclass(frozen=True, slots=True)
+class DiscardedShown:
+    """Messages that may have been shown are here no more: the disk had damaged them."""
+
+    channel: ChannelId
+    message_ids: tuple[MessageId, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class AheadShown:
     """The clock of `peer` is so far ahead of ours that what it writes is parked; told once a run.
 
@@ -291,6 +299,7 @@ Event: TypeAlias = (
     | MissingShown
     | FoundShown
     | WithdrawnShown
+    | DiscardedShown
     | AheadShown
     | ClockShown
     | ReplacedShown
@@ -331,6 +340,8 @@ class Snapshot:
     """Why we said we are away; empty while we have not."""
     disk: str = ""
     """What the disk refuses and what to do about it, as a sentence; empty while it takes all."""
+    shared_names: frozenset[str] = frozenset()
+    """Names that several keys go by, in a form of their own: look-alikes count as one."""
     clock: ClockInfo = field(default_factory=ClockInfo)
     """Our clock, and what the person is asked about it."""
 

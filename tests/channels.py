@@ -66,7 +66,8 @@ def sync_message(
 
 
 def received(sent: Message, *, from_author: bool = True) -> Received:
-    return Received(sent, bytes.fromhex(sent.message_id), from_author)
+    via = sent.sender_id if from_author else None
+    return Received(sent, bytes.fromhex(sent.message_id), from_author, via)
 
 
 def say(speaker: Channel, text: str, now: Nanos = NOW) -> Message:

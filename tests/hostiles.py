@@ -36,12 +36,16 @@ class Mallory:
             if number != self._number:
                 self._world.give(number, values.Arrived(self.peer_id, payload))
 
-    def name_what_nobody_wrote(self, author: Author, names: Sequence[str]) -> None:
-        """Send a line of `author` for each of `names`, which builds on what was never sent."""
-        for name in names:
+    def name_what_nobody_wrote(
+        self, author: Author, lines: Sequence[str], ghosts: Sequence[str] = ("ghost",)
+    ) -> None:
+        """Send `lines` of `author`, each of which builds on all the `ghosts`, never sent."""
+        for line in lines:
             lamport = self._world.now // MILLISECOND
-            never_sent = self.author(name).write(name, lamport=lamport)
-            self.send(author.write(name, after=[never_sent], lamport=lamport + 1).payload)
+            never_sent = [
+                self.author("nobody").write(f"{line} {one}", lamport=lamport) for one in ghosts
+            ]
+            self.send(author.write(line, after=never_sent, lamport=lamport + 1).payload)
 
     def ask(self, entries: Sequence[HistoryEntry], to: Iterable[int] | None = None) -> None:
         """Send a sync message that asks for `entries`."""

@@ -255,7 +255,7 @@ async def test_line_mode_says_what_was_edited_deleted_and_reacted_to(
 def test_a_long_message_that_is_reacted_to_is_quoted_in_short() -> None:
     long = replace(line(1, "word\n" * 100), reactions=(HEART,))
 
-    [sentence] = announced(LineChanged(long, rewritten=False, reacted=True))
+    [sentence] = announced(LineChanged(long, rewritten=False, reacted=True), "bob")
 
     assert "\n" not in sentence
     assert len(sentence) < 120

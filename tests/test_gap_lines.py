@@ -17,7 +17,7 @@ from tests.readings import command, reading, shown, top_lines, until
 from tests.scenes import ALICE, BOB, CAROL, DAVE, Scene
 
 LOST = "an earlier message could not be found"
-TAIL = "1 earlier message is missing, asking peers in 4 s"
+TAIL = "1 earlier message is missing, asking peers in"
 
 
 def gap_lines(app: ChatApp) -> list[str]:
@@ -77,7 +77,7 @@ async def test_the_last_line_of_all_can_be_selected_and_belongs_to_no_message() 
         answer = shown(app)
         await pilot.press("down", "up")
 
-        assert on_tail == f"┆ ▸{TAIL}"
+        assert on_tail.startswith(f"┆ ▸{TAIL} ")
         assert about is None
         assert "stands for a message that is not here" in answer
         assert app.transcript.part is Part.TEXT
@@ -247,11 +247,12 @@ async def test_enter_on_the_last_line_says_who_named_it_who_was_asked_and_when_n
         await pilot.pause()
         closed = not isinstance(app.screen, HoleScreen)
 
-    assert "Named by   93513a of bob, which builds on it" in before
+    named = f"{request.named_by[:6]} of bob"
+    assert f"Named by   {named}, which builds on it" in before
     assert "its Waku hash" in before
     assert "not yet; everybody here: bob and carol" in before
     assert "T_req = now + T_min + hash(me, id)" in before
-    assert "noticed missing, named by 93513a of bob" in before
+    assert f"noticed missing, named by {named}" in before
     assert "asked for by you in SYNC" in after
     assert closed
 

@@ -16,6 +16,7 @@ from chat_tui.notify import (
     set_title,
     title_of,
 )
+from chat_tui.text import clean_nick
 from sync.machine import HOUR, SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.sds.message import Delivery
 from sync.view import Line
@@ -45,7 +46,9 @@ def line(
 def ring(
     alerts: Alerts, one: Line, *, rules: Rules | None = None, now: Nanos = NOW, minute: int = NOON
 ) -> Raised:
-    return alerts.ring(one, nick="alice", rules=rules or Rules(), now=now, minute=minute)
+    author = clean_nick(one.nick)
+    rules = rules or Rules()
+    return alerts.ring(one, author=author, nick="alice", rules=rules, now=now, minute=minute)
 
 
 def test_a_message_with_my_name_rings() -> None:
@@ -153,7 +156,7 @@ def test_bell_and_notice_are_each_off_on_their_own() -> None:
 def test_what_peers_write_cannot_end_a_sequence() -> None:
     nasty = line("a\x07b\x1b\\c;d\u009ce\nf" + "x" * 500, nick="e\x1b]0;v;il\x07")
 
-    notice = notice_of(nasty)
+    notice = notice_of(nasty, clean_nick(nasty.nick))
 
     assert notice.isprintable()
     assert ";" not in notice

@@ -11,6 +11,7 @@ import pytest
 
 from chat_tui.client import Client
 from chat_tui.people import STANDING_AFTER
+from chat_tui.trust import HELD_LONG
 from sync.errors import LocalError
 from sync.sds.message import Delivery
 from sync.view import ChannelInfo, MessageShown, PeerInfo, PeerState, Trust, TrustShown
@@ -307,11 +308,15 @@ async def test_a_verified_name_with_another_key_is_warned_of_until_answered(
         assert alice.snapshot().warnings == ()
 
 
-async def test_another_key_at_the_same_address_is_warned_of(tmp_path: Path) -> None:
+async def test_another_key_at_the_address_of_somebody_known_for_long_is_warned_of(
+    tmp_path: Path,
+) -> None:
     async with running(tmp_path, "alice") as alice:
         async with running(tmp_path, "bob") as bob:
             await acquainted(alice, bob)
         await until(lambda: known(alice, "bob").state is PeerState.DOWN, "bob is gone")
+        people, peer = alice.people.book.people, bob.identity.peer_id
+        people[peer] = replace(people[peer], named_ns=people[peer].named_ns - HELD_LONG)
         new_bob = await other_bob(tmp_path)
         try:
             async with new_bob.running():

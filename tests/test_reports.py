@@ -197,11 +197,13 @@ def test_comparing_is_said_before_all_is_well() -> None:
 def test_two_who_type_are_named_and_more_are_counted() -> None:
     people = [TypistInfo(peer(name), name) for name in ("dave", "erin", "\x1b[31mfay")]
 
-    said = [reports.who_types(replace(CALM, typists=tuple(people[:n]))) for n in range(4)]
+    said = [
+        reports.who_types(snapshot(), replace(CALM, typists=tuple(people[:n]))) for n in range(4)
+    ]
 
     assert said == ["", "dave is typing", "dave and erin are typing", "3 people are typing"]
-    assert reports.who_types(replace(CALM, typists=(people[2],))) == "fay is typing"
-    assert reports.who_types(None) == ""
+    assert reports.who_types(snapshot(), replace(CALM, typists=(people[2],))) == "fay is typing"
+    assert reports.who_types(snapshot(), None) == ""
 
 
 def test_what_is_missing_is_said_with_the_time_of_the_next_asking() -> None:

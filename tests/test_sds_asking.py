@@ -10,7 +10,7 @@ from sync.machine import HOUR, MILLISECOND, SECOND, MessageId, Nanos
 from sync.sds.asking import (
     BACKOFF_MAX,
     REQUESTS_MAX,
-    REQUESTS_PER_NAMER_MAX,
+    REQUESTS_PER_LINK_MAX,
     STALE_MAX,
     Asking,
 )
@@ -27,7 +27,7 @@ T_MAX = WINDOW.t_max
 def asking_for(*names: str, namer: str = "bob") -> Asking:
     asking = Asking(ALICE)
     for name in names:
-        asking.want(entry(name), peer(namer), WINDOW, NOW)
+        asking.want(entry(name), peer(namer), WINDOW, NOW, peer(namer))
     return asking
 
 
@@ -51,7 +51,7 @@ def fill(asking: Asking, namer: str, count: int) -> list[MessageId]:
     """Let `namer` name `count` messages; returns their ids."""
     names = [f"{namer} {number}" for number in range(count)]
     for name in names:
-        asking.want(entry(name), peer(namer), WINDOW, NOW)
+        asking.want(entry(name), peer(namer), WINDOW, NOW, peer(namer))
     return [message_id(name) for name in names]
 
 
@@ -244,7 +244,7 @@ def test_a_flood_of_requests_by_others_fills_no_memory() -> None:
     for number in range(5 * STALE_MAX):
         asking.heard(message_id("one"), WINDOW, NOW + number * T_MAX)
 
-    assert len(asking._heap) <= 2 * len(asking.requests) + STALE_MAX
+    assert len(asking._links[peer("bob")].heap) <= 2 * len(asking.requests) + STALE_MAX
     assert asked_for(asking, NOW + T_MAX) == [message_id("two")]
 
 
@@ -296,10 +296,10 @@ def test_the_heap_and_a_plain_search_agree(events: list[tuple[str, str, int]]) -
 def test_one_author_names_so_many_and_the_next_stand_in_line(beyond: int) -> None:
     asking = Asking(ALICE)
 
-    fill(asking, "mallory", REQUESTS_PER_NAMER_MAX + beyond)
+    fill(asking, "mallory", REQUESTS_PER_LINK_MAX + beyond)
     honest = fill(asking, "carol", 1)
 
-    assert len(asking.requests) == REQUESTS_PER_NAMER_MAX + 1
+    assert len(asking.requests) == REQUESTS_PER_LINK_MAX + 1
     assert waiting_in_line(asking) == beyond
     assert honest[0] in asking.requests
 
@@ -307,10 +307,10 @@ def test_one_author_names_so_many_and_the_next_stand_in_line(beyond: int) -> Non
 @pytest.mark.parametrize("beyond", [0, 1, 5])
 def test_all_together_name_so_many_and_the_next_stand_in_line(beyond: int) -> None:
     asking = Asking(ALICE)
-    full = REQUESTS_MAX // REQUESTS_PER_NAMER_MAX
+    full = REQUESTS_MAX // REQUESTS_PER_LINK_MAX
 
     for number in range(full):
-        fill(asking, f"peer {number}", REQUESTS_PER_NAMER_MAX)
+        fill(asking, f"peer {number}", REQUESTS_PER_LINK_MAX)
     fill(asking, "late", beyond)
 
     assert len(asking.requests) == REQUESTS_MAX
@@ -319,7 +319,7 @@ def test_all_together_name_so_many_and_the_next_stand_in_line(beyond: int) -> No
 
 def test_who_stands_in_line_is_called_when_a_place_becomes_free_and_gets_a_new_t_req() -> None:
     asking = Asking(ALICE)
-    ids = fill(asking, "bob", REQUESTS_PER_NAMER_MAX + 2)
+    ids = fill(asking, "bob", REQUESTS_PER_LINK_MAX + 2)
 
     asking.drop(ids[0], WINDOW, NOW + HOUR)
 
@@ -331,7 +331,7 @@ def test_who_stands_in_line_is_called_when_a_place_becomes_free_and_gets_a_new_t
 
 def test_a_place_of_one_author_is_not_given_to_another_beyond_its_share() -> None:
     asking = Asking(ALICE)
-    of_mallory = fill(asking, "mallory", REQUESTS_PER_NAMER_MAX + 1)
+    of_mallory = fill(asking, "mallory", REQUESTS_PER_LINK_MAX + 1)
     of_carol = fill(asking, "carol", 1)
 
     asking.drop(of_carol[0], WINDOW, NOW)
@@ -351,16 +351,17 @@ def test_everybody_in_line_is_called_in_the_end() -> None:
         for one in list(asking.requests)[:50]:
             asking.drop(one, WINDOW, NOW)
         room = len(asking.requests) < REQUESTS_MAX
-        left_out = {namer for _, namer in asking.in_line.values()}
-        assert not room or all(asking._by_namer[one] == REQUESTS_PER_NAMER_MAX for one in left_out)
+        left_out = {waiting.via for waiting in asking.in_line.values()}
+        counts = [asking._links[one].count for one in left_out]
+        assert not room or counts == [REQUESTS_PER_LINK_MAX] * len(counts)
 
     assert everybody == 1800
-    assert not asking._by_namer
+    assert not asking._links
 
 
 def test_what_came_while_it_stood_in_line_is_not_called() -> None:
     asking = Asking(ALICE)
-    ids = fill(asking, "bob", REQUESTS_PER_NAMER_MAX + 2)
+    ids = fill(asking, "bob", REQUESTS_PER_LINK_MAX + 2)
 
     asking.drop(ids[-2], WINDOW, NOW)
     asking.drop(ids[0], WINDOW, NOW)
@@ -371,8 +372,8 @@ def test_what_came_while_it_stood_in_line_is_not_called() -> None:
 
 def test_what_stands_in_line_stands_there_once() -> None:
     asking = Asking(ALICE)
-    fill(asking, "bob", REQUESTS_PER_NAMER_MAX + 2)
+    fill(asking, "bob", REQUESTS_PER_LINK_MAX + 2)
 
-    fill(asking, "bob", REQUESTS_PER_NAMER_MAX + 2)
+    fill(asking, "bob", REQUESTS_PER_LINK_MAX + 2)
 
-    assert len(asking) == REQUESTS_PER_NAMER_MAX + 2
+    assert len(asking) == REQUESTS_PER_LINK_MAX + 2

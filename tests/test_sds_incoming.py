@@ -3,18 +3,19 @@
 import pytest
 
 from sync.machine import SECOND, Tick
-from sync.sds.asking import REQUESTS_PER_NAMER_MAX
+from sync.sds.asking import REQUESTS_PER_LINK_MAX
 from sync.sds.events import AskAgain, Broadcast, Connected, Delivered, Found, Held, Missing, Seek
 from sync.sds.incoming import (
     LOST_MAX,
     MISSING_MAX,
-    MISSING_PER_NAMER_MAX,
+    MISSING_PER_LINK_MAX,
     STALE_MAX,
     WAITING_MAX,
     WAITING_PER_SENDER_MAX,
     Content,
     Incoming,
 )
+from sync.sds.message import HistoryEntry
 from sync.sds.parameters import LAN
 from tests.channels import (
     NOW,
@@ -26,6 +27,7 @@ from tests.channels import (
     named,
     only,
     peer,
+    received,
     sync_message,
 )
 
@@ -196,14 +198,14 @@ def test_an_author_with_too_many_waiting_gets_the_oldest_delivered_after_a_gap()
 
 def test_names_of_what_never_existed_fill_no_more_than_their_share() -> None:
     alice = channel("alice")
-    for number in range(MISSING_PER_NAMER_MAX // 16 + 10):
+    for number in range(MISSING_PER_LINK_MAX // 16 + 10):
         bogus = named(*(f"never {number}/{index}" for index in range(16)))
         hear(alice, sync_message("mallory", bogus))
 
     full = len(alice.incoming.missing)
     effects = hear(alice, message("honest", sender="carol", after=named("other")))
 
-    assert full == MISSING_PER_NAMER_MAX
+    assert full == MISSING_PER_LINK_MAX
     assert Held(message_id("honest")) in effects
     assert Missing(message_id("other"), message_id("honest")) in effects
 
@@ -214,25 +216,82 @@ def test_all_names_together_fill_no_more_than_the_table() -> None:
         bogus = named(*(f"never {number}/{index}" for index in range(16)))
         hear(alice, sync_message(f"mallory {number % 9}", bogus))
 
-    full = len(alice.incoming.missing)
+    assert len(alice.incoming.missing) == MISSING_MAX
+
+
+def test_a_full_table_has_room_for_who_named_least_and_who_named_most_makes_it() -> None:
+    alice = channel("alice")
+    invented = [message_id(f"never {number}") for number in range(MISSING_MAX)]
+    for start in range(0, MISSING_MAX, 16):
+        bogus = [HistoryEntry(one) for one in invented[start : start + 16]]
+        hear(alice, sync_message(f"mallory {start % 5}", bogus))
+
     effects = hear(alice, message("honest", sender="carol", after=named("other")))
 
-    assert full == MISSING_MAX
-    assert effects == [Delivered(message_id("honest"), after_gap=True)]
+    [given_up] = only(Found, effects)
+    assert given_up.lost
+    assert given_up.message_id in invented
+    assert Held(message_id("honest")) in effects
+    assert Missing(message_id("other"), message_id("honest")) in effects
+    assert len(alice.incoming.missing) == MISSING_MAX
+    assert message_id("other") in alice.repairs.asking.requests
+    assert hear(alice, message("other"))[0] == Delivered(message_id("other"), after_gap=False)
+
+
+def test_who_waited_for_a_name_that_made_room_follows_a_gap() -> None:
+    alice = channel("alice")
+    for number in range(MISSING_MAX):
+        bogus = message(f"m{number}", f"invented {number % 5}", after=named(f"never {number}"))
+        alice.handle(received(bogus)._replace(via=peer(f"link {number % 5}")), NOW)
+
+    effects = hear(alice, message("honest", sender="carol", after=named("other")))
+
+    [given_up] = only(Found, effects)
+    [shown] = only(Delivered, effects)
+    assert given_up.lost
+    assert shown.after_gap
+    assert Held(message_id("honest")) in effects
+
+
+def test_whoever_has_its_share_makes_nobody_else_give_way() -> None:
+    alice = channel("alice")
+    for number in range(MISSING_MAX // 16):
+        bogus = named(*(f"never {number}/{index}" for index in range(16)))
+        hear(alice, sync_message(f"mallory {number % 8}", bogus))
+    before = dict(alice.incoming.missing)
+
+    effects = hear(alice, sync_message("mallory 0", named("one more")))
+
+    assert effects == []
+    assert alice.incoming.missing == before
 
 
 def test_when_the_table_is_full_a_message_still_waits_for_what_was_looked_for_before() -> None:
     alice = channel("alice")
     hear(alice, sync_message("bob", named("wanted")))
-    for number in range(MISSING_MAX // 16):
+    for number in range(MISSING_PER_LINK_MAX // 16 + 1):
         bogus = named(*(f"never {number}/{index}" for index in range(16)))
-        hear(alice, sync_message(f"mallory {number % 9}", bogus))
+        hear(alice, sync_message("bob", bogus))
 
     held = hear(alice, message("two", after=named("wanted", "too much")))
     freed = hear(alice, message("wanted"))
 
     assert held == [Held(message_id("two"))]
     assert Delivered(message_id("two"), after_gap=True) in freed
+
+
+def test_what_a_link_lost_in_numbers_pushes_nothing_out_that_others_lost() -> None:
+    alice = channel("alice", peers=0)
+    hear(alice, sync_message("carol", named("honest")))
+    for number in range(MISSING_PER_LINK_MAX // 16):
+        unknown = named(*(f"{number}/{index}" for index in range(16)))
+        hear(alice, sync_message("mallory", unknown))
+        hear(alice, sync_message("mallory's friend", named(f"friend {number}")), NOW)
+
+    advance(alice, NOW + LOST)
+
+    assert len(alice.incoming.lost) == LOST_MAX
+    assert message_id("honest") in alice.incoming.lost
 
 
 def test_a_flood_of_messages_that_wait_for_nothing_real_stays_bounded() -> None:
@@ -246,9 +305,9 @@ def test_a_flood_of_messages_that_wait_for_nothing_real_stays_bounded() -> None:
 
     kept = len(buffer.waiting) + len(buffer.missing)
     assert len(buffer.waiting) == WAITING_PER_SENDER_MAX + 1
-    assert len(buffer.missing) == MISSING_PER_NAMER_MAX + 1
+    assert len(buffer.missing) == MISSING_PER_LINK_MAX + 1
     assert len(buffer._heap) <= 2 * kept + STALE_MAX
-    assert len(asking.requests) == REQUESTS_PER_NAMER_MAX + 1
+    assert len(asking.requests) == REQUESTS_PER_LINK_MAX + 1
     assert message_id("other") in asking.requests
 
 
@@ -312,6 +371,29 @@ def test_so_many_messages_wait_whoever_wrote_them_and_no_more(beyond: int) -> No
     assert len(buffer.waiting) == WAITING_MAX
     assert [one for one in evicted if one is not None] == waiting[:beyond]
     assert buffer.arrived(never) == waiting[beyond:]
+
+
+def test_authors_that_one_link_invents_push_out_nothing_that_came_on_others() -> None:
+    buffer = Incoming()
+    never = message_id("never")
+    buffer.seek([never], "named by", peer("bob"), NOW)
+
+    def content(name: str, via: str) -> Content:
+        history = named("never")
+        return Content(message_id(name), peer(name), 1, history, None, via=peer(via))
+
+    honest = content("honest", "carol")
+    evicted = [buffer.hold(honest, {never}, NOW)]
+    evicted += [
+        buffer.hold(content(f"m{number}", f"mallory {number % 3}"), {never}, NOW)
+        for number in range(WAITING_MAX + 500)
+    ]
+
+    given_way = [one for one in evicted if one is not None]
+    assert len(given_way) == 501
+    assert honest not in given_way
+    assert len({one.via for one in given_way}) > 1, "by turns"
+    assert honest.message_id in buffer.waiting
 
 
 def test_what_is_lost_is_looked_for_again_when_somebody_new_is_there() -> None:

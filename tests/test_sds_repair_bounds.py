@@ -3,7 +3,7 @@
 import pytest
 
 from sync.machine import SECOND
-from sync.sds.asking import REQUESTS_PER_NAMER_MAX
+from sync.sds.asking import REQUESTS_PER_LINK_MAX
 from sync.sds.events import (
     Broadcast,
     Delivered,
@@ -106,7 +106,7 @@ def test_what_never_existed_is_asked_for_until_it_is_given_up() -> None:
 
 
 def test_more_than_the_buffer_holds_is_asked_for_in_turn() -> None:
-    everything = [f"m{number}" for number in range(REQUESTS_PER_NAMER_MAX + 50)]
+    everything = [f"m{number}" for number in range(REQUESTS_PER_LINK_MAX + 50)]
     alice = lacking(*everything)
     at_first = len(alice.repairs.asking.requests)
 
@@ -119,7 +119,7 @@ def test_more_than_the_buffer_holds_is_asked_for_in_turn() -> None:
                 if message_id(name) in ids:
                     hear(alice, message(name), now)
 
-    assert at_first == REQUESTS_PER_NAMER_MAX
+    assert at_first == REQUESTS_PER_LINK_MAX
     assert seen == {message_id(name) for name in everything}
 
 

@@ -4,7 +4,18 @@ from sync.sds.events import Admit, Connected, Delivered, Missing, Restored, Rest
 from sync.sds.incoming import Content
 from sync.sds.message import Delivery, Message
 from sync.sds.parameters import LAN
-from tests.channels import NOW, NOW_MS, channel, hear, message, message_id, named, only, say
+from tests.channels import (
+    NOW,
+    NOW_MS,
+    channel,
+    hear,
+    message,
+    message_id,
+    named,
+    only,
+    received,
+    say,
+)
 from tests.rows import log_rows
 
 
@@ -29,7 +40,7 @@ def test_what_a_start_brings_back_goes_on_as_before() -> None:
         message("held", after=named("absent"), lamport=5),
     ]
     for sent in heard:
-        hear(alice, sent)
+        alice.handle(received(sent)._replace(via=None), NOW)  # the disk knows no links
     again = channel("alice", peers=0)
 
     again.handle(

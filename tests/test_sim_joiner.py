@@ -21,7 +21,8 @@ from sync.machine import MILLISECOND, MINUTE, SECOND, MessageId, Nanos
 from sync.runner import Release
 from sync.sds.wire import decode
 from sync.sim.network import PERFECT, Link
-from sync.sim.world import CHANNEL, World
+from sync.sim.rooms import CHANNEL
+from sync.sim.world import World
 from tests.archives import archive, assert_equal
 
 SEEDS = (0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2)))

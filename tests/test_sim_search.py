@@ -1,15 +1,18 @@
 """What others name and nobody has: how much is asked for it, and what honest gaps get meanwhile."""
 
+from sync.entry import decode_text
 from sync.machine import MINUTE, SECOND
-from sync.sim.world import World
+from sync.sds.incoming import MISSING_MAX, MISSING_PER_LINK_MAX
+from sync.sim.world import Terms, World
 from tests.hostiles import Mallory
 
 PEERS = 8
+LINE_NAMES = 16
 
 
-def met(seed: int, *, size: int = PEERS) -> World:
+def met(seed: int, *, size: int = PEERS, reconcile: bool = True) -> World:
     """A world in which everybody has said something, and all is quiet."""
-    world = World(size, seed)
+    world = World(size, seed, terms=Terms(reconcile=reconcile))
     world.run(10 * SECOND)
     for number in range(size):
         world.write(number, f"hello from {number}")
@@ -38,4 +41,38 @@ def test_a_line_that_names_what_nobody_has_is_searched_for_ever_less() -> None:
     assert max(counts) <= everybody
     assert sum(counts[5:]) <= 2 * everybody
     assert sum(counts) <= 5 * everybody
+    world.check_bounds()
+
+
+def invent(world: World, mallory: Mallory, *, names: int, authors: int) -> None:
+    """Let `authors` that Mallory invented name so many messages that nobody wrote, 16 a line."""
+    invented = [mallory.author(f"author {number}") for number in range(authors)]
+    for line in range(names // LINE_NAMES):
+        ghosts = [f"ghost {line}/{number}" for number in range(LINE_NAMES)]
+        mallory.name_what_nobody_wrote(invented[line % authors], [f"line {line}"], ghosts)
+        if line % 100 == 0:
+            world.run(SECOND)
+    world.run(SECOND)
+
+
+def test_an_honest_gap_among_thousands_of_invented_names_is_repaired_as_if_they_were_not() -> None:
+    world = met(2, reconcile=False)
+    invent(world, Mallory(world, 7), names=5 * MISSING_MAX // 4, authors=5)
+    bob = world.nodes[1]
+    assert bob.runner is not None
+    incoming = bob.runner.groups[world.channel].sds.incoming
+    full = len(incoming.missing)
+
+    world.network.cuts.add((1, 2))
+    world.write(2, "which bob does not get")
+    world.run(SECOND)
+    world.network.cuts.clear()
+    world.write(2, "which names it")
+    world.run(20 * SECOND)
+
+    rows = [bob.disk.rows[one] for _, one in bob.disk.log()]
+    shown = {decode_text(one.message.entry.body).text: one.after_gap for one in rows}
+    assert full >= MISSING_PER_LINK_MAX
+    assert shown.get("which bob does not get") is False
+    assert shown.get("which names it") is False
     world.check_bounds()

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from chat_tui.trust import KNOWN_SHOWN, WARNINGS_MAX, TrustBook, look_alike_key
+from chat_tui.namesakes import look_alike_key
+from chat_tui.trust import HELD_LONG, KNOWN_SHOWN, WARNINGS_MAX, TrustBook
 from storage.members import KnownPeer
-from storage.trust import NICKS_KEPT, TrustStore
-from sync.machine import SECOND, PeerId
+from storage.trust import NICKS_KEPT, NickUsed, TrustStore
+from sync.machine import DAY, HOUR, MINUTE, SECOND, Nanos, PeerId
 from sync.view import KeyWarning, PeerState, Snapshot, Trust
 from tests.channels import NOW
 from tests.entries import identity
@@ -27,10 +28,11 @@ def meet(
     *,
     host: str | None = None,
     here: frozenset[PeerId] = frozenset(),
+    now: Nanos = NOW,
 ) -> list[KeyWarning]:
     address = None if host is None else (host, 46021)
     return made.meet(
-        peer, nick, NOW, address=address, noise_key=b"n" * 32, is_here=here.__contains__
+        peer, nick, now, address=address, noise_key=b"n" * 32, is_here=here.__contains__
     )
 
 
@@ -108,16 +110,70 @@ def test_every_answer_ends_the_warning(answer: str) -> None:
     assert made.read(EVE, "bob", NOW) == []
 
 
-def test_another_key_at_the_address_of_a_name_is_warned_of_unless_both_are_here() -> None:
+def test_another_key_at_the_address_of_an_old_name_is_warned_of_unless_both_are_here() -> None:
     made = book()
+    meet(made, BOB, "bob", host="10.0.0.7", now=NOW - HELD_LONG)
     meet(made, BOB, "bob", host="10.0.0.7")
 
     both = meet(made, CAROL, "bob", host="10.0.0.7", here=frozenset({BOB}))
     elsewhere = meet(made, CAROL, "bob", host="10.0.0.8")
-    replaced = meet(made, EVE, "bob", host="10.0.0.8")
+    replaced = meet(made, EVE, "bob", host="10.0.0.7")
 
     assert (both, elsewhere) == ([], [])
-    assert [(one.peer, one.known, one.verified) for one in replaced] == [(EVE, CAROL, False)]
+    assert [(one.peer, one.known, one.verified) for one in replaced] == [(EVE, BOB, False)]
+
+
+def test_whoever_used_a_name_for_a_minute_does_not_accuse_who_had_it_before() -> None:
+    made = book()
+    met = [meet(made, BOB, "bob", host="10.0.0.7", now=NOW + day * DAY) for day in range(30)]
+    later = NOW + 30 * DAY
+
+    minute = meet(made, EVE, "bob", host="10.0.0.7", here=frozenset({BOB}), now=later)
+    back = meet(made, BOB, "bob", host="10.0.0.7", now=later + MINUTE)
+    again = meet(made, BOB, "bob", host="10.0.0.7", now=later + DAY)
+
+    assert [one for raised in (*met, minute, back, again) for one in raised] == []
+    assert made.trust(BOB) is Trust.FIRST_SEEN
+
+
+def test_two_profiles_behind_one_address_that_share_a_name_warn_of_nobody() -> None:
+    made = book()
+    turns = [(BOB, CAROL)[turn % 2] for turn in range(60)]
+
+    raised = [
+        meet(made, peer, "bob", host="10.0.0.7", now=NOW + turn * HOUR)
+        for turn, peer in enumerate(turns)
+    ]
+
+    assert not any(raised)
+
+
+def test_whoever_takes_an_old_name_by_renaming_is_as_new_as_the_name() -> None:
+    made = book()
+    for day in range(5):
+        meet(made, BOB, "bob", host="10.0.0.7", now=NOW + day * DAY)
+        meet(made, EVE, "eve", host="10.0.0.7", now=NOW + day * DAY)
+
+    renamed = meet(made, EVE, "bob", host="10.0.0.7", now=NOW + 5 * DAY)
+    back = meet(made, BOB, "bob", host="10.0.0.7", now=NOW + 6 * DAY)
+
+    assert [(one.peer, one.known) for one in renamed] == [(EVE, BOB)]
+    assert back == []
+
+
+def test_a_warning_of_before_that_accuses_who_was_there_first_stands_no_more() -> None:
+    made = book()
+    bob = KnownPeer(BOB, "bob", "10.0.0.7", 46021, NOW - 9 * DAY, NOW)
+    eve = KnownPeer(EVE, "bob", "10.0.0.7", 46021, NOW - DAY, NOW - DAY)
+    wrong = KeyWarning(BOB, EVE, "bob", verified=False, raised_ns=NOW)
+    right = KeyWarning(EVE, BOB, "bob", verified=False, raised_ns=NOW)
+    used = {EVE: (NickUsed("eve", NOW - DAY),)}
+
+    made.load([bob, eve], used, [(wrong, False), (right, False)])
+
+    assert made.warnings == [right]
+    assert made.people[EVE].named_ns == NOW - DAY
+    assert made.people[BOB].named_ns == NOW - 9 * DAY
 
 
 def test_made_up_keys_get_no_more_than_their_share_of_warnings() -> None:
@@ -186,7 +242,7 @@ async def test_of_many_names_the_last_are_kept(tmp_path: Path) -> None:
         for number in range(NICKS_KEPT + 3):
             await trust.note_nick(BOB, f"bob {number}", number * SECOND)
 
-        names = (await trust.nicks())[BOB]
+        names = [used.nick for used in (await trust.nicks())[BOB]]
 
     assert names[0] == f"bob {NICKS_KEPT + 2}"
     assert len(names) == NICKS_KEPT

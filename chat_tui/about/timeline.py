@@ -111,6 +111,7 @@ PLAIN: Final = {
     What.LOST: "given up as lost: asked for many times, and nobody had it",
     What.PREVIEWED: "shown early: it waits for older messages on their way",
     What.ANSWERED: "sent by us to whoever asked, as the answer to a repair request",
+    What.DISCARDED: "found damaged on this disk, and set aside: the others are asked for it",
     What.WITHDRAWN: "set aside until its time, which our clock has not reached",
 }
 

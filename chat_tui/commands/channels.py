@@ -18,8 +18,10 @@ async def join(chat: Chat, rest: str, _at: At) -> Result:
     joined = await chat.join(required(rest, "/join #name, or /join and an invite code"))
     info = channel_info(chat, joined)
     title = reports.channel_title(info)
+    alike = reports.looks_like(chat.snapshot(), info)
     number = SECOND_OF_ITS_NAME.fullmatch(title)
     also = f" You are in another channel called {number[1]}, too." if number else ""
+    also += f" {alike}" if alike else ""
     return Result(text=f"You are in {title}, {reports.openness(info)}.{also}", channel=joined)
 
 
@@ -45,9 +47,11 @@ async def create(chat: Chat, rest: str, _at: At) -> Result:
     """Found a private channel and switch to it."""
     name = required(rest, "/create name").removeprefix("#")
     created = await chat.create(name)
-    title = reports.channel_title(channel_info(chat, created))
+    info = channel_info(chat, created)
+    title, alike = reports.channel_title(info), reports.looks_like(chat.snapshot(), info)
+    also = f" {alike}" if alike else ""
     return Result(
-        text=f"{title} is yours and private. /invite shows the code that lets others in.",
+        text=f"{title} is yours and private. /invite shows the code that lets others in.{also}",
         channel=created,
     )
 

@@ -31,6 +31,6 @@ async def clock(chat: Chat, rest: str, at: At) -> Result:
 
 ROWS: Final = (
     Command(
-        ("/clock",), "[follow or stay]", "whose clock is right, and what waits for its time", clock
+        ("/clock",), "[follow or stay]", "whose clock is right, what waits for its time", clock
     ),
 )

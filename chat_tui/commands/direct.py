@@ -7,7 +7,6 @@ from chat_tui.actions import action_text
 from chat_tui.chat import Chat
 from chat_tui.commands.command import At, Command, Result, channel_info, required
 from chat_tui.commands.naming import peer_named
-from chat_tui.text import clean_nick
 from sync.view import PeerState
 
 AWAY: Final = "away"
@@ -21,7 +20,7 @@ async def msg(chat: Chat, rest: str, _at: At) -> Result:
     if text:
         await chat.write(direct, text)
     title = reports.channel_title(channel_info(chat, direct))
-    name = clean_nick(peer.nick)
+    name = reports.name_of(chat.snapshot(), peer.peer)
     wait = "" if peer.state is PeerState.UP else " They are away; what you write waits for them."
     return Result(
         text=f"{title} is a channel of two: only {name} and you can read it.{wait}", channel=direct

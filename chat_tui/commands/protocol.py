@@ -6,7 +6,6 @@ from chat_tui import dossier, reports
 from chat_tui.chat import Chat
 from chat_tui.commands.command import At, Command, Result, channel_info
 from chat_tui.commands.naming import peer_named
-from chat_tui.text import clean_nick
 from chat_tui.ways import check_way
 from sync.errors import LocalError
 
@@ -17,7 +16,7 @@ async def sync(chat: Chat, rest: str, at: At) -> Result:
     if rest:
         peer, way = peer_named(chat, rest, "/sync and a name")
         check_way(way)
-        name = clean_nick(peer.nick)
+        name = reports.name_of(chat.snapshot(), peer.peer)
         title = reports.channel_title(info)
         if not await chat.sync(info.channel, peer.peer):
             raise LocalError(f"{name} is not here in {title}; it happens by itself on a new link.")

@@ -12,6 +12,7 @@ from chat_tui.commands.command import At, Command, Result, channel_info, require
 from chat_tui.found import Acted, Detailed, Goal, Hits, Listed, View, as_text, line_text
 from chat_tui.grep import matching
 from chat_tui.links import ascii_host, host_of, links_in
+from chat_tui.namesakes import shared_among
 from chat_tui.text import clean_nick, clean_text, count, day_of, time_of_day
 from chat_tui.when import moment
 from chat_tui.words import is_mentioned
@@ -50,7 +51,7 @@ async def search(chat: Chat, rest: str, at: At) -> Result:
     more = len(lines) > HITS_MAX
     hits = Hits(query, tuple(lines[-HITS_MAX:]), more)
     said = count(len(hits.lines), "hit") + (", the newest ones" if more else "")
-    return Result(text=f"{said}:\n{as_text(hits.lines)}", found=hits)
+    return Result(text=f"{said}:\n{as_text(hits.lines, chat.snapshot().shared_names)}", found=hits)
 
 
 async def grep(chat: Chat, rest: str, at: At) -> Result:
@@ -64,7 +65,7 @@ async def grep(chat: Chat, rest: str, at: At) -> Result:
     title = (
         f"{count(len(matches.lines), 'message')} of {matches.read:,} match {clean_text(pattern)}"
     )
-    return _listed(title, list(reversed(matches.lines)), matches.cut)
+    return _listed(chat, title, list(reversed(matches.lines)), matches.cut)
 
 
 async def mentions(chat: Chat, _rest: str, at: At) -> Result:
@@ -78,7 +79,7 @@ async def mentions(chat: Chat, _rest: str, at: At) -> Result:
     note = f"These are the newest {MENTIONS_MAX}." if len(named) > MENTIONS_MAX else ""
     shown = named[-MENTIONS_MAX:]
     verb = "names" if len(shown) == 1 else "name"
-    return _listed(f"{count(len(shown), 'message')} {verb} {nick}", shown, note)
+    return _listed(chat, f"{count(len(shown), 'message')} {verb} {nick}", shown, note)
 
 
 async def goto(chat: Chat, rest: str, at: At) -> Result:
@@ -162,8 +163,9 @@ async def clear(_chat: Chat, _rest: str, _at: At) -> Result:
     return Result(text=said, found=View("clear"))
 
 
-def _listed(title: str, lines: list[Line], note: str) -> Result:
-    text = "\n".join(part for part in (f"{title}:", as_text(lines), note) if part)
+def _listed(chat: Chat, title: str, lines: list[Line], note: str) -> Result:
+    listed = as_text(lines, chat.snapshot().shared_names)
+    text = "\n".join(part for part in (f"{title}:", listed, note) if part)
     return Result(text=text, found=Listed(title, tuple(lines), note))
 
 
@@ -203,8 +205,9 @@ async def _around(chat: Chat, channel: ChannelId, goal: Goal) -> str:
     before = await chat.history.page(channel, before=goal.position, limit=LINES_AROUND)
     [line] = await chat.history.named(channel, str(goal.message_id), limit=1)
     after = await chat.history.page_after(channel, after=goal.position, limit=LINES_AROUND)
-    shown = as_text([*before, line, *after])
-    here = f"  {line.message_id[:6]} {line_text(line)}"
+    shared = shared_among([*before, line, *after], chat.snapshot().shared_names)
+    shown = as_text([*before, line, *after], shared)
+    here = f"  {line.message_id[:6]} {line_text(line, shared)}"
     return f"Around {day_of(line.created_ns)}:\n" + shown.replace(here, f">{here[1:]}", 1)
 
 

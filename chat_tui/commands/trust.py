@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from chat_tui import compare, dossier
+from chat_tui import compare, dossier, reports
 from chat_tui.chat import Chat
 from chat_tui.commands.command import At, Command, Result
 from chat_tui.commands.naming import peer_named
@@ -21,7 +21,8 @@ async def verify(chat: Chat, rest: str, _at: At) -> Result:
     if answer.casefold() == "qr":
         return Result(text=compare.qr_text(chat.snapshot().me, peer.peer))
     if answer:
-        raise LocalError(f"Write /verify {name}, then /verify {name} match if the words match.")
+        called = reports.name_of(chat.snapshot(), peer.peer)
+        raise LocalError(f"Write /verify {called}, then /verify {called} match if the words match.")
     return Result(text=compare.sentence(chat.snapshot().me, peer), action=f"verify({peer.peer!r})")
 
 
@@ -45,7 +46,7 @@ async def block(chat: Chat, rest: str, _at: At) -> Result:
     """Cut somebody off and hide what they write."""
     peer, _ = peer_named(chat, rest, "/block and a name")
     await chat.block(peer.peer)
-    name = clean_nick(peer.nick)
+    name = reports.name_of(chat.snapshot(), peer.peer)
     return Result(
         text=f"{name} is blocked: no link, and nothing of theirs is shown, also of before. Others "
         f"still see it, and it is still passed on, so that all agree. /unblock {name} undoes it."
@@ -56,7 +57,8 @@ async def unblock(chat: Chat, rest: str, _at: At) -> Result:
     """Undo a block."""
     peer, _ = peer_named(chat, rest, "/unblock and a name")
     await chat.unblock(peer.peer)
-    return Result(text=f"{clean_nick(peer.nick)} is no longer blocked; what they wrote is back.")
+    name = reports.name_of(chat.snapshot(), peer.peer)
+    return Result(text=f"{name} is no longer blocked; what they wrote is back.")
 
 
 async def whois(chat: Chat, rest: str, _at: At) -> Result:

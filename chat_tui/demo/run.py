@@ -17,8 +17,9 @@ from chat_tui.demo.voice import Said
 from sync.group.values import BroadcastStored, Deliver, SessionEnded
 from sync.machine import MILLISECOND, SECOND, Nanos
 from sync.runner import Release
+from sync.sim.turning import COMMIT
 from sync.sim.watch import LOST_KEPT, Flight, Watch
-from sync.sim.world import COMMIT, World
+from sync.sim.world import World
 
 HISTORY_STEP: Final[Nanos] = 400 * MILLISECOND
 """Between two lines of the history: nobody owes hundreds of acknowledgements then."""

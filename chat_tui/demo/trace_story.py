@@ -140,7 +140,7 @@ class Story:
                 held = self._held.get(message_id)
                 if held is not None:
                     self._keep(replace(held.line, delivery=state), held.status)
-            case values.Withdrawn(message_ids):
+            case values.Withdrawn(message_ids) | values.Discarded(message_ids):
                 gone = set(message_ids)
                 shown = self._shown.get(channel, [])
                 self._shown[channel] = [one for one in shown if one[1] not in gone]

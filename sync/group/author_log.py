@@ -26,6 +26,13 @@ class AuthorLog:
         skip = lipmaa(seq)
         return self._id(seq - 1), None if skip in (0, seq - 1) else self._id(skip)
 
+    def __contains__(self, message_id: object) -> bool:
+        """Whether it is of this log: looked for one by one, when a disk turns out to rot."""
+        if not isinstance(message_id, str):
+            return False
+        wanted = bytes.fromhex(message_id)
+        return any(wanted == self._ids[at : at + 32] for at in range(0, len(self._ids), 32))
+
     def append(self, message_id: MessageId) -> None:
         """Note the id of entry `next_seq`."""
         self._ids += bytes.fromhex(message_id)

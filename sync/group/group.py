@@ -45,6 +45,12 @@ RESTORED = (
 
 NOT_YET = "That message still waits for its place in the channel; change it once it is there."
 
+DISCARDED = (
+    "The disk has damaged {count}, now set aside; the others are asked for what they have of it. "
+    "`chat-tui doctor --deep` reads all the rest."
+)
+ONLY_HERE = " Yours that nobody else is known to have, and that may be lost: {count}."
+
 JUDGES = 2
 """Peers whose clocks must agree that ours was wrong, before we take anything back."""
 
@@ -117,6 +123,8 @@ class Group:
                 effects = self._on_held_back(outlines)
             case values.Restored(state):
                 effects = self._on_restored(state)
+            case values.Damaged(message_ids):
+                effects = self._discard([one for one in message_ids if self._holds(one)])
             case _:
                 effects = self._sessions(event)
         if self._lacked or self.sds.incoming.missing:
@@ -188,17 +196,17 @@ class Group:
             self.copy = message
             if not from_author:
                 return self._sds(sds.HeardCopy(message.message_id, peer))
-            return self._sds(sds.Received(message, None, from_author=True))
+            return self._sds(sds.Received(message, None, from_author=True, via=peer))
         if self._is_beyond(message):  # before the signature, which costs most
             return [values.Refused(message.sender_id, TOO_MANY_AHEAD)]
-        effects = self._accept(message, self._gate.check(message), from_author=from_author)
+        effects = self._accept(message, self._gate.check(message), via=peer)
         if from_author:
             effects += self.typists.stopped(message.sender_id)
         return effects
 
     def _on_unkept(self, message: Message) -> list[values.Effect]:
         """Take in a sync or ephemeral message of the peer whose link it came on."""
-        received = sds.Received(message, None, from_author=True)
+        received = sds.Received(message, None, from_author=True, via=message.sender_id)
         if message.kind is Kind.SYNC:
             return self._sds(received)
         typing = ephemeral.decode(message.content)
@@ -257,12 +265,16 @@ class Group:
         if self._holds(message.message_id):
             self.copy = message
             return []
-        return self._accept(message, stored, from_author=message.sender_id == accepted.peer)
+        return self._accept(message, stored, via=accepted.peer)
 
     def _accept(
-        self, message: Message, stored: values.StoredMessage, *, from_author: bool
+        self, message: Message, stored: values.StoredMessage, *, via: PeerId | None
     ) -> list[values.Effect]:
-        """Take in a checked entry that is new: store it, and deliver it or hold it back."""
+        """Take in a checked entry that is new: store it, and deliver it or hold it back.
+
+        It came on the link of `via`; None where it was fetched elsewhere.
+        """
+        from_author = message.sender_id == via
         header = stored.entry.header
         own = header.author == self._author.me
         effects: list[values.Effect] = []
@@ -275,19 +287,24 @@ class Group:
         self.loading.came(stored.waku_hash, self._now)
         if self.loading.waits(message.causal_history, self.sds.log.order.__contains__):
             direct = from_author and not own
-            return [*effects, *self._wait_for_history(message, stored, delivery, direct=direct)]
-        received = sds.Received(message, stored.waku_hash, from_author=from_author)
+            return [
+                *effects,
+                *self._wait_for_history(message, stored, delivery, via, direct=direct),
+            ]
+        received = sds.Received(message, stored.waku_hash, from_author, via)
         effects += self._sds(received, stored, delivery)
-        return [*effects, *self._seek_backlink(stored)]
+        return [*effects, *self._seek_backlink(stored, via)]
 
-    def _seek_backlink(self, stored: values.StoredMessage) -> list[values.Effect]:
+    def _seek_backlink(
+        self, stored: values.StoredMessage, via: PeerId | None
+    ) -> list[values.Effect]:
         """A hole in an author's log is looked for, but nothing waits for it (DESIGN 4)."""
         backlink = stored.entry.header.backlink
         if backlink is None or self.loading.coming or self._holds(backlink):
             return []  # or it is on its way, with the rest of the history
         author = stored.entry.header.author
         named = HistoryEntry(backlink, None, author)
-        return self._sds(sds.Seek((named,), stored.entry.message_id, author))
+        return self._sds(sds.Seek((named,), stored.entry.message_id, author, via))
 
     def _holds(self, message_id: MessageId) -> bool:
         return (
@@ -315,6 +332,7 @@ class Group:
         message: Message,
         stored: values.StoredMessage,
         delivery: Delivery | None,
+        via: PeerId | None,
         *,
         direct: bool,
     ) -> list[values.Effect]:
@@ -323,7 +341,7 @@ class Group:
         shown: list[values.Effect] = []
         if self.loading.add(message_id, self._now, direct=direct):
             shown.append(values.Previewed(message_id, stored.entry, delivery))
-        named = sds.Seek(message.causal_history, message_id, message.sender_id)
+        named = sds.Seek(message.causal_history, message_id, message.sender_id, via)
         return [
             values.StoreMessage(stored, values.Status.LOADING, delivery=delivery),
             *self._sds(sds.Postpone(frozenset((message_id,)))),
@@ -392,6 +410,28 @@ class Group:
             values.BeginAnew(),
         ]
 
+    # --- Rotten disks --------------------------------------------------------------------------
+
+    def _discard(self, damaged: Sequence[MessageId]) -> list[values.Effect]:
+        """Go on as if these had never come, from what the disk has besides: others have them.
+
+        No number of our log may be signed twice, so without an entry of it we go on in a new one.
+        """
+        if not damaged:
+            return []
+        effects: list[values.Effect] = [values.Discard(self.channel, one) for one in damaged]
+        if any(message_id in self._writer.log for message_id in damaged):
+            self._writer.log = AuthorLog(self._author.draw_log())
+            effects.append(values.SetLog(self.channel, self._writer.log.number))
+        unsaved = sum(one in self.sds.outgoing.pending for one in damaged)
+        told = DISCARDED.format(count=_messages(len(damaged)))
+        return [
+            *effects,
+            values.Discarded(tuple(damaged)),
+            values.Warned(told + (ONLY_HERE.format(count=unsaved) if unsaved else "")),
+            values.BeginAnew(),
+        ]
+
     # --- Start, and what we lack ---------------------------------------------------------------
 
     def _on_restored(self, state: values.ChannelState) -> list[values.Effect]:
@@ -439,3 +479,7 @@ class Group:
                 lacked = len(self.sds.incoming.missing)
                 effects.append(values.Lacking(lacked, tuple(sorted(self.peers))))
         return effects
+
+
+def _messages(count: int) -> str:
+    return "1 message" if count == 1 else f"{count} messages"

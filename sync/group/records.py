@@ -76,7 +76,18 @@ class SetLog:
     log: int
 
 
-Record: TypeAlias = StoreMessage | SetStatus | SetDelivery | SetLog
+@dataclass(frozen=True, slots=True)
+class Discard:
+    """Record: a stored message is damaged, and counts from now on as one that is not here.
+
+    What is delivered and names it follows a gap from now on. Its bytes are kept aside.
+    """
+
+    channel: ChannelId
+    message_id: MessageId
+
+
+Record: TypeAlias = StoreMessage | SetStatus | SetDelivery | SetLog | Discard
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from sync.entry import Entry
 from sync.group.records import (
     Altered,
     ChannelState,
+    Discard,
     Outline,
     OwnState,
     Record,
@@ -45,6 +46,7 @@ __all__ = [  # what is only passed on
     "Altered",
     "ChannelState",
     "CloseSession",
+    "Discard",
     "OpenSession",
     "Outline",
     "OwnState",
@@ -156,6 +158,13 @@ class Retrieved:
     payload: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class Damaged:
+    """The disk no longer has what was stored there of these messages."""
+
+    message_ids: tuple[MessageId, ...]
+
+
 Input: TypeAlias = (
     Restored
     | Write
@@ -176,6 +185,7 @@ Input: TypeAlias = (
     | TransferEnded
     | Retrieved
     | HeldBackLoaded
+    | Damaged
     | Tick
 )
 
@@ -277,6 +287,13 @@ class Withdrawn:
 
 
 @dataclass(frozen=True, slots=True)
+class Discarded:
+    """Messages that were shown are here no more: what the disk had of them was damaged."""
+
+    message_ids: tuple[MessageId, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class BeginAnew:
     """Once this is committed, make the channel's machines anew from the disk."""
 
@@ -335,6 +352,7 @@ Effect: TypeAlias = (
     | Missing
     | Found
     | Withdrawn
+    | Discarded
     | BeginAnew
     | TypingChanged
     | Retrieve

@@ -230,20 +230,29 @@ class Engine:
         loaded = await self._load(batch)
         began = self._clock.now()
         for release in batch.releases:
-            self._releaser.carry_out(release.channel, release.effect, loaded)
+            needed = _needed(release.effect)
+            if needed is None or needed in loaded:  # what is damaged is given to nobody
+                self._releaser.carry_out(release.channel, release.effect, loaded)
         self._releaser.flush()
         self._measure(began)
 
     async def _load(self, batch: Batch) -> dict[MessageId, Loaded]:
         wanted: dict[ChannelId, list[MessageId]] = {}
         for release in batch.releases:
-            match release.effect:
-                case values.BroadcastStored(message_id) | values.Deliver(message_id, None):
-                    wanted.setdefault(release.channel, []).append(message_id)
-                case _:
-                    pass
+            needed = _needed(release.effect)
+            if needed is not None:
+                wanted.setdefault(release.channel, []).append(needed)
         loaded: dict[MessageId, Loaded] = {}
         for channel, ids in wanted.items():
             # What is committed must be released: another try, not another history.
             loaded |= await self.patiently(partial(self._journal.load, channel, ids))
         return loaded
+
+
+def _needed(effect: values.Effect) -> MessageId | None:
+    """Return which stored message it takes to carry out an effect."""
+    match effect:
+        case values.BroadcastStored(message_id) | values.Deliver(message_id, None):
+            return message_id
+        case _:
+            return None

@@ -103,6 +103,9 @@ class Node:
             listener,
         )
         self._engine = Engine(self._runner, journal, self.clock, self._outlet)
+        self._damaged: dict[ChannelId, set[MessageId]] = {}
+        """What was found damaged in channels that are not taken up yet."""
+        journal.watch(self._on_damaged)
         instance = system.draw(INSTANCE_SIZE).hex()
         self._discovery = Discovery(instance, self._on_found, self._spawn)
         self._online = Online(options, self.mesh, self._discovery, self.clock, listener)
@@ -141,6 +144,8 @@ class Node:
         elif membership.open or is_guessable(membership.name, membership.secret):
             self.mesh.open.add(membership.channel)
         self.mesh.join(membership.channel, membership.secret)
+        if damaged := self._damaged.pop(membership.channel, None):
+            self._on_damaged(membership.channel, tuple(sorted(damaged)))
         self._engine.wake()
 
     async def remove_channel(self, channel: ChannelId) -> None:
@@ -345,6 +350,13 @@ class Node:
         load = partial(self._journal.load_held_back, channel, after, limit)
         outlines = await self._engine.patiently(load)
         self.feed(channel, values.HeldBackLoaded(outlines))
+
+    def _on_damaged(self, channel: ChannelId, message_ids: tuple[MessageId, ...]) -> None:
+        """The disk no longer has what was stored: the machines go on without it."""
+        if channel in self._runner.groups:
+            self.feed(channel, values.Damaged(message_ids))
+        else:
+            self._damaged.setdefault(channel, set()).update(message_ids)
 
     def notify(self, notice: Notice) -> None:
         """Tell the person."""

@@ -1,14 +1,17 @@
 """The outgoing repair request buffer (SDS-R): what we lack, and when we ask for it.
 
-A heap by T_req, and a dictionary for everything else. An id stays here until its message comes or
-is given up: after asking, and after hearing somebody else ask, it waits for all answers there may
-be, and then asks again, ever later.
+A heap by T_req for each link that names came on, and a dictionary for everything else. An id stays
+here until its message comes or is given up: after asking, and after hearing somebody else ask, it
+waits for all answers there may be, and then asks again, ever later.
+
+Names cost nothing to invent, nor do authors: places, and turns where many are due, are shared among
+links.
 """
 
 import heapq
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from sync.machine import MessageId, Nanos, PeerId
 from sync.sds.message import HistoryEntry
@@ -17,8 +20,8 @@ from sync.sds.repair import Window, digest
 REQUESTS_MAX: Final = 1000
 """Ids with a T_req (SDS-R guide, "Memory Management"); further ones wait in line without one."""
 
-REQUESTS_PER_NAMER_MAX: Final = 250
-"""Of them named by one author: who names what never existed leaves room for the others."""
+REQUESTS_PER_LINK_MAX: Final = 250
+"""Of them named on one link: who names what never existed leaves room for the others."""
 
 BACKOFF_MAX: Final = 2
 """Doublings of the pause: then an id is asked for every 3 T_max and its own T_req, until given up.
@@ -39,6 +42,7 @@ class Request:
         asked: how often we asked, or heard somebody ask.
         asked_at: when we asked last; None while we have not.
         left_until: until when somebody else's request is left to be answered.
+        via: whose link it was named on; None if that is not known.
     """
 
     entry: HistoryEntry
@@ -48,6 +52,24 @@ class Request:
     asked: int = 0
     left_until: Nanos = 0
     asked_at: Nanos | None = None
+    via: PeerId | None = None
+
+
+class InLine(NamedTuple):
+    """What is asked for once there is room for it."""
+
+    entry: HistoryEntry
+    namer: PeerId
+    via: PeerId | None
+
+
+@dataclass(slots=True)
+class Asked:
+    """What was named on one link: how many have a T_req, in which order, and who waits for that."""
+
+    count: int
+    heap: list[tuple[Nanos, MessageId]]
+    in_line: dict[MessageId, None]
 
 
 class Asking:
@@ -56,18 +78,25 @@ class Asking:
     def __init__(self, me: PeerId) -> None:
         self.requests: dict[MessageId, Request] = {}
         self._me = me
-        self.in_line: dict[MessageId, tuple[HistoryEntry, PeerId]] = {}
-        """What is asked for once there is room for it."""
-        self._by_namer: dict[PeerId, int] = {}
-        self._heap: list[tuple[Nanos, MessageId]] = []
+        self.in_line: dict[MessageId, InLine] = {}
+        self._links: dict[PeerId | None, Asked] = {}
+        """In the order of their turns."""
 
     def __len__(self) -> int:
         return len(self.requests) + len(self.in_line)
 
-    def want(self, entry: HistoryEntry, namer: PeerId, window: Window, now: Nanos) -> None:
-        """Ask for a message in its time, unless we do already; `namer` wrote that it exists.
+    def want(
+        self,
+        entry: HistoryEntry,
+        namer: PeerId,
+        window: Window,
+        now: Nanos,
+        via: PeerId | None = None,
+    ) -> None:
+        """Ask for a message in its time, unless we do already.
 
-        One who names it again may say who wrote it, or how to fetch it, where the first did not.
+        `namer` wrote that it exists, which came on the link of `via`. One who names it again may
+        say who wrote it, or how to fetch it, where the first did not.
         """
         message_id = entry.message_id
         request = self.requests.get(message_id)
@@ -77,15 +106,18 @@ class Asking:
             return
         if message_id in self.in_line:
             return
-        of_namer = self._by_namer.get(namer, 0)
-        if len(self.requests) >= REQUESTS_MAX or of_namer >= REQUESTS_PER_NAMER_MAX:
-            self.in_line[message_id] = (entry, namer)
+        link = self._links.get(via)
+        if link is None:
+            link = self._links[via] = Asked(0, [], {})
+        if link.count >= REQUESTS_PER_LINK_MAX or not self._has_room(link):
+            self.in_line[message_id] = InLine(entry, namer, via)
+            link.in_line[message_id] = None
             return
-        self._by_namer[namer] = of_namer + 1
+        link.count += 1
         hashed = digest(self._me + message_id)
         t_req = now + window.request_delay_of(hashed)
-        request = self.requests[message_id] = Request(entry, namer, hashed, t_req)
-        self._push(request)
+        request = self.requests[message_id] = Request(entry, namer, hashed, t_req, via=via)
+        self._push(request, link)
 
     def entry_of(self, message_id: MessageId) -> HistoryEntry:
         """Return what is known of a message that is asked for, or waits in line for that."""
@@ -93,21 +125,19 @@ class Asking:
         if request is not None:
             return request.entry
         waiting = self.in_line.get(message_id)
-        return waiting[0] if waiting is not None else HistoryEntry(message_id)
+        return waiting.entry if waiting is not None else HistoryEntry(message_id)
 
     def drop(self, message_id: MessageId, window: Window, now: Nanos) -> None:
         """The message came, or is given up."""
-        if self.in_line:
-            self.in_line.pop(message_id, None)
+        if self.in_line and (waiting := self.in_line.pop(message_id, None)) is not None:
+            del self._links[waiting.via].in_line[message_id]
+            self._forget(waiting.via)
+            return
         request = self.requests.pop(message_id, None)
         if request is None:
             return
-        namer, by_namer = request.namer, self._by_namer
-        left = by_namer[namer] - 1
-        if left:
-            by_namer[namer] = left
-        else:
-            del by_namer[namer]
+        self._links[request.via].count -= 1
+        self._forget(request.via)
         if self.in_line:
             self._call_next(window, now)
 
@@ -120,15 +150,15 @@ class Asking:
         if request is not None and now >= request.left_until:
             request.left_until = now + window.t_max
             self._back_off(request, window, now)
-            self._push(request)
+            self._push(request, self._links[request.via])
 
     def begin_anew(self, window: Window, now: Nanos) -> None:
         """Somebody is there again, as for many others: nobody asks at once for all it lacks."""
         for request in self.requests.values():
             request.t_req = now + window.request_delay_of(request.hashed)
             request.left_until = now
-        self._heap = [(one.t_req, message_id) for message_id, one in self.requests.items()]
-        heapq.heapify(self._heap)
+        for via, link in self._links.items():
+            self._rebuild(via, link)
 
     def hurry(self, message_ids: Collection[MessageId], window: Window, now: Nanos) -> None:
         """Ask for these at the next occasion; for all, if none is named.
@@ -144,7 +174,7 @@ class Asking:
             at = now if asked_at is None else max(now, asked_at + window.t_max)
             if at < request.t_req:
                 request.t_req = at
-                self._push(request)
+                self._push(request, self._links[request.via])
 
     def ask(
         self,
@@ -153,15 +183,16 @@ class Asking:
         now: Nanos,
         coming: Collection[bytes] = frozenset(),
     ) -> list[Request]:
-        """Return up to `most` requests whose time has come, lowest T_req first.
+        """Return up to `most` requests whose time has come, lowest T_req first, links by turns.
 
         We ask for these now: each waits for its answers, and then is asked for again. What has a
         retrieval hint in `coming` is not asked for, as if somebody else had done so.
         """
         asked: list[Request] = []
-        while len(asked) < most and (request := self._first()) is not None and request.t_req <= now:
+        while len(asked) < most and (request := self._next_due(now)) is not None:
             self._back_off(request, window, now)
-            heapq.heapreplace(self._heap, (request.t_req, request.entry.message_id))
+            heap = self._links[request.via].heap
+            heapq.heapreplace(heap, (request.t_req, request.entry.message_id))
             if request.entry.retrieval_hint not in coming:
                 request.asked_at = now
                 asked.append(request)
@@ -169,12 +200,26 @@ class Asking:
 
     def deadline(self) -> Nanos | None:
         """The lowest T_req."""
-        request = self._first()
-        return None if request is None else request.t_req
+        lowest: Nanos | None = None
+        for link in self._links.values():
+            request = self._first(link)
+            if request is not None and (lowest is None or request.t_req < lowest):
+                lowest = request.t_req
+        return lowest
 
-    def _first(self) -> Request | None:
-        """Return the request with the lowest T_req."""
-        heap, requests = self._heap, self.requests
+    def _next_due(self, now: Nanos) -> Request | None:
+        """Return what is asked for now, of the link that had no turn for longest."""
+        for via, link in self._links.items():
+            request = self._first(link)
+            if request is not None and request.t_req <= now:
+                if len(self._links) > 1:
+                    self._links[via] = self._links.pop(via)
+                return request
+        return None
+
+    def _first(self, link: Asked) -> Request | None:
+        """Return the request with the lowest T_req of those that were named on `link`."""
+        heap, requests = link.heap, self.requests
         while heap:
             t_req, message_id = heap[0]
             request = requests.get(message_id)
@@ -192,20 +237,44 @@ class Asking:
         pause = ((1 << min(request.asked, BACKOFF_MAX)) - 1) * window.t_max
         request.t_req = now + pause + window.request_delay_of(request.hashed)
 
-    def _push(self, request: Request) -> None:
+    def _push(self, request: Request, link: Asked) -> None:
         """Put a T_req into the heap; earlier ones of the same id stand for nothing any more."""
-        heapq.heappush(self._heap, (request.t_req, request.entry.message_id))
-        if len(self._heap) > 2 * len(self.requests) + STALE_MAX:
-            self._heap = [(one.t_req, message_id) for message_id, one in self.requests.items()]
-            heapq.heapify(self._heap)
+        heapq.heappush(link.heap, (request.t_req, request.entry.message_id))
+        if len(link.heap) > 2 * link.count + STALE_MAX:
+            self._rebuild(request.via, link)
+
+    def _rebuild(self, via: PeerId | None, link: Asked) -> None:
+        link.heap = [(one.t_req, id_) for id_, one in self.requests.items() if one.via == via]
+        heapq.heapify(link.heap)
+
+    def _forget(self, via: PeerId | None) -> None:
+        link = self._links[via]
+        if not link.count and not link.in_line:
+            del self._links[via]
+
+    def _has_room(self, link: Asked) -> bool:
+        """Whether a name on `link` may have a T_req; whoever has most gives one up for it."""
+        if len(self.requests) < REQUESTS_MAX:
+            return True
+        via, most = max(self._links.items(), key=lambda one: one[1].count)
+        if most.count <= link.count + 1:
+            return False
+        newest = next(id_ for id_ in reversed(self.requests) if self.requests[id_].via == via)
+        request = self.requests.pop(newest)
+        most.count -= 1
+        most.in_line[newest] = None
+        self.in_line[newest] = InLine(request.entry, request.namer, via)
+        return True
 
     def _call_next(self, window: Window, now: Nanos) -> None:
-        """Give the place that became free to whoever stands in line first and may have it."""
-        for message_id, (entry, namer) in self.in_line.items():
-            if self._by_namer.get(namer, 0) < REQUESTS_PER_NAMER_MAX:
-                del self.in_line[message_id]
-                self.want(entry, namer, window, now)
-                return
+        """Give the place that became free to the link with fewest that has somebody in line."""
+        waiting = [one for one in self._links.values() if one.in_line]
+        link = min(waiting, key=lambda one: one.count)
+        if link.count < REQUESTS_PER_LINK_MAX:
+            message_id = next(iter(link.in_line))
+            del link.in_line[message_id]
+            entry, namer, via = self.in_line.pop(message_id)
+            self.want(entry, namer, window, now, via)
 
 
 def _completed(entry: HistoryEntry, other: HistoryEntry) -> HistoryEntry:

@@ -11,7 +11,7 @@ from sync.bloom import RollingBloomFilter
 from sync.machine import SECOND, MessageId, Nanos, PeerId
 from sync.sds.events import Delivered, Effect, Found, Held, Missing, Restored
 from sync.sds.history import Log
-from sync.sds.incoming import Content, Incoming
+from sync.sds.incoming import MISSING_MAX, Content, Incoming, Sought
 from sync.sds.message import HistoryEntry
 from sync.sds.parameters import Parameters
 from sync.sds.repair import Window
@@ -62,7 +62,7 @@ class Causal:
             freed = self._put(content, effects, after_gap=False)
             return effects + self._deliver(freed) if freed else effects
         window = self.repairs.window(now)
-        missing = self._look_for(unknown, message_id, content.sender_id, window, now)
+        missing = self._look_for(unknown, message_id, content.sender_id, window, now, content.via)
         instead = self.incoming.hold(content, unknown, now + window.gap_after)
         if instead is content:  # so much is missing that we look for no more
             return missing + self._deliver([content])
@@ -80,7 +80,14 @@ class Causal:
                 unknown[message_id] = entry
         return unknown
 
-    def seek(self, history: History, named_by: str, namer: PeerId, now: Nanos) -> list[Effect]:
+    def seek(
+        self,
+        history: History,
+        named_by: str,
+        namer: PeerId,
+        now: Nanos,
+        via: PeerId | None = None,
+    ) -> list[Effect]:
         """Look for what is named and not in the log; bounded.
 
         Args:
@@ -88,6 +95,7 @@ class Causal:
             named_by: the message that names it, or the sender of a sync message.
             namer: who wrote that.
             now: the time.
+            via: whose link it came on; None if that is not known.
 
         What waits here is missing too for whoever depends on it, but is no news to the person, and
         nobody is asked for it.
@@ -95,15 +103,16 @@ class Causal:
         unknown = self._unknown(history, named_by)
         if not unknown:
             return []
-        return self._look_for(unknown, named_by, namer, self.repairs.window(now), now)
+        return self._look_for(unknown, named_by, namer, self.repairs.window(now), now, via)
 
-    def _look_for(
+    def _look_for(  # what `seek` was given, once the window is known
         self,
         unknown: dict[MessageId, HistoryEntry],
         named_by: str,
         namer: PeerId,
         window: Window,
         now: Nanos,
+        via: PeerId | None,
     ) -> list[Effect]:
         if self.aside or self.coming:
             unknown = {
@@ -114,12 +123,40 @@ class Causal:
         if not unknown:
             return []
         incoming = self.incoming
-        news = incoming.seek(unknown, named_by, namer, now + window.lost_after)
+        effects: list[Effect] = []
+        if len(incoming.missing) + len(unknown) > MISSING_MAX:
+            effects = self._make_room(len(unknown), via, now)
+            unknown = {id_: one for id_, one in unknown.items() if id_ not in self.log.order}
+        news = incoming.seek(unknown, named_by, namer, now + window.lost_after, via)
         waiting, missing = incoming.waiting, incoming.missing
         for message_id, entry in unknown.items():
             if message_id not in waiting and message_id in missing:
-                self.repairs.asking.want(entry, namer, window, now)
-        return [Missing(message_id, named_by) for message_id in news] if news else []
+                self.repairs.asking.want(entry, namer, window, now, via)
+        return effects + [Missing(message_id, named_by) for message_id in news] if news else effects
+
+    def _make_room(self, count: int, via: PeerId | None, now: Nanos) -> list[Effect]:
+        """Give up names of the link that most came on, for `count` that come on the link of `via`.
+
+        Names cost nothing to invent, and authors neither; only links can be told apart.
+        """
+        effects: list[Effect] = []
+        incoming = self.incoming
+        while len(incoming.missing) + count > MISSING_MAX:
+            crowding = incoming.crowds_out(via)
+            if crowding is None:
+                break
+            sought = incoming.missing[crowding]
+            effects += self._lose(crowding, sought, now)
+            effects += self._deliver(incoming.arrived(crowding))
+        return effects
+
+    def _lose(self, message_id: MessageId, sought: Sought, now: Nanos) -> list[Effect]:
+        """Ask nobody for a message any more; what waits here is not lost."""
+        if message_id in self.incoming.waiting:
+            return []
+        self.incoming.remember_lost(self.repairs.asking.entry_of(message_id), sought.via)
+        self.repairs.came(message_id, now)
+        return [] if sought.again else [Found(message_id, lost=True)]
 
     def _deliver(self, ready: list[Content]) -> list[Effect]:
         """Put messages into the log, and then every message that waited only for them.
@@ -157,7 +194,7 @@ class Causal:
         if sought is None and message_id not in incoming.lost:
             return []
         effects.append(Found(message_id))
-        incoming.lost.pop(message_id, None)
+        incoming.found_lost(message_id)
         return incoming.arrived(message_id)
 
     def set_aside(self, message_id: MessageId, now: Nanos) -> list[Effect]:
@@ -196,11 +233,8 @@ class Causal:
             self.incoming.begin_anew(now + window.gap_after, now + window.lost_after)
         overdue, given_up = self.incoming.give_up(now)
         effects: list[Effect] = []
-        for message_id, again in given_up:
-            self.incoming.remember_lost(self.repairs.asking.entry_of(message_id))
-            self.repairs.came(message_id, now)
-            if not again:
-                effects.append(Found(message_id, lost=True))
+        for message_id, sought in given_up:
+            effects += self._lose(message_id, sought, now)
         for content in sorted(overdue, key=_place):
             effects += self._deliver([content])
         return effects
@@ -208,7 +242,7 @@ class Causal:
     def look_again(self, now: Nanos) -> None:
         """Somebody new is there: what was lost before may be found after all."""
         for entry in list(self.incoming.lost.values()):
-            self.seek((entry,), self._me, self._me, now)
+            self.seek((entry,), self._me, self._me, now, self._me)
 
     def ask_again(
         self, message_ids: Collection[MessageId], gaps: Collection[Content], now: Nanos
@@ -226,7 +260,7 @@ class Causal:
             wanted |= {entry.message_id for entry in history}
         for entry in list(self.incoming.lost.values()):
             if not wanted or entry.message_id in wanted:
-                self.seek((entry,), self._me, self._me, now)
+                self.seek((entry,), self._me, self._me, now, self._me)
         self.repairs.asking.hurry(wanted, self.repairs.window(now), now)
         return effects
 

@@ -104,8 +104,9 @@ class Channel:
                 return self._on_held_by(peer, message_ids)
             case Admit(content):
                 return self._on_admit(content, now)
-            case Seek(history, message_id, author):
-                return self._news(self._causal.seek(history, message_id, author, now), now)
+            case Seek(history, message_id, author, via):
+                missing = self._causal.seek(history, message_id, author, now, via)
+                return self._news(missing, now)
             case Connected(peers):
                 return self._on_connected(peers, now)
             case ReferenceClock(offset_ns):
@@ -199,13 +200,19 @@ class Channel:
         if event.from_author:  # an old message that others hand on says nothing of today
             self._heard(message, now)
         if not message.content:
-            missing = self._causal.seek(history, sender, sender, now)
+            missing = self._causal.seek(history, sender, sender, now, event.via)
             return effects + self._news(missing, now)
         if self._causal.holds(message_id):
             self._heard_again(event, now)
             return effects
         content = Content(
-            message_id, sender, message.lamport, history, event.hint, event.from_author
+            message_id,
+            sender,
+            message.lamport,
+            history,
+            event.hint,
+            event.from_author,
+            event.via,
         )
         return effects + self._news(self._causal.admit(content, now), now)
 

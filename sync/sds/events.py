@@ -62,12 +62,14 @@ class AskAgain:
 class Received(NamedTuple):
     """Input: a message, checked by the caller. `hint` is its own retrieval hint.
 
-    `from_author`: it came straight from its sender, so its filter counts, and a sync message.
+    `from_author`: it came straight from its sender, so its filter counts, and a sync message. `via`
+    is whose link it came on; None where it was fetched elsewhere.
     """
 
     message: Message
     hint: bytes | None
     from_author: bool
+    via: PeerId | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,12 +122,13 @@ class Admit:
 class Seek:
     """Input: `message_id` is here and names `history` in another way; look, but do not wait.
 
-    `author` wrote it.
+    `author` wrote it, and it came on the link of `via`.
     """
 
     history: tuple[HistoryEntry, ...]
     message_id: MessageId
     author: PeerId
+    via: PeerId | None = None
 
 
 @dataclass(frozen=True, slots=True)

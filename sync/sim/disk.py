@@ -1,7 +1,10 @@
-"""A journal in memory: what is committed survives a crash, nothing else does."""
+"""A journal in memory: what is committed survives a crash, nothing else does.
+
+It has the faults of real disks: commits that fail or take long, reads that fail, bytes that rot.
+"""
 
 from bisect import insort
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from sync.changes import CHANGING, UNCHANGED, Look, change_of, look_of
@@ -12,6 +15,7 @@ from sync.group.records import GAPS_MAX, stamped_row
 from sync.group.values import (
     Altered,
     ChannelState,
+    Discard,
     Outline,
     OwnState,
     Record,
@@ -23,7 +27,7 @@ from sync.group.values import (
     StoreMessage,
 )
 from sync.journal import Loaded
-from sync.machine import MessageId, PeerId
+from sync.machine import MessageId, Nanos, PeerId
 from sync.sds.message import Delivery
 
 TIPS_MAX = 64
@@ -53,6 +57,14 @@ class Disk:
     rows: dict[MessageId, Row] = field(default_factory=dict)
     full: bool = False
     """Whether commits fail."""
+    unreadable: bool = False
+    """Whether reads fail."""
+    slowness: Nanos = 0
+    """How much longer a commit takes than that of others."""
+    rotten: set[MessageId] = field(default_factory=set)
+    """What is no longer what was stored; nothing but its bytes tells."""
+    found: list[MessageId] = field(default_factory=list)
+    """What of that was read, and is not discarded yet: whoever reads has to tell the machines."""
     _by_hash: dict[bytes, MessageId] = field(default_factory=dict)
     _changes: dict[MessageId, list[MessageId]] = field(default_factory=dict)
     """By target, what changes it; the target may come later, or never."""
@@ -81,6 +93,8 @@ class Disk:
                     self.rows[message_id].attempts = attempts
                 case SetLog(_, log):
                     self.log_number = log
+                case Discard(_, message_id):
+                    self._discard(message_id)
         return [altered for one in before for altered in self._altered(one, before[one])]
 
     def look(self, message_id: MessageId) -> Look:
@@ -134,6 +148,10 @@ class Disk:
             )
         ]
 
+    def __len__(self) -> int:
+        """How many messages are delivered."""
+        return len(self._log)
+
     def log(self) -> list[tuple[int, MessageId]]:
         """Return the delivered messages in (lamport, message id) order."""
         return list(self._log)
@@ -155,6 +173,19 @@ class Disk:
         looks = {message_id: self.look(message_id) for message_id in self._changes}
         return {message_id: look for message_id, look in looks.items() if look != UNCHANGED}
 
+    def read(self, message_ids: Iterable[MessageId]) -> list[Row]:
+        """Return the stored messages among these that are still what was stored.
+
+        Raises:
+            StorageError: the disk cannot be read.
+        """
+        if self.unreadable:
+            raise StorageError("The disk cannot be read.")
+        held = [one for one in message_ids if one in self.rows]
+        bad = [one for one in held if one in self.rotten]
+        self.found += [one for one in bad if one not in self.found]
+        return [self.rows[one] for one in held if one not in self.rotten]
+
     def load(self, message_id: MessageId) -> Loaded:
         """Return a stored message."""
         row = self.rows[message_id]
@@ -169,12 +200,9 @@ class Disk:
         )
 
     def load_by_hash(self, hashes: Sequence[bytes]) -> list[Loaded]:
-        """Return the messages with these Waku hashes, by time and hash."""
-        found = [
-            self.rows[self._by_hash[waku_hash]].message
-            for waku_hash in set(hashes)
-            if waku_hash in self._by_hash
-        ]
+        """Return the messages with these Waku hashes that can be read, by time and hash."""
+        held = [self._by_hash[one] for one in set(hashes) if one in self._by_hash]
+        found = [row.message for row in self.read(held)]
         found.sort(key=lambda message: (message.entry.header.created_ns, message.waku_hash))
         return [self.load(message.entry.message_id) for message in found]
 
@@ -188,10 +216,16 @@ class Disk:
             if row.status is Status.LOADING
         ]
         behind = sorted(place for place in places if after is None or place > after)
-        return tuple([_outline(self.rows[message_id]) for _, message_id in behind[:limit]])
+        return tuple([_outline(row) for row in self.read(one for _, one in behind[:limit])])
 
     def restore(self) -> ChannelState:
-        """Return what the machines need, from committed rows alone."""
+        """Return what the machines need, from committed rows alone.
+
+        Raises:
+            StorageError: the disk cannot be read.
+        """
+        if self.unreadable:
+            raise StorageError("The disk cannot be read.")
         delivered = [row for row in self.rows.values() if row.status is Status.DELIVERED]
         own = [
             row.message.entry
@@ -260,6 +294,25 @@ class Disk:
         self._by_hash[row.message.waku_hash] = message_id
         if row.status is Status.DELIVERED:
             self._add_to_log(row)
+
+    def _discard(self, message_id: MessageId) -> None:
+        row = self.rows.pop(message_id, None)
+        self.rotten.discard(message_id)
+        if message_id in self.found:
+            self.found.remove(message_id)
+        if row is None:
+            return
+        entry = row.message.entry
+        del self._by_hash[row.message.waku_hash]
+        if row.status is Status.DELIVERED:
+            self._log.remove((entry.header.lamport, message_id))
+        change = change_of(entry)
+        if change is not None:
+            self._changes[change.target].remove(message_id)
+        for child in self.rows.values():
+            named = [parent.message_id for parent in child.message.entry.header.parents]
+            if message_id in named and child.status is Status.DELIVERED:
+                child.after_gap = True
 
     def _set_status(self, row: Row, status: Status, *, after_gap: bool) -> None:
         if row.status is Status.DELIVERED:

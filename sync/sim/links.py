@@ -8,12 +8,13 @@ nothing, so a cut is silent. It knows no pairs, and so serves a thousand nodes.
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
 from sync.group import values
 from sync.machine import SECOND, Nanos
 from sync.sim.network import Network
 from sync.sim.node import Node
+from sync.sim.rooms import CHANNEL, FeedChannel, Rooms, shared
 from sync.sim.timeline import Timeline
 
 UNNOTICED: tuple[Nanos, Nanos] = (10 * SECOND, 15 * SECOND)
@@ -21,9 +22,6 @@ UNNOTICED: tuple[Nanos, Nanos] = (10 * SECOND, 15 * SECOND)
 
 NOTICED: tuple[Nanos, Nanos] = (SECOND, 5 * SECOND)
 """How long after a heal the redial succeeds."""
-
-Feed: TypeAlias = Callable[[Node, values.Input], None]
-"""Gives a node an input, if it is up."""
 
 
 @dataclass(slots=True)
@@ -34,7 +32,14 @@ class Surroundings:
     network: Network
     timeline: Timeline
     rng: random.Random
-    feed: Feed
+    feed_channel: FeedChannel
+    rooms: Rooms
+    most: int | None = None
+    """How many links a node has at once; further ones are refused."""
+
+    def feed(self, node: Node, event: values.Input) -> None:
+        """Give a node an input that is the same for every channel."""
+        self.feed_channel(node, event, CHANNEL)
 
 
 class Links(Protocol):
@@ -52,8 +57,11 @@ class Links(Protocol):
     def started(self, node: Node) -> None:
         """A node is up again."""
 
-    def stopped(self, node: Node) -> None:
-        """A node is down."""
+    def stopped(self, node: Node, *, unnoticed: bool = False) -> None:
+        """A node is down; where that is `unnoticed`, nothing tells the others but its silence."""
+
+    def overrun(self, sender: int, receiver: Node) -> None:
+        """More waits on a link than it holds: it is closed, with what waits there."""
 
     def clocks_changed(self) -> None:
         """A node's wall clock was set."""
@@ -74,7 +82,7 @@ class Mesh:
         """See `Links`."""
         if sender not in receiver.joined:
             return False
-        return self._around.network.reachable(sender, receiver.number)
+        return self._around.network.hears(sender, receiver.number)
 
     def rewired(self) -> None:
         """Let every pair notice, each in its time, what it can reach now."""
@@ -82,20 +90,36 @@ class Mesh:
         for one in around.nodes:
             for other in around.nodes[one.number + 1 :]:
                 up = around.network.reachable(one.number, other.number)
-                if up != (other.number in one.joined):
-                    span = NOTICED if up else UNNOTICED
-                    at = around.timeline.now + around.rng.randint(*span)
-                    around.timeline.plan(at, self._relink, one, other)
+                if up != _linked(one, other):
+                    self._plan(one, other, NOTICED if up else UNNOTICED)
+
+    def _plan(self, one: Node, other: Node, span: tuple[Nanos, Nanos]) -> None:
+        at = self._around.timeline.now + self._around.rng.randint(*span)
+        self._around.timeline.plan(at, self._relink, one, other)
 
     def started(self, node: Node) -> None:
         """See `Links`."""
         del node
         self.rewired()
 
-    def stopped(self, node: Node) -> None:
-        """The other ends notice at once."""
+    def stopped(self, node: Node, *, unnoticed: bool = False) -> None:
+        """The other ends notice at once, or by its silence, unless it is back before."""
         for number in sorted(node.joined):
-            self._leave(node, self._around.nodes[number])
+            other = self._around.nodes[number]
+            if unnoticed:
+                node.leave(number)  # the other end of the link is half open
+                self._plan(node, other, UNNOTICED)
+            else:
+                self._leave(node, other)
+
+    def overrun(self, sender: int, receiver: Node) -> None:
+        """Both ends dial again soon."""
+        one = self._around.nodes[sender]
+        if _linked(one, receiver):
+            receiver.unread.forget(sender)
+            one.unread.forget(receiver.number)
+            self._leave(one, receiver)
+            self._plan(one, receiver, NOTICED)
 
     def clocks_changed(self) -> None:
         """See `Links`."""
@@ -105,26 +129,38 @@ class Mesh:
     def _relink(self, one: Node, other: Node) -> None:
         up = self._around.network.reachable(one.number, other.number)
         both = one.runner is not None and other.runner is not None
-        if up and both and other.number not in one.joined:
+        if up and both and not _linked(one, other):
             self._join(one, other)
-        elif not up and other.number in one.joined:
+        elif not (up and both) and (other.number in one.joined or one.number in other.joined):
             self._leave(one, other)
 
     def _join(self, one: Node, other: Node) -> None:
+        around = self._around
+        channels = shared(around.rooms, one.number, other.number)
+        if not channels or self._is_full(one, other) or self._is_full(other, one):
+            return
         one.join(other.number)
         other.join(one.number)
-        self._around.feed(one, values.PeerJoined(other.identity.peer_id))
-        self._around.feed(other, values.PeerJoined(one.identity.peer_id))
+        for channel in channels:
+            around.feed_channel(one, values.PeerJoined(other.identity.peer_id), channel)
+            around.feed_channel(other, values.PeerJoined(one.identity.peer_id), channel)
         self._tell_reference_clock(one)
         self._tell_reference_clock(other)
 
     def _leave(self, one: Node, other: Node) -> None:
         one.leave(other.number)
         other.leave(one.number)
-        self._around.feed(one, values.PeerGone(other.identity.peer_id))
-        self._around.feed(other, values.PeerGone(one.identity.peer_id))
+        around = self._around
+        for channel in shared(around.rooms, one.number, other.number):
+            around.feed_channel(one, values.PeerGone(other.identity.peer_id), channel)
+            around.feed_channel(other, values.PeerGone(one.identity.peer_id), channel)
         self._tell_reference_clock(one)
         self._tell_reference_clock(other)
+
+    def _is_full(self, node: Node, newcomer: Node) -> bool:
+        """Whether a node has no place for another link."""
+        most = self._around.most
+        return most is not None and len(node.joined - {newcomer.number}) >= most
 
     def _tell_reference_clock(self, node: Node) -> None:
         """Pings carry the wall clocks of those a node is linked to."""
@@ -151,7 +187,11 @@ class Air:
 
     def carries(self, sender: int, receiver: Node) -> bool:
         """See `Links`."""
-        return self._around.network.reachable(sender, receiver.number)
+        return self._around.network.hears(sender, receiver.number)
+
+    def overrun(self, sender: int, receiver: Node) -> None:
+        """See `Links`: what waits is lost, as on any network."""
+        receiver.unread.forget(sender)
 
     def rewired(self) -> None:
         """Nobody is told; only the clocks that can be heard are others."""
@@ -162,7 +202,7 @@ class Air:
         self._tell_audience(node)
         self.clocks_changed()
 
-    def stopped(self, node: Node) -> None:
+    def stopped(self, node: Node, *, unnoticed: bool = False) -> None:
         """See `Links`: nobody notices."""
 
     def clocks_changed(self) -> None:
@@ -183,7 +223,14 @@ class Air:
         self._around.feed(node, values.Audience(self._around.network.size - 1))
 
 
-def tell_reference_clock(node: Node, clocks: Sequence[Nanos], feed: Feed) -> None:
+def _linked(one: Node, other: Node) -> bool:
+    """Whether both ends have the link; a half-open one is dialled anew."""
+    return other.number in one.joined and one.number in other.joined
+
+
+def tell_reference_clock(
+    node: Node, clocks: Sequence[Nanos], feed: Callable[[Node, values.Input], None]
+) -> None:
     """Tell a node the median of `clocks`, rising and its own among them; ties go to its own."""
     if node.runner is None:
         return

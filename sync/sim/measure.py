@@ -105,6 +105,8 @@ class Meter:
     """Losses that have not ended: requests and responses before, and when it began."""
     newest_delivery: Nanos = 0
     """When a message was last shown anywhere."""
+    requests_heard: int = 0
+    """How often somebody who had a message heard it asked for."""
     hints: int = 0
     """Own messages marked "possibly acknowledged"."""
     false_hints: int = 0
@@ -153,6 +155,11 @@ class Meter:
             requests = self.requests[message_id] - before[0]
             responses = self.responses[message_id] - before[1]
             self.losses.append((message_id, requests, responses, now - before[2]))
+
+    def longest_loss(self, now: Nanos) -> Nanos:
+        """Return how long the longest loss lasted, or lasts."""
+        lasted = [span for *_, span in self.losses]
+        return max(lasted + [now - began for *_, began in self.open.values()], default=0)
 
     def hinted(self, *, right: bool) -> None:
         """An own message was marked "possibly acknowledged"."""

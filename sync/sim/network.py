@@ -47,9 +47,30 @@ class Network:
     """Of these, how many reached a node that was up and could be reached."""
     cuts: set[tuple[int, int]] = field(default_factory=set)
     """Pairs, the smaller number first, that cannot reach each other whatever the sides."""
+    deaf: set[tuple[int, int]] = field(default_factory=set)
+    """One-way links: what the first sends does not reach the second; the other way all is well."""
+    stalled: set[tuple[int, int]] = field(default_factory=set)
+    """Pairs, the smaller number first, whose streams stay open and carry nothing."""
 
     def reachable(self, one: int, other: int) -> bool:
-        """Whether the two can reach each other."""
+        """Whether the two can reach each other, both ways: so a link can be made and kept."""
+        if self.deaf and ((one, other) in self.deaf or (other, one) in self.deaf):
+            return False
+        return self._connected(one, other)
+
+    def hears(self, sender: int, receiver: int) -> bool:
+        """Whether what is sent on a link that is not noticed to be dead yet gets through."""
+        if self.deaf and (sender, receiver) in self.deaf:
+            return False
+        return self._connected(sender, receiver)
+
+    def stalls(self, sender: int, receiver: int) -> bool:
+        """Whether a stream between the two goes on without carrying anything."""
+        if self.deaf and (sender, receiver) in self.deaf:
+            return True
+        return bool(self.stalled) and (min(sender, receiver), max(sender, receiver)) in self.stalled
+
+    def _connected(self, one: int, other: int) -> bool:
         if self.cuts and (min(one, other), max(one, other)) in self.cuts:
             return False
         return self.side_of is None or self.side_of[one] == self.side_of[other]
@@ -62,8 +83,10 @@ class Network:
                 self.side_of[node] = number
 
     def heal(self) -> None:
-        """Let everybody reach everybody."""
+        """Let everybody reach everybody, both ways, and streams go on."""
         self.side_of = None
+        self.deaf.clear()
+        self.stalled.clear()
 
     def arrivals(
         self, sent_at: Nanos, size: int, receivers: Iterable[int]

@@ -1,13 +1,15 @@
 """One simulated participant: its keys, its disk, its clock, and what it is connected to."""
 
 import hashlib
+from collections import Counter, deque
 from dataclasses import dataclass, field
 
+from sync.group import values
 from sync.group.values import SessionId
 from sync.identity import Identity
 from sync.logbook import Logbook
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
-from sync.runner import Batch, Runner
+from sync.runner import Addressed, Batch, Runner
 from sync.sim.disk import Disk
 from sync.tap import Tap
 from sync.view import FrameKind
@@ -20,10 +22,45 @@ class Stream:
     `ends` are the numbers of its nodes, with the session number each of them knows it by.
     """
 
+    channel: ChannelId
     ends: dict[int, SessionId]
     last_arrival: Nanos = 0
     cut: bool = False
     """Whether it carries nothing any more."""
+
+
+@dataclass(slots=True)
+class Unread:
+    """What came while its receiver was busy, in order; links hold so many bytes and no more."""
+
+    inputs: deque[tuple[int, int, Addressed]] = field(default_factory=deque)
+    """(number of the sender, bytes, input)."""
+    size: Counter[int] = field(default_factory=Counter)
+    """Bytes, by sender."""
+
+    def add(self, sender: int, size: int, addressed: Addressed) -> int:
+        """Keep an input; returns how many bytes of its sender wait now."""
+        self.inputs.append((sender, size, addressed))
+        self.size[sender] += size
+        return self.size[sender]
+
+    def take(self) -> Addressed:
+        """Return the first one."""
+        sender, size, addressed = self.inputs.popleft()
+        self.size[sender] -= size
+        return addressed
+
+    def forget(self, sender: int) -> None:
+        """The link to a sender is gone, with what was on it; its session streams are not."""
+        kept = [
+            one
+            for one in self.inputs
+            if one[0] != sender or not isinstance(one[2].event, values.Arrived)
+        ]
+        self.inputs = deque(kept)
+        self.size = Counter()
+        for number, size, _ in kept:
+            self.size[number] += size
 
 
 @dataclass(slots=True)
@@ -32,8 +69,9 @@ class Node:
 
     number: int
     identity: Identity
-    disk: Disk
-    runner: Runner | None
+    disks: dict[ChannelId, Disk]
+    """What it holds of every channel it is in, the first channel of its world first."""
+    runner: Runner | None = None
     """None while it is down."""
     joined: set[int] = field(default_factory=set)
     """The nodes it has a link with, in a mesh."""
@@ -41,6 +79,10 @@ class Node:
     """The same, rising."""
     streams: dict[SessionId, Stream] = field(default_factory=dict)
     committing: Batch | None = None
+    """What it is handling or committing; until that is done it does nothing else."""
+    loading: bool = False
+    """Whether it has just begun to load its history, which fills a turn."""
+    unread: Unread = field(default_factory=Unread)
     wake_at: Nanos | None = None
     clock_offset: Nanos = 0
     """How far its wall clock is ahead of the world's time."""
@@ -60,14 +102,24 @@ class Node:
     """Its frames, while somebody looks at them."""
 
     @property
+    def disk(self) -> Disk:
+        """What it holds of the first channel."""
+        return next(iter(self.disks.values()))
+
+    @disk.setter
+    def disk(self, disk: Disk) -> None:
+        self.disks[next(iter(self.disks))] = disk
+
+    @property
     def heard_offset(self) -> Nanos:
         """How far ahead its wall clock is to those who hear its pings."""
         return self.clock_offset if self.told_offset is None else self.told_offset
 
-    def loaded(self, message_id: MessageId, size: int) -> None:
+    def loaded(self, channel: ChannelId, message_id: MessageId, size: int) -> None:
         """Note that a stored message is let out, in a frame of `size` bytes or none."""
         if self.logbook is not None:
-            self.logbook.loaded(self.disk.rows[message_id].message.entry.header.lamport, size)
+            row = self.disks[channel].rows[message_id]
+            self.logbook.loaded(row.message.entry.header.lamport, size)
 
     def tapped(
         self,

@@ -3,169 +3,293 @@
 Rule: nothing gets here before the commit it depends on.
 """
 
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias, assert_never
 
+from sync.errors import StorageError
 from sync.group import values
-from sync.group.ingest import Gate
-from sync.machine import MILLISECOND, MessageId, PeerId
-from sync.sds.message import Delivery
+from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos, PeerId
+from sync.runner import Batch, Release
+from sync.sds.message import Delivery, Message
 from sync.sds.wire import encode
-from sync.sim.invariants import Witness
 from sync.sim.links import Links
 from sync.sim.measure import Meter
 from sync.sim.network import Network
 from sync.sim.node import Node
+from sync.sim.rooms import CHANNEL, Room, Rooms
 from sync.sim.streams import Streams
 from sync.sim.timeline import Timeline
 from sync.sim.watch import Cause, Watch
 from sync.view import FrameKind
 
-Frame: TypeAlias = tuple[int, values.Input]
-"""The number of its sender, and what its receiver is fed."""
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What is on its way on a link.
+
+    Attributes:
+        sender: the number of its sender.
+        room: its channel.
+        event: what its receiver is fed.
+        message: what it says; None where its sender says what nobody need be able to read.
+    """
+
+    sender: int
+    room: Room
+    event: values.Arrived
+    message: Message | None
+
 
 READING: Final = 10 * MILLISECOND
 """What a page of messages takes from the disk; others go on coming meanwhile."""
 
+READ_AGAIN: Final = 1 * SECOND
+"""Between two tries to read from a disk that fails; the live node waits ever longer."""
+
+UNKNOWN: Final = -1
+"""The number of who is no node of this world."""
+
+Twist: TypeAlias = Callable[[Node, Release], Sequence[Release]]
+"""Makes of what a hostile node would let out what it lets out."""
+
 
 @dataclass(slots=True)
 class Outlet:
-    """Of all nodes of a world; `arrive` gives a frame to a node."""
+    """Of all nodes of a world; `arrive` gives a frame to a node.
+
+    Attributes:
+        listeners: are told the number of the node and what it let out.
+        hostile_from: the number of the first hostile node.
+        twist: what hostile nodes make of their effects.
+    """
 
     nodes: Sequence[Node]
+    rooms: Rooms
     network: Network
     timeline: Timeline
     links: Links
     streams: Streams
-    gate: Gate
-    witness: Witness
     meter: Meter
     arrive: Callable[[Node, Frame], None]
+    listeners: Sequence[Callable[[int, Release], None]]
     watch: Watch | None = None
+    hostile_from: int = sys.maxsize
+    twist: Twist | None = None
     _by_peer: dict[PeerId, Node] = field(init=False)
 
     def __post_init__(self) -> None:
         self._by_peer = {node.identity.peer_id: node for node in self.nodes}
 
-    def carry_out(self, node: Node, effect: values.Effect) -> None:
-        """Do what `effect` of a node asks for."""
+    def number_of(self, peer: PeerId) -> int:
+        """Return the number of a node by its key."""
+        node = self._by_peer.get(peer)
+        return UNKNOWN if node is None else node.number
+
+    def let_out(self, node: Node, batch: Batch) -> None:
+        """Do all that a committed batch of a node asks for."""
+        if node.number >= self.hostile_from:
+            assert self.twist is not None
+            for release in batch.releases:
+                for twisted in self.twist(node, release):
+                    self._carry_out(node, twisted)
+            return
+        if not batch.begin_anew:
+            self._check_counts(node, {release.channel for release in batch.releases})
+        for release in batch.releases:
+            self._carry_out(node, release)
+            if self.listeners:
+                for listener in self.listeners:
+                    listener(node.number, release)
+
+    def _check_counts(self, node: Node, channels: Collection[ChannelId]) -> None:
+        """What a node tells of now is on its disk."""
+        assert node.runner is not None
+        for channel in channels:
+            group = node.runner.groups[channel]
+            witness, disk = self.rooms[channel].witness, node.disks[channel]
+            delivered, compared = len(group.sds.log.order), group.holdings.items.added
+            witness.counted(node.number, delivered, compared, disk, len(group.parked))
+
+    def _carry_out(self, node: Node, release: Release) -> None:
+        """Do what an effect of a node asks for."""
+        channel, effect = release
+        room = self.rooms[channel]
         match effect:
-            case values.Deliver():
-                self._deliver(node, effect)
             case values.Broadcast(payload):
-                self.meter.broadcast(self.gate.read(payload), payload)
-                self._broadcast(node, payload, Cause.NEW)
-            case values.BroadcastStored(message_id, bloom_filter):
-                self._broadcast_stored(node, message_id, bloom_filter)
-            case values.Written(_, message_id):
-                header = node.disk.rows[message_id].message.entry.header
-                self.witness.written(node.number, header)
-                self.meter.written(node.number, message_id, self.timeline.now)
-            case values.DeliveryChanged(message_id, delivery):
-                disks = (other.disk for other in self.nodes if other is not node)
-                self.witness.marked(node.number, message_id, delivery, disks)
-                if delivery is Delivery.POSSIBLY_ACKNOWLEDGED:
-                    self.meter.hinted(right=self._hinted_right(node, message_id))
-            case values.Missing(message_id):
-                self.meter.missed(node.number, message_id, self.timeline.now)
-            case (
-                values.Lacking()
-                | values.Retrieve()
-                | values.Found()
-                | values.Previewed()
-                | values.Altered()
-                | values.TypingChanged()
-                | values.Refused()
-                | values.Warned()
-            ):
-                pass
-            case values.Withdrawn(message_ids):
-                self.witness.withdrawn(node.number, message_ids)
-            case values.LoadHeldBack(after, limit):
-                self._load(node, values.HeldBackLoaded(node.disk.load_held_back(after, limit)))
-            case values.SessionEnded():
-                self.witness.sessions.append(effect)
+                message = room.gate.read(payload)
+                self.meter.broadcast(message, payload)
+                self._broadcast(node, room, payload, message, Cause.NEW)
+            case values.BroadcastStored():
+                self._broadcast_stored(node, room, effect)
             case values.OpenSession() | values.SendPayload() | values.CloseSession():
-                self._carry_out_session(node, effect)
+                self._carry_out_session(node, channel, effect)
             case values.Push(peer, hashes):
-                self.streams.push(node, self._by_peer[peer], hashes, self.timeline.now)
+                other = self._by_peer[peer]
+                self.streams.push(node, channel, other, hashes, self.timeline.now)
+            case values.LoadHeldBack(after, limit):
+                self._load(node, channel, after, limit)
             case (
                 values.StoreMessage()
                 | values.SetStatus()
                 | values.SetDelivery()
                 | values.SetLog()
+                | values.Discard()
                 | values.BeginAnew()
             ):
                 raise AssertionError("this is the runner's, and is not released")
+            case _ if node.number >= self.hostile_from:
+                pass  # nobody is asked to believe what it shows its own person
             case _:
-                assert_never(effect)
+                self._witness(node, room, effect)
 
-    def _load(self, node: Node, read: values.HeldBackLoaded) -> None:
-        """Give a node what was read from its disk, which takes a while."""
+    def _witness(self, node: Node, room: Room, effect: values.Effect) -> None:
+        """Take note of what a person, or an engineer, is told."""
+        witness, disk = room.witness, node.disks[room.channel]
+        match effect:
+            case values.Deliver(message_id, entry):
+                if entry is None:
+                    if not disk.read([message_id]):
+                        return  # nobody can show it
+                    node.loaded(room.channel, message_id, 0)
+                witness.delivered(node.number, disk.rows[message_id], disk)
+                self.meter.delivered(node.number, message_id, self.timeline.now)
+            case values.Written(_, message_id):
+                header = disk.rows[message_id].message.entry.header
+                witness.written(node.number, header, disk)
+                self.meter.written(node.number, message_id, self.timeline.now)
+            case values.DeliveryChanged(message_id, delivery):
+                self._marked(node, room, message_id, delivery)
+            case values.Missing(message_id):
+                self.meter.missed(node.number, message_id, self.timeline.now)
+            case values.Withdrawn(message_ids) | values.Discarded(message_ids):
+                witness.withdrawn(node.number, message_ids)
+            case values.SessionEnded():
+                witness.sessions.append(effect)
+            case values.Refused(_, reason):
+                witness.declined[reason] += 1
+            case _:
+                pass
+
+    def _marked(self, node: Node, room: Room, message_id: MessageId, delivery: Delivery) -> None:
+        channel = room.channel
+        disks = {number: self.nodes[number].disks[channel] for number in room.members}
+        proved_by = []
+        if delivery is Delivery.ACKNOWLEDGED:
+            assert node.runner is not None
+            sessions = node.runner.groups[channel].sessions
+            over = [*sessions.by_peer.values(), *sessions.shown]
+            proved_by = [self._by_peer[one.peer].number for one in over if one.converged]
+        room.witness.marked(node.number, message_id, delivery, disks, proved_by)
+        if delivery is Delivery.POSSIBLY_ACKNOWLEDGED:
+            self.meter.hinted(right=self._hinted_right(node, room, message_id))
+
+    def _load(
+        self, node: Node, channel: ChannelId, after: tuple[int, MessageId] | None, limit: int
+    ) -> None:
+        """Read what a node holds back from its disk; that takes a while, and longer if it fails."""
         incarnation = node.incarnation
+        read: values.HeldBackLoaded | None = None
 
         def arrive() -> None:
-            if node.incarnation == incarnation:
-                self.streams.feed(node, read)
+            nonlocal read
+            if node.incarnation != incarnation:
+                return
+            if read is None:
+                begin()
+            else:
+                self.streams.feed(node, read, channel)
+                self.tell_damage(node)
 
-        self.timeline.call(self.timeline.now + READING, arrive)
+        def begin() -> None:
+            nonlocal read
+            with suppress(StorageError):
+                read = values.HeldBackLoaded(node.disks[channel].load_held_back(after, limit))
+            took = READING if read is not None else READ_AGAIN
+            self.timeline.call(self.timeline.now + took, arrive)
 
-    def _deliver(self, node: Node, deliver: values.Deliver) -> None:
-        message_id = deliver.message_id
-        if deliver.entry is None:
-            node.loaded(message_id, 0)
-        self.witness.delivered(node.number, node.disk.rows[message_id], node.disk)
-        self.meter.delivered(node.number, message_id, self.timeline.now)
+        begin()
+
+    def tell_damage(self, node: Node) -> None:
+        """Tell a node's machines what was read and is no longer what was stored."""
+        for channel, disk in node.disks.items():
+            if disk.found:
+                self.streams.feed(node, values.Damaged(tuple(disk.found)), channel)
 
     def _carry_out_session(
-        self, node: Node, effect: values.OpenSession | values.SendPayload | values.CloseSession
+        self,
+        node: Node,
+        channel: ChannelId,
+        effect: values.OpenSession | values.SendPayload | values.CloseSession,
     ) -> None:
+        now = self.timeline.now
         match effect:
             case values.OpenSession():
-                self.streams.open(node, effect, self._by_peer[effect.peer], self.timeline.now)
+                self.streams.open(node, channel, effect, self._by_peer[effect.peer], now)
             case values.SendPayload(session, payload):
-                self.streams.send(node, session, payload, self.timeline.now)
+                self.streams.send(node, session, payload, now)
             case values.CloseSession(session):
-                self.streams.close(node, session, self.timeline.now)
+                self.streams.close(node, session, now)
             case _:
                 assert_never(effect)
 
-    def _broadcast_stored(
-        self, node: Node, message_id: MessageId, bloom_filter: bytes | None
-    ) -> None:
+    def _broadcast_stored(self, node: Node, room: Room, stored: values.BroadcastStored) -> None:
         """Send a message again: an own one with the filter of now, or one that was asked for."""
-        payload = node.disk.rows[message_id].message.payload
+        message_id, bloom_filter = stored.message_id, stored.bloom_filter
+        rows = node.disks[room.channel].read([message_id])
+        if not rows:
+            return  # nobody is given what is no longer what was stored
+        payload = rows[0].message.payload
         cause = Cause.ANSWER
+        message = room.gate.read(payload)
         if bloom_filter is None:
             self.meter.answered(message_id, payload)
         else:
             cause = Cause.RESEND
-            stored = self.gate.read(payload)
-            payload = encode(stored._replace(bloom_filter=bloom_filter))
+            message = message._replace(bloom_filter=bloom_filter)
+            payload = encode(message)
             self.meter.resent(payload)
-        node.loaded(message_id, len(payload))
-        self._broadcast(node, payload, cause)
+        node.loaded(room.channel, message_id, len(payload))
+        self._broadcast(node, room, payload, message, cause)
 
-    def _hinted_right(self, node: Node, message_id: MessageId) -> bool:
-        """Whether all whose filters seemed to hold our message did."""
+    def _hinted_right(self, node: Node, room: Room, message_id: MessageId) -> bool:
+        """Whether all honest people did whose filters seemed to hold our message."""
         assert node.runner is not None
-        pending = node.runner.groups[self.streams.channel].sds.outgoing.pending.get(message_id)
+        pending = node.runner.groups[room.channel].sds.outgoing.pending.get(message_id)
         hinted_by = set() if pending is None else pending.possibly_by
-        return all(message_id in self._by_peer[peer].disk.rows for peer in hinted_by)
+        others = [self._by_peer[peer] for peer in hinted_by]
+        return all(
+            message_id in other.disks[room.channel].rows
+            for other in others
+            if other.number < self.hostile_from
+        )
 
-    def _broadcast(self, node: Node, payload: bytes, cause: Cause) -> None:
+    def _broadcast(
+        self, node: Node, room: Room, payload: bytes, message: Message, cause: Cause
+    ) -> None:
+        channel, now = room.channel, self.timeline.now
         if node.tap is not None:
-            channel = self.streams.channel
-            node.tapped(self.timeline.now, channel, None, FrameKind.SDS, payload, sent=True)
-        frame = node.number, values.Arrived(node.identity.peer_id, payload)
-        nodes, plan, arrive = self.nodes, self.timeline.plan, self.arrive
+            node.tapped(now, channel, None, FrameKind.SDS, payload, sent=True)
+        if node.number < self.hostile_from:
+            room.witness.let_out(node.number, message, node.disks[channel])
+        frame = Frame(node.number, room, values.Arrived(node.identity.peer_id, payload), message)
         receivers = self.links.receivers(node)
+        if channel != CHANNEL:
+            receivers = [number for number in receivers if number in room.members]
         spared = receivers
         if self.watch is not None:
             spared = self.watch.spared(node, payload, cause, receivers)
-        arrivals = self.network.arrivals(self.timeline.now, len(payload), spared)
+        arrivals = self.send(frame, spared)
+        if self.watch is not None:
+            self.watch.sent(node, payload, cause, receivers, arrivals, now)
+
+    def send(self, frame: Frame, receivers: Sequence[int]) -> list[tuple[Nanos, int]]:
+        """Put a frame on its way; returns when its copies arrive, and at whom."""
+        nodes, plan, arrive = self.nodes, self.timeline.plan, self.arrive
+        size = len(frame.event.payload)
+        arrivals = self.network.arrivals(self.timeline.now, size, receivers)
         for at, receiver in arrivals:
             plan(at, arrive, nodes[receiver], frame)
-        if self.watch is not None:
-            self.watch.sent(node, payload, cause, receivers, arrivals, self.timeline.now)
+        return arrivals

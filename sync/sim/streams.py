@@ -1,21 +1,22 @@
 """Session and transfer streams between simulated nodes: ordered, reliable, cut with the links."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
+from sync.errors import StorageError
 from sync.group import values
-from sync.machine import ChannelId, Nanos
+from sync.journal import Loaded
+from sync.machine import SECOND, ChannelId, Nanos
 from sync.sim.network import Network
 from sync.sim.node import Node, Stream
+from sync.sim.rooms import FeedChannel
 from sync.sim.watch import Watch
 from sync.view import FrameKind
 from sync.waku.message import WakuMessage, content_topic, pubsub_topic
 from sync.waku.wire import encode_transfer
-
-Feed: TypeAlias = Callable[[Node, values.Input], None]
-"""Gives a node an input, if it is up."""
 
 Schedule: TypeAlias = Callable[[Nanos, Callable[[], None]], None]
 """(when, what)."""
@@ -25,17 +26,26 @@ FRAME_KINDS = {
     values.Transferred: FrameKind.TRANSFER,
 }
 
+OPENED_WITHIN: Final[Nanos] = 5 * SECOND
+"""Who gets no answer to the opening of a stream gives it up after this long, as a handshake is."""
+
+NO_ROOM: Final = "no room for another stream"
+
 
 @dataclass(slots=True)
 class Streams:
-    """Carries out what groups want of streams."""
+    """Carries out what groups want of streams.
 
-    channel: ChannelId
+    Attributes:
+        most: how many session streams a node takes part in at once; further ones are refused.
+    """
+
     nodes: Sequence[Node]
     network: Network
-    feed: Feed
+    feed: FeedChannel
     schedule: Schedule
     watch: Watch | None = None
+    most: int | None = None
     sent_bytes: int = 0
     """Payload bytes on all streams together."""
     carried: int = 0
@@ -43,21 +53,35 @@ class Streams:
     cut_at: int | None = None
     """Which of these is lost, and its stream with it; None for none."""
 
-    def open(self, node: Node, wanted: values.OpenSession, other: Node, now: Nanos) -> None:
+    def open(
+        self, node: Node, channel: ChannelId, wanted: values.OpenSession, other: Node, now: Nanos
+    ) -> None:
         """Open a stream to reconcile or to check, or tell that it cannot be."""
         session = wanted.session
+        refuse = partial(self._refuse, node, channel, session)
+        if self.network.stalls(node.number, other.number):
+            refuse("no answer", now + OPENED_WITHIN)
+            return
         reachable = self.network.reachable(node.number, other.number) and self.network.link.streams
         if other.runner is None or not reachable:
-            refused = values.SessionClosed(session, "no answer")
-            self.schedule(now + self.network.latency(), partial(self.feed, node, refused))
+            refuse("no answer", now + self.network.latency())
+            return
+        if self.most is not None and len(other.streams) >= self.most:
+            refuse(NO_ROOM, now + self.network.latency())
             return
         number = other.runner.new_session()
-        stream = Stream({node.number: session, other.number: number})
+        stream = Stream(channel, {node.number: session, other.number: number})
         node.streams[session] = stream
         other.streams[number] = stream
         offered = values.SessionOffered(number, node.identity.peer_id, wanted.protocol)
         self._carry(stream, node, other, offered, now)
         self._carry(stream, other, node, values.SessionOpened(session), now)
+
+    def _refuse(
+        self, node: Node, channel: ChannelId, session: values.SessionId, why: str, at: Nanos
+    ) -> None:
+        refused = values.SessionClosed(session, why)
+        self.schedule(at, partial(self.feed, node, refused, channel))
 
     def send(self, node: Node, session: values.SessionId, payload: bytes, now: Nanos) -> None:
         """Send a payload to the other end."""
@@ -67,7 +91,7 @@ class Streams:
         self.sent_bytes += len(payload)
         other = self._other_end(stream, node)
         peer = other.identity.peer_id
-        node.tapped(now, self.channel, peer, FrameKind.SESSION, payload, sent=True)
+        node.tapped(now, stream.channel, peer, FrameKind.SESSION, payload, sent=True)
         event = values.SessionPayload(stream.ends[other.number], payload)
         self._carry(stream, node, other, event, now)
 
@@ -84,21 +108,43 @@ class Streams:
         for session in list(node.streams):
             self.close(node, session, now, "cut")
 
-    def push(self, node: Node, other: Node, hashes: Sequence[bytes], now: Nanos) -> None:
+    def push(
+        self, node: Node, channel: ChannelId, other: Node, hashes: Sequence[bytes], now: Nanos
+    ) -> None:
         """Send stored messages on a transfer stream of their own."""
-        stream = Stream({})
-        topic = pubsub_topic(self.channel)
-        me = node.identity.peer_id
         pages = [hashes[at : at + values.PAGE] for at in range(0, len(hashes), values.PAGE)]
-        for loaded in [one for page in pages for one in node.disk.load_by_hash(page)]:
+        disk, payloads = node.disks[channel], []
+        found: list[Loaded] = []
+        with suppress(StorageError):  # then the transfer ends early, as a live one does
+            for page in pages:
+                found += disk.load_by_hash(page)
+        if disk.found:
+            self.feed(node, values.Damaged(tuple(disk.found)), channel)
+        for loaded in found:
             created_ns = loaded.entry.header.created_ns
-            waku = WakuMessage(loaded.payload, content_topic(self.channel), created_ns)
-            payload = encode_transfer(waku, topic)
+            waku = WakuMessage(loaded.payload, content_topic(channel), created_ns)
+            payloads.append(encode_transfer(waku, pubsub_topic(channel)))
+        self.push_raw(node, channel, other, payloads, now)
+
+    def push_raw(  # where, and what
+        self,
+        node: Node,
+        channel: ChannelId,
+        other: Node,
+        payloads: Sequence[bytes],
+        now: Nanos,
+        *,
+        ends: bool = True,
+    ) -> None:
+        """Send these on a transfer stream of their own, which is ended or left open."""
+        stream = Stream(channel, {})
+        me, peer = node.identity.peer_id, other.identity.peer_id
+        for payload in payloads:
             self.sent_bytes += len(payload)
-            peer = other.identity.peer_id
-            node.tapped(now, self.channel, peer, FrameKind.TRANSFER, payload, sent=True)
+            node.tapped(now, channel, peer, FrameKind.TRANSFER, payload, sent=True)
             self._carry(stream, node, other, values.Transferred(me, payload), now)
-        self._carry(stream, node, other, values.TransferEnded(me), now)
+        if ends:
+            self._carry(stream, node, other, values.TransferEnded(me), now)
 
     def _carry(
         self, stream: Stream, sender: Node, receiver: Node, event: values.Input, now: Nanos
@@ -117,12 +163,14 @@ class Streams:
                 return
             if cut:
                 self._reset(stream, sender, receiver)
+            elif self.network.stalls(sender.number, receiver.number):
+                stream.cut = True  # which neither end is told
             elif self.network.reachable(sender.number, receiver.number):
                 if isinstance(event, values.SessionPayload | values.Transferred):
                     kind = FRAME_KINDS[type(event)]
                     peer = sender.identity.peer_id
-                    receiver.tapped(at, self.channel, peer, kind, event.payload, sent=False)
-                self.feed(receiver, event)
+                    receiver.tapped(at, stream.channel, peer, kind, event.payload, sent=False)
+                self.feed(receiver, event, stream.channel)
             else:
                 stream.cut = True
                 self._tell_cut(stream, receiver)
@@ -135,13 +183,14 @@ class Streams:
         self._tell_cut(stream, sender)
         self._tell_cut(stream, receiver)
         if not stream.ends:
-            self.feed(receiver, values.TransferEnded(sender.identity.peer_id))
+            ended = values.TransferEnded(sender.identity.peer_id)
+            self.feed(receiver, ended, stream.channel)
 
     def _tell_cut(self, stream: Stream, node: Node) -> None:
         if node.number in stream.ends:
             session = stream.ends[node.number]
             node.streams.pop(session, None)
-            self.feed(node, values.SessionClosed(session, "cut"))
+            self.feed(node, values.SessionClosed(session, "cut"), stream.channel)
 
     def _other_end(self, stream: Stream, node: Node) -> Node:
         [number] = [number for number in stream.ends if number != node.number]

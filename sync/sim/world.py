@@ -3,35 +3,38 @@
 The same seed gives the same run, down to the bytes.
 """
 
-import hashlib
 import random
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from sync import changes, identity
+from sync import changes
 from sync.changes import Change
 from sync.entry import Kind, Text, encode_text
-from sync.errors import LocalError, StorageError
+from sync.errors import LocalError
 from sync.group import values
 from sync.group.ingest import Gate
-from sync.group.writer import Author
-from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos, PeerId
+from sync.machine import SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.manager import PROTOCOLS
 from sync.membership import Membership
-from sync.runner import Batch, Release, Runner, tell_looks
+from sync.runner import Addressed, Release
+from sync.sds.message import Message
 from sync.sds.parameters import LAN, Parameters
+from sync.sim.bounds import check_bounds
 from sync.sim.disk import Disk
 from sync.sim.gate import RememberingGate
-from sync.sim.invariants import Witness, check_bounds
+from sync.sim.invariants import Signed, Witness, check_hints
 from sync.sim.links import Air, Links, Mesh, Surroundings
 from sync.sim.measure import Meter
 from sync.sim.network import PERFECT, Link, Network
-from sync.sim.node import Node, identity_of
+from sync.sim.node import Node, Unread, identity_of
 from sync.sim.outlet import Frame, Outlet
 from sync.sim.recording import EVERY, Recording
+from sync.sim.rooms import CHANNEL, Room, further_channel
 from sync.sim.streams import Streams
 from sync.sim.timeline import Timeline
+from sync.sim.turning import Turning
 from sync.sim.watch import Watch
 from sync.view import FrameKind
 
@@ -41,21 +44,31 @@ EPOCH: Nanos = 1_763_700_000 * SECOND
 LOOKED_OVER: Nanos = 30 * SECOND
 """Between two looks at how full everybody's buffers are (I7)."""
 
-COMMIT: tuple[Nanos, Nanos] = (1 * MILLISECOND, 6 * MILLISECOND)
-"""How long a commit takes; a crash meanwhile takes it back. 4.8 ms were measured for one fsync."""
-
-CHANNEL = ChannelId(hashlib.sha256(b"simulated channel").hexdigest()[:32])
+HINT_CHANCES_MAX = 64
+"""Lines that wait for an acknowledgement, up to which it is looked up which of them the sender of a
+filter holds; of more, all count as chances of a false "possibly"."""
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a group has agreed on, and how its nodes are connected."""
+    """What a group has agreed on, and how its nodes are connected.
+
+    Attributes:
+        rooms: further channels, each with the numbers of those who are in it; all are in the first.
+        work: what handling an input takes, so that turns end early and queues fill; 0 for nothing.
+        links_max: how many links a node has at once; None for as many as there are others.
+        streams_max: how many session streams a node takes part in at once.
+    """
 
     parameters: Parameters = LAN
     mesh: bool = True
     """Whether each pair has a link; otherwise one broadcast reaches everybody."""
     reconcile: bool = True
     """Whether nodes compare what they hold (Waku Sync); otherwise SDS repairs alone."""
+    rooms: tuple[frozenset[int], ...] = ()
+    work: Nanos = 0
+    links_max: int | None = None
+    streams_max: int | None = None
 
 
 class World:
@@ -79,6 +92,7 @@ class World:
         clocks: Sequence[Nanos] = (),
         watch: Watch | None = None,
     ) -> None:
+        assert terms.mesh or not terms.rooms, "one broadcast to all is of one channel"
         self.seed = seed
         self.watch = watch
         self._recording: Recording | None = None
@@ -87,36 +101,75 @@ class World:
         self.rng = random.Random(seed)  # noqa: S311  # a seeded run, not a secret
         self.time = Timeline(EPOCH)
         self.network = Network(size, link, random.Random(seed + 1))  # noqa: S311
-        self.membership = Membership(
-            CHANNEL, "sim", b"", open=True, profile=terms.parameters.name, joined_ns=EPOCH
-        )
+        self.hostile_from = sys.maxsize
         self.channel = CHANNEL
-        self.witness = Witness(size)
         self.meter = Meter()
         self.listeners: list[Callable[[int, Release], None]] = []
-        self._signed: dict[tuple[PeerId, bytes], bytes] = {}
-        self._gate = RememberingGate.of(CHANNEL, self._verify, terms.parameters.limits)
+        self._signed: Signed = {}
+        everybody = frozenset(range(size))
+        self.rooms = {
+            channel: self._room(channel, members)
+            for channel, members in [
+                (CHANNEL, everybody),
+                *[(further_channel(1 + at), some) for at, some in enumerate(terms.rooms)],
+            ]
+        }
+        first = self.rooms[CHANNEL]
+        self.membership, self.witness, self._gate = first.membership, first.witness, first.gate
         self._tokens = 0
         self.nodes = [self._new_node(number) for number in range(size)]
-        self.streams = Streams(CHANNEL, self.nodes, self.network, self._feed, self.time.call, watch)
+        for room in self.rooms.values():
+            room.witness.honest.update(node.identity.peer_id for node in self.honest)
+        self.streams = Streams(
+            self.nodes, self.network, self._feed_channel, self.time.call, watch, terms.streams_max
+        )
+        around = Surroundings(
+            self.nodes,
+            self.network,
+            self.time,
+            self.rng,
+            self._feed_channel,
+            self.rooms,
+            terms.links_max,
+        )
+        self._turning = Turning(
+            rooms=self.rooms,
+            time=self.time,
+            rng=self.rng,
+            streams=self.streams,
+            meter=self.meter,
+            parameters=terms.parameters,
+            protocols=PROTOCOLS if terms.reconcile else (),
+            work=terms.work,
+            crash=self.crash,
+            watch=watch,
+            signed=self._signed,
+        )
         for node in self.nodes:
             node.clock_offset = clocks[node.number] if clocks else 0
             self._start(node)
-        around = Surroundings(self.nodes, self.network, self.time, self.rng, self._feed)
         self.links: Links = Mesh(around) if terms.mesh else Air(around)
-        self._outlet = Outlet(
+        self._turning.outlet = self._outlet = Outlet(
             nodes=self.nodes,
+            rooms=self.rooms,
             network=self.network,
             timeline=self.time,
             links=self.links,
             streams=self.streams,
-            gate=self._gate,
-            witness=self.witness,
             meter=self.meter,
             arrive=self._arrive,
+            listeners=self.listeners,
             watch=watch,
         )
         self.time.call(EPOCH + LOOKED_OVER, self._look_over)
+
+    def _room(self, channel: ChannelId, members: frozenset[int]) -> Room:
+        parameters = self.terms.parameters
+        membership = Membership(
+            channel, "sim", b"", open=True, profile=parameters.name, joined_ns=EPOCH
+        )
+        gate = RememberingGate.of(channel, self._verify, parameters.limits)
+        return Room(membership, members, gate, Witness(len(members), signed=self._signed))
 
     @property
     def now(self) -> Nanos:
@@ -125,7 +178,7 @@ class World:
 
     @property
     def gate(self) -> Gate:
-        """Reads and checks what any of the nodes sends."""
+        """Reads and checks what any of the nodes sends in the first channel."""
         return self._gate
 
     def record(self, recording: Recording) -> None:
@@ -150,18 +203,18 @@ class World:
             entry = message.entry
             gap = any(parent.message_id not in rows for parent in entry.header.parents)
             node.disk.commit([values.StoreMessage(message, values.Status.DELIVERED, gap)])
-            self.witness.delivered(number, rows[entry.message_id], node.disk)
             self._signed[entry.header.author, entry.header_bytes] = entry.signature
+            self.witness.delivered(number, rows[entry.message_id], node.disk)
         self.restart(number)
 
-    def write(self, number: int, text: str) -> None:
+    def write(self, number: int, text: str, channel: ChannelId = CHANNEL) -> None:
         """Let a node's person write a line now."""
         node = self.nodes[number]
         if node.runner is None:
             return
         self._tokens += 1
         body = encode_text(Text(f"node{number}", text))
-        self._feed(node, values.Write(self._tokens, Kind.TEXT, body))
+        self._feed_channel(node, values.Write(self._tokens, Kind.TEXT, body), channel)
 
     def change(self, number: int, change: Change) -> None:
         """Let a node's person edit, hide or react to a message that is on the node's disk, now.
@@ -186,7 +239,7 @@ class World:
             now = self.now + node.machine_offset
             node.runner.tell_typing(CHANNEL, f"node{number}", now)
             if node.runner.busy and node.committing is None:
-                self._wake(node, self.now)
+                self._turning.wake(node, self.now)
 
     def give(self, number: int, event: values.Input) -> None:
         """Let something from outside of this world reach a node, after a trip."""
@@ -203,13 +256,28 @@ class World:
         self.network.partition(*sides)
         self.links.rewired()
 
+    def make_one_way(self, sender: int, receiver: int) -> None:
+        """Let nothing of `sender` reach `receiver` any more, until `heal`; the other way it does.
+
+        Both notice within 15 s, and have no link until then; streams stall.
+        """
+        self.network.deaf.add((sender, receiver))
+        self.links.rewired()
+
+    def stall(self, one: int, other: int) -> None:
+        """Let streams between two nodes carry nothing, and tell nobody, until `heal`."""
+        self.network.stalled.add((min(one, other), max(one, other)))
+
     def heal(self) -> None:
         """Mend the network; nodes with links redial within 5 s."""
         self.network.heal()
         self.links.rewired()
 
-    def crash(self, number: int) -> None:
-        """Stop a node as a power cut does: what is not committed is gone."""
+    def crash(self, number: int, *, unnoticed: bool = False) -> None:
+        """Stop a node as a power cut does: what is not committed is gone.
+
+        The others notice at once, as where only the program ends; or, `unnoticed`, by its silence.
+        """
         node = self.nodes[number]
         node.doomed = False
         if node.runner is None:
@@ -218,10 +286,11 @@ class World:
         node.committing = None
         node.incarnation += 1
         node.streams.clear()
+        node.unread = Unread()
         if self._recording is not None:
             self._recording.crashed(number)
         self.witness.crashes += 1
-        self.links.stopped(node)
+        self.links.stopped(node, unnoticed=unnoticed)
 
     def crash_in_commit(self, number: int) -> None:
         """Stop a node in the midst of its next commit."""
@@ -247,11 +316,33 @@ class World:
 
     def fill_disk(self, number: int) -> None:
         """Let commits of a node fail until `free_disk`."""
-        self.nodes[number].disk.full = True
+        for disk in self.nodes[number].disks.values():
+            disk.full = True
 
     def free_disk(self, number: int) -> None:
         """Let commits of a node succeed again."""
-        self.nodes[number].disk.full = False
+        for disk in self.nodes[number].disks.values():
+            disk.full = False
+
+    def slow_disk(self, number: int, slowness: Nanos) -> None:
+        """Let commits of a node take that much longer; 0: as long as those of others."""
+        for disk in self.nodes[number].disks.values():
+            disk.slowness = slowness
+
+    def break_disk(self, number: int) -> None:
+        """Let reads of a node's disk fail until `mend_disk`."""
+        for disk in self.nodes[number].disks.values():
+            disk.unreadable = True
+
+    def mend_disk(self, number: int) -> None:
+        """Let reads of a node's disk succeed again."""
+        for disk in self.nodes[number].disks.values():
+            disk.unreadable = False
+
+    def rot(self, number: int, message_ids: Iterable[MessageId]) -> None:
+        """Let these messages, which are on a node's disk, no longer be what was stored."""
+        for disk in self.nodes[number].disks.values():
+            disk.rotten.update(one for one in message_ids if one in disk.rows)
 
     def logs(self) -> list[list[tuple[int, MessageId]]]:
         """Return every node's delivered messages, in order."""
@@ -259,22 +350,35 @@ class World:
 
     def converged(self) -> bool:
         """Whether all nodes have delivered the same messages; `check` compares their logs (I2)."""
-        return self.witness.partial == 0
+        return not any(room.witness.partial for room in self.rooms.values())
 
     def settled(self) -> bool:
         """Whether nobody waits for anything: no acknowledgement, no missing message."""
-        running = [node.runner for node in self.nodes if node.runner is not None]
-        channels = [runner.groups[CHANNEL].sds for runner in running]
+        running = [node.runner for node in self.honest if node.runner is not None]
+        channels = [group.sds for runner in running for group in runner.groups.values()]
         return not any(sds.outgoing.pending or sds.incoming.missing for sds in channels)
 
     def check(self) -> None:
         """Assert the invariants that hold at the end of a run."""
-        self.witness.check_end([node.disk for node in self.nodes])
+        for channel, room in self.rooms.items():
+            disks = {node.number: node.disks[channel] for node in self.honest_in(room)}
+            room.witness.check_end(disks)
+        chances = sum(room.witness.hint_chances for room in self.rooms.values())
+        check_hints(self.meter.false_hints, chances, self.terms.parameters.bloom.error_rate)
         self.check_bounds()
+
+    @property
+    def honest(self) -> list[Node]:
+        """Those of whom the invariants are asked."""
+        return self.nodes[: self.hostile_from]
+
+    def honest_in(self, room: Room) -> list[Node]:
+        """Those of them who are in a channel."""
+        return [node for node in self.honest if node.number in room.members]
 
     def check_bounds(self) -> None:
         """Assert the invariants that hold at any time and are not watched all the time (I7)."""
-        for node in self.nodes:
+        for node in self.honest:
             if node.runner is not None:
                 check_bounds(node.runner, node.number)
 
@@ -291,144 +395,32 @@ class World:
 
     def _new_node(self, number: int) -> Node:
         who = identity_of(self.seed, number)
-        disk = Disk(who.peer_id, self.rng.getrandbits(64))
-        return Node(number, who, disk, None)
+        disks = {
+            channel: Disk(who.peer_id, self.rng.getrandbits(64))
+            for channel, room in self.rooms.items()
+            if number in room.members
+        }
+        return Node(number, who, disks)
 
     def _start(self, node: Node) -> None:
-        author = Author(
-            me=node.identity.peer_id,
-            sign=partial(self._sign, node.identity),
-            verify=self._verify,
-            # not of the bound method: a copy of this world draws from the copy's generator
-            draw_log=partial(random.Random.getrandbits, self.rng, 64),
-            gate_of=self._gate_of,
-        )
         if self._recording is not None:
             node.logbook = self._recording.started(node)
-        node.runner = Runner(
-            author,
-            random.Random(self.rng.getrandbits(64)),  # noqa: S311
-            trace=None if self.watch is None else self.watch.trace_of(node),
-            profiles={self.terms.parameters.name: self.terms.parameters},
-            protocols=PROTOCOLS if self.terms.reconcile else (),
-        )
-        node.runner.logbook = node.logbook
-        node.runner.add_channel(self.membership, node.disk.restore())
-        node.machine_offset = node.clock_offset
-        node.reference_offset = 0
-        self._wake(node, self.now)
-
-    def _gate_of(self, channel: ChannelId) -> Gate:
-        assert channel == CHANNEL
-        return self._gate
-
-    def _sign(self, who: identity.Identity, data: bytes) -> bytes:
-        signature = who.sign(data)
-        self._signed[who.peer_id, data] = signature
-        return signature
+        self._turning.start(node)
 
     def _verify(self, peer: PeerId, signature: bytes, data: bytes) -> bool:
-        """Check a signature; one that was made here over these bytes needs no arithmetic.
-
-        A key makes one signature over the same bytes, and checking one takes 100 us, half of what
-        a message takes otherwise.
-        """
-        made = self._signed.get((peer, data))
-        return made == signature or identity.verify(peer, signature, data)
+        return self._turning.verify(peer, signature, data)
 
     def _feed(self, node: Node, event: values.Input) -> None:
-        """Give a node an input, if it is up."""
-        if node.runner is None:
-            return
-        if isinstance(event, values.ReferenceClock):
-            node.runner.feed_all(event)
-        else:
-            node.runner.feed(CHANNEL, event)
-        if node.committing is None:
-            self._wake(node, self.now)
+        """Give a node an input of the first channel, if it is up."""
+        self._turning.feed(node, event, CHANNEL)
 
-    def _wake(self, node: Node, at: Nanos) -> None:
-        if node.wake_at is None or at < node.wake_at:
-            node.wake_at = at
-            self.time.plan(at, self._woken, node, at)
+    def _feed_channel(self, node: Node, event: values.Input, channel: ChannelId) -> None:
+        self._turning.feed(node, event, channel)
 
-    def _woken(self, node: Node, at: Nanos) -> None:
-        if node.wake_at != at:
-            return  # it was woken before, and sleeps again
-        node.wake_at = None
-        if node.runner is not None and node.committing is None:
-            due = node.runner.deadline()
-            if node.runner.busy or (due is not None and due <= self.now + node.machine_offset):
-                self._turn(node)
-            else:
-                self._rest(node)
-
-    def _turn(self, node: Node) -> None:
-        """One turn of the runner: handle what waits, then commit, which takes a while."""
-        assert node.runner is not None
-        batch = node.runner.turn(self.time.now + node.machine_offset)
-        if batch.failures:
-            self.witness.failures += batch.failures
-        if not batch.records:
-            if batch.releases:
-                self._release(node, batch)
-            elif node.logbook is not None:
-                node.logbook.let_out(self.time.now)
-            self._rest(node)
-            return
-        node.committing = batch
-        took = COMMIT[0] + int(self.rng.random() * (COMMIT[1] - COMMIT[0]))
-        self.time.plan(self.time.now + took, self._committed, node, batch)
-        if node.doomed:
-            self.time.call(self.time.now + took // 2, partial(self.crash, node.number))
-
-    def _committed(self, node: Node, batch: Batch) -> None:
-        if node.committing is not batch:
-            return  # it crashed meanwhile
-        assert node.runner is not None
-        node.committing = None
-        try:
-            tell_looks(batch, node.disk.commit(batch.records))
-        except StorageError:
-            self.streams.cut(node, self.now)
-            node.runner.rebuild({CHANNEL: node.disk.restore()})
-        else:
-            self._release(node, batch)
-            if self.meter.open:
-                self._note_stored(node, batch.records)
-            if batch.begin_anew:
-                self.streams.cut(node, self.now)
-                node.runner.rebuild({CHANNEL: node.disk.restore()})
-        self._rest(node)
-
-    def _rest(self, node: Node) -> None:
-        """Sleep until the next input or deadline."""
-        runner = node.runner
-        assert runner is not None
-        if runner.busy:
-            self._wake(node, self.now)
-        elif (due := runner.deadline()) is not None:
-            self._wake(node, max(self.now, due - node.machine_offset))
-
-    # --- Effects -------------------------------------------------------------------------------
-
-    def _note_stored(self, node: Node, records: Sequence[values.Record]) -> None:
-        for record in records:
-            if type(record) is values.StoreMessage:
-                self.meter.came(node.number, record.message.entry.message_id, self.now)
-
-    def _release(self, node: Node, batch: Batch) -> None:
-        self.meter.turned(self.time.now, node.number, batch)
-        for release in batch.releases:
-            self._outlet.carry_out(node, release.effect)
-            if self.listeners:
-                for listener in self.listeners:
-                    listener(node.number, release)
-        if node.logbook is not None:
-            node.logbook.let_out(self.time.now)
+    # --- What arrives --------------------------------------------------------------------------
 
     def _arrive(self, node: Node, frame: Frame) -> None:
-        sender, event = frame
+        sender, event = frame.sender, frame.event
         if self.watch is not None:
             self.watch.arrived(sender, node, self.now)
         if node.runner is None or not self.links.carries(sender, node):
@@ -436,10 +428,32 @@ class World:
                 self.watch.unheard(sender, node, event)
             return
         self.network.frames_received += 1
-        if node.tap is not None and isinstance(event, values.Arrived):
+        channel = frame.room.channel
+        if node.tap is not None:
             node.tapped(
-                self.time.now, CHANNEL, event.peer, FrameKind.SDS, event.payload, sent=False
+                self.time.now, channel, event.peer, FrameKind.SDS, event.payload, sent=False
             )
-        node.runner.feed(CHANNEL, event)
-        if node.committing is None:
-            self._turn(node)
+        if frame.message is not None:
+            self._note_evidence(node, frame, frame.message)
+        overrun = self._turning.arrive(node, sender, len(event.payload), Addressed(channel, event))
+        if overrun:
+            self.links.overrun(sender, node)
+
+    def _note_evidence(self, node: Node, frame: Frame, message: Message) -> None:
+        """Note what a frame proves to who gets it, before it says what it makes of that."""
+        assert node.runner is not None
+        channel, witness = frame.room.channel, frame.room.witness
+        if message.repair_request:
+            rows = node.disks[channel].rows
+            asked = [one for one in message.repair_request if one.message_id in rows]
+            self.meter.requests_heard += bool(asked)
+        pending = node.runner.groups[channel].sds.outgoing.pending
+        if not pending or message.lamport is None:
+            return
+        if not message.content:
+            witness.heard(node.number, message, frame.sender, pending)
+        if frame.sender < self.hostile_from and message.bloom_filter is not None:
+            held = self.nodes[frame.sender].disks[channel].rows
+            many = len(pending) > HINT_CHANCES_MAX
+            lacks = len(pending) if many else sum([one not in held for one in pending])
+            witness.hint_chances += lacks

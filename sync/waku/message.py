@@ -10,20 +10,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple, Self, TypeAlias, assert_never
 
-from sync.machine import ChannelId, Nanos
+from sync.machine import Nanos
 from sync.ranges import HASH_BYTES, ORIGIN, ZERO_HASH, SyncId
+from sync.topics import CLUSTER, SHARDS_OF_CLUSTER, content_topic, pubsub_topic, shard
+
+__all__ = ["CLUSTER", "SHARDS_OF_CLUSTER", "content_topic", "pubsub_topic", "shard"]  # passed on
 
 RECONCILIATION = "/vac/waku/reconciliation/1.0.0"
 """Protocol id a connection opens with to reconcile."""
 
 TRANSFER = "/vac/waku/transfer/1.0.0"
 """Protocol id a connection opens with to push messages."""
-
-CLUSTER = 46_021
-"""Cluster id of this application: its port, one number less to remember; 0..15 are Waku's own."""
-
-SHARDS_OF_CLUSTER = 1024
-"""RELAY-SHARDING: a cluster has the shards 0..1023."""
 
 TIMESTAMP_MAX: Nanos = 2**63 - 1
 """14/WAKU2-MESSAGE timestamps are signed; this one, in the year 2262, bounds them from above."""
@@ -194,19 +191,3 @@ def deterministic_hash(pubsub_topic: str, message: WakuMessage) -> bytes:
 def sync_id(pubsub_topic: str, message: WakuMessage) -> SyncId:
     """Return the id under which reconciliation knows `message`."""
     return SyncId(message.timestamp, deterministic_hash(pubsub_topic, message))
-
-
-def shard(channel_id: ChannelId) -> int:
-    """Return the shard of a channel: two bytes of the SHA-256 of its id's text, modulo 1024."""
-    digest = hashlib.sha256(channel_id.encode()).digest()
-    return int.from_bytes(digest[:2], "big") % SHARDS_OF_CLUSTER
-
-
-def pubsub_topic(channel_id: ChannelId) -> str:
-    """Return the topic of the channel's shard (RELAY-SHARDING, "Static sharding")."""
-    return f"/waku/2/rs/{CLUSTER}/{shard(channel_id)}"
-
-
-def content_topic(channel_id: ChannelId) -> str:
-    """Return the content topic of the channel (23/WAKU2-TOPICS)."""
-    return f"/chat-tui/1/{channel_id}/proto"

@@ -1,0 +1,110 @@
+"""Whether a stored message is still what was stored: one SHA-256, 2 us for a usual line.
+
+The Waku hash beside each message is over its bytes, its channel and its time. The rest of what is
+shown or ordered by is compared with the bytes, at their ends: who, which, when, and where the body
+begins.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from typing import Final, TypeAlias
+
+from storage.columns import U64_MIDDLE, message_id, to_u64
+from sync.codec import encode_uvarint
+from sync.machine import ChannelId, MessageId
+from sync.topics import content_topic, pubsub_topic
+
+TIME_MAX: Final = 2**63 - 1
+"""Times of Waku messages are signed; the one way in takes none beyond."""
+
+CHANNELS_KNOWN: Final = 256
+"""Topics kept ready; a person is in some ten channels."""
+
+SENDER, MESSAGE, CHANNEL = b"\x0a\x40", b"\x12\x40", b"\x1a\x20"
+"""Tags and lengths that canonical SDS bytes begin with: each id in hexadecimal characters."""
+LAMPORT, BODY = b"\x50", b"\x1a"
+"""Tags of the Lamport timestamp, which follows, and of the body, which is the end."""
+SIGNATURE, SIGNED = b"\x12\x40", 66
+"""Tag and length of the signature, and the bytes of all three: the end, where the body is empty."""
+
+CLAIMS: Final = 8
+"""Columns that `is_sound` takes, with which queries of messages begin."""
+
+Place: TypeAlias = tuple[bytes, bytes]
+"""A channel and the id of a message in it."""
+
+Told: TypeAlias = Callable[[ChannelId, tuple[MessageId, ...]], None]
+
+
+def is_sound(  # noqa: PLR0913, PLR0917  # the columns of a row
+    channel: bytes,
+    stored_id: bytes,
+    author: bytes,
+    lamport: int,
+    created_ns: int,
+    waku_hash: bytes,
+    body_size: int,
+    payload: bytes,
+) -> bool:
+    """Whether these columns of a row, as they are stored, are what was stored."""
+    if not -U64_MIDDLE <= created_ns <= TIME_MAX - U64_MIDDLE or body_size < 0:
+        return False
+    before, after = _around(channel)
+    time = to_u64(created_ns).to_bytes(8, "big")
+    if hashlib.sha256(before + payload + after + time).digest() != waku_hash:
+        return False
+    beginning = b"".join(
+        (
+            *(SENDER, author.hex().encode(), MESSAGE, stored_id.hex().encode()),
+            *(CHANNEL, channel.hex().encode(), LAMPORT, encode_uvarint(to_u64(lamport))),
+        )
+    )
+    if not payload.startswith(beginning):
+        return False
+    if not body_size:
+        return payload[-SIGNED:].startswith(SIGNATURE)
+    return payload.endswith(BODY + encode_uvarint(body_size), 0, len(payload) - body_size)
+
+
+@lru_cache(CHANNELS_KNOWN)
+def _around(channel: bytes) -> tuple[bytes, bytes]:
+    """Return what the hash takes before and after the bytes of a message."""
+    named = ChannelId(channel.hex())
+    return pubsub_topic(named).encode(), content_topic(named).encode()
+
+
+class Damage:
+    """What was found damaged and is still there; whoever watches hears of it, on the event loop."""
+
+    def __init__(self) -> None:
+        self._found: dict[Place, None] = {}
+        self._told: list[Told] = []
+
+    def watch(self, told: Told) -> None:
+        """Have `told` hear of what is found, and of what was found before."""
+        self._told.append(told)
+        _tell(self._found, told)
+
+    def note(self, places: Sequence[Place]) -> None:
+        """These were found damaged; what is known already is told to nobody again."""
+        fresh = [place for place in places if place not in self._found]
+        self._found.update(dict.fromkeys(fresh))
+        for told in self._told:
+            _tell(fresh, told)
+
+    def forget(self, places: Sequence[Place]) -> None:
+        """These are set aside."""
+        for place in places:
+            self._found.pop(place, None)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+
+def _tell(places: Iterable[Place], told: Told) -> None:
+    by_channel: dict[ChannelId, list[MessageId]] = {}
+    for channel, stored_id in places:
+        by_channel.setdefault(ChannelId(channel.hex()), []).append(message_id(stored_id))
+    for named, ids in by_channel.items():
+        told(named, tuple(ids))

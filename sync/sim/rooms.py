@@ -1,0 +1,52 @@
+"""The channels of a world: who is in each, its gate, and what is witnessed there."""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from sync.group import values
+from sync.machine import ChannelId
+from sync.membership import Membership
+from sync.sim.gate import RememberingGate
+from sync.sim.invariants import Witness
+from sync.sim.node import Node
+
+CHANNEL: Final = ChannelId(hashlib.sha256(b"simulated channel").hexdigest()[:32])
+"""The first channel of every world: all are in it, as in the lobby of a network."""
+
+
+def further_channel(number: int) -> ChannelId:
+    """Return the id of further channel `number`, from 1 on."""
+    return ChannelId(hashlib.sha256(f"simulated channel {number}".encode()).hexdigest()[:32])
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """One channel."""
+
+    membership: Membership
+    members: frozenset[int]
+    """The numbers of its nodes."""
+    gate: RememberingGate
+    witness: Witness
+
+    @property
+    def channel(self) -> ChannelId:
+        """Its id."""
+        return self.membership.channel
+
+
+Rooms: TypeAlias = Mapping[ChannelId, Room]
+"""By id, the first channel first."""
+
+
+def shared(rooms: Rooms, one: int, other: int) -> list[ChannelId]:
+    """Return the channels that two nodes have in common."""
+    return [
+        channel for channel, room in rooms.items() if one in room.members and other in room.members
+    ]
+
+
+FeedChannel: TypeAlias = Callable[[Node, values.Input, ChannelId], None]
+"""Gives a node an input of a channel, if it is up."""

@@ -1,0 +1,36 @@
+"""Disks that rot: bytes of a closed `chat.db` changed, as a bad block or a bad cable would."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+FLIPPED = 0x01
+"""One bit: a letter stays a letter, so that nothing but a hash can tell."""
+
+
+def rot(path: Path, text: str, *, replaced: bytes = b"", offset: int = 0) -> None:
+    """Flip a bit of the one stored message that has `text`, in the row where its bytes are.
+
+    Args:
+        path: the database, which nobody has open.
+        text: what the message says; the bit is in its first letter.
+        replaced: what to look for instead, in the message that has `text`.
+        offset: how many bytes further on the bit is.
+    """
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        found = db.execute(
+            "SELECT number, payload FROM messages WHERE instr(payload, ?)", (text.encode(),)
+        ).fetchall()
+        [(number, payload)] = found
+        at = payload.index(replaced or text.encode()) + offset
+        spoiled = payload[:at] + bytes([payload[at] ^ FLIPPED]) + payload[at + 1 :]
+        db.execute("UPDATE messages SET payload = ? WHERE number = ?", (spoiled, number))
+
+
+def author_key(path: Path, text: str) -> bytes:
+    """The key of the author of the message that has `text`: it stands in the signed header."""
+    with closing(sqlite3.connect(path)) as db:
+        [(key,)] = db.execute(
+            "SELECT author FROM messages WHERE instr(payload, ?)", (text.encode(),)
+        )
+        return bytes(key)
