@@ -66,7 +66,7 @@ def test_the_question_says_who_says_what_and_what_following_sets_aside() -> None
 
     assert clocks.band(shown) == [
         "CLOCK: bob (verified) and carol (known) say this computer's clock is 24 hours ahead.",
-        "F8 follows them (3 messages here are set aside) · Shift+F8 stays · /clock says more",
+        "Alt+T follows them (3 messages here are set aside) · Alt+M stays · /clock says more",
     ]
     assert clocks.in_words(shown, asked) == [
         "bob (verified) and carol (known) say this computer's clock is 24 hours ahead.",

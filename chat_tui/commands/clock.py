@@ -30,7 +30,5 @@ async def clock(chat: Chat, rest: str, at: At) -> Result:
 
 
 ROWS: Final = (
-    Command(
-        ("/clock",), "[follow or stay]", "whose clock is right, what waits for its time", clock
-    ),
+    Command(("/clock",), "[answer]", "whose clock is right: follow or stay; what waits", clock),
 )
