@@ -12,9 +12,11 @@ Rules:
 
 from collections import deque
 from collections.abc import Sequence
+from functools import partial
 from typing import Final, assert_never
 
 from sync.errors import RemoteError
+from sync.group.claims import Claims
 from sync.group.grace import Grace
 from sync.group.holdings import Holdings
 from sync.group.session import CHECK_WITHIN, OFFERED, SESSION_WITHIN, Session, Terms
@@ -67,7 +69,8 @@ RECONCILED: Final = (reconcile.Result.EQUAL, reconcile.Result.RECONCILED)
 class Sessions:
     """The sessions of one channel by peer."""
 
-    def __init__(self, terms: Terms, holdings: Holdings) -> None:
+    def __init__(self, terms: Terms, holdings: Holdings, claims: Claims | None = None) -> None:
+        """Begin without any; `claims` is the budget of the whole node."""
         self.by_peer: dict[PeerId, Session] = {}
         self.shown: deque[Session] = deque(maxlen=SHOWN_MAX)
         """Those that are over, newest last."""
@@ -75,6 +78,7 @@ class Sessions:
         self._holdings = holdings
         self._shards = (shard(terms.channel),)
         self._late = Grace()
+        self._claims = claims or Claims(lambda: [self])
         self._offset: Nanos = 0
 
     def handle(self, event: Input, now: Nanos, offset: Nanos = 0) -> Sequence[Effect]:
@@ -122,6 +126,15 @@ class Sessions:
         """Whether a session with `peer` goes on, or may still get what it lacked."""
         return peer in self.by_peer or self._late.of(peer, now) is not None
 
+    @property
+    def claimed(self) -> list[int]:
+        """Bytes that each session takes for what its peer claims, those just over too."""
+        return [*(session.claimed for session in self.by_peer.values()), *self._late.claimed]
+
+    def _room(self, session: Session) -> int:
+        """How many ids more `session` may find."""
+        return self._claims.room(session.claimed)
+
     # --- Beginning -----------------------------------------------------------------------------
 
     def _on_start(
@@ -168,7 +181,13 @@ class Sessions:
     def _begin(self, session: Session, role: reconcile.Role, now: Nanos) -> None:
         local = session.freeze(*self._holdings.frozen())
         session.reconciliation = reconcile.Reconciliation(
-            role, local, self._shards, now, self._terms.parameters, session.window
+            role,
+            local,
+            self._shards,
+            now,
+            self._terms.parameters,
+            session.window,
+            partial(self._room, session),
         )
 
     def _session(self, number: SessionId, peer: PeerId, why: str, now: Nanos) -> Session:
@@ -259,7 +278,8 @@ class Sessions:
         return self._begin_check(session, now) if session.reconciled is not None else []
 
     def _begin_check(self, session: Session, now: Nanos) -> list[Effect]:
-        return self._check(session, session.begin_check(self._terms.draw_salt(), now), now)
+        room = partial(self._room, session)
+        return self._check(session, session.begin_check(self._terms.draw_salt(), now, room), now)
 
     def _check(self, session: Session, results: Sequence[check.Effect], now: Nanos) -> list[Effect]:
         """Carry out what a step of the check came to."""
@@ -384,7 +404,10 @@ class Sessions:
         elif not session.settled and session.check_stream is not None:
             effects.append(CloseSession(session.check_stream))
         left = session.transfer.missing if missing is None else missing
-        self._late.begin(session, now)
+        if self._claims.free > 0:
+            self._late.begin(session, now)
+        else:
+            self._late.let_go(session, now)
         if left:
             effects.append(Unwanted(left))
         return [*effects, self._close(session, result, now)]
