@@ -87,6 +87,8 @@ def to_json(event: Event, name: Name) -> Json | None:
         case WithdrawnShown(channel, message_ids):
             return {"event": "withdrawn", "channel": name(channel), "ids": list(message_ids)}
         case DiscardedShown(channel, message_ids):
+            if not message_ids:
+                return None  # it is only to be read again
             return {"event": "discarded", "channel": name(channel), "ids": list(message_ids)}
         case AheadShown(channel, peer, nick, ahead_ns):
             ahead = {"event": "ahead", "channel": name(channel), "participant": peer}

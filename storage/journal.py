@@ -23,6 +23,7 @@ from storage.database import Database
 from storage.looks import readable
 from storage.payloads import entry_of, message_of
 from storage.queries import (
+    CLOCK,
     FORKS,
     GAPS,
     HELD_BACK,
@@ -35,6 +36,8 @@ from storage.queries import (
     NEWEST_TIPS,
     OF_CHANNEL,
     OF_MESSAGE,
+    REPLACED,
+    SET_CLOCK,
     SET_DELIVERY,
     SET_LOG,
     SET_STATUS,
@@ -46,14 +49,17 @@ from storage.queries import (
 from storage.rows import Row, execute_for_rows
 from storage.soundness import CLAIMS, Place, is_sound
 from storage.statuses import STATUS
+from sync.group.clock_values import Answer
 from sync.group.records import GAPS_MAX, stamped_row
 from sync.group.values import (
     Altered,
     ChannelState,
+    ClockKept,
     Discard,
     Outline,
     OwnState,
     Record,
+    SetClock,
     SetDelivery,
     SetLog,
     SetStatus,
@@ -160,6 +166,7 @@ def _commit(records: Sequence[Record], db: sqlite3.Connection) -> list[Altered]:
     statuses: dict[tuple[bytes, bytes], Row] = {}
     deliveries: dict[tuple[bytes, bytes], Row] = {}
     logs: dict[bytes, Row] = {}
+    clocks: dict[bytes, Row] = {}
     discarded: list[Place] = []
     # A record says all of what it sets, so of several the last one is enough.
     for record in records:
@@ -172,6 +179,8 @@ def _commit(records: Sequence[Record], db: sqlite3.Connection) -> list[Altered]:
                 deliveries[_key(channel, changed)] = (DELIVERY[delivery], attempts)
             case SetLog(channel, log):
                 logs[bytes.fromhex(channel)] = (from_u64(log),)
+            case SetClock(channel, kept):
+                clocks[bytes.fromhex(channel)] = _clock_row(kept)
             case Discard(channel, damaged):
                 discarded.append(_key(channel, damaged))
             case _:
@@ -180,12 +189,22 @@ def _commit(records: Sequence[Record], db: sqlite3.Connection) -> list[Altered]:
     _update(db, SET_STATUS, [(*key, *values) for key, values in statuses.items()], OF_MESSAGE)
     _update(db, SET_DELIVERY, [(*key, *values) for key, values in deliveries.items()], OF_MESSAGE)
     _update(db, SET_LOG, [(key, *values) for key, values in logs.items()], OF_CHANNEL)
+    execute_for_rows(db, SET_CLOCK, [(key, *values) for key, values in clocks.items()])
     altered = changes.settle(db, stored, list(statuses))
     if discarded:
         from storage.mending import set_aside  # noqa: PLC0415  # few disks rot
 
         set_aside(db, discarded)
     return altered
+
+
+def _clock_row(kept: ClockKept) -> Row:
+    return (kept.answer.value, kept.shift, kept.stayed, kept.asked_at, kept.asked_ahead)
+
+
+def _clock(channel: bytes, db: sqlite3.Connection) -> ClockKept:
+    row = db.execute(CLOCK, (channel,)).fetchone()
+    return ClockKept() if row is None else ClockKept(Answer(row[0]), *row[1:])
 
 
 def _key(channel: ChannelId, changed: MessageId) -> tuple[bytes, bytes]:
@@ -349,6 +368,13 @@ def _restore(
             ]
         ),
         gaps=_gaps(channel, db, damaged),
+        replaced=frozenset(
+            [
+                message_id(stored)
+                for (stored,) in db.execute(REPLACED, (channel, STATUS[Status.PARKED], author))
+            ]
+        ),
+        clock=_clock(channel, db),
     )
 
 

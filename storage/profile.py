@@ -32,6 +32,7 @@ NAME_MAX: Final = 64
 SOCKET_PATH_MAX: Final = 100
 """Bytes of a unix socket's path: the kernel takes 108 on Linux and 104 elsewhere."""
 
+SETTINGS: Final = "settings.json"
 IDENTITY_TITLE: Final = "chat-tui identity "
 IDENTITY_VERSION: Final = "1"
 NAME_FORM: Final = re.compile(rf"[A-Za-z0-9_][A-Za-z0-9._-]{{0,{NAME_MAX - 1}}}")
@@ -73,8 +74,12 @@ class Keys:
 class Profile:
     """An open, locked profile; see `open`. Close it when done."""
 
-    def __init__(self, directory: Path, keys: Keys, settings: Settings, lock: int) -> None:
+    def __init__(
+        self, directory: Path, keys: Keys, settings: Settings, lock: int, *, is_old: bool = False
+    ) -> None:
         self.directory = directory
+        self.is_old = is_old
+        """Whether a chat was open with it before: settings are kept from the first one on."""
         self.keys = keys
         self.settings = settings
         self.database = directory / "chat.db"
@@ -107,14 +112,15 @@ class Profile:
             lock = _lock(directory)
             try:
                 keys = _keys(directory, draw)
-                settings = _read_settings(directory / "settings.json")
+                is_old = (directory / SETTINGS).exists()
+                settings = _read_settings(directory / SETTINGS)
                 socket = socket_path(directory)
                 if socket.parent != directory:
                     _make_private(socket.parent)
             except BaseException:
                 os.close(lock)
                 raise
-        return cls(directory, keys, settings, lock)
+        return cls(directory, keys, settings, lock, is_old=is_old)
 
     def save(self, settings: Settings) -> None:
         """Remember `settings` for the next start.
@@ -123,7 +129,7 @@ class Profile:
             LocalError: they could not be written; the old ones are still there.
         """
         with _explained(self.directory):
-            write_whole(self.directory / "settings.json", json.dumps(asdict(settings)) + "\n")
+            write_whole(self.directory / SETTINGS, json.dumps(asdict(settings)) + "\n")
         self.settings = settings
 
     def close(self) -> None:

@@ -104,6 +104,8 @@ class Line:
     waits: bool = False
     """Whether it is an own one, parked, that nobody was sent: those with standing would park it,
     and the question about our clock is open."""
+    replaced: bool = False
+    """Whether its author wrote it anew, and so hid it (`deleted`)."""
 
     @property
     def position(self) -> Position:

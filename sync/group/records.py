@@ -1,11 +1,12 @@
 """What a journal keeps of a channel, and the state it gives back after a start."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, TypeAlias
 
 from sync.changes import Look
 from sync.entry import Entry
+from sync.group.clock_values import ClockKept
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.sds.message import Delivery, HistoryEntry
 
@@ -77,6 +78,14 @@ class SetLog:
 
 
 @dataclass(frozen=True, slots=True)
+class SetClock:
+    """Record: what was answered about our clock in this channel."""
+
+    channel: ChannelId
+    kept: ClockKept
+
+
+@dataclass(frozen=True, slots=True)
 class Discard:
     """Record: a stored message is damaged, and counts from now on as one that is not here.
 
@@ -87,7 +96,7 @@ class Discard:
     message_id: MessageId
 
 
-Record: TypeAlias = StoreMessage | SetStatus | SetDelivery | SetLog | Discard
+Record: TypeAlias = StoreMessage | SetStatus | SetDelivery | SetLog | SetClock | Discard
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,3 +171,7 @@ class ChannelState:
     """Messages that wait for history on its way."""
     gaps: tuple[Outline, ...] = ()
     """The newest messages delivered after a gap; at most `GAPS_MAX`, newest last."""
+    replaced: frozenset[MessageId] = frozenset()
+    """Those of `parked` that we wrote anew."""
+    clock: ClockKept = field(default_factory=ClockKept)
+    """What was answered about our clock."""

@@ -76,6 +76,9 @@ class Session:
     until: SyncId = EVERYTHING.upper
     """What is younger is not compared."""
 
+    moved_at: Nanos = 0
+    """When it last found out or brought something."""
+
     transfer: Transfer = field(default_factory=Transfer)
     local: OrderedSet | None = None
     held: Held | None = None
@@ -137,6 +140,11 @@ class Session:
     def converged(self) -> bool:
         """Whether both sides are known to hold the same, once everything has come."""
         return self.checked is not None and self.checked.result is check.Result.EQUAL
+
+    @property
+    def whole(self) -> bool:
+        """Whether everything is compared that we take from others."""
+        return self.since <= self.retained_from and self.until == EVERYTHING.upper
 
     @property
     def window(self) -> Bounds:

@@ -127,6 +127,8 @@ class SessionStreams:
         self._pushes: Places[asyncio.Task[None]] = Places(PUSHES_MAX)
         self._pushed = asyncio.Event()
         """One of the pushes is over."""
+        self._transfers: dict[tuple[ChannelId, PeerId], set[SecureStream]] = {}
+        """What peers push to us."""
 
     # --- What the machines want ----------------------------------------------------------------
 
@@ -152,6 +154,11 @@ class SessionStreams:
     def push(self, channel: ChannelId, peer: PeerId, hashes: Sequence[bytes]) -> None:
         """Send stored messages on a transfer stream."""
         self._spawn("transfer", self._push(channel, peer, hashes))
+
+    def close_transfers(self, channel: ChannelId, peer: PeerId) -> None:
+        """Take no more of what `peer` pushes."""
+        for stream in self._transfers.pop((channel, peer), ()):
+            stream.abort("brought what others have brought")
 
     def cost(self, channel: ChannelId, peer: PeerId) -> tuple[int, int, Nanos]:
         """Return bytes in, bytes out and nanoseconds of the session that has just ended."""
@@ -343,12 +350,21 @@ class SessionStreams:
 
     async def _read_transfer(self, channel: ChannelId, stream: SecureStream) -> None:
         stream.limit_frames(TRANSFER_FRAME_MAX)
+        key = (channel, stream.peer)
+        self._transfers.setdefault(key, set()).add(stream)
         try:
             while batch := await self._next_batch(channel, stream):
                 for payload in batch:
                     self._host.feed(channel, values.Transferred(stream.peer, payload))
                     await self._host.breathe()
+        except RemoteError:
+            if stream in self._transfers.get(key, ()):
+                raise  # else it was us who closed it
         finally:
+            going_on = self._transfers.get(key, set())
+            going_on.discard(stream)
+            if not going_on:
+                self._transfers.pop(key, None)
             self._host.feed(channel, values.TransferEnded(stream.peer))
 
     async def _next_batch(self, channel: ChannelId, stream: SecureStream) -> list[bytes]:

@@ -7,7 +7,7 @@ from bisect import insort
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from sync.changes import CHANGING, UNCHANGED, Look, change_of, look_of
+from sync.changes import CHANGING, UNCHANGED, Look, look_of, touched_by
 from sync.entry import Entry, Kind
 from sync.errors import StorageError
 from sync.group.ingest import history_of
@@ -15,10 +15,12 @@ from sync.group.records import GAPS_MAX, stamped_row
 from sync.group.values import (
     Altered,
     ChannelState,
+    ClockKept,
     Discard,
     Outline,
     OwnState,
     Record,
+    SetClock,
     SetDelivery,
     SetLog,
     SetStatus,
@@ -57,6 +59,7 @@ class Disk:
     rows: dict[MessageId, Row] = field(default_factory=dict)
     full: bool = False
     """Whether commits fail."""
+    clock: ClockKept = field(default_factory=ClockKept)
     unreadable: bool = False
     """Whether reads fail."""
     slowness: Nanos = 0
@@ -93,6 +96,8 @@ class Disk:
                     self.rows[message_id].attempts = attempts
                 case SetLog(_, log):
                     self.log_number = log
+                case SetClock(_, kept):
+                    self.clock = kept
                 case Discard(_, message_id):
                     self._discard(message_id)
         return [altered for one in before for altered in self._altered(one, before[one])]
@@ -123,10 +128,10 @@ class Disk:
                     entry = self.rows[message_id].message.entry
                 case _:
                     continue
-            change = change_of(entry)
+            change = touched_by(entry)
             if change is not None:
                 touched[change.target] = None
-            elif entry.message_id in self._changes:
+            if entry.message_id in self._changes:
                 touched[entry.message_id] = None
         return touched
 
@@ -142,7 +147,7 @@ class Disk:
                 after_gap=row.after_gap,
                 delivery=row.delivery,
                 look=look,
-                rewritten=(look.text, look.deleted) != (before.text, before.deleted),
+                rewritten=(look.text, look.hidden) != (before.text, before.hidden),
                 reacted=look.reactions != before.reactions,
                 loading=row.status is Status.LOADING,
             )
@@ -166,7 +171,14 @@ class Disk:
         entry = self.rows[message_id].message.entry
         changes = [self.rows[one] for one in self._changes.get(message_id, ())]
         counting = [one.message.entry for one in changes if _counts(one)]
-        return entry.header.kind not in CHANGING and not look_of(entry, counting).deleted
+        return entry.header.kind not in CHANGING and not look_of(entry, counting).hidden
+
+    def _is_replaced(self, message_id: MessageId) -> bool:
+        row = self.rows[message_id]
+        if row.status is not Status.PARKED or row.message.entry.header.author != self.me:
+            return False
+        changes = [self.rows[one].message.entry for one in self._changes[message_id]]
+        return look_of(row.message.entry, changes).replaced
 
     def looks(self) -> dict[MessageId, Look]:
         """Return how all messages look that were changed."""
@@ -278,6 +290,12 @@ class Disk:
             gaps=tuple(
                 sorted((_outline(kept) for kept in delivered if kept.after_gap), key=_place)
             )[-GAPS_MAX:],
+            replaced=frozenset(
+                message_id
+                for message_id in self._changes
+                if message_id in self.rows and self._is_replaced(message_id)
+            ),
+            clock=self.clock,
         )
 
     def _counts(self, message_id: MessageId) -> bool:
@@ -288,7 +306,7 @@ class Disk:
         message_id = row.message.entry.message_id
         assert message_id not in self.rows, "stored twice"
         self.rows[message_id] = row
-        change = change_of(row.message.entry)
+        change = touched_by(row.message.entry)
         if change is not None:
             self._changes.setdefault(change.target, []).append(message_id)
         self._by_hash[row.message.waku_hash] = message_id
@@ -306,7 +324,7 @@ class Disk:
         del self._by_hash[row.message.waku_hash]
         if row.status is Status.DELIVERED:
             self._log.remove((entry.header.lamport, message_id))
-        change = change_of(entry)
+        change = touched_by(entry)
         if change is not None:
             self._changes[change.target].remove(message_id)
         for child in self.rows.values():
