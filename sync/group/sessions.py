@@ -127,10 +127,7 @@ class Sessions:
                 self._linked.add(peer)
                 return [*self._on_linked_again(peer, now), *self._share_out()]
             case PeerGone(peer):
-                self._linked.discard(peer)
-                self._pushing.discard(peer)
-                session = self.by_peer.get(peer)
-                return self._end(session, "interrupted: the peer is gone", now) if session else []
+                return self._on_gone(peer, now)
             case Tick():
                 return self._on_tick(now)
             case _:
@@ -218,6 +215,14 @@ class Sessions:
         if session is None or now - session.heard_at < STALE_AFTER:
             return []
         return self._end(session, "interrupted: the peer came back over a new link", now)
+
+    def _on_gone(self, peer: PeerId, now: Nanos) -> list[Effect]:
+        session = self.by_peer.get(peer)
+        self._linked.discard(peer)
+        effects = self._end(session, "interrupted: the peer is gone", now) if session else []
+        self._pushing.discard(peer)
+        self._shares.forget(peer)
+        return effects
 
     def _begin(self, session: Session, role: reconcile.Role, now: Nanos) -> None:
         local = session.freeze(*self._holdings.frozen())
