@@ -1,5 +1,6 @@
 """What came of a simulated run, as text for people and as a JSON object."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TypeAlias
 
@@ -9,6 +10,9 @@ from sync.sim.scenario import Outcome
 Json: TypeAlias = dict[str, object]
 
 MS_IN_A_SECOND = 1000
+
+REASONS_SHOWN = 3
+"""Reasons to refuse that stand in the text; JSON has all."""
 
 PLURALS = {
     Sort.CONTENT: "messages",
@@ -45,6 +49,9 @@ def as_text(seed: int, outcome: Outcome | None, broken: str, cpu_s: float) -> st
     }
     if outcome.sessions:
         rows["sessions"] = f"{outcome.sessions} ends, {outcome.session_bytes / 1000:,.0f} kB"
+    if outcome.hostile_acts:
+        rows["hostile"] = _counted(outcome.hostile_acts)
+        rows["suffered"] = _suffered(outcome)
     held = "every invariant held" if outcome.converged else "no invariant broke"
     lines = [f"seed {seed}: {end}; {held}", *(f"  {name:10} {row}" for name, row in rows.items())]
     return "\n".join(lines)
@@ -74,6 +81,9 @@ def as_json(seed: int, outcome: Outcome | None, broken: str, cpu_s: float) -> Js
             "false": outcome.false_hints,
             "false_rate": _rate(outcome),
         },
+        "hostile_acts": outcome.hostile_acts,
+        "refused": outcome.refused_for,
+        "parked": outcome.parked,
         "sessions": outcome.sessions,
         "session_bytes": outcome.session_bytes,
         "cpu_seconds": cpu_s,
@@ -81,6 +91,21 @@ def as_json(seed: int, outcome: Outcome | None, broken: str, cpu_s: float) -> Js
         "deliveries_per_cpu_second": _per_second(outcome.deliveries, cpu_s),
         "digest": outcome.digest,
     }
+
+
+def _suffered(outcome: Outcome) -> str:
+    """Return what hostile acts came to at honest people."""
+    refused = sum(outcome.refused_for.values())
+    most = sorted(outcome.refused_for.items(), key=lambda item: (-item[1], item[0]))[:REASONS_SHOWN]
+    told = f" (most: {_counted(dict(most))})" if most else ""
+    return (
+        f"{outcome.deliveries - outcome.written * outcome.honest} foreign lines shown, "
+        f"{outcome.gaps} lines after a gap, {outcome.parked} set aside, {refused} refused{told}"
+    )
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {what}" for what, count in counts.items())
 
 
 def _json_of(sent: Sent) -> Json:

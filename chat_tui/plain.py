@@ -218,6 +218,8 @@ async def run(setup: Setup, *, as_json: bool, stay: bool, history: int) -> None:
     client = await Client.open(setup)
     garbage.settle()
     try:
+        for problem in client.settings.problems:
+            sys.stderr.write(f"{problem}\n")
         face: Face = JsonFace(client) if as_json else TextFace(client, client.settings)
         await LineMode(client, face).run(history=history, stay=stay)
     finally:

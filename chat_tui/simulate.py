@@ -43,6 +43,7 @@ class Request:
     reorder: float
     partition: float
     crash: int
+    hostile: int
     duration: float
     every: float
     seed: int
@@ -75,6 +76,7 @@ class Request:
             parameters=PROFILES[self.profile],
             reconcile=self.reconcile,
             mesh=self.mesh,
+            hostile=self.hostile,
         )
 
     def command(self, seed: int) -> str:

@@ -6,10 +6,20 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from sync.sim.hostile_acts import ACTS
+
+HOSTILE_MAX: Final = 10
+"""Each has a dozen aliases with links of their own; there is no link for everybody beyond."""
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 PERCENT: Final = click.FloatRange(0, 90)
 NOT_NEGATIVE: Final = click.FloatRange(0)
+
+
+def _acts() -> str:
+    *others, last = ACTS
+    return f"{', '.join(others)}, {last}"
 
 
 def simulation_options(command: F) -> F:
@@ -42,6 +52,14 @@ def simulation_options(command: F) -> F:
                 "default": 1,
                 "type": click.IntRange(0, 1000),
                 "help": "How often somebody loses power, and starts again 3 s later.",
+            },
+        ),
+        (
+            "--hostile",
+            {
+                "default": 0,
+                "type": click.IntRange(0, HOSTILE_MAX),
+                "help": f"How many of the people are hostile. They do all of this: {_acts()}.",
             },
         ),
         (

@@ -103,6 +103,11 @@ def sds_of(sent: values.StoredMessage) -> Message:
     )
 
 
+def name_of(sent: values.StoredMessage) -> HistoryEntry:
+    """How others name a message."""
+    return HistoryEntry(sent.entry.message_id, sent.waku_hash, sent.entry.header.author)
+
+
 def arrived(message: Message, link: PeerId) -> values.Arrived:
     return values.Arrived(link, encode(message))
 

@@ -4,7 +4,6 @@ import hashlib
 from collections.abc import Iterable, Sequence
 
 from sync.group import values
-from sync.group.values import StoredMessage
 from sync.machine import MILLISECOND, MessageId
 from sync.sds.message import HistoryEntry, Message
 from sync.sds.wire import encode
@@ -55,9 +54,3 @@ class Mallory:
             self.peer_id, one, self._world.channel, lamport, repair_request=tuple(entries)
         )
         self.send(encode(message), to)
-
-
-def entry_of(stored: StoredMessage) -> HistoryEntry:
-    """How an honest message names another."""
-    header = stored.entry.header
-    return HistoryEntry(stored.entry.message_id, stored.waku_hash, header.author)

@@ -69,6 +69,9 @@ class Pair:
                 self.queue.append((peer, values.SessionClosed(twin)))
             case values.Push(_, hashes):
                 self.push(member, hashes)
+            case values.LoadAuthors(requester, message_ids):
+                named = tuple([member.disk.load(one).named for one in message_ids])
+                self.queue.append((member, values.AuthorsLoaded(requester, named)))
             case values.LoadHeldBack(after, limit):
                 outlines = member.disk.load_held_back(after, limit)
                 self.queue.append((member, values.HeldBackLoaded(outlines)))

@@ -13,6 +13,7 @@ from sync.group.loading import (
 )
 from sync.machine import SECOND, MessageId
 from sync.ranges import ORIGIN, ZERO_HASH, SyncId
+from sync.sds.message import Delivery
 from sync.waku.message import (
     CLUSTER,
     EVERYTHING,
@@ -25,7 +26,7 @@ from sync.waku.message import (
 )
 from sync.waku.wire import encode_ranges
 from tests.entries import CHANNEL, Author
-from tests.groups import NOW, Member, only
+from tests.groups import NOW, Member, arrived, name_of, only, sds_of
 from tests.waku_sets import numbered
 
 FIRST, SECOND_ID = numbered(1), numbered(2)
@@ -76,9 +77,8 @@ def test_what_comes_while_the_disk_is_read_follows_at_once() -> None:
     alice.hear(older)
     alice.hear(oldest)
 
-    alice.tell(values.PeerGone(bob.peer_id))
-    then = NOW + PATIENCE
-    effects = alice.advance(then)
+    then = NOW + SECOND
+    effects = alice.tell(values.PeerGone(bob.peer_id), then)  # but nothing is missing any more
     for come_meanwhile in (live, last):
         [wanted] = only(values.LoadHeldBack, effects)
         outlines = alice.disk.load_held_back(wanted.after, wanted.limit)
@@ -88,6 +88,29 @@ def test_what_comes_while_the_disk_is_read_follows_at_once() -> None:
 
     assert alice.shown() == [one.entry.message_id for one in (oldest, older, live, last)]
     assert alice.group.loading.deadline() is None
+
+
+def test_filter_and_request_beside_a_message_that_waits_for_history_count() -> None:
+    alice, bob = Member("alice"), Author("bob")
+    alice.join(bob.peer_id)
+    mine = alice.write("mine")
+    at = NOW // 10**6
+    oldest = bob.write("long ago", lamport=at, created_ns=NOW)
+    live = bob.write("now", after=[oldest], lamport=at + 1, created_ns=NOW)
+    alice.tell(values.SessionOffered(1, bob.peer_id))
+    alice.tell(claim(1, SyncId(NOW, oldest.waku_hash)))
+    filter_of = alice.group.sds.filter.to_bytes()
+    message = sds_of(live)._replace(bloom_filter=filter_of, repair_request=(name_of(mine),))
+
+    effects = alice.tell(arrived(message, bob.peer_id))
+
+    assert live.entry.message_id in alice.group.loading.ids
+    assert only(values.DeliveryChanged, effects) == [
+        values.DeliveryChanged(mine.entry.message_id, Delivery.POSSIBLY_ACKNOWLEDGED)
+    ]
+    assert only(values.LoadAuthors, effects) == [
+        values.LoadAuthors(bob.peer_id, (mine.entry.message_id,))
+    ]
 
 
 def test_a_session_that_is_cut_while_the_disk_is_read_may_be_followed_by_another() -> None:
@@ -225,8 +248,7 @@ def test_of_history_on_its_way_only_what_its_author_sent_is_acknowledged_by_name
     alice.tell(values.Arrived(bob.peer_id, older.payload))
     alice.hear(live)
     alice.tell(values.Arrived(bob.peer_id, oldest.payload))
-    alice.tell(values.PeerGone(bob.peer_id))
-    swept(alice, alice.advance(NOW + PATIENCE), NOW + PATIENCE)
+    swept(alice, alice.tell(values.PeerGone(bob.peer_id)), NOW)
 
     assert len(alice.shown()) == 3
     assert [*alice.group.sds.log.owed] == [live.entry.message_id]

@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Sequence
 from itertools import pairwise
 
+from sync.group.session_values import PUT_OFF, SHARE
 from sync.machine import HOUR, MINUTE, SECOND, ChannelId, Nanos, PeerId, Tick
 from sync.manager import (
     AGAIN_AFTER,
@@ -27,6 +28,7 @@ from sync.manager import (
     Left,
     Manager,
     Rebuilt,
+    Sought,
     Start,
 )
 from sync.searching import NAMES_PAUSE_MAX, STEP_FIRST
@@ -104,6 +106,43 @@ def test_no_more_sessions_run_at_once_than_the_limit() -> None:
     assert full is None
     assert whom(freed) == [PEERS[SESSIONS_MAX]]
     assert made.running == SESSIONS_MAX
+
+
+def test_no_peer_holds_more_than_one_place() -> None:
+    made = Manager(ME, random.Random(0))
+    channels = [ChannelId(f"{number:02x}" * 16) for number in range(SESSIONS_MAX)]
+
+    started = [start for each in channels for start in made.handle(Joined(each, PEERS[0]), NOW)]
+    started += made.handle(Joined(LOBBY, PEERS[1]), NOW)
+
+    assert [start.peer for start in started] == PEERS[:2]
+    assert soon(made) is None  # nothing is due while that peer's session goes on
+    [following] = made.handle(Ended(channels[0], PEERS[0], converged=True), NOW + SECOND)
+    assert (following.peer, following.channel) == (PEERS[0], channels[1])
+
+
+def test_who_keeps_failing_waits_for_everybody_else() -> None:
+    made = Manager(ME, random.Random(0))
+    hostile, late = PEERS[:SESSIONS_MAX], PEERS[SESSIONS_MAX]
+    for peer in hostile:
+        made.handle(Joined(LOBBY, peer), NOW)
+    for peer in hostile:
+        made.handle(Ended(LOBBY, peer, converged=False), NOW)
+
+    started = made.handle(Joined(LOBBY, late), NOW + RETRY_MAX)
+
+    assert whom(started) == [late, *hostile[:-1]]
+
+
+def test_a_session_that_brought_something_goes_on_soon() -> None:
+    made = Manager(ME, random.Random(0))
+    made.handle(Joined(LOBBY, PEERS[0]), NOW)
+
+    for number in range(10):
+        now = NOW + number * 10 * SECOND
+        assert not made.handle(Ended(LOBBY, PEERS[0], converged=False, got=1000), now)
+        assert due(made) == now + RETRY_FIRST
+        assert made.handle(Tick(), due(made))
 
 
 def test_a_session_that_failed_is_tried_again_ever_later() -> None:
@@ -392,3 +431,32 @@ def test_alone_nothing_is_compared_regularly() -> None:
 
     assert made.handle(Tick(), due(made)) == []
     assert made.deadline() is None
+
+
+def test_a_channel_that_seeks_sessions_gets_them_at_once_as_far_as_there_are_places() -> None:
+    made = manager(*PEERS[:6])
+
+    started = made.handle(Sought(LOBBY, tuple(PEERS[:6]), SHARE, once=True), NOW)
+
+    assert [start.peer for start in started] == PEERS[:SESSIONS_MAX]
+    assert {start.why for start in started} == {SHARE}
+
+
+def test_a_share_that_failed_is_not_tried_again_by_itself() -> None:
+    made = manager(PEERS[0])
+    made.handle(Sought(LOBBY, (PEERS[0],), SHARE, once=True), NOW)
+
+    made.handle(Ended(LOBBY, PEERS[0], converged=False), NOW)
+
+    assert due(made) > NOW + RETRY_MAX
+
+
+def test_who_was_put_off_has_its_turn_when_the_channel_says_so_and_in_a_minute_at_latest() -> None:
+    made = manager()
+    made.handle(Joined(LOBBY, PEERS[0]), NOW)
+    made.handle(Ended(LOBBY, PEERS[0], converged=False, put_off=True), NOW)
+
+    assert due(made) == NOW + RETRY_MAX
+    [start] = made.handle(Sought(LOBBY, (PEERS[0],), PUT_OFF), NOW + SECOND)
+
+    assert (start.peer, start.why) == (PEERS[0], PUT_OFF)

@@ -169,6 +169,30 @@ def test_a_requester_who_waits_as_long_as_it_must_is_always_answered() -> None:
     assert given_out == [[message_id("one")]] * 10
 
 
+def test_from_the_third_asking_on_an_answer_heard_silences_nobody_and_later_two_do_not() -> None:
+    answering = Answering(ALICE)
+    given = []
+    for asked, heard in enumerate((1, 1, 1, 3)):
+        now = NOW + asked * 2 * T_MAX
+        answering.requested(entry("one"), BOB, WINDOW, now)
+        for _ in range(heard):
+            answering.heard(message_id("one"))
+        given.append(answering.due(now + T_MAX))
+
+    assert given == [[], [], [message_id("one")], [message_id("one")]]
+
+
+def test_enough_answers_silence_in_every_round() -> None:
+    answering = Answering(ALICE)
+    for asked in range(4):
+        now = NOW + asked * 2 * T_MAX
+        answering.requested(entry("one"), BOB, WINDOW, now)
+        for _ in range(1 << max(0, asked - 1)):
+            answering.heard(message_id("one"))
+
+        assert answering.due(now + T_MAX) == []
+
+
 # --- Response groups ---------------------------------------------------------------------------
 
 

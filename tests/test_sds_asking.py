@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 from sync.machine import HOUR, MILLISECOND, SECOND, MessageId, Nanos
 from sync.sds.asking import (
     BACKOFF_MAX,
+    LEFT_TO_MAX,
     REQUESTS_MAX,
     REQUESTS_PER_LINK_MAX,
     STALE_MAX,
     Asking,
 )
 from sync.sds.message import HistoryEntry
-from sync.sds.parameters import LAN
+from sync.sds.parameters import LAN, WAKU
 from sync.sds.repair import Window
 from tests.channels import NOW, message_id, peer
 
@@ -115,7 +116,7 @@ def test_what_was_never_wanted_may_come() -> None:
     asking = asking_for("one")
 
     asking.drop(message_id("other"), WINDOW, NOW)
-    asking.heard(message_id("other"), WINDOW, NOW)
+    asking.heard(message_id("other"), peer("carol"), WINDOW, NOW)
 
     assert list(asking.requests) == [message_id("one")]
 
@@ -205,7 +206,7 @@ def test_a_wish_never_puts_off_what_is_asked_for_sooner_anyway() -> None:
 def test_who_hears_another_ask_leaves_it_to_them_and_asks_later() -> None:
     asking = asking_for("one", "two")
 
-    asking.heard(message_id("one"), WINDOW, NOW + SECOND)
+    asking.heard(message_id("one"), peer("carol"), WINDOW, NOW + SECOND)
 
     request = asking.requests[message_id("one")]
     assert request.t_req == NOW + SECOND + T_MAX + delay("one")
@@ -219,7 +220,7 @@ def test_asking_and_hearing_count_alike() -> None:
     due = NOW + delay("one")
 
     asked_for(asked, due)
-    heard.heard(message_id("one"), WINDOW, due)
+    heard.heard(message_id("one"), peer("carol"), WINDOW, due)
 
     one = message_id("one")
     assert asked.requests[one].asked == heard.requests[one].asked == 1
@@ -230,7 +231,7 @@ def test_asking_and_hearing_count_alike() -> None:
 def test_a_request_that_is_heard_twice_at_once_is_asked_for_once() -> None:
     asking = asking_for("one")
     for _ in range(5):
-        asking.heard(message_id("one"), WINDOW, NOW)
+        asking.heard(message_id("one"), peer("carol"), WINDOW, NOW)
 
     due = asking.deadline()
 
@@ -242,7 +243,7 @@ def test_a_flood_of_requests_by_others_fills_no_memory() -> None:
     asking = asking_for("one", "two")
 
     for number in range(5 * STALE_MAX):
-        asking.heard(message_id("one"), WINDOW, NOW + number * T_MAX)
+        asking.heard(message_id("one"), peer(f"peer {number}"), WINDOW, NOW + number * T_MAX)
 
     assert len(asking._links[peer("bob")].heap) <= 2 * len(asking.requests) + STALE_MAX
     assert asked_for(asking, NOW + T_MAX) == [message_id("two")]
@@ -252,10 +253,74 @@ def test_who_asks_every_second_keeps_the_others_from_asking_no_longer_than_once_
     asking = asking_for("one")
 
     for number in range(100):
-        asking.heard(message_id("one"), WINDOW, NOW + number * T_MAX // 100)
+        asking.heard(message_id("one"), peer("carol"), WINDOW, NOW + number * T_MAX // 100)
 
     assert asking.requests[message_id("one")].asked == 1
     assert asking.deadline() == NOW + T_MAX + delay("one")
+
+
+def test_who_asks_again_and_again_silences_nobody_for_ever() -> None:
+    asking = asking_for("one")
+    asked = 0
+
+    for second in range(600):
+        now = NOW + second * SECOND
+        asking.heard(message_id("one"), peer("mallory"), WINDOW, now)
+        asked += len(asked_for(asking, now))
+
+    assert asked >= 600 * SECOND // (8 * T_MAX)
+
+
+def test_however_many_ask_by_turns_we_ask_ourselves_in_the_end() -> None:
+    asking = asking_for("one")
+    asked = 0
+
+    for number in range(2 * LEFT_TO_MAX):
+        now = NOW + number * T_MAX
+        asking.heard(message_id("one"), peer(f"mallory {number}"), WINDOW, now)
+        asked += len(asked_for(asking, now))
+
+    assert asked > 0
+
+
+def test_links_have_turns_where_more_is_due_than_one_message_may_ask_for() -> None:
+    asking = Asking(ALICE)
+    fill(asking, "mallory", 200)
+    asking.want(entry("honest"), peer("carol"), WINDOW, NOW + T_MAX, peer("carol"))
+
+    asked = asked_for(asking, NOW + 2 * T_MAX)
+
+    assert message_id("honest") in asked
+
+
+def test_when_all_places_are_taken_who_named_most_gives_one_up_for_who_named_less() -> None:
+    asking = Asking(ALICE)
+    for number in range(REQUESTS_MAX // REQUESTS_PER_LINK_MAX):
+        fill(asking, f"mallory {number}", REQUESTS_PER_LINK_MAX)
+    everything = len(asking)
+
+    honest = fill(asking, "carol", 1)
+
+    assert honest[0] in asking.requests
+    assert len(asking.requests) == REQUESTS_MAX
+    assert len(asking) == everything + 1, "what gave way stands in line"
+    asking.drop(honest[0], WINDOW, NOW)
+    assert len(asking.requests) == REQUESTS_MAX, "and is called again"
+
+
+@pytest.mark.parametrize("name", ["one", "another", "a third"])
+def test_in_the_profile_waku_a_message_waits_for_the_answer_to_the_fifth_asking(name: str) -> None:
+    window = Window.of(WAKU, 2)
+    asking = Asking(ALICE)
+    asking.want(entry(name), peer("bob"), window, NOW)
+
+    times: list[Nanos] = []
+    while (due := asking.deadline()) is not None and len(times) < 5:
+        asking.ask(3, window, due)
+        times.append(due)
+
+    assert times[-1] + window.t_max <= NOW + window.gap_after
+    assert NOW + 16 * window.t_max <= NOW + window.gap_after, "whatever its T_req"
 
 
 @settings(deadline=None)
@@ -279,7 +344,7 @@ def test_the_heap_and_a_plain_search_agree(events: list[tuple[str, str, int]]) -
         elif what == "drop":
             asking.drop(message_id(name), WINDOW, now)
         elif what == "heard":
-            asking.heard(message_id(name), WINDOW, now)
+            asking.heard(message_id(name), peer("carol"), WINDOW, now)
         else:
             due = [(one.t_req, id_) for id_, one in asking.requests.items() if one.t_req <= now]
             assert asked_for(asking, now, most=2) == [id_ for _, id_ in sorted(due)[:2]]

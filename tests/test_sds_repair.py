@@ -177,7 +177,7 @@ def test_the_waku_profile_has_the_times_of_the_specification(participants: int) 
 
     assert (times.t_min, times.t_max) == (30 * SECOND, 120 * SECOND)
     assert times.groups == max(1, participants // 128)
-    assert (times.gap_after, times.lost_after) == (10 * MINUTE, HOUR)
+    assert (times.gap_after, times.lost_after) == (32 * MINUTE, HOUR)
 
 
 def test_a_small_lan_group_waits_minutes_for_what_is_missing() -> None:

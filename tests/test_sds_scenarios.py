@@ -185,6 +185,26 @@ def test_what_was_given_up_in_a_partition_is_found_when_it_is_over() -> None:
     assert not room.channels["carol"].incoming.lost
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+def test_where_the_authors_answers_never_get_through_another_answers_before_a_gap_is_shown(
+    seed: int,
+) -> None:
+    """Its author answers at once, which silences the others, who alone could be heard."""
+
+    def one_way(speaker: str, listener: str, _message: Message) -> bool:
+        return speaker == "alice" and listener == "carol"
+
+    room = Room(("alice", "bob", "carol", "dave"), one_way, seed=seed)
+    hello = room.write("alice", "hello")
+    room.run(2 * SECOND)
+    after = room.write("bob", "hello alice")
+    room.run(LAN.gap_after)
+
+    assert room.shown("carol") == [hello, after]
+    assert room.converged
+    assert len(room.answers(hello)) <= 8
+
+
 # --- A group -----------------------------------------------------------------------------------
 
 

@@ -3,6 +3,7 @@
 from sync.entry import decode_text
 from sync.machine import MINUTE, SECOND
 from sync.sds.incoming import MISSING_MAX, MISSING_PER_LINK_MAX
+from sync.sds.message import HistoryEntry
 from sync.sim.world import Terms, World
 from tests.hostiles import Mallory
 
@@ -76,3 +77,47 @@ def test_an_honest_gap_among_thousands_of_invented_names_is_repaired_as_if_they_
     assert shown.get("which bob does not get") is False
     assert shown.get("which names it") is False
     world.check_bounds()
+
+
+def request_for(world: World, lacking: int) -> HistoryEntry:
+    """Let node 2 write a line that node `lacking` does not get, and another that names it."""
+    world.network.cuts.add((lacking, 2))
+    world.write(2, "which one does not get")
+    world.run(SECOND // 2)
+    world.network.cuts.clear()
+    newest = world.nodes[2].disk.log()[-1][1]
+    world.write(2, "which names it")
+    return world.nodes[2].disk.load(newest).named
+
+
+def test_requests_that_name_no_sender_silence_nobody_who_would_ask() -> None:
+    world = met(3, size=4, reconcile=False)
+    mallory = Mallory(world, 3)
+    wanted = request_for(world, 1)
+
+    for _ in range(60):  # faster than T_req, as long as a gap may stay hidden
+        mallory.ask([wanted._replace(sender_id=None)], to=[1])
+        world.run(SECOND)
+
+    row = world.nodes[1].disk.rows.get(wanted.message_id)
+    assert row is not None
+    assert world.meter.repairs().seconds.max < 20
+
+
+def test_who_answers_and_when_follows_from_the_author_and_not_from_the_request() -> None:
+    world = met(4, size=4, reconcile=False)
+    mallory, bob = Mallory(world, 3), world.nodes[1]
+    assert bob.runner is not None
+    me, repairs = bob.identity.peer_id, bob.runner.groups[world.channel].sds.repairs
+    window, answering = repairs.window(world.now), repairs.answering
+    others = [bob.disk.load(one).named for _, one in bob.disk.log()]
+    wanted = max(
+        others, key=lambda one: window.answer_delay(me, one.sender_id or me, one.message_id)
+    )
+
+    mallory.ask([wanted._replace(sender_id=me)], to=[1])
+    world.run(SECOND // 5)
+
+    answer = answering.answers.get(wanted.message_id)
+    assert answer is not None, "as its author it would have answered at once"
+    assert answer.sender == wanted.sender_id

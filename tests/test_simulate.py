@@ -12,6 +12,7 @@ from chat_tui.simulate import Request
 from sync.machine import MILLISECOND, SECOND
 from sync.sds.parameters import WAKU
 from sync.sim import scenario
+from sync.sim.hostile_acts import ACTS
 from sync.sim.network import Link
 from sync.sim.scenario import Crash, Outcome, Partition, Scenario
 
@@ -28,6 +29,7 @@ REQUEST = Request(
     reorder=2,
     partition=4,
     crash=3,
+    hostile=0,
     duration=60,
     every=500,
     seed=1,
@@ -93,6 +95,26 @@ def test_json_has_all_that_the_text_has_one_object_a_run() -> None:
         assert {"requests", "responses", "losses"} <= set(run["repairs"])
         assert run["possibly"]["false_rate"] == 0
         assert run["frames_received_per_cpu_second"] > run["deliveries_per_cpu_second"] > 0
+
+
+def test_hostile_people_and_what_the_others_suffered_are_named() -> None:
+    options = [*FEW, *CALM, "--peers", "6", "--hostile", "2", "--messages", "20", "--seed", "1"]
+
+    text, as_json = sim(*options), sim(*options, "--json")
+
+    rows = {row.split()[0]: row for row in text.output.splitlines()[1:-1]}
+    assert text.exit_code == 0, text.output
+    assert any(re.search(rf"\d+ {act}", rows["hostile"]) for act in ACTS)
+    assert re.search(r"\d+ foreign lines shown, .* set aside, \d+ refused", rows["suffered"])
+    [run] = [json.loads(line) for line in as_json.output.splitlines()]
+    assert set(run["hostile_acts"]) <= set(ACTS)
+    assert sum(run["hostile_acts"].values()) > 5
+    assert sum(run["refused"].values()) > 0
+
+
+def test_hostile_people_leave_two_others_who_have_links() -> None:
+    assert "two at least" in sim("--peers", "3", "--hostile", "2").output
+    assert "leave out --broadcast" in sim("--hostile", "1", "--broadcast").output
 
 
 def test_a_run_that_does_not_converge_fails_and_says_how_to_replay_it() -> None:
@@ -171,6 +193,8 @@ def test_help_says_what_each_option_is_counted_in() -> None:
     for field in fields(Request):
         option = "--broadcast" if field.name == "mesh" else f"--{field.name}"
         assert option in text
+    for act in ACTS:
+        assert act in " ".join(text.split())
     assert "Milliseconds" in text
     assert "Seconds" in text
     assert "% of frames" in text

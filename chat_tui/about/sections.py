@@ -10,6 +10,7 @@ from chat_tui.about.holders import holders
 from chat_tui.about.known import Arrival, Known, Way, is_here
 from chat_tui.about.parts import Part, Said, listed, single
 from chat_tui.about.timeline import lateness, moments, not_kept, stamp
+from chat_tui.contradictions import MEANING, said
 from chat_tui.marks import UNICODE, WORDS, Glyphs
 from chat_tui.pane.details import answer as answer_detail
 from chat_tui.pane.details import at, outgoing, request
@@ -43,12 +44,24 @@ def parts(known: Known, glyphs: Glyphs = UNICODE) -> list[Part]:
         _kin(known, "After it", known.disk.children, "nothing builds on it yet", glyphs),
         holders(known, glyphs),
         *changes(known, glyphs),
+        *_contradictions(known),
         _history(known),
         *_next(known),
         *_bytes(known),
         single("Id", known.line.message_id),
         *_whole_text(known),
     ]
+
+
+def _contradictions(known: Known) -> list[Part]:
+    """Say what cannot be true beside it, in the log of its author."""
+    message_id = known.line.message_id
+    found = [one for one in known.snapshot.contradictions if message_id in one.message_ids]
+    lines = [
+        f"{known.name(one.author)} {said(one)}: {MEANING}. Whole ids: {', '.join(one.message_ids)}"
+        for one in found
+    ]
+    return [single("Forks", " ".join(lines))] if lines else []
 
 
 def as_text(known: Known) -> str:

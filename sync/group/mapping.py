@@ -48,6 +48,8 @@ def mapped(
             ]
         case sds.Answer(message_id):
             return [values.BroadcastStored(message_id, None)]
+        case sds.LookUp(requester, message_ids):
+            return [values.LoadAuthors(requester, message_ids)]
         case sds.Retrieve(wanted):
             return [values.Retrieve(wanted)]
         case sds.DeliveryChanged(message_id, state, attempts):
@@ -65,6 +67,21 @@ def mapped(
             return [values.Refused(sender_id, reason)]
         case _:
             assert_never(result)
+
+
+def asked_of(
+    event: values.SendAgain | values.AskAgain | values.AuthorsLoaded,
+) -> sds.SendAgain | sds.AskAgain | sds.Requested:
+    """Return what a person or a peer asks for, as SDS hears it."""
+    match event:
+        case values.SendAgain(message_id):
+            return sds.SendAgain(message_id)
+        case values.AskAgain(message_ids, gaps):
+            return sds.AskAgain(message_ids, tuple([content_of(outline) for outline in gaps]))
+        case values.AuthorsLoaded(requester, entries):
+            return sds.Requested(requester, entries)
+        case _:
+            assert_never(event)
 
 
 def restored_of(state: values.ChannelState) -> sds.Restored:

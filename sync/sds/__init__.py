@@ -9,7 +9,7 @@ single rule, with its function and its test, is in `tests/sds_map.md`.
 | Wire protocol | `wire.encode`, `wire.decode`, `Message.kind` | wire, channel |
 | Participant state | `Channel`, `Outgoing`, `Incoming`, `OrderedLog` | channel, log |
 | Protocol Steps | `Channel.handle` | stateful |
-| Send Message | `Channel._next_lamport`, `Log.history_with`, `Outgoing.add` | channel |
+| Send Message | `Channel.next_lamport`, `Log.history_with`, `Outgoing.add` | channel |
 | Receive Message | `Causal.admit`, `Causal._unknown`, `Incoming.hold` | channel, incoming |
 | Deliver Message | `Causal._deliver`, `OrderedLog.insert` | channel, log |
 | Resolve Conflicts | `OrderedLog.insert` | log |
@@ -39,7 +39,7 @@ single rule, with its function and its test, is in `tests/sds_map.md`.
 | Typo to Fix | D19 | |
 | Testing Scenarios | `Repairs` | scenarios, repair_bounds |
 | Modified State from Base SDS | `Repairs`, `Log.insert` | stateful, channel |
-| Unchanged from Base SDS | `Channel._next_lamport`, `OrderedLog.insert` | channel, stateful |
+| Unchanged from Base SDS | `Channel.next_lamport`, `OrderedLog.insert` | channel, stateful |
 | Performance Recommendations | `IdTable.find`, `Asking.deadline`, `Asking._back_off` | asking |
 | Security Assumptions | `Answering.requested`, `sync.buckets.Buckets.take` | answering, repairs |
 
@@ -77,4 +77,13 @@ How we read them and where we differ; the reasons at length are in DECISIONS.md:
   T_max grows with those who may answer.
 - D23 We answer up to one step after T_resp: it takes only multiples of gcd(H(message id), T_max),
   so for some messages a dozen people would answer in the same millisecond.
+- D24 What is unacknowledged is sent again five times, then failed (Reliable Channel API); possibly
+  acknowledged ones ever later, up to once a day: some clients name only two messages at a time.
+- D25 Who may answer, and when, follows from the author we stored, not from the one that a request
+  names. Nobody leaves the asking to a request that names none, nor twice to the same peer.
+- D26 From the third asking on it takes more than one answer of others to silence ours: the author's
+  may not get through to whoever asks.
+- D27 Room for what is missing, and turns in asking for it, are shared by the links names came on.
+- D28 Filter and request beside a message that waits (parked, or for history) count when it comes;
+  its causal history does when it takes its place.
 """

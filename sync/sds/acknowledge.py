@@ -16,6 +16,9 @@ RESEND_BURST = 64
 RESEND_PAUSE: Nanos = 250 * MILLISECOND
 """Between two such bursts: 256 messages a second, some 600 kB, which any link carries."""
 
+DOUBLINGS = 24
+"""Doublings of the wait of what is possibly acknowledged: 5 s doubled so often are over a year."""
+
 POSSIBLY_BY_MAX = 64
 """Peers remembered whose filters may hold one message: they are only shown."""
 
@@ -43,6 +46,11 @@ class Outgoing:
     def __init__(self, parameters: Parameters) -> None:
         self.parameters = parameters
         self._waits = [parameters.resend_after << n for n in range(parameters.resend_max + 1)]
+        longest = parameters.possibly_max
+        factor = parameters.possibly_factor
+        self._possibly_waits = [
+            min(longest, factor * parameters.resend_after << n) for n in range(DOUBLINGS)
+        ]
         self.pending: dict[MessageId, Pending] = {}
         self.online = False
         self._probes = Probes(parameters.bloom)
@@ -131,8 +139,9 @@ class Outgoing:
                 entry.resend_at = None
                 self._failed += 1
                 failed.append(entry)
-            else:
-                self._arm(entry, now)  # possibly acknowledged: slowly, for ever
+            else:  # possibly acknowledged: ever later
+                entry.attempts += 1
+                self._arm(entry, now)
                 due.append(entry)
         if len(due) == RESEND_BURST:
             self._paused_until = now + RESEND_PAUSE
@@ -171,12 +180,11 @@ class Outgoing:
         return None
 
     def _arm(self, entry: Pending, now: Nanos) -> None:
-        delivery, attempts, waits = entry.delivery, entry.attempts, self._waits
+        delivery, attempts = entry.delivery, entry.attempts
         if not self.online or delivery is FAILED:
             entry.resend_at = None
             return
+        waits = self._possibly_waits if delivery is POSSIBLY else self._waits
         wait = waits[attempts] if attempts < len(waits) else waits[-1]
-        if delivery is POSSIBLY:
-            wait *= self.parameters.possibly_factor
         entry.resend_at = at = now + wait
         heapq.heappush(self._heap, (at, entry.message_id))

@@ -24,6 +24,14 @@ ANSWERS_BURST: Final = 64.0
 """Answers one requester may cause, as many as it may ask for: at 96 kB a message, 6 MB at once and
 then 1.2 MB/s at most."""
 
+LOOKED_UP_PER_SECOND: Final = 50.0
+LOOKED_UP_BURST: Final = 256.0
+"""Requests of one peer for which the disk is asked who wrote what; honest ones make 12 a second."""
+
+IN_VAIN: Final = 2
+"""Spans of T_max in which a message was asked for in vain, from which on it takes two answers of
+others to silence us, then four: the first may come from where the requester hears nothing."""
+
 FORGOTTEN_AFTER: Final = 8
 """T_max after which a request is a new one: who asked before asks again within 4."""
 
@@ -47,6 +55,8 @@ class Rounds:
     count: int = 0
     answered: bool = False
     """Whether it was answered in the span that began at `since`."""
+    heard: int = 0
+    """Answers of others in that span, while ours was planned."""
 
 
 class Answering:
@@ -61,6 +71,7 @@ class Answering:
         self._me = me
         self._rounds: dict[MessageId, Rounds] = {}
         self._buckets = Buckets(ANSWERS_PER_SECOND, ANSWERS_BURST)
+        self._looked_up = Buckets(LOOKED_UP_PER_SECOND, LOOKED_UP_BURST)
         self._heap: list[tuple[Nanos, MessageId]] = []
 
     def requested(self, entry: HistoryEntry, requester: PeerId, window: Window, now: Nanos) -> None:
@@ -85,10 +96,26 @@ class Answering:
         self.answers[message_id] = Answer(message_id, requester, t_resp, sender)
         heapq.heappush(self._heap, (t_resp, message_id))
 
+    def is_open(self, message_id: MessageId, requester: PeerId, window: Window, now: Nanos) -> bool:
+        """Whether a request may lead to an answer, which neither is planned nor was given."""
+        rounds = self._rounds.get(message_id)
+        if message_id in self.answers or len(self.answers) >= ANSWERS_MAX:
+            return False
+        if rounds is not None and rounds.answered and now < rounds.since + window.t_max:
+            return False
+        return self._looked_up.take(requester, now)
+
     def heard(self, message_id: MessageId) -> None:
-        """Somebody sent the message: the answer is given."""
-        if self.answers and self.answers.pop(message_id, None) is not None:
-            self._note_answered(message_id)
+        """Somebody sent the message: the answer is given, unless such answers are in vain."""
+        if not self.answers or message_id not in self.answers:
+            return
+        rounds = self._rounds.get(message_id)
+        if rounds is not None:
+            rounds.heard += 1
+            if rounds.heard < 1 << max(0, rounds.count + 1 - IN_VAIN):
+                return
+        del self.answers[message_id]
+        self._note_answered(message_id)
 
     def forget(self) -> None:
         """Nobody is there to hear an answer; who still lacks a message then asks again."""

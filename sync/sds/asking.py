@@ -27,6 +27,9 @@ BACKOFF_MAX: Final = 2
 """Doublings of the pause: then an id is asked for every 3 T_max and its own T_req, until given up.
 At 30 % loss one asking in three fails, so 20 of them in ten minutes never all do."""
 
+LEFT_TO_MAX: Final = 16
+"""Peers one request is left to, one after the other, before we ask ourselves."""
+
 STALE_MAX: Final = 64
 """Entries of the heap that stand for nothing any more, before it is made anew: a thousand, with
 their ids, would push what is in use out of the caches."""
@@ -42,6 +45,7 @@ class Request:
         asked: how often we asked, or heard somebody ask.
         asked_at: when we asked last; None while we have not.
         left_until: until when somebody else's request is left to be answered.
+        left_to: who asked for it since we did.
         via: whose link it was named on; None if that is not known.
     """
 
@@ -53,6 +57,7 @@ class Request:
     left_until: Nanos = 0
     asked_at: Nanos | None = None
     via: PeerId | None = None
+    left_to: tuple[PeerId, ...] = ()
 
 
 class InLine(NamedTuple):
@@ -141,16 +146,22 @@ class Asking:
         if self.in_line:
             self._call_next(window, now)
 
-    def heard(self, message_id: MessageId, window: Window, now: Nanos) -> None:
-        """Somebody else asks for it: we leave it to them, for now.
+    def heard(self, message_id: MessageId, requester: PeerId, window: Window, now: Nanos) -> None:
+        """`requester` asks for it too: we leave it to them, for now.
 
-        Once in T_max: who asks every second, and is declined, must not keep the others from asking.
+        Once in T_max, and to each of them once until we ask ourselves: who asks again and again,
+        and is declined or cannot be answered, must not keep the others from asking for ever.
         """
         request = self.requests.get(message_id)
-        if request is not None and now >= request.left_until:
-            request.left_until = now + window.t_max
-            self._back_off(request, window, now)
-            self._push(request, self._links[request.via])
+        if request is None or now < request.left_until:
+            return
+        left_to = request.left_to
+        if requester in left_to or len(left_to) >= LEFT_TO_MAX:
+            return
+        request.left_to = (*left_to, requester)
+        request.left_until = now + window.t_max
+        self._back_off(request, window, now)
+        self._push(request, self._links[request.via])
 
     def begin_anew(self, window: Window, now: Nanos) -> None:
         """Somebody is there again, as for many others: nobody asks at once for all it lacks."""
@@ -194,7 +205,7 @@ class Asking:
             heap = self._links[request.via].heap
             heapq.heapreplace(heap, (request.t_req, request.entry.message_id))
             if request.entry.retrieval_hint not in coming:
-                request.asked_at = now
+                request.asked_at, request.left_to = now, ()
                 asked.append(request)
         return asked
 

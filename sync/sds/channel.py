@@ -21,6 +21,7 @@ from sync.sds.causal import Causal
 from sync.sds.events import (
     Admit,
     AskAgain,
+    Beside,
     Broadcast,
     Connected,
     Delivered,
@@ -32,10 +33,12 @@ from sync.sds.events import (
     HeardCopy,
     HeldBy,
     Input,
+    LookUp,
     Postpone,
     Rebroadcast,
     Received,
     ReferenceClock,
+    Requested,
     Restored,
     Seal,
     Seek,
@@ -77,6 +80,8 @@ class Channel:
         self._causal = Causal(me, parameters)
         self.log, self.filter = self._causal.log, self._causal.filter
         self.incoming, self.repairs = self._causal.incoming, self._causal.repairs
+        self.looks_up = False
+        """Whether who wrote what is requested is looked up, or the request believed."""
         self._seal = seal
         self._rng = rng
         self._offset: Nanos = 0
@@ -93,6 +98,12 @@ class Channel:
                 return self._on_tick(now)
             case HeardCopy(message_id, sender):
                 return self._on_heard_copy(message_id, sender)
+            case Beside(message):
+                return [*self._review_filter(message, now), *self._heard(message, now)]
+            case Requested(requester, entries):
+                for entry in entries:
+                    self.repairs.requested(entry, requester, now, held=True)
+                return []
             case SetAside(message_id):
                 return self._news(self._causal.set_aside(message_id, now), now)
             case Postpone(message_ids):
@@ -102,8 +113,9 @@ class Channel:
                 return self._causal.forgo(now)
             case HeldBy(peer, message_ids):
                 return self._on_held_by(peer, message_ids)
-            case Admit(content):
-                return self._on_admit(content, now)
+            case Admit(content, send):
+                admitted = self._on_admit(content, now)
+                return admitted + self._send_late(content.message_id, now) if send else admitted
             case Seek(history, message_id, author, via):
                 missing = self._causal.seek(history, message_id, author, now, via)
                 return self._news(missing, now)
@@ -152,8 +164,8 @@ class Channel:
     # --- Send Message --------------------------------------------------------------------------
 
     def _on_send(self, event: Send, now: Nanos) -> list[Effect]:
-        me, lamport = self.me, self._next_lamport(now)
-        history = self.log.history_with(event.names, self.parameters.history_size)
+        me, lamport = self.me, self.next_lamport(now)
+        history = self.history(event.names)
         sealed = self._seal(lamport, history, event.body)
         self._causal.lamport = lamport
         request = self.repairs.ask(now)
@@ -168,7 +180,11 @@ class Channel:
         effects: list[Effect] = [Delivered(message_id, after_gap=False), Broadcast(message)]
         return effects + self.repairs.retrieve(request, now) if request else effects
 
-    def _next_lamport(self, now: Nanos) -> int:
+    def history(self, names: History) -> History:
+        """Return the causal history of a message of now that is about `names`."""
+        return self.log.history_with(names, self.parameters.history_size)
+
+    def next_lamport(self, now: Nanos) -> int:
         """Epoch milliseconds of the reference clock, and always above what we have seen."""
         clock, above = (now + self._offset) // MILLISECOND, self._causal.lamport + 1
         return clock if clock > above else above  # a call of `max` costs more
@@ -198,7 +214,7 @@ class Channel:
         effects = self._review_acks(event, now)
         self._settle()
         if event.from_author:  # an old message that others hand on says nothing of today
-            self._heard(message, now)
+            effects += self._heard(message, now)
         if not message.content:
             missing = self._causal.seek(history, sender, sender, now, event.via)
             return effects + self._news(missing, now)
@@ -228,6 +244,12 @@ class Channel:
         by, history = content.sender_id, content.causal_history
         acknowledged = self._acknowledge(content.message_id, history, by)
         return acknowledged + self._news(self._causal.admit(content, now), now)
+
+    def _send_late(self, message_id: MessageId, now: Nanos) -> list[Effect]:
+        """Send a message of ours that was kept aside, and wait for its acknowledgement."""
+        self.outgoing.add(message_id, now)
+        unacknowledged = Delivery.UNACKNOWLEDGED
+        return [Rebroadcast(message_id, self.filter.to_bytes(), 0, unacknowledged)]
 
     def _news(self, effects: list[Effect], now: Nanos) -> list[Effect]:
         """Something came, or is missing: we have something to say."""
@@ -277,17 +299,23 @@ class Channel:
         by = message.sender_id
         written = message.message_id if message.content else None
         effects = self._acknowledge(written, message.causal_history, by)
-        if not self.outgoing.pending or not event.from_author or by == self.me:
+        if not event.from_author:
             return effects
-        if message.bloom_filter is None:
-            return effects
+        hinted = self._review_filter(message, now)
+        return effects + hinted if hinted else effects
+
+    def _review_filter(self, message: Message, now: Nanos) -> list[Effect]:
+        """Note which of our messages the filter of `message`, from its sender, may hold."""
+        by = message.sender_id
+        if not self.outgoing.pending or by == self.me or message.bloom_filter is None:
+            return []
         try:
             hits, changed = self.outgoing.hint(message.bloom_filter, by, now)
         except DecodeError as error:
-            return [*effects, FilterIgnored(by, str(error))]
+            return [FilterIgnored(by, str(error))]
         for message_id in hits:
             self.holders.note(message_id, by, Evidence.FILTER)
-        return effects + [
+        return [
             DeliveryChanged(pending.message_id, pending.delivery, pending.attempts)
             for pending in changed
         ]
@@ -330,7 +358,7 @@ class Channel:
             request = self.repairs.ask(now) if asks else ()
             if not history and not request:
                 break
-            self._causal.lamport = self._next_lamport(now)
+            self._causal.lamport = self.next_lamport(now)
             effects.append(Broadcast(self._message(self.lamport, history, b"", request)))
             effects += self.repairs.retrieve(request, now)
             self.log.named(history, self.me)
@@ -353,7 +381,7 @@ class Channel:
         self._settle()
         self._restart_idle(now)
 
-    def _heard(self, message: Message, now: Nanos) -> None:
+    def _heard(self, message: Message, now: Nanos) -> list[Effect]:
         """Its author spoke: whoever only wanted to keep the channel alive waits again.
 
         A request is heard only from its sender; and one who asks does not keep others from asking.
@@ -362,12 +390,26 @@ class Channel:
         if self.repairs.participants.saw(message.sender_id, now):
             self.repairs.count_anew()
         if message.repair_request:
-            requested = {entry.message_id: entry for entry in message.repair_request}
-            for message_id, entry in requested.items():
-                held = self._causal.holds(message_id)
-                self.repairs.requested(entry, message.sender_id, now, held=held)
-        elif not message.content and self.log.is_told_by(message.causal_history):
+            return self._on_requests(message, now)
+        if not message.content and self.log.is_told_by(message.causal_history):
             self._restart_idle(now)
+        return []
+
+    def _on_requests(self, message: Message, now: Nanos) -> list[Effect]:
+        """Plan answers, and leave to its sender what we lack too ("When RECEIVING a Message").
+
+        Who may answer, and when, follows from the author. A request may name a wrong one, so the
+        stored one is looked up.
+        """
+        requester, repairs, look_up = message.sender_id, self.repairs, []
+        requested = {entry.message_id: entry for entry in message.repair_request}
+        for message_id, entry in requested.items():
+            held = self._causal.holds(message_id)
+            if not held or not self.looks_up:
+                repairs.requested(entry, requester, now, held=held)
+            elif entry.sender_id is not None and repairs.may_answer(message_id, requester, now):
+                look_up.append(message_id)
+        return [LookUp(requester, tuple(look_up))] if look_up else []
 
     def _settle(self) -> None:
         if not self.log.owed:

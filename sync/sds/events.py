@@ -82,6 +82,24 @@ class HeardCopy:
 
 
 @dataclass(frozen=True, slots=True)
+class Beside:
+    """Input: a message came straight from its sender, and is here though it has no place yet.
+
+    Its filter and its repair request say something of today all the same; its history does not.
+    """
+
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class Requested:
+    """Input: `requester` asks for these messages of ours, each with its author as we stored it."""
+
+    requester: PeerId
+    entries: tuple[HistoryEntry, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SetAside:
     """Input: a message is here, but may not take its place yet: nobody is asked for it."""
 
@@ -116,6 +134,8 @@ class Admit:
     """Input: a message that was kept aside takes its place now."""
 
     content: Content
+    send: bool = False
+    """Whether it is ours and was sent to nobody yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +200,8 @@ Input: TypeAlias = (
     | AskAgain
     | Received
     | HeardCopy
+    | Beside
+    | Requested
     | SetAside
     | Postpone
     | HeldBy
@@ -214,6 +236,14 @@ class Answer:
     """Send a message of the history to everybody, as it was stored: somebody asked for it."""
 
     message_id: MessageId
+
+
+@dataclass(frozen=True, slots=True)
+class LookUp:
+    """Tell who wrote these messages of ours (`Requested`): `requester` asks for them."""
+
+    requester: PeerId
+    message_ids: tuple[MessageId, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,6 +309,7 @@ Effect: TypeAlias = (
     Broadcast
     | Rebroadcast
     | Answer
+    | LookUp
     | Retrieve
     | Delivered
     | Held

@@ -17,6 +17,8 @@ class Parameters:
         idle_within: delay of the next sync message when nothing is owed; it then doubles.
         idle_max: what the doubling leads to.
         possibly_factor: how much slower possibly acknowledged messages are sent again.
+        possibly_max: between two of these at most: beside somebody who never names ours, they are
+            sent ever more seldom.
         gap_after: how long a message waits for its dependencies before it is shown after a gap.
         lost_after: how long a missing message is asked for; longer than others wait for it.
         t_min: SDS-R, the least delay of a request.
@@ -39,6 +41,7 @@ class Parameters:
     resend_after: Nanos = 5 * SECOND
     resend_max: int = 5
     possibly_factor: int = 4
+    possibly_max: Nanos = 24 * HOUR
     history_size: int = 2
     repair_size: int = 3
 
@@ -69,7 +72,7 @@ WAKU: Final = Parameters(
     idle_within=(0, 30 * SECOND),
     t_min=30 * SECOND,
     t_max=120 * SECOND,
-    gap_after=10 * MINUTE,
+    gap_after=32 * MINUTE,  # 16 T_max: the fifth asking is within 15, its answer within 16
     lost_after=1 * HOUR,
 )
 PROFILES: Final = {parameters.name: parameters for parameters in (LAN, WAKU)}

@@ -69,11 +69,18 @@ class Repairs:
         return tuple([request.entry for request in requests])
 
     def requested(self, entry: HistoryEntry, requester: PeerId, now: Nanos, *, held: bool) -> None:
-        """Somebody asks for a message; `held` if it is in our history."""
+        """Somebody asks for a message; `held` if it is in our history.
+
+        Without a sender nobody answers it, so nobody leaves the asking to it.
+        """
         if held:
             self.answering.requested(entry, requester, self.window(now), now)
-        elif self.asking:
-            self.asking.heard(entry.message_id, self.window(now), now)
+        elif self.asking and entry.sender_id is not None:
+            self.asking.heard(entry.message_id, requester, self.window(now), now)
+
+    def may_answer(self, message_id: MessageId, requester: PeerId, now: Nanos) -> bool:
+        """Whether a request for a message of ours is worth looking up who wrote it."""
+        return self.answering.is_open(message_id, requester, self.window(now), now)
 
     def answer(self, now: Nanos) -> list[Effect]:
         """Return the answers that are due ("Incoming Repair Request Buffer Sweep")."""

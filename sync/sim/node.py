@@ -11,6 +11,7 @@ from sync.logbook import Logbook
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.runner import Addressed, Batch, Runner
 from sync.sim.disk import Disk
+from sync.sim.walls import Wall
 from sync.tap import Tap
 from sync.view import FrameKind
 
@@ -90,6 +91,8 @@ class Node:
     """How far ahead is the clock that it tells the others; None where it tells its own."""
     machine_offset: Nanos = 0
     """How far its machines' clock is ahead: the wall clock's lead when it started."""
+    wall: Wall = field(default_factory=Wall)
+    """What else there is to its wall clock."""
     reference_offset: Nanos = 0
     """How far the reference clock is ahead of the machines' clock, as it was last told."""
     incarnation: int = 0
@@ -114,6 +117,11 @@ class Node:
     def heard_offset(self) -> Nanos:
         """How far ahead its wall clock is to those who hear its pings."""
         return self.clock_offset if self.told_offset is None else self.told_offset
+
+    @property
+    def is_alias(self) -> bool:
+        """Whether it is but another identity of a hostile member, without a program of its own."""
+        return not self.disks
 
     def loaded(self, channel: ChannelId, message_id: MessageId, size: int) -> None:
         """Note that a stored message is let out, in a frame of `size` bytes or none."""

@@ -74,6 +74,7 @@ class Outlet:
     streams: Streams
     meter: Meter
     arrive: Callable[[Node, Frame], None]
+    write_anew: Callable[[Node, ChannelId, Sequence[MessageId]], None]
     listeners: Sequence[Callable[[int, Release], None]]
     watch: Watch | None = None
     hostile_from: int = sys.maxsize
@@ -111,7 +112,7 @@ class Outlet:
             group = node.runner.groups[channel]
             witness, disk = self.rooms[channel].witness, node.disks[channel]
             delivered, compared = len(group.sds.log.order), group.holdings.items.added
-            witness.counted(node.number, delivered, compared, disk, len(group.parked))
+            witness.counted(node.number, delivered, compared, disk, len(group.aside))
 
     def _carry_out(self, node: Node, release: Release) -> None:
         """Do what an effect of a node asks for."""
@@ -129,13 +130,23 @@ class Outlet:
             case values.Push(peer, hashes):
                 other = self._by_peer[peer]
                 self.streams.push(node, channel, other, hashes, self.timeline.now)
+            case values.ClockJudged(question):
+                if self.links.pongs is not None:
+                    self.links.pongs.judged(node, channel, question)
+            case values.WriteAnew(message_ids):
+                self.write_anew(node, channel, message_ids)
+            case values.CloseTransfer(peer):
+                self.streams.stop_push(node, channel, self._by_peer[peer], self.timeline.now)
             case values.LoadHeldBack(after, limit):
                 self._load(node, channel, after, limit)
+            case values.LoadAuthors(requester, message_ids):
+                self._load_authors(node, channel, requester, message_ids)
             case (
                 values.StoreMessage()
                 | values.SetStatus()
                 | values.SetDelivery()
                 | values.SetLog()
+                | values.SetClock()
                 | values.Discard()
                 | values.BeginAnew()
             ):
@@ -175,7 +186,8 @@ class Outlet:
 
     def _marked(self, node: Node, room: Room, message_id: MessageId, delivery: Delivery) -> None:
         channel = room.channel
-        disks = {number: self.nodes[number].disks[channel] for number in room.members}
+        members = [self.nodes[number] for number in room.members]
+        disks = {one.number: one.disks[channel] for one in members if not one.is_alias}
         proved_by = []
         if delivery is Delivery.ACKNOWLEDGED:
             assert node.runner is not None
@@ -211,6 +223,15 @@ class Outlet:
             self.timeline.call(self.timeline.now + took, arrive)
 
         begin()
+
+    def _load_authors(
+        self, node: Node, channel: ChannelId, requester: PeerId, message_ids: Sequence[MessageId]
+    ) -> None:
+        """Read who wrote what is asked for; where that fails, it is asked for again."""
+        disk = node.disks[channel]
+        with suppress(StorageError):
+            named = tuple([disk.load(one).named for one in message_ids if one in disk.rows])
+            self.streams.feed(node, values.AuthorsLoaded(requester, named), channel)
 
     def tell_damage(self, node: Node) -> None:
         """Tell a node's machines what was read and is no longer what was stored."""

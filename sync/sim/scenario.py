@@ -6,6 +6,8 @@ parameters all run through here.
 
 import gc
 import random
+import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,9 +15,12 @@ from functools import partial
 from operator import itemgetter
 from typing import TypeAlias, assert_never
 
+from sync.group.values import Status
 from sync.machine import MILLISECOND, MINUTE, SECOND, Nanos
 from sync.sds.message import Delivery
 from sync.sds.parameters import LAN, Parameters
+from sync.sds.repair import Window
+from sync.sim.invariants import Witness, check_repair
 from sync.sim.measure import Repairs, Sent, Sort, Spread
 from sync.sim.network import PERFECT, Link
 from sync.sim.node import Node
@@ -104,12 +109,23 @@ class Scenario:
     parameters: Parameters = LAN
     reconcile: bool = False
     """Whether nodes also compare what they hold (Waku Sync); else SDS and SDS-R repair alone."""
+    hostile: int = 0
+    """How many of the peers are hostile, the last ones: they write nothing, and act."""
+    work: Nanos = 0
+    """What it takes a peer to handle an input, so that turns end early; 0 for no time."""
     mesh: bool | None = None
     """Whether each pair has a link, or one broadcast reaches all; None: as `MESH_MAX` says."""
 
     @property
+    def honest(self) -> int:
+        """How many are not hostile."""
+        return self.peers - self.hostile
+
+    @property
     def is_mesh(self) -> bool:
         """Whether each pair has a link."""
+        if self.hostile:
+            return True
         return self.peers <= MESH_MAX if self.mesh is None else self.mesh
 
 
@@ -149,6 +165,14 @@ class Outcome:
     session_bytes: int
     refused: int
     """Inputs a node refused: none among honest nodes."""
+    honest: int
+    """How many people are not hostile."""
+    hostile_acts: dict[str, int]
+    """What hostile members did, and how often."""
+    refused_for: dict[str, int]
+    """What honest people were spared: inputs refused or declined, by why."""
+    parked: int
+    """Lines that wait at honest people for their time."""
     seconds: float
     """How long the run was, in its own time."""
     digest: str
@@ -198,7 +222,13 @@ def _collecting_garbage_afterwards() -> Iterator[None]:
 
 
 def _play(scenario: Scenario, tell: Tell, recorded: Recorded | None) -> Outcome:
-    terms = Terms(scenario.parameters, scenario.is_mesh, scenario.reconcile)
+    terms = Terms(
+        scenario.parameters,
+        scenario.is_mesh,
+        scenario.reconcile,
+        work=scenario.work,
+        hostile=scenario.hostile,
+    )
     world = World(
         scenario.peers,
         scenario.seed,
@@ -222,11 +252,15 @@ def _live(scenario: Scenario, world: World, tell: Tell) -> Nanos:
         world.run(JOINING)
     began = world.now
     acts = _acts(scenario, world)
+    if world.hostiles is not None:
+        world.hostiles.begin()
     for number, (at, act) in enumerate(acts):
         world.run(began + at - world.now)
         act()
         tell(WRITING * number / len(acts))
     ended = world.now
+    if world.hostiles is not None:
+        world.hostiles.resting = True
     until = ended + scenario.within
     world.run(STEP)
     while world.now < until and not _over(scenario, world):
@@ -234,7 +268,18 @@ def _live(scenario: Scenario, world: World, tell: Tell) -> Nanos:
         tell(WRITING)
     if world.converged():
         world.check()
+    if not scenario.reconcile:
+        check_repair(world.meter, _patience(scenario), world.now)
     return ended
+
+
+def _patience(scenario: Scenario) -> Nanos:
+    """Return how long a loss may last before somebody need have asked.
+
+    That is whatever keeps people apart, and then as long as a request and its answer may take.
+    """
+    apart = sum([trouble.lasts for trouble in scenario.troubles])
+    return apart + 3 * Window.of(scenario.parameters, scenario.peers).t_max
 
 
 def _over(scenario: Scenario, world: World) -> bool:
@@ -263,9 +308,26 @@ def _outcome(world: World, ended: Nanos) -> Outcome:
         sessions=len(witness.sessions),
         session_bytes=world.streams.sent_bytes,
         refused=len(witness.failures),
+        honest=len(world.honest),
+        hostile_acts={} if world.hostiles is None else dict(sorted(world.hostiles.done.items())),
+        refused_for=_reasons(witness),
+        parked=sum(
+            row.status is Status.PARKED for node in world.honest for row in node.disk.rows.values()
+        ),
         seconds=(world.now - world.began) / SECOND,
         digest=meter.digest((world.logs(), witness.marks)),
     )
+
+
+def _reasons(witness: Witness) -> dict[str, int]:
+    """Return why inputs were refused or declined, without the numbers in the reasons."""
+    reasons = [str(failure.error) for failure in witness.failures]
+    counted = Counter([_without_numbers(one) for one in [*reasons, *witness.declined.elements()]])
+    return dict(sorted(counted.items()))
+
+
+def _without_numbers(reason: str) -> str:
+    return re.sub(r"[0-9][0-9,]*", "N", reason.split(": ", maxsplit=1)[0])
 
 
 def _acts(scenario: Scenario, world: World) -> list[tuple[Nanos, Callable[[], None]]]:
@@ -273,7 +335,7 @@ def _acts(scenario: Scenario, world: World) -> list[tuple[Nanos, Callable[[], No
     rng = random.Random(scenario.seed)  # noqa: S311  # a seeded run, not a secret
     acts: list[tuple[Nanos, Callable[[], None]]] = []
     for number in range(scenario.messages):
-        writer = rng.randrange(scenario.peers)
+        writer = rng.randrange(scenario.honest)
         acts.append((number * scenario.every, partial(world.write, writer, f"line {number}")))
     for trouble in scenario.troubles:
         begin, end = _trouble(trouble, world)
@@ -285,7 +347,7 @@ def _trouble(trouble: Trouble, world: World) -> tuple[Callable[[], None], Callab
     """Return how it begins and how it ends."""
     match trouble:
         case Partition(side=side, first=first):
-            everybody = set(range(len(world.nodes)))
+            everybody = {node.number for node in world.nodes if not node.is_alias}
             one = {(first + number) % len(everybody) for number in range(side)}
             return partial(world.partition, one, everybody - one), world.heal
         case Crash(node=node, in_commit=in_commit):

@@ -4,7 +4,6 @@ The same seed gives the same run, down to the bytes.
 """
 
 import random
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -24,6 +23,8 @@ from sync.sds.parameters import LAN, Parameters
 from sync.sim.bounds import check_bounds
 from sync.sim.disk import Disk
 from sync.sim.gate import RememberingGate
+from sync.sim.hostile import ALIASES, Hostiles, Member
+from sync.sim.hostile_acts import Mind
 from sync.sim.invariants import Signed, Witness, check_hints
 from sync.sim.links import Air, Links, Mesh, Surroundings
 from sync.sim.measure import Meter
@@ -44,6 +45,9 @@ EPOCH: Nanos = 1_763_700_000 * SECOND
 LOOKED_OVER: Nanos = 30 * SECOND
 """Between two looks at how full everybody's buffers are (I7)."""
 
+LOOKED_AT = 2
+"""At so many nodes each time, in turn: it takes 2 ms for each, and much more in large groups."""
+
 HINT_CHANCES_MAX = 64
 """Lines that wait for an acknowledgement, up to which it is looked up which of them the sender of a
 filter holds; of more, all count as chances of a false "possibly"."""
@@ -58,6 +62,7 @@ class Terms:
         work: what handling an input takes, so that turns end early and queues fill; 0 for nothing.
         links_max: how many links a node has at once; None for as many as there are others.
         streams_max: how many session streams a node takes part in at once.
+        hostile: how many of the nodes are hostile, the last ones; of them nothing is asked.
     """
 
     parameters: Parameters = LAN
@@ -69,13 +74,14 @@ class Terms:
     work: Nanos = 0
     links_max: int | None = None
     streams_max: int | None = None
+    hostile: int = 0
 
 
 class World:
     """A group of nodes in one channel, the network between them, and the time.
 
     Args:
-        size: how many nodes.
+        size: how many nodes, hostile ones among them.
         seed: decides everything that is drawn.
         link: how bad the network is.
         terms: see `Terms`.
@@ -92,7 +98,9 @@ class World:
         clocks: Sequence[Nanos] = (),
         watch: Watch | None = None,
     ) -> None:
+        hostile = terms.hostile
         assert terms.mesh or not terms.rooms, "one broadcast to all is of one channel"
+        assert terms.mesh or not hostile, "hostile members need links to be told apart"
         self.seed = seed
         self.watch = watch
         self._recording: Recording | None = None
@@ -100,13 +108,14 @@ class World:
         self.terms = terms
         self.rng = random.Random(seed)  # noqa: S311  # a seeded run, not a secret
         self.time = Timeline(EPOCH)
-        self.network = Network(size, link, random.Random(seed + 1))  # noqa: S311
-        self.hostile_from = sys.maxsize
+        total = size + hostile * ALIASES
+        self.network = Network(total, link, random.Random(seed + 1))  # noqa: S311
+        self.hostile_from = size - hostile
         self.channel = CHANNEL
         self.meter = Meter()
         self.listeners: list[Callable[[int, Release], None]] = []
         self._signed: Signed = {}
-        everybody = frozenset(range(size))
+        everybody = frozenset(range(total))
         self.rooms = {
             channel: self._room(channel, members)
             for channel, members in [
@@ -117,7 +126,9 @@ class World:
         first = self.rooms[CHANNEL]
         self.membership, self.witness, self._gate = first.membership, first.witness, first.gate
         self._tokens = 0
+        self._clocks_differ = any(clocks)
         self.nodes = [self._new_node(number) for number in range(size)]
+        self.nodes += [Node(number, identity_of(seed, number), {}) for number in range(size, total)]
         for room in self.rooms.values():
             room.witness.honest.update(node.identity.peer_id for node in self.honest)
         self.streams = Streams(
@@ -142,13 +153,16 @@ class World:
             protocols=PROTOCOLS if terms.reconcile else (),
             work=terms.work,
             crash=self.crash,
+            clock_judged=self._clock_judged,
+            tells_clocks=self._tells_clocks,
             watch=watch,
             signed=self._signed,
         )
-        for node in self.nodes:
+        for node in self.nodes[:size]:
             node.clock_offset = clocks[node.number] if clocks else 0
             self._start(node)
-        self.links: Links = Mesh(around) if terms.mesh else Air(around)
+        differ = self._clocks_differ
+        self.links: Links = Mesh(around, telling=differ) if terms.mesh else Air(around)
         self._turning.outlet = self._outlet = Outlet(
             nodes=self.nodes,
             rooms=self.rooms,
@@ -158,9 +172,16 @@ class World:
             streams=self.streams,
             meter=self.meter,
             arrive=self._arrive,
+            write_anew=self._write_anew,
             listeners=self.listeners,
             watch=watch,
+            hostile_from=self.hostile_from,
         )
+        self.hostiles: Hostiles | None = None
+        if hostile:
+            assert isinstance(self.links, Mesh)
+            self.hostiles = self._hostiles(self.links, size)
+            self._outlet.twist = self.hostiles.twist
         self.time.call(EPOCH + LOOKED_OVER, self._look_over)
 
     def _room(self, channel: ChannelId, members: frozenset[int]) -> Room:
@@ -169,7 +190,28 @@ class World:
             channel, "sim", b"", open=True, profile=parameters.name, joined_ns=EPOCH
         )
         gate = RememberingGate.of(channel, self._verify, parameters.limits)
-        return Room(membership, members, gate, Witness(len(members), signed=self._signed))
+        honest = sum(number < self.hostile_from for number in members)
+        witness = Witness(honest, self.hostile_from, self._signed)
+        return Room(membership, members, gate, witness)
+
+    def _hostiles(self, links: Mesh, size: int) -> Hostiles:
+        """Return the hostile members, each with its share of the aliases."""
+        members = []
+        room = self.rooms[CHANNEL]
+        for node in self.nodes[self.hostile_from : size]:
+            first = size + ALIASES * (node.number - self.hostile_from)
+            aliases = self.nodes[first : first + ALIASES]
+            mind = Mind(
+                rng=random.Random(f"hostile {self.seed} {node.number}"),  # noqa: S311
+                keys=[node.identity, *[alias.identity for alias in aliases]],
+                sign=self._turning.sign,
+                channel=CHANNEL,
+                gate=room.gate,
+                filter_bytes=self.terms.parameters.bloom.size_bytes,
+                honest=range(self.hostile_from),
+            )
+            members.append(Member(node, aliases, mind))
+        return Hostiles(members, self.honest, room, self.time, links, self.streams, self._outlet)
 
     @property
     def now(self) -> Nanos:
@@ -252,7 +294,14 @@ class World:
         self.time.run(self.now + duration)
 
     def partition(self, *sides: set[int]) -> None:
-        """Cut the network into sides; nodes with links notice within 15 s."""
+        """Cut the network into sides; nodes with links notice within 15 s.
+
+        The aliases of a hostile member are where it is.
+        """
+        for member in self.hostiles.members if self.hostiles is not None else ():
+            for side in sides:
+                if member.node.number in side:
+                    side.update(alias.number for alias in member.aliases)
         self.network.partition(*sides)
         self.links.rewired()
 
@@ -306,13 +355,45 @@ class World:
 
     def set_clock(self, number: int, offset: Nanos) -> None:
         """Set a node's wall clock to `offset` ahead of the world's time."""
+        self._clocks_differ = True
         self.nodes[number].clock_offset = offset
-        self.links.clocks_changed()
+        self.links.clock_set(self.nodes[number])
+
+    def answer_clock(self, number: int, *, follow: bool) -> None:
+        """Let a node's person answer what is asked about its clock."""
+        self._feed(self.nodes[number], values.ClockAnswered(follow))
+
+    def clocks_differ(self) -> None:
+        """Let the clocks of the nodes (`Node.wall`) be told as they are from now on."""
+        self._clocks_differ = True
+        if self.links.pongs is not None:
+            self.links.pongs.begin()
+
+    def _tells_clocks(self) -> bool:
+        return self._clocks_differ and self.terms.mesh
+
+    def _clock_judged(self, node: Node) -> None:
+        if self.links.pongs is not None:
+            self.links.pongs.answered(node)
+
+    def write_anew(self, number: int, message_id: MessageId) -> None:
+        """Let a node write again, as a message of now, what was set aside."""
+        self._write_anew(self.nodes[number], CHANNEL, (message_id,))
+
+    def _write_anew(self, node: Node, channel: ChannelId, message_ids: Sequence[MessageId]) -> None:
+        disk = node.disks[channel]
+        for message_id in message_ids:
+            kind, body, target = changes.anew(disk.load(message_id).entry)
+            about = () if target is None else (disk.load(target).named,)
+            self._tokens += 1
+            self._feed_channel(node, values.Write(self._tokens, kind, body, about), channel)
 
     def tell_clock(self, number: int, offset: Nanos | None) -> None:
         """Let a node tell the others a wall clock `offset` ahead; None: the clock it has."""
         self.nodes[number].told_offset = offset
-        self.links.clocks_changed()
+        self.clocks_differ()
+        if self.links.pongs is not None:
+            self.links.pongs.told_by(self.nodes[number])
 
     def fill_disk(self, number: int) -> None:
         """Let commits of a node fail until `free_disk`."""
@@ -345,8 +426,8 @@ class World:
             disk.rotten.update(one for one in message_ids if one in disk.rows)
 
     def logs(self) -> list[list[tuple[int, MessageId]]]:
-        """Return every node's delivered messages, in order."""
-        return [node.disk.log() for node in self.nodes]
+        """Return the delivered messages of everybody honest, in order."""
+        return [node.disk.log() for node in self.honest]
 
     def converged(self) -> bool:
         """Whether all nodes have delivered the same messages; `check` compares their logs (I2)."""
@@ -383,7 +464,13 @@ class World:
                 check_bounds(node.runner, node.number)
 
     def _look_over(self) -> None:
-        self.check_bounds()
+        """Look at how full the buffers are of whose turn it is."""
+        looked_at = [node for node in self.honest if node.runner is not None]
+        first = (self.now - self.began) // LOOKED_OVER * LOOKED_AT
+        for number in range(min(LOOKED_AT, len(looked_at))):
+            node = looked_at[(first + number) % len(looked_at)]
+            assert node.runner is not None
+            check_bounds(node.runner, node.number)
         self.time.call(self.now + LOOKED_OVER, self._look_over)
 
     def _write_down(self) -> None:
@@ -433,7 +520,10 @@ class World:
             node.tapped(
                 self.time.now, channel, event.peer, FrameKind.SDS, event.payload, sent=False
             )
-        if frame.message is not None:
+        if node.number >= self.hostile_from:
+            assert self.hostiles is not None
+            self.hostiles.heard(node, event.payload)
+        elif frame.message is not None:
             self._note_evidence(node, frame, frame.message)
         overrun = self._turning.arrive(node, sender, len(event.payload), Addressed(channel, event))
         if overrun:
@@ -450,7 +540,7 @@ class World:
         pending = node.runner.groups[channel].sds.outgoing.pending
         if not pending or message.lamport is None:
             return
-        if not message.content:
+        if not message.content and message.sender_id == frame.event.peer:
             witness.heard(node.number, message, frame.sender, pending)
         if frame.sender < self.hostile_from and message.bloom_filter is not None:
             held = self.nodes[frame.sender].disks[channel].rows

@@ -1,0 +1,220 @@
+"""Hostile members of a world: nodes like all others, but for what they do besides.
+
+Each has keys and a membership of its own, and aliases: further keys, which cost nothing. Its engine
+is ours, so it hears, answers and reconciles like anybody; what it says besides is drawn from
+`sync.sim.hostile_acts`, and what its sessions let out may be twisted on its way.
+"""
+
+import random
+from collections import Counter, deque
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Final, assert_never
+
+from sync.errors import RemoteError
+from sync.group import values
+from sync.machine import HOUR, MILLISECOND, SECOND, Nanos
+from sync.ranges import SyncId
+from sync.runner import Release
+from sync.sds.wire import encode
+from sync.sim.hostile_acts import (
+    ACTS,
+    Act,
+    Behave,
+    Claim,
+    Deed,
+    MakeLinks,
+    Manner,
+    Mind,
+    OpenStream,
+    Say,
+    TellClock,
+    Transfer,
+    forged,
+    tampered,
+    waku_of,
+)
+from sync.sim.links import Mesh
+from sync.sim.node import Node
+from sync.sim.outlet import Frame, Outlet
+from sync.sim.rooms import CHANNEL, Room
+from sync.sim.streams import Streams
+from sync.sim.timeline import Timeline
+
+ALIASES: Final = 12
+"""Further keys of each: with all of them linked, strangers are many more than friends."""
+
+EVERY: Final[tuple[Nanos, Nanos]] = (200 * MILLISECOND, 3 * SECOND)
+"""Between two acts of one member."""
+
+KNOWN: Final = 64
+"""Messages on its disk, and frames of others, that a member acts upon."""
+
+
+@dataclass(slots=True)
+class Member:
+    """One hostile member: its node, its aliases, what it knows, and how its sessions go."""
+
+    node: Node
+    aliases: Sequence[Node]
+    mind: Mind
+    manner: Manner = Manner.HONEST
+    overheard: deque[bytes] = field(default_factory=lambda: deque(maxlen=KNOWN))
+    opened: set[values.SessionId] = field(default_factory=set)
+    """Session streams that are not its engine's."""
+
+    def known_by(self, number: int) -> Node:
+        """Return the node that speaks as key `number`."""
+        return self.node if number == 0 else self.aliases[number - 1]
+
+
+@dataclass(slots=True)
+class Hostiles:
+    """All of them; `done` counts their acts."""
+
+    members: Sequence[Member]
+    honest: Sequence[Node]
+    room: Room
+    timeline: Timeline
+    links: Mesh
+    streams: Streams
+    outlet: Outlet
+    acts: dict[str, Act] = field(default_factory=lambda: ACTS)
+    done: Counter[str] = field(default_factory=Counter)
+    resting: bool = False
+    """Whether they act no more; how their sessions go stays as it is."""
+
+    def begin(self) -> None:
+        """Let each act in its time, from now on; all keys of one speak from its address."""
+        for number, member in enumerate(self.members):
+            for node in (member.node, *member.aliases):
+                node.wall.stranger, node.wall.host = True, f"10.255.0.{number}"
+            self._plan(member)
+
+    def heard(self, node: Node, payload: bytes) -> None:
+        """One of them got a frame."""
+        self._member(node).overheard.append(payload)
+
+    def act(self, member: Member, name: str) -> None:
+        """Let a member do one of its acts now."""
+        if member.node.runner is None:
+            return
+        self.done[name] += 1
+        mind, room = member.mind, self.room
+        mind.now = self.timeline.now
+        disk = member.node.disks[CHANNEL]
+        ids = [message_id for _, message_id in disk.log()[-KNOWN:]]
+        mind.held = [room.gate.read(disk.rows[one].message.payload) for one in ids]
+        mind.overheard = tuple(member.overheard)
+        for deed in list(self.acts[name](mind)):
+            self._do(member, deed)
+
+    def twist(self, node: Node, release: Release) -> Sequence[Release]:
+        """Return what a hostile node lets out instead of what its engine would."""
+        member, effect = self._member(node), release.effect
+        draw, manner = member.mind.rng.random, member.manner
+        match effect:
+            case values.CloseSession(session) if session in member.opened:
+                return ()
+            case values.SendPayload() if manner is Manner.STALL and draw() < 1 / 2:
+                return ()
+            case values.SendPayload(session, payload) if manner is Manner.GARBLE:
+                garbled = _garbled(member.mind.rng, payload)
+                return (release._replace(effect=values.SendPayload(session, garbled)),)
+            case values.Push() if manner is Manner.WITHHOLD:
+                return ()
+            case values.Push(peer) if manner is Manner.TAMPER:
+                self._push_forgeries(member, self.outlet.number_of(peer))
+                return ()
+            case _:
+                return (release,)
+
+    # --- Inside --------------------------------------------------------------------------------
+
+    def _member(self, node: Node) -> Member:
+        return self.members[node.number - self.members[0].node.number]
+
+    def _plan(self, member: Member) -> None:
+        at = self.timeline.now + member.mind.rng.randint(*EVERY)
+        self.timeline.plan(at, self._act_in_turn, member)
+
+    def _act_in_turn(self, member: Member, _: object) -> None:
+        if not self.resting:
+            self.act(member, member.mind.rng.choice(list(self.acts)))
+            self._plan(member)
+
+    def _do(self, member: Member, deed: Deed) -> None:
+        now, node = self.timeline.now, member.node
+        match deed:
+            case Say(payload, to, by):
+                self._say(member.known_by(by), payload, to)
+            case TellClock(ahead):
+                for one in (node, *member.aliases):
+                    one.told_offset = ahead
+                    self.links.pongs.begin()
+                    self.links.pongs.told_by(one)
+            case MakeLinks(count):
+                self._make_links(member, count)
+            case OpenStream(to, protocol, payloads):
+                assert node.runner is not None
+                session = node.runner.new_session()
+                member.opened.add(session)
+                other = self.honest[to]
+                wanted = values.OpenSession(session, other.identity.peer_id, protocol)
+                self.streams.open(node, CHANNEL, wanted, other, now)
+                for payload in payloads:
+                    self.streams.send(node, session, payload, now)
+            case Transfer(to, payloads, ends):
+                self.streams.push_raw(node, CHANNEL, self.honest[to], payloads, now, ends=ends)
+            case Behave(manner):
+                member.manner = manner
+            case Claim(count):
+                self._claim(member, count)
+            case _:
+                assert_never(deed)
+
+    def _say(self, speaker: Node, payload: bytes, to: tuple[int, ...]) -> None:
+        """Send a frame to those of `to` (empty: of the honest) whom there is a link with."""
+        message = None
+        with suppress(RemoteError):
+            message = self.room.gate.read(payload)
+        receivers = [one.number for one in self.honest if one.number in speaker.joined]
+        if to:
+            receivers = [number for number in receivers if number in to]
+        arrived = values.Arrived(speaker.identity.peer_id, payload)
+        self.outlet.send(Frame(speaker.number, self.room, arrived, message), receivers)
+
+    def _make_links(self, member: Member, count: int) -> None:
+        for number, alias in enumerate(member.aliases):
+            for other in self.honest:
+                if number < count:
+                    self.links.dial(alias, other)
+                else:
+                    self.links.hang_up(alias, other)
+
+    def _claim(self, member: Member, count: int) -> None:
+        """Let its engine count as held what does not exist."""
+        assert member.node.runner is not None
+        holdings = member.node.runner.groups[CHANNEL].holdings
+        rng = member.mind.rng
+        for _ in range(count):
+            stamp = self.timeline.now - rng.randrange(HOUR)
+            holdings.add(SyncId(stamp, rng.randbytes(32)))
+
+    def _push_forgeries(self, member: Member, to: int) -> None:
+        if to not in range(len(self.honest)):
+            return
+        made = [one for one in (forged(member.mind), tampered(member.mind)) if one is not None]
+        payloads = tuple([waku_of(member.mind, encode(one)) for one in made])
+        self._do(member, Transfer(to, payloads))
+
+
+def _garbled(rng: random.Random, payload: bytes) -> bytes:
+    """Return a payload with a byte changed, cut short, or other ones."""
+    if not payload or rng.random() < 1 / 4:
+        return rng.randbytes(40)
+    at = rng.randrange(len(payload))
+    if rng.random() < 1 / 2:
+        return payload[:at]
+    return payload[:at] + bytes([payload[at] ^ (1 << rng.randrange(8))]) + payload[at + 1 :]
