@@ -11,6 +11,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Self
 
 from chat_tui.changing import edit_of, redaction_of, toggled
+from chat_tui.contradictions import Contradictions
+from chat_tui.disk_watch import GONE, DiskWatch
 from chat_tui.errors import plain_errors
 from chat_tui.events import snapshot as snapshot_json
 from chat_tui.findings import Finding
@@ -25,7 +27,7 @@ from storage.history import SqliteHistory
 from storage.members import Members
 from storage.profile import Profile, Settings
 from sync.entry import Kind, Text, encode_text
-from sync.errors import LocalError
+from sync.errors import LocalError, StorageError
 from sync.identity import Identity
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.net import clock
@@ -34,9 +36,12 @@ from sync.view import (
     ChannelInfo,
     ChannelLeft,
     ChannelShown,
+    ContradictionShown,
+    DiscardedShown,
     Event,
     History,
     Inspection,
+    Level,
     Notice,
     Snapshot,
 )
@@ -48,11 +53,6 @@ if TYPE_CHECKING:
 LOBBY: Final = "lobby"
 KNOWN_PEERS_DIALLED: Final = 64
 """Addresses of earlier peers dialled at a start, for networks where mDNS says nothing."""
-
-DISK_LOOK_S: Final = 2.0
-"""Seconds between two looks at a disk that refuses changes."""
-
-DISK_IS_BACK: Final = "The disk takes changes again: everything is kept from now on."
 
 GOODBYE: Final = 2.0
 """Seconds that leaving may take to get the last lines out."""
@@ -71,11 +71,14 @@ class Client:
         self._database = database
         self._history = SqliteHistory(database, me)
         self._members = Members(database)
+        self._contradictions = Contradictions()
         self._listeners: list[Callable[[Event], None]] = []
         self._reacting = asyncio.Lock()
         self.settings = Preferences.of_profile(profile.directory, setup.wishes)
         """See `chat_tui.chat.Chat`."""
-        known = self.settings[NAME] or profile.settings.nick
+        if profile.problem:
+            self.settings.problems.append(profile.problem)
+        known = self.settings[NAME] or _usable(profile.settings.nick)
         self.nick = setup.nick or known or default_nick()
         self._clock = clock.Clock()
         self._made: Node | None = None
@@ -177,13 +180,23 @@ class Client:
             if peer.host is not None and peer.port is not None
         ]
         self._node.know(tuple(known[-KNOWN_PEERS_DIALLED:]))
+        self._disk_watch = DiskWatch(self._database, self._tell, self._begin_anew)
+        if self.profile.is_old and self._database.is_new:
+            self._tell(Notice(GONE, Level.ERROR))
         for membership in self._memberships:
-            await self._node.add_channel(membership)
+            try:
+                await self._node.add_channel(membership)
+            except StorageError as error:
+                if not self._database.is_damaged:
+                    raise
+                await self._disk_watch.mend(str(error.__cause__))
+                await self._node.add_channel(membership)
         with plain_errors():
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self.people.save_forever())
                 tasks.create_task(self._remember_port(ready))
-                tasks.create_task(self._watch_disk())
+                tasks.create_task(self._disk_watch.watch_forever())
+                tasks.create_task(self._know_contradictions())
                 if self._keeper is not None:
                     tasks.create_task(self._keeper.write_forever())
                 await self._node.run(ready)
@@ -220,15 +233,11 @@ class Client:
         with suppress(LocalError):
             self.profile.save(settings)
 
-    async def _watch_disk(self) -> None:
-        """Once the disk refuses a change, see again and again whether it takes one."""
-        while True:
-            await asyncio.sleep(DISK_LOOK_S)
-            if not self._database.refusal:
-                continue
-            with suppress(LocalError):
-                await self._database.try_again()
-                self._tell(Notice(DISK_IS_BACK))
+    def _begin_anew(self) -> None:
+        """The history was mended: machines and screens take it up from the disk once more."""
+        self._node.begin_anew()
+        for membership in self._memberships:
+            self._tell(DiscardedShown(membership.channel, ()))
 
     async def flush(self) -> None:
         """Wait, 2 s at most, until what was written is out with somebody, if anybody is there."""
@@ -276,6 +285,7 @@ class Client:
         )
         refusal = self._database.refusal
         snapshot = replace(snapshot, channels=snapshot.channels + waiting, disk=refusal)
+        snapshot = replace(snapshot, contradictions=self._contradictions.found)
         return self.people.book.dress(snapshot)
 
     def _offline(self) -> Snapshot:
@@ -451,10 +461,34 @@ class Client:
         await self._node.add_channel(membership)
         self._tell(ChannelShown(membership.channel, membership.name))
 
+    async def _know_contradictions(self) -> None:
+        """Learn what was told in earlier runs, beside the chat: it reads every message's row."""
+        from storage.contradictions import all_found  # a first paint needs none of it
+        from storage.integrity import beside
+        from sync.show import info_of
+
+        with suppress(LocalError):
+            found = await beside(self._database.path, all_found)
+            self._contradictions.load(info_of(one) for one in found)
+
     def _on_event(self, event: Event) -> None:
+        if isinstance(event, ContradictionShown):
+            if self.people.book.is_blocked(event.found.author):
+                return
+            told = self._contradictions.note(event.found, self._nick_of(event.found.author))
+            if told:
+                self._tell(Notice(told))
         if self.people.note(event):
             self._tell(event)
 
     def _tell(self, event: Event) -> None:
         for listener in list(self._listeners):
             listener(event)
+
+
+def _usable(nick: str | None) -> str | None:
+    """Return the name of an earlier run; None if nobody could have it, as in a damaged file."""
+    try:
+        return None if nick is None else checked_nick(nick)
+    except LocalError:
+        return None

@@ -32,7 +32,7 @@ from sync.errors import ChatError, LocalError
 from sync.machine import MINUTE, SECOND, Nanos
 from sync.net.clock import draw
 from sync.net.discovery import Discovery
-from sync.net.interfaces import choose
+from sync.net.interfaces import choose, has_ipv6_only
 from sync.net.mesh import DEFAULT_PORT
 
 MDNS_GROUP: Final = "224.0.0.251"
@@ -159,6 +159,12 @@ class Doctor:
             chosen = choose(self._setup.network.interface)
         except LocalError as error:
             return Finding(what, "not there", str(error))
+        if not chosen and has_ipv6_only():
+            return Finding(
+                what,
+                "only IPv6",
+                "chat-tui speaks IPv4: connect to a network that has IPv4 addresses.",
+            )
         if not chosen:
             return Finding(
                 what,

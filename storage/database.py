@@ -23,6 +23,7 @@ from typing import Final, Self, TypeVar
 import aiosqlite
 
 from storage.migrations import MIGRATIONS
+from storage.open_file import OpenFile, log_of
 from storage.soundness import Damage
 from sync.errors import StorageError
 
@@ -82,10 +83,17 @@ class _Connection(aiosqlite.Connection):
 class Database:
     """The open database of one profile; see `open`. Close it when done."""
 
-    def __init__(self, path: Path, connection: _Connection) -> None:
+    def __init__(self, path: Path, connection: _Connection, *, is_new: bool = False) -> None:
         self._path = path
         self._connection = connection
+        self._file = OpenFile(path)
         self._writable = True
+        self.ended_badly = False
+        """Whether whoever had it open before did not close it: a crash, or a power cut."""
+        self.is_damaged = False
+        """Whether SQLite has found it damaged, until `mend`."""
+        self.is_new = is_new
+        """Whether there was no history at `path` before."""
         self._opening = asyncio.Lock()
         self.damage = Damage()
         """Messages of which the disk no longer has what was stored."""
@@ -101,8 +109,9 @@ class Database:
         Raises:
             StorageError: it cannot be opened, is damaged, or is newer than this program.
         """
+        is_new, left = not _has_bytes(path), _has_bytes(log_of(path))
         try:
-            return cls(path, await _open_to_write(path))
+            database = cls(path, await _open_to_write(path), is_new=is_new)
         except StorageError as error:
             if not _may_be_read(error, path):
                 raise
@@ -112,7 +121,8 @@ class Database:
                 raise error from error.__cause__
             database._writable = False
             database.refusal = str(error)
-            return database
+        database.ended_badly = left and not is_new
+        return database
 
     async def read(self, query: Callable[[sqlite3.Connection], T]) -> T:
         """Return what `query` reads; nothing is written meanwhile.
@@ -129,7 +139,8 @@ class Database:
         try:
             return await self._connection.run(work)
         except sqlite3.Error as error:
-            raise _explained(error, self._path) from error
+            self.is_damaged |= _code(error) == sqlite3.SQLITE_CORRUPT
+            raise explained(error, self._path) from error
 
     async def write(self, change: Callable[[sqlite3.Connection], T]) -> T:
         """Do `change` in one transaction and return its result once that is durable.
@@ -142,7 +153,7 @@ class Database:
         try:
             if not self._writable:
                 await self._open_again()
-            result = await self._run(partial(_transact, change))
+            result = await self._run(partial(_transact, change, self._file))
         except StorageError as error:
             self.refusal = str(error)
             raise
@@ -180,7 +191,45 @@ class Database:
             except StorageError:
                 self._connection = await _open_to_read(self._path)
                 raise
+            self._file = OpenFile(self._path)
             self._writable = True
+
+    @property
+    def path(self) -> Path:
+        """Where it is."""
+        return self._path
+
+    async def mend(self) -> None:
+        """Make anew what is derived, where an index or a derived table is damaged.
+
+        Where that is not enough a copy of the messages takes this file's place; the damaged one is
+        kept beside it.
+
+        Raises:
+            StorageError: that does not help, or the disk refused.
+        """
+        from storage.mending import reindex  # noqa: PLC0415  # few disks are damaged
+
+        try:
+            await self.write(reindex)
+        except StorageError:
+            await self._take_copy()
+        self.refusal = ""
+        self.is_damaged = False
+
+    async def _take_copy(self) -> None:
+        """Go on with a copy of what is sound; whoever reads or writes meanwhile waits."""
+        self._writable = False
+        async with self._opening:
+            try:
+                copy = await self._run(lambda _: _copy_of(self._path))
+                await self._connection.close()
+                _put_in_place(copy, self._path)
+            finally:
+                await self._connection.close()
+                self._connection = await _open_to_write(self._path)
+                self._file = OpenFile(self._path)
+                self._writable = True
 
     async def problems(self) -> list[str]:
         """Return what SQLite's quick check finds wrong; takes a second per million messages."""
@@ -202,7 +251,7 @@ def problems_in(path: Path) -> list[str]:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
             return [one for (one,) in db.execute("PRAGMA quick_check") if one != "ok"]
     except sqlite3.Error as error:
-        raise _explained(error, path) from error
+        raise explained(error, path) from error
 
 
 async def _open_to_write(path: Path) -> _Connection:
@@ -212,7 +261,7 @@ async def _open_to_write(path: Path) -> _Connection:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         return await _prepared(connection, _prepare)
     except (sqlite3.Error, OSError) as error:
-        raise _explained(error, path) from error
+        raise explained(error, path) from error
 
 
 async def _open_to_read(path: Path) -> _Connection:
@@ -220,7 +269,7 @@ async def _open_to_read(path: Path) -> _Connection:
     try:
         return await _prepared(connection, _check_version)
     except sqlite3.Error as error:
-        raise _explained(error, path) from error
+        raise explained(error, path) from error
 
 
 async def _prepared(
@@ -253,15 +302,18 @@ def _connect_to_read(path: Path) -> sqlite3.Connection:
     What a crash left in the log is read from there: SQLite keeps the index of the log in memory if
     it must not write the one beside it, and wants no more than that this file is there.
     """
-    log = path.with_name(f"{path.name}-wal")
-    closed_well = not log.exists() or not log.stat().st_size
-    how = "immutable=1" if closed_well else "mode=ro&readonly_shm=1"
+    how = "immutable=1" if not _has_bytes(log_of(path)) else "mode=ro&readonly_shm=1"
     return sqlite3.connect(
         f"{path.absolute().as_uri()}?{how}",
         uri=True,
         isolation_level=None,
         cached_statements=STATEMENTS_CACHED,
     )
+
+
+def _has_bytes(path: Path) -> bool:
+    """Whether there is a file with something in it."""
+    return path.exists() and path.stat().st_size > 0
 
 
 def _write_beside(path: Path) -> None:
@@ -312,10 +364,13 @@ def _migrate(connection: sqlite3.Connection) -> None:
             raise
 
 
-def _transact(change: Callable[[sqlite3.Connection], T], connection: sqlite3.Connection) -> T:
+def _transact(
+    change: Callable[[sqlite3.Connection], T], file: OpenFile, connection: sqlite3.Connection
+) -> T:
     connection.execute("BEGIN IMMEDIATE")
     try:
         result = change(connection)
+        file.require()
         connection.execute("COMMIT")
     except BaseException:
         _roll_back(connection)
@@ -337,10 +392,49 @@ def _is_full(directory: Path) -> bool:
         return False
 
 
-def _explained(error: sqlite3.Error | OSError, path: Path) -> StorageError:
+def _copy_of(path: Path) -> Path:
+    """Return a whole copy of what a damaged database has in its tables."""
+    from storage.mending import copy_sound  # noqa: PLC0415  # few disks are damaged
+
+    copy = path.with_name(f"{path.name}.copy")
+    for left in (copy, log_of(copy)):
+        left.unlink(missing_ok=True)
+    os.close(os.open(copy, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    try:
+        with closing(
+            sqlite3.connect(copy.absolute().as_uri(), uri=True, isolation_level=None)
+        ) as new:
+            _prepare(new)
+            copy_sound(path, new)
+    except BaseException:
+        copy.unlink()
+        raise
+    return copy
+
+
+def _put_in_place(copy: Path, path: Path) -> None:
+    """Put a copy in the place of a database that is closed, which is kept beside it.
+
+    Its log goes: it is in the copy, and SQLite would take it for the copy's.
+    """
+    try:
+        path.replace(path.with_name(f"{path.name}.damaged"))
+        for name in ("-wal", "-shm"):
+            path.with_name(f"{path.name}{name}").unlink(missing_ok=True)
+        copy.replace(path)
+    except OSError as error:
+        raise explained(error, path) from error
+
+
+def _code(error: Exception) -> int:
+    """Return SQLite's result code; only errors that it reports itself have one."""
+    code: int = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+    return code & PRIMARY_CODE
+
+
+def explained(error: sqlite3.Error | OSError, path: Path) -> StorageError:
     """Return the sentence for the person about what SQLite or the system refused."""
-    # Only errors that SQLite itself reports have a code.
-    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & PRIMARY_CODE
+    code = _code(error)
     if isinstance(error, OSError):
         code = AS_SQLITE_SAYS.get(error.errno or 0, 0) if path.is_file() else 0
         if not code:

@@ -3,18 +3,23 @@
 import re
 import sqlite3
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Final
 
-from storage.changes import recounted, words_of
+from storage.changes import adopt, recounted, words_of
+from storage.integrity import problems_of
+from storage.payloads import entry_of
 from storage.queries import (
     DAMAGED_CHILDREN,
     FORGET,
     FORGET_PARENTS,
     SET_ASIDE,
+    STORE_PARENTS,
     STORE_TEXTS,
 )
 from storage.rows import execute_for_rows
-from storage.soundness import MESSAGE, SENDER, Place
+from storage.soundness import CLAIMS, MESSAGE, SENDER, Place, is_sound
+from sync.errors import StorageError
 
 PAGE: Final = 1000
 """Rows that are read at once; a few hundred kilobytes."""
@@ -25,14 +30,22 @@ ID: Final = re.compile(rb"[0-9a-f]{64}")
 
 ROW: Final = "SELECT payload FROM messages WHERE channel = ? AND message_id = ?"
 
-MAKE_TEXTS: Final = (
-    "DROP TABLE IF EXISTS texts",
-    """
+PAYLOADS: Final = """
+    SELECT channel, message_id, author, lamport, created_ns, waku_hash, body_size, payload, number
+    FROM messages NOT INDEXED WHERE number > ? ORDER BY number LIMIT ?
+"""
+
+TABLES: Final = """
+    SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'texts%'
+        AND name NOT LIKE 'sqlite%' AND name NOT IN ('parents', 'changes')
+"""
+"""All but what follows from the messages."""
+
+MAKE_TEXTS: Final = """
     CREATE VIRTUAL TABLE texts USING fts5 (
         nick, text, content = '', tokenize = 'unicode61 remove_diacritics 2'
     )
-    """,
-)
+"""
 
 
 def set_aside(db: sqlite3.Connection, damaged: Sequence[Place]) -> None:
@@ -57,10 +70,61 @@ def set_aside(db: sqlite3.Connection, damaged: Sequence[Place]) -> None:
         index_anew(db)
 
 
+def reindex(db: sqlite3.Connection) -> None:
+    """Make all indexes and the search index anew, in the transaction that is open.
+
+    Raises:
+        sqlite3.Error, StorageError: that is not enough.
+    """
+    db.execute("REINDEX")
+    index_anew(db)
+    left = problems_of(db)
+    if left:
+        raise StorageError(left[0])
+
+
+def copy_sound(old: Path, new: sqlite3.Connection) -> None:
+    """Fill a new, empty database from what a damaged one has in its tables, not in its indexes.
+
+    What follows from the messages is made anew.
+
+    Raises:
+        sqlite3.Error: one of these tables cannot be read.
+    """
+    new.execute("PRAGMA foreign_keys = OFF")
+    new.execute("ATTACH ? AS old", (f"{old.absolute().as_uri()}?mode=ro",))
+    new.execute("BEGIN IMMEDIATE")
+    for (table,) in new.execute(TABLES).fetchall():
+        columns = ", ".join([name for _, name, *_ in new.execute(f"PRAGMA table_info({table})")])
+        new.execute(
+            f"INSERT OR IGNORE INTO main.{table} ({columns}) "  # noqa: S608  # names of ours
+            f"SELECT {columns} FROM old.{table} NOT INDEXED"
+        )
+    for rows in _pages(new):
+        parents = [
+            (number, bytes.fromhex(parent.message_id))
+            for number, payload in rows
+            for parent in entry_of(payload).header.parents
+        ]
+        execute_for_rows(new, STORE_PARENTS, sorted(set(parents)))
+    index_anew(new)  # as the lines were written; changes put other words in their place
+    adopt(new)
+    new.execute("COMMIT")
+    new.execute("DETACH old")
+
+
+def _pages(db: sqlite3.Connection) -> Iterator[list[tuple[int, bytes]]]:
+    """Yield number and bytes of all messages that are what was stored."""
+    last = -1
+    while rows := db.execute(PAYLOADS, (last, PAGE)).fetchall():
+        yield [(row[-1], row[CLAIMS - 1]) for row in rows if is_sound(*row[:CLAIMS])]
+        last = rows[-1][-1]
+
+
 def index_anew(db: sqlite3.Connection) -> None:
     """Make the search index anew from what is stored, in the transaction that is open."""
-    for statement in MAKE_TEXTS:
-        db.execute(statement)
+    db.execute("DROP TABLE texts")
+    db.execute(MAKE_TEXTS)
     for rows in _pages_of_words(db):
         execute_for_rows(db, STORE_TEXTS, rows)
 

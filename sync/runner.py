@@ -17,6 +17,7 @@ from sync import manager as managing
 from sync.buckets import Buckets
 from sync.errors import LocalError, RemoteError
 from sync.group import values
+from sync.group.claims import Claims
 from sync.group.group import Group
 from sync.group.writer import Author
 from sync.logbook import Logbook
@@ -41,7 +42,7 @@ BATCH_MAX = 512
 
 RECORDS: Final = frozenset(get_args(values.Record))
 
-FOR_THE_MANAGER: Final = frozenset({values.Lacking, values.SessionEnded})
+FOR_THE_MANAGER: Final = frozenset({values.Lacking, values.SessionEnded, values.Sought})
 """Effects that the manager hears of."""
 
 LINKS: Final = frozenset({values.PeerJoined, values.PeerGone})
@@ -69,6 +70,8 @@ SURVIVORS = (
     values.PeerJoined,
     values.PeerGone,
     values.Audience,
+    values.MemberClock,
+    values.ClockAnswered,
     values.Damaged,
 )
 
@@ -172,10 +175,12 @@ class Runner:
         their turns."""
         self._waiting_off = 0
         """How much that is."""
+        self._claims = Claims(lambda: [group.sessions for group in self.groups.values()])
         self._shares = Buckets(PER_SECOND, BURST)
         self._rebuilt: list[ChannelId] = []
         self._sessions = 0
-        self._offset: Nanos = 0
+        self._clock: values.OwnClock | values.ReferenceClock | None = None
+        """What was last told of our own clock, for channels that are taken up later."""
         self._now: Nanos = 0
         """When the last turn was."""
         self._profiles = profiles
@@ -183,18 +188,27 @@ class Runner:
         self._due_known = False
         """Whether `_due` is the deadline: it only changes when a machine handles something."""
 
-    def add_channel(self, membership: Membership, state: values.ChannelState) -> None:
-        """Take a channel into the house, with what the disk holds of it."""
+    def add_channel(
+        self,
+        membership: Membership,
+        state: values.ChannelState,
+        clocks: Sequence[values.MemberClock] = (),
+    ) -> None:
+        """Take a channel into the house, with what the disk holds of it.
+
+        The clocks are told first: what is set aside must not be let in by ours alone, even for a
+        moment, where members have said that it is wrong.
+        """
         channel = membership.channel
         self.memberships[channel] = membership
         if self._trace is not None:
             self._trace(self._now, "runner", Opened(channel, membership.profile), ())
         parameters = self._profiles[membership.profile]
-        self.groups[channel] = Group(self._author, channel, parameters, self._rng)
+        self.groups[channel] = Group(self._author, channel, parameters, self._rng, self._claims)
         self._due_known = False
-        self._queue.appendleft(Addressed(channel, values.Restored(state)))
-        if self._offset:
-            self._queue.append(Addressed(channel, values.ReferenceClock(self._offset)))
+        own: list[values.Input] = [] if self._clock is None else [_unchanged(self._clock)]
+        first = [*own, *clocks, values.Restored(state)]
+        self._queue.extendleft(Addressed(channel, event) for event in reversed(first))
 
     def remove_channel(self, channel: ChannelId, now: Nanos) -> None:
         """Let a channel go; what is on the disk stays there."""
@@ -226,8 +240,8 @@ class Runner:
 
     def feed_all(self, event: values.Input) -> None:
         """Queue an input for every channel."""
-        if isinstance(event, values.ReferenceClock):
-            self._offset = event.offset_ns
+        if isinstance(event, values.OwnClock | values.ReferenceClock):
+            self._clock = event
         for channel in self.groups:
             self.feed(channel, event)
 
@@ -331,9 +345,11 @@ class Runner:
         for channel, state in states.items():
             if channel not in self.groups:
                 continue  # left while the disk was read
-            peers, audience = sorted(self.groups[channel].peers), self.groups[channel].audience
+            group = self.groups[channel]
+            peers, audience = sorted(group.peers), group.audience
+            clocks = tuple(group.aside.reference.members.values())
             self._rebuilt.append(channel)
-            self.add_channel(self.memberships[channel], state)
+            self.add_channel(self.memberships[channel], state, clocks)
             for peer in peers:
                 self._queue.append(Addressed(channel, values.PeerJoined(peer)))
             if audience:
@@ -424,8 +440,13 @@ class Runner:
             if isinstance(effect, values.Lacking):
                 self._manage(managing.LackingNow(channel, effect.count, effect.peers), now)
             elif isinstance(effect, values.SessionEnded):
-                ended = managing.Ended(channel, effect.peer, effect.converged, effect.got)
+                ended = managing.Ended(
+                    channel, effect.peer, effect.converged, effect.got, effect.put_off
+                )
                 self._manage(ended, now)
+            elif isinstance(effect, values.Sought):
+                sought = managing.Sought(channel, effect.peers, effect.why, effect.once)
+                self._manage(sought, now)
 
     def _manage(self, event: managing.Input, now: Nanos) -> None:
         self._due_known = False
@@ -435,6 +456,13 @@ class Runner:
         for start in starts:
             session = values.StartSession(self.new_session(), start.peer, start.why, start.span)
             self._queue.append(Addressed(start.channel, session))
+
+
+def _unchanged(
+    clock: values.OwnClock | values.ReferenceClock,
+) -> values.OwnClock | values.ReferenceClock:
+    """Return what was told of our clock, as of one that nobody has set since."""
+    return replace(clock, was_set=False) if isinstance(clock, values.OwnClock) else clock
 
 
 def _survives(event: values.Input) -> bool:

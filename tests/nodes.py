@@ -17,6 +17,7 @@ from storage.journal import SqliteJournal
 from storage.members import Members
 from sync.entry import Kind, Text, encode_text
 from sync.errors import RemoteError
+from sync.group.clock_values import Follows
 from sync.identity import Identity
 from sync.machine import SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.membership import Membership
@@ -74,6 +75,12 @@ class MovableClock(clock.Clock):
     def now(self) -> Nanos:
         return super().now() + self._ahead
 
+    def awake(self) -> Nanos:
+        return super().awake() + self._ahead
+
+    def synchronised(self) -> bool:
+        return False
+
     def wall(self) -> Nanos:
         return super().wall() + self._ahead + self._wall_ahead
 
@@ -103,6 +110,7 @@ class Station:
         self.frames: list[tuple[PeerId, ChannelId, bytes]] = []
         self.refusals: list[tuple[str, str]] = []
         self.knocks: list[PeerId] = []
+        self.pongs: list[Nanos | None] = []
         self.renames = 0
         self.tasks: list[asyncio.Task[None]] | None = None
         addresses = Addresses(Random(1))
@@ -140,6 +148,13 @@ class Station:
     def renamed(self, peer: PeerId) -> None:
         del peer
         self.renames += 1
+
+    def ponged(self, peer: PeerId) -> None:
+        self.pongs += [link.wall_offset for link in self.mesh.links[peer]]
+
+    def follows(self, peer: PeerId) -> Follows:
+        del peer
+        return Follows.NOBODY
 
     def knocked(self, peer: PeerId) -> None:
         self.knocks.append(peer)
@@ -299,9 +314,11 @@ TEA, TEA_SECRET = channel_of("tea")
 
 
 @asynccontextmanager
-async def session(to: Host, protocol: str, secret: bytes) -> AsyncIterator[SecureStream]:
+async def session(
+    to: Host, protocol: str, secret: bytes, name: str = "eve", local: str = HOST
+) -> AsyncIterator[SecureStream]:
     """Eve's connection for a session with `to`, with her proof of a channel sent."""
-    stream = await SecureStream.dial(HOST, to.port, identity("eve"), draw_key)
+    stream = await SecureStream.dial(HOST, to.port, identity(name), draw_key, local_address=local)
     proofs = Proofs(stream.role, stream.handshake_hash, {TEA: secret})
     stream.send_batch([encode(Open(protocol, 0)), *map(encode, map(Proof, proofs.opening()))])
     try:

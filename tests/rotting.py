@@ -34,3 +34,32 @@ def author_key(path: Path, text: str) -> bytes:
             "SELECT author FROM messages WHERE instr(payload, ?)", (text.encode(),)
         )
         return bytes(key)
+
+
+def hide_index(path: Path, index: str) -> tuple[object, ...]:
+    """Have SQLite not know of an index for a while; returns what `bring_back` needs."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute("PRAGMA writable_schema = ON")
+        schema: tuple[object, ...]
+        [schema] = db.execute("SELECT * FROM sqlite_schema WHERE name = ?", (index,))
+        db.execute("DELETE FROM sqlite_schema WHERE name = ?", (index,))
+        return schema
+
+
+def bring_back(path: Path, schema: tuple[object, ...]) -> None:
+    """Have SQLite know of an index again: it lacks what was stored meanwhile."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute("PRAGMA writable_schema = ON")
+        db.execute("INSERT INTO sqlite_schema VALUES (?, ?, ?, ?, ?)", schema)
+
+
+def scribble(path: Path, table_or_index: str) -> None:
+    """Overwrite the first page of a table or index."""
+    with closing(sqlite3.connect(path)) as db:
+        (root,) = db.execute(
+            "SELECT rootpage FROM sqlite_schema WHERE name = ?", (table_or_index,)
+        ).fetchone()
+        (size,) = db.execute("PRAGMA page_size").fetchone()
+    with path.open("r+b") as file:
+        file.seek((root - 1) * size)
+        file.write(b"\x5a" * size)

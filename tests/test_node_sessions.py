@@ -7,14 +7,15 @@ from pathlib import Path
 import pytest
 
 from sync.errors import RemoteError
-from sync.machine import SECOND
+from sync.machine import SECOND, PeerId
 from sync.net.clock import draw_key
 from sync.net.frames import Open, Proof, encode
 from sync.net.listener import STRANGERS_PER_ADDRESS_MAX
-from sync.net.sessions import OFFERED_PER_PEER_MAX
+from sync.net.sessions import PUSHES_MAX
 from sync.net.stream import SecureStream
 from sync.view import MessageShown, PeerState, SyncShown
-from sync.waku.message import TRANSFER, WakuMessage, content_topic, pubsub_topic
+from sync.waku.check_message import CHECK
+from sync.waku.message import RECONCILIATION, TRANSFER, WakuMessage, content_topic, pubsub_topic
 from sync.waku.wire import encode_transfer
 from tests.entries import identity
 from tests.nodes import (
@@ -119,17 +120,108 @@ async def test_a_session_that_proves_no_channel_of_ours_gets_no_answer(tmp_path:
         assert bob.node.snapshot().refused == {EVE: 1}
 
 
-async def test_one_peer_gets_no_more_than_its_share_of_sessions(tmp_path: Path) -> None:
+@pytest.mark.parametrize("protocol", [TRANSFER, CHECK])
+async def test_a_transfer_or_a_check_without_a_session_gets_no_place(
+    tmp_path: Path, protocol: str
+) -> None:
+    async with host(tmp_path, "bob", "tea") as bob, session(bob, protocol, TEA_SECRET) as eve:
+        with pytest.raises((RemoteError, EOFError)):
+            await next_frame(eve)
+
+        assert bob.node.snapshot().refused == {EVE: 1}
+        assert bob.node.streams._offered.holders == {}
+
+
+async def test_one_peer_gets_no_more_than_its_share_of_sessions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sync.net.sessions.OFFERED_PER_PEER_MAX", 3)
     async with host(tmp_path, "bob", "tea") as bob, AsyncExitStack() as closing:
-        for _ in range(OFFERED_PER_PEER_MAX):
-            stream = await closing.enter_async_context(session(bob, TRANSFER, TEA_SECRET))
+        for protocol in (RECONCILIATION, TRANSFER, TRANSFER):
+            stream = await closing.enter_async_context(session(bob, protocol, TEA_SECRET))
             assert isinstance(await next_frame(stream), Proof)
+            await until(lambda: bob.node.receives_from(EVE, TEA), "there is a session")
         one_more = await closing.enter_async_context(session(bob, TRANSFER, TEA_SECRET))
         with pytest.raises((RemoteError, EOFError)):
             await next_frame(one_more)
 
         assert bob.node.snapshot().refused == {EVE: 1}
-    assert bob.node.streams._offered == {}
+    assert bob.node.streams._offered.holders == {}
+
+
+async def test_idle_connections_of_one_address_do_not_stop_reconciliation(tmp_path: Path) -> None:
+    lines = texts(30)
+    async with (
+        host(tmp_path, "alice", "tea") as alice,
+        host(tmp_path, "bob", "tea") as bob,
+        AsyncExitStack() as closing,
+    ):
+        await write_all(alice, lines)
+        bob.node.streams._answered.room = 6
+        for number in range(12):
+            idle = session(bob, RECONCILIATION, TEA_SECRET, f"eve {number}", "127.0.0.2")
+            await closing.enter_async_context(idle)
+        places = bob.node.streams._answered.holders
+        await until(lambda: len(places) == 6, "all places are taken")
+        await meet(alice, bob)
+        await until(lambda: sorted(bob.texts()) == sorted(lines), "bob has everything")
+
+        assert len(places) <= 6
+
+
+async def test_a_transfer_ends_soon_after_its_session(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sync.net.sessions.STALL_MAX", 600.0)
+    monkeypatch.setattr("sync.net.sessions.STALL_LOOKS", 6000)
+    async with (
+        host(tmp_path, "bob", "tea") as bob,
+        session(bob, RECONCILIATION, TEA_SECRET) as eve,
+    ):
+        assert isinstance(await next_frame(eve), Proof)
+        await until(lambda: bob.node.receives_from(EVE, TEA), "there is a session")
+        async with session(bob, TRANSFER, TEA_SECRET) as pushing:
+            assert isinstance(await next_frame(pushing), Proof)
+            eve.close()
+            await until(lambda: not bob.node.receives_from(EVE, TEA), "it is over")
+            with pytest.raises((RemoteError, EOFError)):
+                await next_frame(pushing)
+
+            await until(lambda: bob.node.streams._offered.holders == {}, "its place is free")
+            assert bob.node.snapshot().refused == {EVE: 1}
+
+
+async def test_of_peers_that_are_pushed_to_a_friend_comes_before_guests(tmp_path: Path) -> None:
+    async with host(tmp_path, "alice", "tea", "lobby") as alice, AsyncExitStack() as closing:
+        streams = alice.node.streams
+        turns: list[PeerId] = []
+
+        async def hold(peer: PeerId) -> None:
+            task = await streams._turn_to_push(TEA, peer)
+            turns.append(peer)
+            try:
+                await asyncio.Event().wait()
+            finally:
+                streams._pushes.leave(task)
+                streams._pushed.set()
+
+        def holding(name: str) -> asyncio.Task[None]:
+            task = asyncio.ensure_future(hold(identity(name).peer_id))
+            closing.callback(task.cancel)
+            return task
+
+        guests = [holding(f"eve {number}") for number in range(PUSHES_MAX)]
+        await until(lambda: len(turns) == PUSHES_MAX, "all places are taken")
+        waiting = holding("one guest more")
+        alice.node.mesh.verified.add(identity("bob").peer_id)
+        holding("bob")
+        await until(lambda: identity("bob").peer_id in turns, "a friend has his turn")
+        assert guests[-1].cancelled()
+        assert identity("one guest more").peer_id not in turns
+        guests[0].cancel()
+        await until(lambda: identity("one guest more").peer_id in turns, "and then the next one")
+
+        assert not waiting.done()
 
 
 async def test_who_proves_no_channel_stays_a_stranger_whatever_its_key(tmp_path: Path) -> None:
@@ -152,8 +244,16 @@ async def test_a_message_pushed_outside_a_session_is_not_taken(tmp_path: Path) -
         await alice.write(TEA, "stored")
         [loaded] = await alice.node.load_by_hash(TEA, await hashes(alice))
         waku = WakuMessage(loaded.payload, content_topic(TEA), loaded.entry.header.created_ns)
-        async with session(bob, TRANSFER, TEA_SECRET) as eve:
+        async with (
+            session(bob, RECONCILIATION, TEA_SECRET) as begun,
+            AsyncExitStack() as closing,
+        ):
+            await next_frame(begun)
+            await until(lambda: bob.node.receives_from(EVE, TEA), "there is a session")
+            eve = await closing.enter_async_context(session(bob, TRANSFER, TEA_SECRET))
             await next_frame(eve)
+            begun.close()
+            await until(lambda: not bob.node.receives_from(EVE, TEA), "it is over")
             eve.send(encode_transfer(waku, pubsub_topic(TEA)))
             await until(lambda: bob.node.snapshot().refused, "it is refused")
 

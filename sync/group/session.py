@@ -6,9 +6,10 @@ from enum import Enum
 
 from sync.digest import ROW_BYTES, Held
 from sync.errors import RemoteError
+from sync.group.claims import CLAIM_BYTES
 from sync.group.rounds import Round, drawn
 from sync.group.session_values import PAGE, Proved, SessionEnded, SessionId
-from sync.machine import ChannelId, Nanos, PeerId
+from sync.machine import MINUTE, ChannelId, Nanos, PeerId, earlier
 from sync.ranges import ZERO_HASH, Columns, OrderedSet, SyncId, joined
 from sync.waku import check, reconcile
 from sync.waku.check_wire import decode_frame
@@ -20,6 +21,10 @@ OFFERED = "the peer began it"
 
 ROUNDS_MAX = 64
 """Payloads remembered to be shown; a session of a million differences has some ninety."""
+
+SESSION_WITHIN: Nanos = 5 * MINUTE
+"""How long a session may take in all, whoever began it: a peer that gives us a little at a time
+must not keep a place for ever. What came until then stays, and the next session goes on."""
 
 CHECK_WITHIN: Nanos = check.INACTIVITY_MAX
 """How long the responder waits for the check to begin, and the initiator for its stream."""
@@ -70,6 +75,9 @@ class Session:
 
     until: SyncId = EVERYTHING.upper
     """What is younger is not compared."""
+
+    moved_at: Nanos = 0
+    """When it last found out or brought something."""
 
     transfer: Transfer = field(default_factory=Transfer)
     local: OrderedSet | None = None
@@ -134,6 +142,11 @@ class Session:
         return self.checked is not None and self.checked.result is check.Result.EQUAL
 
     @property
+    def whole(self) -> bool:
+        """Whether everything is compared that we take from others."""
+        return self.since <= self.retained_from and self.until == EVERYTHING.upper
+
+    @property
     def window(self) -> Bounds:
         """What is compared."""
         return Bounds(SyncId(self.since, ZERO_HASH), self.until)
@@ -163,26 +176,41 @@ class Session:
         pages = [newest_first[at : at + PAGE] for at in range(0, len(newest_first), PAGE)]
         return tuple([one.hash for page in pages for one in reversed(page)])
 
+    @property
+    def ends_at(self) -> Nanos:
+        """When it is over, whatever the peer still does."""
+        return self.began_at + SESSION_WITHIN
+
     def deadline(self) -> Nanos | None:
-        """When it has waited too long."""
+        """When it has waited too long, or taken too long in all."""
+        due: Nanos | None
         match self.stage:
             case Stage.RECONCILING:
-                return self.reconciliation.deadline() if self.reconciliation else None
+                due = self.reconciliation.deadline() if self.reconciliation else None
             case Stage.CHECKING:
-                return self.checking.deadline() if self.checking is not None else self.wait_until
+                due = self.checking.deadline() if self.checking is not None else self.wait_until
             case Stage.TRANSFERRING:
-                return self.transfer.deadline()
-            case Stage.OPENING | Stage.OVER:
+                due = self.transfer.deadline()
+            case Stage.OPENING:
+                due = None
+            case Stage.OVER:
                 return None
+        return earlier(due, self.ends_at)
 
-    def begin_check(self, salt: bytes, now: Nanos) -> list[check.Effect]:
+    @property
+    def claimed(self) -> int:
+        """Bytes that it takes for what the peer claims to hold, or to lack."""
+        ids = self.transfer.ids + len(self.lacked)
+        return CLAIM_BYTES * ids + self.transfer.waiting_bytes
+
+    def begin_check(self, salt: bytes, now: Nanos, room: Callable[[], int]) -> list[check.Effect]:
         """Begin to prove what both sides should hold now, or to hear the peer prove it."""
         assert self.held is not None
         assert self.local is not None
         found = joined(self.found)
         held = self.held.with_found(self.local.together(found), found.timestamps)
         role = reconcile.Role.INITIATOR if self.initiated else reconcile.Role.RESPONDER
-        self.checking = check.Check(role, held, self.since, salt, now)
+        self.checking = check.Check(role, held, self.since, salt, now, room)
         effects = self.checking.handle(check.Begin(), now) if self.initiated else []
         early, self.early_frame = self.early_frame, None
         return effects if early is None else [*effects, *self.take_frame(early, now)]

@@ -70,6 +70,7 @@ class Engine:
         self._wake = asyncio.Event()
         self._calm = asyncio.Event()
         self._ill = False
+        self._is_stale = False
         self._writes: dict[int, asyncio.Future[MessageId]] = {}
         self._tokens = 0
 
@@ -80,6 +81,11 @@ class Engine:
         if self._ill and isinstance(event, FROM_PEERS):
             return
         self.runner.feed(channel, event)
+        self._wake.set()
+
+    def begin_anew(self) -> None:
+        """Make all machines anew from the disk, before anything else is handled: it was mended."""
+        self._is_stale = True
         self._wake.set()
 
     def wake(self) -> None:
@@ -130,6 +136,9 @@ class Engine:
         wait = DISK_RETRY[0]
         while True:
             await self._rest()
+            if self._is_stale:
+                self._is_stale = False
+                await self._rebuild()
             batch = self._turn()
             self._report(batch)
             try:
@@ -164,7 +173,7 @@ class Engine:
     async def _rest(self) -> None:
         """Wait for an input or a deadline."""
         self._wake.clear()
-        if self.runner.busy:
+        if self.runner.busy or self._is_stale:
             return
         due = self.runner.deadline()
         timeout = None if due is None else max(0, due - self._clock.now()) / SECOND

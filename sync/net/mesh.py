@@ -9,7 +9,6 @@ Rules:
 
 import asyncio
 import contextlib
-import statistics
 from collections.abc import Container, Mapping, Sequence
 from functools import partial
 from typing import Final
@@ -237,7 +236,7 @@ class Mesh:
         if len(self.links) <= LINKS_MAX:
             return
         now = self._clock.now()
-        named = {one.peer for one in self.addresses.known.values() if one.named}
+        named = self._named()
         arriving: list[Holder[PeerId]] = []
         settled: list[Holder[PeerId]] = []
         for peer in self.links:
@@ -253,6 +252,15 @@ class Mesh:
         for peer in (*going, *give_way(arriving, max(ARRIVING_MAX, free))):
             for link in list(self.links[peer]):
                 link.close(TOO_MANY)
+
+    def _named(self) -> set[PeerId | None]:
+        """Who answered last where the person dialled."""
+        return {one.peer for one in self.addresses.known.values() if one.named}
+
+    def standing(self, peer: PeerId, channel: ChannelId) -> Standing:
+        """Return how much speaks for serving `peer`, which has proved `channel`."""
+        proved = Standing.OPEN if channel in self.open else Standing.MEMBER
+        return max(proved, self._standing(peer, self._named()))
 
     def _standing(self, peer: PeerId, named: Container[PeerId | None]) -> Standing:
         """How much speaks for keeping a link to `peer`; `named` are those the person dialled."""
@@ -271,11 +279,12 @@ class Mesh:
                 if channel in link.shared:
                     self._events.arrived(link.peer, channel, payload)
             case Ping(nonce) if link.may_be_answered(link.heard_at):
-                link.send(Pong(nonce, self._clock.wall()))
+                link.send(Pong(nonce, self._clock.wall(), self._events.follows(link.peer)))
             case Ping():
                 pass
             case Pong():
-                link.ponged(frame, self._clock.now(), self._clock.wall())
+                if link.ponged(frame, self._clock.now()):
+                    self._events.ponged(link.peer)
                 self._settle(self.links[link.peer])
             case Proof(mac):
                 shared = link.membership.receive(mac)
@@ -366,18 +375,9 @@ class Mesh:
         told = [link for link in self.links.get(peer, []) if link.nick is not None]
         return max(told, key=lambda link: link.opened_at).nick if told else None
 
-    def clock_offset(self) -> Nanos:
-        """Return how far the reference clock is ahead of our wall clock (DESIGN 5).
-
-        It is the median of our own and all peers' wall clocks; ties go to our own. Only who has
-        proved a channel is asked: identities alone cost nothing.
-        """
-        offsets = [0]
-        for peer in self._joined:
-            link = self.link_to(peer)
-            if link is not None and link.clock_offset is not None:
-                offsets.append(link.clock_offset)
-        return min(statistics.median_low(offsets), statistics.median_high(offsets), key=abs)
+    def shared_with(self, peer: PeerId) -> frozenset[ChannelId]:
+        """Return our channels that `peer` has proved to know, and is there for."""
+        return self._joined.get(peer, frozenset())
 
     def broadcast(self, channel: ChannelId, payload: bytes) -> None:
         """Queue an SDS message for every peer of `channel`; `flush` sends it."""
@@ -423,7 +423,7 @@ class Mesh:
             if queued <= OUTBOUND_MAX:
                 return
             queued -= link.stream.outbound_bytes
-            link.stream.abort()
+            link.stream.abort("does not take what is sent")
 
     def join(self, channel: ChannelId, secret: bytes) -> None:
         """We are in `channel` now: prove it on every link, one of two only to the other one."""

@@ -70,3 +70,25 @@ def give_way(holders: Sequence[Holder[K]], room: int) -> list[K]:
         by_host[first.host] -= 1
         going.append(first.key)
     return going
+
+
+class Places(Generic[K]):
+    """So many places; who comes when all are taken may get that of somebody who gives way."""
+
+    def __init__(self, room: int) -> None:
+        self.room = room
+        self.holders: dict[K, Holder[K]] = {}
+
+    def enter(self, holder: Holder[K]) -> list[K] | None:
+        """Take a place; returns whose is taken from them, None if it is for the newcomer to go."""
+        going = give_way([*self.holders.values(), holder], self.room)
+        if holder.key in going:
+            return None
+        self.holders[holder.key] = holder
+        for key in going:
+            del self.holders[key]
+        return going
+
+    def leave(self, key: K) -> None:
+        """Give a place back, unless it was taken."""
+        self.holders.pop(key, None)

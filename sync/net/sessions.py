@@ -2,36 +2,46 @@
 
 Each opens with the protocol id of its specification and proves exactly one channel. So a transfer
 of a whole history never stands before a line of chat.
+
+Rules:
+1. A transfer or a check needs a session that goes on with that peer in that channel.
+2. Where places run out, `sync.net.places` says who gives way; who must wait asks again later.
+3. Nothing is waited for longer than the machines of a session wait.
 """
 
 import asyncio
-from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, Protocol
 
 from sync.errors import RemoteError
 from sync.group import values
+from sync.group.session import SESSION_WITHIN
 from sync.identity import Identity
 from sync.journal import Loaded
-from sync.machine import ChannelId, Nanos, PeerId
+from sync.machine import SECOND, ChannelId, Nanos, PeerId
 from sync.net.clock import Clock, draw_key
 from sync.net.frames import Open, Proof, encode
 from sync.net.link import Link, read_proof
 from sync.net.listener import Serve, Spawn
 from sync.net.membership import Membership
+from sync.net.places import Holder, Places, Standing
 from sync.net.stream import HANDSHAKE_DEADLINE, SecureStream
 from sync.waku.check_message import CHECK
 from sync.waku.message import RECONCILIATION, TRANSFER, WakuMessage, content_topic, pubsub_topic
 from sync.waku.wire import encode_transfer
 
 OFFERED_PER_PEER_MAX: Final = 8
-"""Session connections of one peer at once; a session needs two of them in each channel."""
+"""Session connections of one peer at once; a session needs three of them, and programs of before
+begin one in each of four channels at once."""
 
 OFFERED_MAX: Final = 64
-"""Session connections of all peers at once: identities cost nothing, descriptors do."""
+"""Transfers and checks of all peers at once: identities cost nothing, descriptors do."""
+
+ANSWERED_MAX: Final = 8
+"""Reconciliations that others begin and that run at once: each may take some memory."""
 
 TRAFFIC_MAX: Final = 256
 """Sessions whose cost is counted at once; more than can run."""
@@ -42,6 +52,12 @@ PUSHES_MAX: Final = 4
 STALL_MAX: Final = 30.0
 """Seconds without progress after which a transfer is given up, by either end: as long as the
 receiving machine waits."""
+
+STALL_LOOKS: Final = 6
+"""How often in that time we look whether the session of a transfer still goes on."""
+
+TRANSFER_FRAME_MAX: Final = 256 * 1024
+"""Bytes of one transferred message: twice the largest."""
 
 PUSH_BYTES: Final = 256 * 1024
 """Bytes sent between two looks at whether the peer takes them."""
@@ -65,6 +81,12 @@ class Host(Protocol):
     @property
     def local_address(self) -> str | None:
         """Return the address to dial from; None lets the system choose."""
+
+    def standing(self, peer: PeerId, channel: ChannelId) -> Standing:
+        """Return how much speaks for serving `peer`, which has proved `channel`."""
+
+    def receives_from(self, peer: PeerId, channel: ChannelId) -> bool:
+        """Return whether a session with `peer` goes on, or may still get what it lacked."""
 
     def secret(self, channel: ChannelId) -> bytes:
         """Return the channel's secret."""
@@ -99,9 +121,14 @@ class SessionStreams:
         self._host = host
         self._spawn = spawn
         self._streams: dict[values.SessionId, SecureStream] = {}
-        self._offered: Counter[PeerId] = Counter()
+        self._answered: Places[SecureStream] = Places(ANSWERED_MAX)
+        self._offered: Places[SecureStream] = Places(OFFERED_MAX)
         self._traffic: dict[tuple[ChannelId, PeerId], Traffic] = {}
-        self._pushes = asyncio.Semaphore(PUSHES_MAX)
+        self._pushes: Places[asyncio.Task[None]] = Places(PUSHES_MAX)
+        self._pushed = asyncio.Event()
+        """One of the pushes is over."""
+        self._transfers: dict[tuple[ChannelId, PeerId], set[SecureStream]] = {}
+        """What peers push to us."""
 
     # --- What the machines want ----------------------------------------------------------------
 
@@ -127,6 +154,11 @@ class SessionStreams:
     def push(self, channel: ChannelId, peer: PeerId, hashes: Sequence[bytes]) -> None:
         """Send stored messages on a transfer stream."""
         self._spawn("transfer", self._push(channel, peer, hashes))
+
+    def close_transfers(self, channel: ChannelId, peer: PeerId) -> None:
+        """Take no more of what `peer` pushes."""
+        for stream in self._transfers.pop((channel, peer), ()):
+            stream.abort("brought what others have brought")
 
     def cost(self, channel: ChannelId, peer: PeerId) -> tuple[int, int, Nanos]:
         """Return bytes in, bytes out and nanoseconds of the session that has just ended."""
@@ -172,10 +204,32 @@ class SessionStreams:
             async with asyncio.timeout(STALL_MAX):
                 await stream.flushed()  # who is slow must not be cut off at the end
 
-        async with self._pushes:
-            reason = await self._with_stream(channel, peer, TRANSFER, write)
+        async def write_in_time(stream: SecureStream) -> None:
+            async with asyncio.timeout(SESSION_WITHIN / SECOND):
+                await write(stream)
+
+        task = await self._turn_to_push(channel, peer)
+        try:
+            reason = await self._with_stream(channel, peer, TRANSFER, write_in_time)
+        finally:
+            self._pushes.leave(task)
+            self._pushed.set()
         if reason:
             self._host.refused(peer, f"a transfer to it ended early: {reason}")
+
+    async def _turn_to_push(self, channel: ChannelId, peer: PeerId) -> "asyncio.Task[None]":
+        """Wait for one of the places; returns who holds it, this task."""
+        task = asyncio.current_task()
+        assert task is not None
+        link = self._host.link_to(peer, channel)
+        host = "" if link is None else link.address[0]
+        holder = Holder(task, host, self._host.standing(peer, channel), self._clock.now())
+        while (going := self._pushes.enter(holder)) is None:
+            self._pushed.clear()
+            await self._pushed.wait()
+        for other in going:
+            other.cancel()
+        return task
 
     async def _with_stream(
         self,
@@ -228,17 +282,20 @@ class SessionStreams:
         shared = membership.receive(proof.mac)
         if shared is None or shared.answer is None:
             raise RemoteError("it does not prove a channel of ours")
-        if (
-            self._offered.total() >= OFFERED_MAX
-            or self._offered[stream.peer] >= OFFERED_PER_PEER_MAX
+        if opened.protocol != RECONCILIATION and not self._host.receives_from(
+            stream.peer, shared.channel
         ):
+            raise RemoteError("it opened a transfer or a check without a session")
+        held = (*self._answered.holders, *self._offered.holders)
+        if sum(one.peer == stream.peer for one in held) >= OFFERED_PER_PEER_MAX:
             raise RemoteError("too many sessions at once")
         stream.send(encode(Proof(shared.answer)))
         return partial(self._serve, stream, shared.channel, opened.protocol)
 
     async def _serve(self, stream: SecureStream, channel: ChannelId, protocol: str) -> None:
         """Serve a connection until it ends."""
-        with self._place(stream.peer):
+        places = self._answered if protocol == RECONCILIATION else self._offered
+        with self._place(stream, channel, places):
             try:
                 self._note(channel, stream.peer, protocol, stream)
                 if protocol == TRANSFER:
@@ -249,15 +306,26 @@ class SessionStreams:
                 stream.close()
 
     @contextmanager
-    def _place(self, peer: PeerId) -> Iterator[None]:
-        """Hold one of the places for sessions that others opened."""
-        self._offered[peer] += 1
+    def _place(
+        self, stream: SecureStream, channel: ChannelId, places: Places[SecureStream]
+    ) -> Iterator[None]:
+        """Hold one of the places for connections that others opened.
+
+        Raises:
+            RemoteError: all are taken, and nobody gives way to this peer.
+        """
+        standing = self._host.standing(stream.peer, channel)
+        host, _ = stream.remote_address
+        going = places.enter(Holder(stream, host, standing, self._clock.now()))
+        if going is None:
+            stream.close()
+            raise RemoteError("too many sessions at once")
+        for other in going:
+            other.abort("gave way to others")
         try:
             yield
         finally:
-            self._offered[peer] -= 1
-            if not self._offered[peer]:
-                del self._offered[peer]
+            places.leave(stream)
 
     async def _answer(self, channel: ChannelId, stream: SecureStream, protocol: str) -> None:
         session = self._host.new_session()
@@ -281,17 +349,37 @@ class SessionStreams:
             await self._host.breathe(stream.peer)
 
     async def _read_transfer(self, channel: ChannelId, stream: SecureStream) -> None:
+        stream.limit_frames(TRANSFER_FRAME_MAX)
+        key = (channel, stream.peer)
+        self._transfers.setdefault(key, set()).add(stream)
         try:
-            while batch := await self._next_batch(stream):
+            while batch := await self._next_batch(channel, stream):
                 for payload in batch:
                     self._host.feed(channel, values.Transferred(stream.peer, payload))
                     await self._host.breathe(stream.peer, transfers=True)
+        except RemoteError:
+            if stream in self._transfers.get(key, ()):
+                raise  # else it was us who closed it
         finally:
+            going_on = self._transfers.get(key, set())
+            going_on.discard(stream)
+            if not going_on:
+                self._transfers.pop(key, None)
             self._host.feed(channel, values.TransferEnded(stream.peer))
 
-    async def _next_batch(self, stream: SecureStream) -> list[bytes]:
-        async with asyncio.timeout(STALL_MAX):
-            return await stream.receive_batch()
+    async def _next_batch(self, channel: ChannelId, stream: SecureStream) -> list[bytes]:
+        """Return what came on a transfer.
+
+        Raises:
+            RemoteError: nothing did, or its session is over.
+        """
+        for _ in range(STALL_LOOKS):
+            if not self._host.receives_from(stream.peer, channel):
+                raise RemoteError("a transfer went on after its session")
+            with suppress(TimeoutError):
+                async with asyncio.timeout(STALL_MAX / STALL_LOOKS):
+                    return await stream.receive_batch()
+        raise RemoteError("a transfer did not go on")
 
     def _note(self, channel: ChannelId, peer: PeerId, protocol: str, stream: SecureStream) -> None:
         """Count a connection to the session with `peer`, which begins by reconciling."""

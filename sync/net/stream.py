@@ -264,9 +264,9 @@ class SecureStream:
             self._writer.close()
             asyncio.get_running_loop().call_later(CLOSE_LINGER, self._writer.transport.abort)
 
-    def abort(self) -> None:
+    def abort(self, why: str = "was silent for too long") -> None:
         """Close at once; what is queued is lost. `receive` then says that the link broke."""
-        self._fail(DisconnectedError(f"the link to {self.peer} was silent for too long"))
+        self._fail(DisconnectedError(f"the link to {self.peer} {why}"))
 
     async def wait_closed(self) -> None:
         """Wait until the connection is gone, after `close` or an error."""

@@ -135,6 +135,8 @@ class Admit:
     """Input: a message that was kept aside takes its place now."""
 
     content: Content
+    send: bool = False
+    """Whether it is ours and was sent to nobody yet."""
 
 
 @dataclass(frozen=True, slots=True)

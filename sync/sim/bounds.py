@@ -1,43 +1,311 @@
-"""I7: every table and buffer of a node against its bound."""
+"""I7: every table and buffer of a node against its bound.
 
-from collections import Counter
+One walk finds them all: from the runner through every object of ours down to each dictionary, list,
+set, heap and array. `BOUNDS` names a bound for each; a table without one is an error of ours.
+Tables that follow what the disk holds are bounded by that, those that follow links by their number:
+who is linked is decided elsewhere, by `sync.net.places` where people run it.
+"""
 
-from sync.group.typists import TYPISTS_MAX
-from sync.manager import SESSIONS_MAX
-from sync.runner import QUEUE_MAX, Runner
-from sync.sds.answering import ANSWERS_MAX
-from sync.sds.asking import REQUESTS_MAX
-from sync.sds.history import OWED_MAX, TIPS_MAX
-from sync.sds.incoming import LOST_MAX, MISSING_MAX, WAITING_PER_SENDER_MAX
+from array import array
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
+from itertools import islice
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from sync import bloom_parameters, buckets, manager, ranges, runner
+from sync.group import aside, loading, session, sessions, typists, writer
+from sync.runner import Runner
+from sync.sds import (
+    acknowledge,
+    answering,
+    asking,
+    causal,
+    evidence,
+    history,
+    incoming,
+    log,
+    message,
+    participants,
+    probes,
+)
+from sync.waku import check_message, reconcile, transfer
+
+SIZED: Final = (dict, list, set, frozenset, deque, bytearray, array, np.ndarray)
+
+HOLDS: Final = (dict, list, set, frozenset, deque)
+"""Those whose values may have tables of their own."""
+
+LOOKED_INTO: Final = 16
+"""Values of one table that are looked into: rows of a table are alike."""
+
+WANTED_MAX: Final = reconcile.NEED_MAX + check_message.NEED_MAX
+"""Ids one session may find missing."""
 
 
-def check_bounds(runner: Runner, node: int) -> None:
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """What the tables of a node grow with.
+
+    Attributes:
+        stored: messages on its disk, of all channels.
+        links: peers, of all channels together.
+        channels: how many channels it is in.
+        filter_ids: what a filter holds.
+    """
+
+    stored: int
+    links: int
+    channels: int
+    filter_ids: int
+
+    @property
+    def sessions(self) -> int:
+        """Sessions at once: one a peer, and those just over that may still receive."""
+        return 2 * max(self.links, sessions.SHOWN_MAX)
+
+
+Bound: TypeAlias = int | Callable[[Scale], int]
+
+
+def _links(scale: Scale) -> int:
+    return scale.links + 1  # what no link brought has a place, too
+
+
+def _stored(scale: Scale) -> int:
+    return 2 * scale.stored + 64  # columns and tables grow in steps, by doubling
+
+
+def _channels(scale: Scale) -> int:
+    return scale.channels
+
+
+def _filter(scale: Scale) -> int:
+    return scale.filter_ids
+
+
+def _filter_bytes(scale: Scale) -> int:
+    return scale.filter_ids * bloom_parameters.WORD_BITS  # at any error rate there may be
+
+
+def _looked_for(scale: Scale) -> int:
+    """Heaps are made anew when more than half of them stands for nothing."""
+    del scale
+    return 2 * (incoming.WAITING_MAX + incoming.MISSING_MAX) + incoming.STALE_MAX
+
+
+BOUNDS: Final[dict[str, Bound]] = {
+    "Aside._warned": aside.WARNED_MAX,
+    "Aside.replaced": _stored,
+    "AuthorLog._ids": lambda scale: 32 * scale.stored,
+    "Buckets._levels": buckets.KEYS_MAX,
+    "Causal.aside": _stored,
+    "Causal.coming": lambda scale: loading.LEFT_MAX + scale.sessions * WANTED_MAX,
+    "Causal.forgone": causal.FORGONE_MAX,
+    "Group.peers": _links,
+    "Holders._hints": evidence.HINTS_MAX,
+    "Holders._last_sync": evidence.TOLD_MAX,
+    "Holders._told": evidence.TOLD_MAX,
+    "Incoming._by_sender": incoming.WAITING_MAX,
+    "Incoming._giving_way": incoming.WAITING_MAX,
+    "Incoming._heap": _looked_for,
+    "Incoming._lost_of": incoming.LOST_MAX,
+    "Incoming._lost_via": incoming.LOST_MAX,
+    "Incoming._named_via": incoming.MISSING_MAX,
+    "Incoming.lost": incoming.LOST_MAX,
+    "Incoming.missing": incoming.MISSING_MAX,
+    "Incoming.waiting": incoming.WAITING_MAX,
+    "Loading.coming": lambda scale: loading.LEFT_MAX + scale.sessions * WANTED_MAX,
+    "Loading.direct": _stored,
+    "Loading.ids": _stored,
+    "Loading.in_vain": loading.LEFT_MAX,
+    "Loading.left": loading.LEFT_MAX,
+    "Log._newest": message.HISTORY_MAX,
+    "Log.owed": history.OWED_MAX,
+    "Log.tips": history.TIPS_MAX,
+    "Manager._linked": _links,
+    "Manager._regular": _channels,
+    "Manager._running": manager.SESSIONS_MAX,
+    "Manager._searches": _channels,
+    "Manager._wishes": _links,
+    "OrderedLog._less_recent": log.RECENT_MAX,
+    "OrderedLog.recent": log.RECENT_MAX,
+    "OrderedSet._pending": ranges.PENDING_MAX,
+    "Outgoing._heap": lambda scale: 16 * scale.stored + 64,
+    "Outgoing._possibly_waits": 64,
+    "Outgoing._waits": 64,
+    "Outgoing.pending": _stored,
+    "Parked._by_author": _stored,
+    "Parked._heap": _stored,
+    "Parked._outlines": _stored,
+    "Participants._last_seen": participants.PARTICIPANTS_MAX,
+    "Pending.possibly_by": acknowledge.POSSIBLY_BY_MAX,
+    "Probes._held_by": probes.PEERS_MAX,
+    "Search.tried": _links,
+    "Session.found": reconcile.ROUNDS_MAX + check_message.QUESTIONS_MAX,
+    "Session.lacked": _stored,
+    "Session.pushed": _stored,
+    "Session.rounds": session.ROUNDS_MAX,
+    "Sessions._linked": _links,
+    "Sessions._pushing": _links,
+    "Sessions.by_peer": _links,
+    "Sessions.shown": sessions.SHOWN_MAX,
+    "Shares._failures": _links,
+    "Shares._missing": WANTED_MAX,
+    "Shares._returned": _links,
+    "Shares.given": _links,
+    "Shares.later": _links,
+    "Grace._late": lambda scale: scale.sessions,
+    "Sought.waiters": incoming.WAITING_MAX,
+    "Transfer._elsewhere": WANTED_MAX,
+    "Transfer._got": WANTED_MAX,
+    "Transfer._missing": WANTED_MAX,
+    "Transfer._waiting": transfer.WAITING_MAX,
+    "Typists._typists": typists.TYPISTS_MAX,
+    "Writer._waiting": lambda scale: 2 * scale.stored + writer.FORGET_FROM,
+    "Answering.answers": answering.ANSWERS_MAX,
+    "Answering.asked_by": answering.ANSWERS_MAX,
+    "Answering._heap": 4 * answering.ANSWERS_MAX,
+    "Answering._rounds": answering.ROUNDS_MAX,
+    "Asked.heap": 2 * asking.REQUESTS_MAX + asking.STALE_MAX,
+    "Asked.in_line": incoming.MISSING_MAX,
+    "Asking._links": incoming.MISSING_MAX,
+    "Asking.in_line": incoming.MISSING_MAX,
+    "Asking.requests": asking.REQUESTS_MAX,
+    "Reference.members": _links,
+    "Repairs.coming": lambda scale: loading.LEFT_MAX + scale.sessions * WANTED_MAX,
+    "RollingBloomFilter._older": _filter,
+    "RollingBloomFilter._one_by_one": _filter,
+    "RollingBloomFilter._unset": _filter,
+    "RollingBloomFilter._younger": _filter,
+    "RollingBloomFilter._bits": _filter_bytes,
+    "RollingBloomFilter._younger_bits": _filter_bytes,
+    "Runner._profiles": 64,
+    "Runner._put_off": runner.QUEUE_MAX,
+    "Runner._putting_off": runner.QUEUE_MAX,
+    "Runner._queue": runner.QUEUE_MAX,
+    "Runner._rebuilt": _channels,
+    "Runner.groups": _channels,
+    "Runner.memberships": _channels,
+}
+"""By class and attribute. Of `Parked`, which is bounded for each author, and what the person wrote,
+the disk is the bound."""
+
+COLUMNS: Final = {"Digest": 8, "IdTable": 64, "OrderedLog": 8, "Probes": 8, "Run": 8}
+"""Classes whose tables are columns of what is stored: so many numbers or bytes for each message."""
+
+COLUMNS_MIN: Final = 4096
+"""Of an empty one: an `IdTable` begins with a thousand parts, a `Run` with room to grow."""
+
+SIMULATED: Final = "sync.sim."
+"""Our own module: what a world knows of all its nodes together is no table of one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table of a node, and how full it is."""
+
+    name: str
+    size: int
+    most: int | None
+    """None where `BOUNDS` names none."""
+
+
+def tables(one: Runner) -> Iterator[Table]:
+    """Yield every table of a node.
+
+    One that several hold, or of which there are several, comes as often.
+    """
+    scale = _scale(one)
+    for name, size in _sizes(one):
+        owner = name.split(".", maxsplit=1)[0]
+        bound = BOUNDS.get(name)
+        if owner in COLUMNS:
+            most: int | None = COLUMNS[owner] * scale.stored + COLUMNS_MIN
+        else:
+            most = bound(scale) if callable(bound) else bound
+        yield Table(name, size, most)
+
+
+def check_bounds(one: Runner, node: int) -> None:
     """I7: every queue, table and buffer of a node is within its limit."""
-    sizes = {
-        "inputs waiting": (runner.waiting, QUEUE_MAX),
-        "sessions begun": (runner.manager.running, SESSIONS_MAX),
-    }
-    links = sum(len(group.peers) for group in runner.groups.values())
-    for what, size in runner.manager.sizes().items():
-        sizes[what] = (size, links)
-    for group in runner.groups.values():
-        log, incoming, repairs = group.sds.log, group.sds.incoming, group.sds.repairs
-        waiting = Counter(held.content.sender_id for held in incoming.waiting.values())
-        sizes |= {
-            "sessions": (len(group.sessions.by_peer), len(group.peers)),
-            "messages of one author held back": (
-                max(waiting.values(), default=0),
-                WAITING_PER_SENDER_MAX,
-            ),
-            "missing ids": (len(incoming.missing), MISSING_MAX),
-            "lost ids": (len(incoming.lost), LOST_MAX),
-            "tips": (len(log.tips), TIPS_MAX),
-            "acknowledgements owed": (len(log.owed), OWED_MAX),
-            "repair requests with a time": (len(repairs.asking.requests), REQUESTS_MAX),
-            "repair requests": (len(repairs.asking), MISSING_MAX),
-            "answers planned": (len(repairs.answering.answers), ANSWERS_MAX),
-            "people typing": (len(group.typists), TYPISTS_MAX),
-            "ids in the filter": (group.sds.filter.count, group.sds.parameters.bloom.capacity),
-        }
-    for what, (size, limit) in sizes.items():
-        assert size <= limit, f"I7: node {node} has {size} {what}, {limit} at most"
+    for table in tables(one):
+        if table.most is not None:
+            assert table.size <= table.most, (
+                f"I7: node {node} has {table.size} in {table.name}, {table.most} at most"
+            )
+    for group in one.groups.values():
+        waiting = Counter(held.content.sender_id for held in group.sds.incoming.waiting.values())
+        most = max(waiting.values(), default=0)
+        assert most <= incoming.WAITING_PER_SENDER_MAX, (
+            f"I7: node {node} holds back {most} messages of one author"
+        )
+
+
+def _scale(one: Runner) -> Scale:
+    groups = one.groups.values()
+    return Scale(
+        stored=sum([group.holdings.items.added + len(group.aside) for group in groups]),
+        links=sum([len(group.peers) for group in groups]),
+        channels=len(groups),
+        filter_ids=max([group.sds.parameters.bloom.capacity for group in groups], default=0),
+    )
+
+
+def _sizes(root: object) -> Iterator[tuple[str, int]]:
+    """Yield (class and attribute, size) of every table that is reached from `root`."""
+    seen = {id(root)}
+    todo = [root]
+    while todo:
+        owner = todo.pop()
+        for name, value in _attributes(owner):
+            if isinstance(value, SIZED):
+                yield f"{type(owner).__name__}.{name}", len(value)
+                inner = list(_values(value))
+            else:
+                inner = [value]
+            for one in inner:
+                if _is_ours(one) and id(one) not in seen:
+                    seen.add(id(one))
+                    todo.append(one)
+
+
+def _attributes(owner: object) -> Iterator[tuple[str, object]]:
+    yield from getattr(owner, "__dict__", {}).items()
+    for name in _slots(type(owner)):  # type: ignore[arg-type]  # a class can be hashed
+        if hasattr(owner, name):
+            yield name, getattr(owner, name)
+
+
+@cache
+def _slots(kind: type) -> tuple[str, ...]:
+    names: list[str] = []
+    for base in type.mro(kind):
+        slots = base.__dict__.get("__slots__", ())
+        names += [slots] if isinstance(slots, str) else slots
+    return tuple([name for name in names if not name.startswith("__")])
+
+
+def _values(table: object) -> Iterator[object]:
+    if not isinstance(table, HOLDS):
+        return
+    some = islice(table.values() if isinstance(table, dict) else table, LOOKED_INTO)
+    for value in some:
+        if isinstance(value, tuple):
+            yield from value
+        else:
+            yield value
+
+
+def _is_ours(value: object) -> bool:
+    """Whether a value may have tables: an object of ours that is no plain value."""
+    module = type(value).__module__
+    return (
+        module.startswith("sync.")
+        and not module.startswith(SIMULATED)
+        and not isinstance(value, (tuple, Enum, type))
+    )

@@ -10,6 +10,7 @@ from sync.logbook import Logbook
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.runner import Addressed, Batch, Runner
 from sync.sim.disk import Disk
+from sync.sim.walls import Wall
 from sync.tap import Tap
 from sync.view import FrameKind
 
@@ -88,6 +89,8 @@ class Node:
     """How far ahead is the clock that it tells the others; None where it tells its own."""
     machine_offset: Nanos = 0
     """How far its machines' clock is ahead: the wall clock's lead when it started."""
+    wall: Wall = field(default_factory=Wall)
+    """What else there is to its wall clock."""
     reference_offset: Nanos = 0
     """How far the reference clock is ahead of the machines' clock, as it was last told."""
     incarnation: int = 0
