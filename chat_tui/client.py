@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Self
 
 from chat_tui.changing import edit_of, redaction_of, toggled
+from chat_tui.contradictions import Contradictions
 from chat_tui.disk_watch import GONE, DiskWatch
 from chat_tui.errors import plain_errors
 from chat_tui.events import snapshot as snapshot_json
@@ -35,6 +36,7 @@ from sync.view import (
     ChannelInfo,
     ChannelLeft,
     ChannelShown,
+    ContradictionShown,
     DiscardedShown,
     Event,
     History,
@@ -69,6 +71,7 @@ class Client:
         self._database = database
         self._history = SqliteHistory(database, me)
         self._members = Members(database)
+        self._contradictions = Contradictions()
         self._listeners: list[Callable[[Event], None]] = []
         self._reacting = asyncio.Lock()
         self.settings = Preferences.of_profile(profile.directory, setup.wishes)
@@ -193,6 +196,7 @@ class Client:
                 tasks.create_task(self.people.save_forever())
                 tasks.create_task(self._remember_port(ready))
                 tasks.create_task(self._disk_watch.watch_forever())
+                tasks.create_task(self._know_contradictions())
                 if self._keeper is not None:
                     tasks.create_task(self._keeper.write_forever())
                 await self._node.run(ready)
@@ -281,6 +285,7 @@ class Client:
         )
         refusal = self._database.refusal
         snapshot = replace(snapshot, channels=snapshot.channels + waiting, disk=refusal)
+        snapshot = replace(snapshot, contradictions=self._contradictions.found)
         return self.people.book.dress(snapshot)
 
     def _offline(self) -> Snapshot:
@@ -456,7 +461,23 @@ class Client:
         await self._node.add_channel(membership)
         self._tell(ChannelShown(membership.channel, membership.name))
 
+    async def _know_contradictions(self) -> None:
+        """Learn what was told in earlier runs, beside the chat: it reads every message's row."""
+        from storage.contradictions import all_found  # a first paint needs none of it
+        from storage.integrity import beside
+        from sync.show import info_of
+
+        with suppress(LocalError):
+            found = await beside(self._database.path, all_found)
+            self._contradictions.load(info_of(one) for one in found)
+
     def _on_event(self, event: Event) -> None:
+        if isinstance(event, ContradictionShown):
+            if self.people.book.is_blocked(event.found.author):
+                return
+            told = self._contradictions.note(event.found, self._nick_of(event.found.author))
+            if told:
+                self._tell(Notice(told))
         if self.people.note(event):
             self._tell(event)
 

@@ -171,6 +171,13 @@ CREATE TABLE damaged (
     payload    BLOB NOT NULL
 ) STRICT;
 
+-- Links of author logs to entries that are not here yet: what they are is looked at once they come.
+CREATE TABLE awaited_links (
+    target BLOB NOT NULL,
+    child  INTEGER NOT NULL,
+    PRIMARY KEY (target, child)
+) STRICT, WITHOUT ROWID;
+
 -- With what tells whether a row is still what was stored.
 DROP VIEW lines;
 CREATE VIEW lines AS

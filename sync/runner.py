@@ -16,6 +16,7 @@ from sync import manager as managing
 from sync.buckets import Buckets
 from sync.errors import LocalError, RemoteError
 from sync.group import values
+from sync.group.claims import Claims
 from sync.group.group import Group
 from sync.group.writer import Author
 from sync.logbook import Logbook
@@ -159,6 +160,7 @@ class Runner:
         self._put_off: deque[Addressed] = deque()
         """Frames of peers that sent more than their share, in order."""
         self._putting_off: Counter[PeerId] = Counter()
+        self._claims = Claims(lambda: [group.sessions for group in self.groups.values()])
         self._shares = Buckets(PER_SECOND, BURST)
         self._rebuilt: list[ChannelId] = []
         self._sessions = 0
@@ -187,7 +189,7 @@ class Runner:
         if self._trace is not None:
             self._trace(self._now, "runner", Opened(channel, membership.profile), ())
         parameters = self._profiles[membership.profile]
-        self.groups[channel] = Group(self._author, channel, parameters, self._rng)
+        self.groups[channel] = Group(self._author, channel, parameters, self._rng, self._claims)
         self._due_known = False
         own: list[values.Input] = [] if self._clock is None else [_unchanged(self._clock)]
         first = [*own, *clocks, values.Restored(state)]

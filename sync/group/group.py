@@ -16,6 +16,7 @@ from sync.errors import LocalError, RemoteError
 from sync.group import session_values, sessions, values
 from sync.group.aside import Aside
 from sync.group.author_log import AuthorLog
+from sync.group.claims import Claims
 from sync.group.holdings import Holdings
 from sync.group.ingest import content_of, outline_of
 from sync.group.loading import Loading
@@ -50,7 +51,12 @@ class Group:
     """The machines of one channel and the one way in."""
 
     def __init__(
-        self, author: Author, channel: ChannelId, parameters: Parameters, rng: random.Random
+        self,
+        author: Author,
+        channel: ChannelId,
+        parameters: Parameters,
+        rng: random.Random,
+        claims: Claims | None = None,
     ) -> None:
         self.channel = channel
         self._author = author
@@ -64,6 +70,7 @@ class Group:
         self.sessions = sessions.Sessions(
             Terms(author.me, channel, author.draw_salt, retention=author.retention),
             self.holdings,
+            claims,
         )
         self.peers: set[PeerId] = set()
         self.audience = 0

@@ -17,6 +17,7 @@ from sync.errors import ChatError, LocalError
 from sync.group import values
 from sync.group.clock_values import Follows
 from sync.group.ingest import outline_of_entry
+from sync.group.records import Contradiction
 from sync.group.writer import Author
 from sync.happenings import Happenings
 from sync.identity import Identity, verify
@@ -47,12 +48,13 @@ from sync.net.ticking import Ticking
 from sync.net.trace import SEED_SIZE, Began, Drew, Trace
 from sync.runner import Runner
 from sync.sds.message import HistoryEntry
-from sync.show import channel_info, clock_info, session_infos
+from sync.show import channel_info, clock_info, info_of, session_infos
 from sync.tap import Tap
 from sync.view import (
     NOT_ASKED,
     ClockInfo,
     ClockShown,
+    ContradictionShown,
     Event,
     FrameKind,
     Level,
@@ -119,7 +121,7 @@ class Node:
         self._engine = Engine(self._runner, journal, self.clock, self._outlet)
         self._damaged: dict[ChannelId, set[MessageId]] = {}
         """What was found damaged in channels that are not taken up yet."""
-        journal.watch(self._on_damaged)
+        journal.watch(self)
         instance = system.draw(INSTANCE_SIZE).hex()
         self._discovery = Discovery(instance, self._on_found, self._spawn)
         self._online = Online(options, self.mesh, self._discovery, self.clock, listener)
@@ -164,7 +166,7 @@ class Node:
             self.mesh.open.add(membership.channel)
         self.mesh.join(membership.channel, membership.secret)
         if damaged := self._damaged.pop(membership.channel, None):
-            self._on_damaged(membership.channel, tuple(sorted(damaged)))
+            self.damaged(membership.channel, tuple(sorted(damaged)))
         self._engine.wake()
 
     async def remove_channel(self, channel: ChannelId) -> None:
@@ -388,8 +390,12 @@ class Node:
         outlines = await self._engine.patiently(load)
         self.feed(channel, values.HeldBackLoaded(outlines))
 
-    def _on_damaged(self, channel: ChannelId, message_ids: tuple[MessageId, ...]) -> None:
-        """The disk no longer has what was stored: the machines go on without it."""
+    def contradicted(self, found: Contradiction) -> None:
+        """See `sync.journal.Watcher`."""
+        self._listener(ContradictionShown(info_of(found)))
+
+    def damaged(self, channel: ChannelId, message_ids: tuple[MessageId, ...]) -> None:
+        """See `sync.journal.Watcher`: the machines go on without them."""
         if channel in self._runner.groups:
             self.feed(channel, values.Damaged(message_ids))
         else:
