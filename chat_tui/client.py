@@ -110,15 +110,15 @@ class Client:
             try:
                 client = cls(profile, database, setup)
                 await client._load_channels()
+                client._take_over()
+                if setup.trace is not None:
+                    client.make_node()
             except BaseException:
                 await database.close()
                 raise
         except BaseException:
             profile.close()
             raise
-        client._take_over()
-        if setup.trace is not None:
-            client.make_node()
         if client.nick != profile.settings.nick:
             client._remember(replace(profile.settings, nick=client.nick))
         return client

@@ -21,6 +21,7 @@ from sync import manager, runner
 from sync.entry import SIGNATURE_SIZE
 from sync.errors import LocalError, RemoteError
 from sync.group import values
+from sync.group.claims import Claims
 from sync.group.group import Group
 from sync.group.writer import Author
 from sync.identity import verify
@@ -184,6 +185,7 @@ class Replay:
     def __init__(self) -> None:
         self.me = PeerId("")
         self.groups: dict[ChannelId, Group] = {}
+        self._claims = Claims(lambda: [group.sessions for group in self.groups.values()])
         self.profiles: dict[ChannelId, str] = {}
         self.now: Nanos = 0
         self._manager: manager.Manager | None = None
@@ -229,7 +231,9 @@ class Replay:
         if self._author is None or profile not in PROFILES or len(self.groups) >= CHANNELS_MAX:
             return Played(step, (), "a channel that cannot be opened here")
         self.profiles[channel] = profile
-        self.groups[channel] = Group(self._author, channel, PROFILES[profile], self._rng)
+        self.groups[channel] = Group(
+            self._author, channel, PROFILES[profile], self._rng, self._claims
+        )
         return Played(step, ())
 
     def _manage(self, step: Recorded) -> Played:
