@@ -1,6 +1,6 @@
 """What is known of one person, and what warns of a changed key: functions of a snapshot."""
 
-from chat_tui import reports
+from chat_tui import contradictions, reports
 from chat_tui.text import clean_nick, clean_text, count
 from sync.identity import fingerprint, short_fingerprint
 from sync.machine import PeerId
@@ -34,6 +34,8 @@ def whois(snapshot: Snapshot, peer: PeerInfo) -> str:
         "channels": title or "none in common now",
         "history": history,
     }
+    if forks := contradictions.of_author(snapshot.contradictions, peer.peer):
+        rows["forks"] = forks
     if refused := snapshot.refused.get(peer.peer):
         rows["refused"] = f"{count(refused, 'bad input')} of theirs"
     return "\n".join(f"{word:<10}{text}" for word, text in rows.items())

@@ -123,7 +123,7 @@ class SimulatedChat:
         """
         runner = self._runner(channel)
         node = self._world.nodes[self._number]
-        if message_id in runner.groups[channel].parked.of(node.identity.peer_id):
+        if message_id in runner.groups[channel].aside.own():
             entry = node.disk.load(message_id).entry
             change = change_of(entry)
             if change is not None:

@@ -24,15 +24,15 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x11proto/entry.proto\x12\x11\x63hat_tui.entry.v1\"?\n\x06Parent\x12\x12\n\nmessage_id\x18\x01 \x01(\x0c\x12\x0e\n\x06\x61uthor\x18\x02 \x01(\x0c\x12\x11\n\twaku_hash\x18\x03 \x01(\x0c\"\xd1\x02\n\x06Header\x12\x0f\n\x07version\x18\x01 \x01(\r\x12\x0e\n\x06\x61uthor\x18\x02 \x01(\x0c\x12\x12\n\nchannel_id\x18\x03 \x01(\x0c\x12\x0b\n\x03log\x18\x04 \x01(\x06\x12\x0b\n\x03seq\x18\x05 \x01(\x04\x12\x15\n\x08\x62\x61\x63klink\x18\x06 \x01(\x0cH\x00\x88\x01\x01\x12\x15\n\x08skiplink\x18\x07 \x01(\x0cH\x01\x88\x01\x01\x12\x12\n\ncreated_ns\x18\x08 \x01(\x06\x12\x0f\n\x07lamport\x18\t \x01(\x04\x12*\n\x07parents\x18\n \x03(\x0b\x32\x19.chat_tui.entry.v1.Parent\x12\x12\n\ngovernance\x18\x0b \x03(\x0c\x12%\n\x04kind\x18\x0c \x01(\x0e\x32\x17.chat_tui.entry.v1.Kind\x12\x11\n\tbody_size\x18\r \x01(\r\x12\x11\n\tbody_hash\x18\x0e \x01(\x0c\x42\x0b\n\t_backlinkB\x0b\n\t_skiplink\">\n\x0bSignedEntry\x12\x0e\n\x06header\x18\x01 \x01(\x0c\x12\x11\n\tsignature\x18\x02 \x01(\x0c\x12\x0c\n\x04\x62ody\x18\x03 \x01(\x0c\"&\n\x08TextBody\x12\x0c\n\x04nick\x18\x01 \x01(\t\x12\x0c\n\x04text\x18\x02 \x01(\t\"(\n\x08\x45\x64itBody\x12\x0e\n\x06target\x18\x01 \x01(\x0c\x12\x0c\n\x04text\x18\x02 \x01(\t\".\n\x0cReactionBody\x12\x0e\n\x06target\x18\x01 \x01(\x0c\x12\x0e\n\x06\x65mojis\x18\x02 \x03(\t\"\x1f\n\rRedactionBody\x12\x0e\n\x06target\x18\x01 \x01(\x0c*a\n\x04Kind\x12\x14\n\x10KIND_UNSPECIFIED\x10\x00\x12\r\n\tKIND_TEXT\x10\x01\x12\r\n\tKIND_EDIT\x10\x02\x12\x11\n\rKIND_REACTION\x10\x03\x12\x12\n\x0eKIND_REDACTION\x10\x04\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x11proto/entry.proto\x12\x11\x63hat_tui.entry.v1\"?\n\x06Parent\x12\x12\n\nmessage_id\x18\x01 \x01(\x0c\x12\x0e\n\x06\x61uthor\x18\x02 \x01(\x0c\x12\x11\n\twaku_hash\x18\x03 \x01(\x0c\"\xd1\x02\n\x06Header\x12\x0f\n\x07version\x18\x01 \x01(\r\x12\x0e\n\x06\x61uthor\x18\x02 \x01(\x0c\x12\x12\n\nchannel_id\x18\x03 \x01(\x0c\x12\x0b\n\x03log\x18\x04 \x01(\x06\x12\x0b\n\x03seq\x18\x05 \x01(\x04\x12\x15\n\x08\x62\x61\x63klink\x18\x06 \x01(\x0cH\x00\x88\x01\x01\x12\x15\n\x08skiplink\x18\x07 \x01(\x0cH\x01\x88\x01\x01\x12\x12\n\ncreated_ns\x18\x08 \x01(\x06\x12\x0f\n\x07lamport\x18\t \x01(\x04\x12*\n\x07parents\x18\n \x03(\x0b\x32\x19.chat_tui.entry.v1.Parent\x12\x12\n\ngovernance\x18\x0b \x03(\x0c\x12%\n\x04kind\x18\x0c \x01(\x0e\x32\x17.chat_tui.entry.v1.Kind\x12\x11\n\tbody_size\x18\r \x01(\r\x12\x11\n\tbody_hash\x18\x0e \x01(\x0c\x42\x0b\n\t_backlinkB\x0b\n\t_skiplink\">\n\x0bSignedEntry\x12\x0e\n\x06header\x18\x01 \x01(\x0c\x12\x11\n\tsignature\x18\x02 \x01(\x0c\x12\x0c\n\x04\x62ody\x18\x03 \x01(\x0c\"J\n\x08TextBody\x12\x0c\n\x04nick\x18\x01 \x01(\t\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\x15\n\x08replaces\x18\x03 \x01(\x0cH\x00\x88\x01\x01\x42\x0b\n\t_replaces\"(\n\x08\x45\x64itBody\x12\x0e\n\x06target\x18\x01 \x01(\x0c\x12\x0c\n\x04text\x18\x02 \x01(\t\".\n\x0cReactionBody\x12\x0e\n\x06target\x18\x01 \x01(\x0c\x12\x0e\n\x06\x65mojis\x18\x02 \x03(\t\"\x1f\n\rRedactionBody\x12\x0e\n\x06target\x18\x01 \x01(\x0c*a\n\x04Kind\x12\x14\n\x10KIND_UNSPECIFIED\x10\x00\x12\r\n\tKIND_TEXT\x10\x01\x12\r\n\tKIND_EDIT\x10\x02\x12\x11\n\rKIND_REACTION\x10\x03\x12\x12\n\x0eKIND_REDACTION\x10\x04\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'proto.entry_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_KIND']._serialized_start=672
-  _globals['_KIND']._serialized_end=769
+  _globals['_KIND']._serialized_start=708
+  _globals['_KIND']._serialized_end=805
   _globals['_PARENT']._serialized_start=40
   _globals['_PARENT']._serialized_end=103
   _globals['_HEADER']._serialized_start=106
@@ -40,11 +40,11 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_SIGNEDENTRY']._serialized_start=445
   _globals['_SIGNEDENTRY']._serialized_end=507
   _globals['_TEXTBODY']._serialized_start=509
-  _globals['_TEXTBODY']._serialized_end=547
-  _globals['_EDITBODY']._serialized_start=549
-  _globals['_EDITBODY']._serialized_end=589
-  _globals['_REACTIONBODY']._serialized_start=591
-  _globals['_REACTIONBODY']._serialized_end=637
-  _globals['_REDACTIONBODY']._serialized_start=639
-  _globals['_REDACTIONBODY']._serialized_end=670
+  _globals['_TEXTBODY']._serialized_end=583
+  _globals['_EDITBODY']._serialized_start=585
+  _globals['_EDITBODY']._serialized_end=625
+  _globals['_REACTIONBODY']._serialized_start=627
+  _globals['_REACTIONBODY']._serialized_end=673
+  _globals['_REDACTIONBODY']._serialized_start=675
+  _globals['_REDACTIONBODY']._serialized_end=706
 # @@protoc_insertion_point(module_scope)

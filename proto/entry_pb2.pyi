@@ -73,12 +73,14 @@ class SignedEntry(_message.Message):
     def __init__(self, header: _Optional[bytes] = ..., signature: _Optional[bytes] = ..., body: _Optional[bytes] = ...) -> None: ...
 
 class TextBody(_message.Message):
-    __slots__ = ("nick", "text")
+    __slots__ = ("nick", "text", "replaces")
     NICK_FIELD_NUMBER: _ClassVar[int]
     TEXT_FIELD_NUMBER: _ClassVar[int]
+    REPLACES_FIELD_NUMBER: _ClassVar[int]
     nick: str
     text: str
-    def __init__(self, nick: _Optional[str] = ..., text: _Optional[str] = ...) -> None: ...
+    replaces: bytes
+    def __init__(self, nick: _Optional[str] = ..., text: _Optional[str] = ..., replaces: _Optional[bytes] = ...) -> None: ...
 
 class EditBody(_message.Message):
     __slots__ = ("target", "text")

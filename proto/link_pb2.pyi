@@ -62,12 +62,14 @@ class Ping(_message.Message):
     def __init__(self, nonce: _Optional[int] = ..., wall_ns: _Optional[int] = ...) -> None: ...
 
 class Pong(_message.Message):
-    __slots__ = ("nonce", "wall_ns")
+    __slots__ = ("nonce", "wall_ns", "follows")
     NONCE_FIELD_NUMBER: _ClassVar[int]
     WALL_NS_FIELD_NUMBER: _ClassVar[int]
+    FOLLOWS_FIELD_NUMBER: _ClassVar[int]
     nonce: int
     wall_ns: int
-    def __init__(self, nonce: _Optional[int] = ..., wall_ns: _Optional[int] = ...) -> None: ...
+    follows: int
+    def __init__(self, nonce: _Optional[int] = ..., wall_ns: _Optional[int] = ..., follows: _Optional[int] = ...) -> None: ...
 
 class Goodbye(_message.Message):
     __slots__ = ("reason",)

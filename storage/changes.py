@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from storage.columns import DELIVERY_OF, from_u64, message_id
-from storage.looks import looks_of, readable
+from storage.looks import REPLACES, looks_of, readable
 from storage.payloads import entry_of
 from storage.rows import Row, execute_for_rows, select_for_rows
 from storage.soundness import CLAIMS, Place, is_sound
@@ -25,14 +25,16 @@ from sync.changes import (
     Change,
     Look,
     Reactions,
-    change_of,
+    Replacement,
+    touched_by,
 )
 from sync.entry import Entry, Kind, Text
 from sync.group.records import Altered, Status
 from sync.machine import ChannelId
 
 Key: TypeAlias = tuple[bytes, bytes, int, bytes]
-"""Channel, target, whether it reacts, author: of these one change counts at most."""
+"""Channel, target, what it does (edits or hides: 0, reacts: 1, replaces: 2), author: of these one
+change counts at most."""
 
 ANY: Final = "SELECT EXISTS (SELECT 1 FROM changes)"
 STORE: Final = """
@@ -137,7 +139,7 @@ def settle(
 
     Also keeps the search index to what is shown: the words of what was stored are in it.
     """
-    changing = [(one, change) for one in stored if (change := change_of(one.entry)) is not None]
+    changing = [(one, change) for one in stored if (change := touched_by(one.entry)) is not None]
     if not changing and not db.execute(ANY).fetchone()[0]:
         return []
     lines = [_place(one) for one in stored if one.entry.header.kind not in CHANGING]
@@ -164,13 +166,19 @@ def _place(one: Stored) -> Place:
     return (one.channel, bytes.fromhex(one.entry.message_id))
 
 
-def _key(one: Stored, change: Change) -> Key:
+def _key(one: Stored, change: Change | Replacement) -> Key:
     target = bytes.fromhex(change.target)
-    reacts = int(isinstance(change, Reactions))
+    match change:
+        case Reactions():
+            reacts = 1
+        case Replacement():
+            reacts = REPLACES
+        case _:
+            reacts = 0
     return (one.channel, target, reacts, bytes.fromhex(one.entry.header.author))
 
 
-def _row(one: Stored, change: Change) -> Row:
+def _row(one: Stored, change: Change | Replacement) -> Row:
     stored_id = bytes.fromhex(one.entry.message_id)
     return (stored_id, *_key(one, change), from_u64(one.entry.header.lamport), one.number, 0)
 
@@ -230,7 +238,7 @@ def _difference(
             after_gap=bool(target.after_gap),
             delivery=None if target.delivery is None else DELIVERY_OF[target.delivery],
             look=new,
-            rewritten=(old.text, old.deleted) != (new.text, new.deleted),
+            rewritten=(old.text, old.hidden) != (new.text, new.hidden),
             reacted=old.reactions != new.reactions,
             loading=target.status == STATUS[Status.LOADING],
         )
@@ -257,7 +265,7 @@ def _index(
 
 
 def _words(target: _Target, look: Look) -> Text | None:
-    if look.deleted:
+    if look.hidden:
         return None
     written = target.written
     if look.text is None:

@@ -8,7 +8,7 @@ from typing import Final
 
 from storage.columns import DELIVERY_OF, U64_MAX, from_u64, message_id, peer_id, to_u64
 from storage.database import Database
-from storage.looks import looks_of, readable
+from storage.looks import REPLACES, looks_of, readable
 from storage.rows import Row
 from storage.soundness import CLAIMS, Place, is_sound
 from storage.statuses import STATUS
@@ -42,8 +42,14 @@ PARKED: Final = f"""
             WHERE changes.channel = aside.channel AND target = aside.message_id AND reacts = 0
                 AND changes.author = aside.author AND counts AND hiding.kind = 4
         )
+        AND NOT EXISTS (
+            SELECT 1 FROM changes
+            WHERE changes.channel = aside.channel AND target = aside.message_id
+                AND reacts = {REPLACES} AND changes.author = aside.author AND counts
+                AND changes.lamport < aside.lamport
+        )
     ORDER BY lamport, message_id LIMIT ?
-"""  # noqa: S608  # a number of ours
+"""  # noqa: S608  # numbers of ours
 """What its author hid or wrote anew meanwhile is not among them."""
 
 COUNT: Final = "SELECT count(*) FROM lines WHERE channel = ?"

@@ -33,6 +33,11 @@ REASONS_MAX: Final = 20
 
 OTHERWISE: Final = "wrong in other ways"
 
+AHEAD: Final = (
+    "Messages stamped in the future were set aside until their time: the clocks of their authors "
+    "were wrong, or this computer's is."
+)
+
 NO_ROW: Final = "not a row of an export"
 MISPLACED: Final = "it lies among the messages of another channel"
 OTHER_ID: Final = "its id is not that of its header"
@@ -136,6 +141,8 @@ class Importer:
         for release in batch.releases:
             if isinstance(release.effect, values.Warned):
                 imported.warnings[release.effect.text] = None
+            elif isinstance(release.effect, values.AuthorAhead):
+                imported.warnings[AHEAD] = None
 
 
 def _refusals(releases: list[Release]) -> Iterator[values.Refused]:

@@ -32,6 +32,17 @@ REACTED_REST: Final = f"""
     ) ORDER BY messages.author
 """  # noqa: S608
 
+REPLACES: Final = 2
+"""What stands in `changes.reacts` for a text that stands for another one."""
+
+REPLACED: Final = "SELECT column1, column2 FROM (VALUES"
+REPLACED_REST: Final = f"""
+    ) CROSS JOIN changes ON changes.channel = column1 AND target = column2 AND reacts = {REPLACES}
+        AND changes.author = column3 AND counts
+    CROSS JOIN messages ON messages.message_id = column2 AND messages.channel = column1
+        AND messages.lamport > changes.lamport
+"""
+
 
 def looks_of(
     db: sqlite3.Connection, lines: Sequence[tuple[bytes, bytes, bytes]]
@@ -42,9 +53,10 @@ def looks_of(
     places = [line[:2] for line in lines]
     for place, who, change in _changes(db, REACTED, places, REACTED_REST):
         reacted.setdefault(place, []).append((peer_id(who), change))
+    replaced = set(select_for_rows(db, REPLACED, lines, REPLACED_REST))
     return {
-        place: put_together(wrote.get(place), reacted.get(place, ()))
-        for place in wrote.keys() | reacted.keys()
+        place: put_together(wrote.get(place), reacted.get(place, ()), replaced=place in replaced)
+        for place in wrote.keys() | reacted.keys() | replaced
     }
 
 

@@ -171,6 +171,13 @@ CREATE TABLE damaged (
     payload    BLOB NOT NULL
 ) STRICT;
 
+-- Links of author logs to entries that are not here yet: what they are is looked at once they come.
+CREATE TABLE awaited_links (
+    target BLOB NOT NULL,
+    child  INTEGER NOT NULL,
+    PRIMARY KEY (target, child)
+) STRICT, WITHOUT ROWID;
+
 -- With what tells whether a row is still what was stored.
 DROP VIEW lines;
 CREATE VIEW lines AS
@@ -187,5 +194,19 @@ def _adopt(db: sqlite3.Connection) -> None:
     adopt(db)
 
 
-MIGRATIONS: Final[tuple[Step, ...]] = (FIRST, GAPS, LOADING, CHANGES, _adopt, PEOPLE, DAMAGED)
+CLOCKS: Final = """
+-- What was answered about this computer's clock, a channel. Times are of the machines' clock.
+CREATE TABLE clocks (
+    channel        BLOB NOT NULL PRIMARY KEY REFERENCES channels,
+    answer         TEXT NOT NULL,
+    shift_ns       INTEGER NOT NULL,
+    stayed_ns      INTEGER,
+    asked_ns       INTEGER NOT NULL,
+    asked_ahead_ns INTEGER
+) STRICT, WITHOUT ROWID;
+"""
+
+MIGRATIONS: Final[tuple[Step, ...]] = (
+    FIRST, GAPS, LOADING, CHANGES, _adopt, PEOPLE, DAMAGED, CLOCKS,
+)  # fmt: skip
 """Step n, counted from 1, brings a database from version n - 1 to n."""

@@ -15,6 +15,10 @@ SET_DELIVERY: Final = "UPDATE messages SET delivery = column3, attempts = column
 OF_MESSAGE: Final = ") WHERE channel = column1 AND message_id = column2"
 SET_LOG: Final = "UPDATE channels SET own_log = column2 FROM (VALUES"
 OF_CHANNEL: Final = ") WHERE channel = column1"
+SET_CLOCK: Final = "INSERT OR REPLACE INTO clocks VALUES"
+CLOCK: Final = """
+    SELECT answer, shift_ns, stayed_ns, asked_ns, asked_ahead_ns FROM clocks WHERE channel = ?
+"""
 
 # The first eight columns are those that `storage.soundness.is_sound` takes.
 LOAD: Final = """
@@ -56,6 +60,11 @@ GAPS: Final = """
     SELECT channel, message_id, author, lamport, created_ns, waku_hash, body_size, payload
     FROM delivered
     WHERE channel = ? AND after_gap ORDER BY lamport DESC, message_id DESC LIMIT ?
+"""
+REPLACED: Final = """
+    SELECT held_back.message_id FROM held_back CROSS JOIN changes ON target = held_back.message_id
+        AND changes.channel = held_back.channel AND reacts = 2 AND changes.author = held_back.author
+    WHERE held_back.channel = ? AND status = ? AND held_back.author = ?
 """
 DAMAGED_CHILDREN: Final = """
     UPDATE messages SET after_gap = 1 WHERE status = 0 AND number IN (

@@ -9,13 +9,13 @@ Rules:
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from google.protobuf.message import DecodeError as ProtobufDecodeError
 
 from proto import entry_pb2
-from sync.entry import HASH_SIZE, TEXT_MAX, Entry, Kind
+from sync.entry import HASH_SIZE, TEXT_MAX, Entry, Kind, decode_text, encode_text
 from sync.errors import DecodeError, LocalError
 from sync.machine import MessageId, PeerId
 
@@ -65,6 +65,21 @@ Change: TypeAlias = Edit | Reactions | Redaction
 
 
 @dataclass(frozen=True, slots=True)
+class Replacement:
+    """A text stands for the target, which its author had written with a clock far ahead.
+
+    It is a line itself, with an earlier Lamport time than the target's, which it does not name
+    among its parents: where the target is set aside, or is not at all, nobody misses it.
+    """
+
+    target: MessageId
+
+
+REPLACES: Final = b"\x1a\x20"
+"""What stands before the id in the body of a text that replaces another; few others have it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Look:
     """What the changes of a message have made of it."""
 
@@ -73,6 +88,13 @@ class Look:
     deleted: bool = False
     reactions: tuple[tuple[PeerId, tuple[str, ...]], ...] = ()
     """Who reacts with what, by author."""
+    replaced: bool = False
+    """Whether its author wrote it anew."""
+
+    @property
+    def hidden(self) -> bool:
+        """Whether nothing of it is shown."""
+        return self.deleted or self.replaced
 
 
 UNCHANGED: Final = Look()
@@ -140,27 +162,69 @@ def change_of(entry: Entry) -> Change | None:
     return change if named else None
 
 
+def touched_by(entry: Entry) -> Change | Replacement | None:
+    """Return what an entry does to another one: changes it, or stands for it."""
+    if entry.header.kind == Kind.TEXT:
+        replaces = replaced_in(Kind.TEXT, entry.body)
+        return None if replaces is None else Replacement(replaces)
+    return change_of(entry)
+
+
+def replaced_in(kind: int, body: bytes) -> MessageId | None:
+    """Return what a text of this body replaces; nearly always nothing, which costs 0.1 us."""
+    if REPLACES not in body or kind != Kind.TEXT:
+        return None
+    try:
+        replaces = decode_text(body).replaces
+    except DecodeError:
+        return None
+    return MessageId(replaces) if replaces else None
+
+
+def anew(entry: Entry) -> tuple[int, bytes, MessageId | None]:
+    """Return kind and body of an entry that says again what this one says, and what it is about.
+
+    A text says which one it stands for. A change stays as it is: of two alike one counts.
+    """
+    change = change_of(entry)
+    if change is not None:
+        return entry.header.kind, entry.body, change.target
+    if entry.header.kind != Kind.TEXT:
+        return entry.header.kind, entry.body, None
+    text = replace(decode_text(entry.body), replaces=entry.message_id)
+    return entry.header.kind, encode_text(text), None
+
+
 def look_of(target: Entry, entries: Iterable[Entry]) -> Look:
     """Return what `target` looks like, all `entries` that may change it being delivered."""
     wrote: Change | None = None
     reacted: dict[PeerId, Change] = {}
+    replaced = False
     for entry in sorted(entries, key=lambda one: (one.header.lamport, one.message_id)):
-        change = change_of(entry)
+        change = touched_by(entry)
         if change is None or change.target != target.message_id:
             continue
         if isinstance(change, Reactions):
             reacted[entry.header.author] = change
-        elif entry.header.author == target.header.author:
+        elif entry.header.author != target.header.author:
+            continue
+        elif isinstance(change, Replacement):
+            replaced = replaced or entry.header.lamport < target.header.lamport
+        else:
             wrote = change
-    return put_together(wrote, [(author, reacted[author]) for author in sorted(reacted)])
+    by_author = [(author, reacted[author]) for author in sorted(reacted)]
+    return put_together(wrote, by_author, replaced=replaced)
 
 
-def put_together(wrote: Change | None, reacted: Iterable[tuple[PeerId, Change]]) -> Look:
+def put_together(
+    wrote: Change | None, reacted: Iterable[tuple[PeerId, Change]], *, replaced: bool = False
+) -> Look:
     """Return the look of a message, from the changes that count.
 
     Args:
         wrote: the edit or redaction of its author, if any.
         reacted: the reactions of everybody, by author.
+        replaced: whether a text of its author stands for it.
     """
     reactions = tuple(
         [(who, change.emojis) for who, change in reacted if isinstance(change, Reactions)]
@@ -169,6 +233,7 @@ def put_together(wrote: Change | None, reacted: Iterable[tuple[PeerId, Change]])
         text=wrote.text if isinstance(wrote, Edit) else None,
         deleted=isinstance(wrote, Redaction),
         reactions=tuple([one for one in reactions[:REACTORS_MAX] if one[1]]),
+        replaced=replaced,
     )
 
 

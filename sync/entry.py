@@ -88,6 +88,8 @@ class Text:
 
     nick: str
     text: str
+    replaces: str = ""
+    """Id of the author's own text that this one stands for (`sync.changes`); empty for none."""
 
 
 def lipmaa(seq: int) -> int:
@@ -223,9 +225,9 @@ def encode_text(text: Text) -> bytes:
     if not 0 < len(text.nick) <= NICK_MAX:
         raise LocalError(f"A name has 1 to {NICK_MAX} characters; this one has {len(text.nick)}.")
     try:
-        return entry_pb2.TextBody(nick=text.nick, text=text.text).SerializeToString(
-            deterministic=True
-        )
+        replaces = bytes.fromhex(text.replaces) or None
+        parsed = entry_pb2.TextBody(nick=text.nick, text=text.text, replaces=replaces)
+        return parsed.SerializeToString(deterministic=True)
     except (UnicodeEncodeError, ValueError) as error:
         raise LocalError("The message has characters that are not valid Unicode.") from error
 
@@ -242,7 +244,8 @@ def decode_text(body: bytes) -> Text:
         raise DecodeError(f"not a text body: {error}") from error
     if len(parsed.nick) > NICK_MAX or len(parsed.text) > TEXT_MAX:
         raise DecodeError(f"nick of {len(parsed.nick)}, text of {len(parsed.text)} characters")
-    return Text(parsed.nick, parsed.text)
+    replaces = parsed.replaces.hex() if len(parsed.replaces) == HASH_SIZE else ""
+    return Text(parsed.nick, parsed.text, replaces)
 
 
 def _header_from_wire(parsed: entry_pb2.Header) -> Header:

@@ -240,6 +240,21 @@ class PeerInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class ContradictionInfo:
+    """`author` signed two entries that cannot both be true: a copied profile, or two faces."""
+
+    channel: ChannelId
+    author: PeerId
+    what: str
+    """`fork`: both have one number of one log; `backlink`, `skiplink`: one names the other as an
+    earlier one of its log, which that is not."""
+    seq: int
+    """The number that is taken twice, or the one of the entry that names."""
+    message_ids: tuple[MessageId, MessageId]
+    """The later one, or the one that names; and the other."""
+
+
+@dataclass(frozen=True, slots=True)
 class KeyWarning:
     """`peer` goes by a name that the key `known` is known by; the person has to answer that."""
 

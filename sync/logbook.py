@@ -263,7 +263,7 @@ class Logbook:
         if message_id not in self._missing:
             return False
         del self._missing[message_id]
-        return message_id == delivered or message_id in group.parked
+        return message_id == delivered or message_id in group.aside
 
     def _told_by(
         self, group: Group, event: values.Input, effects: Sequence[values.Effect]

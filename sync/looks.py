@@ -14,10 +14,11 @@ def changed(line: Line, look: Look, me: PeerId) -> Line:
     text = line.text if look.text is None else look.text
     return replace(
         line,
-        text="" if look.deleted else text,
+        text="" if look.hidden else text,
         edited=look.text is not None,
-        deleted=look.deleted,
-        reactions=() if look.deleted else reactions_of(look, me),
+        deleted=look.hidden,
+        reactions=() if look.hidden else reactions_of(look, me),
+        replaced=look.replaced,
     )
 
 

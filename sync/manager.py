@@ -92,6 +92,19 @@ class Ended:
     peer: PeerId
     converged: bool
     got: int = 0
+    put_off: bool = False
+    """Whether `Sought` tells when to try again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """A channel wants sessions with these peers now, because of `why`."""
+
+    channel: ChannelId
+    peers: tuple[PeerId, ...]
+    why: str
+    once: bool = False
+    """Whether they are of a part only, and the channel itself says what follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +114,7 @@ class Rebuilt:
     channel: ChannelId
 
 
-Input: TypeAlias = Joined | Left | LackingNow | Asked | Ended | Rebuilt | Tick
+Input: TypeAlias = Joined | Left | LackingNow | Asked | Ended | Sought | Rebuilt | Tick
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +137,8 @@ class Wish:
     why: str
     failures: int = 0
     span: Nanos | None = None
+    once: bool = False
+    """See `Sought`."""
 
 
 @dataclass(slots=True)
@@ -171,11 +186,15 @@ class Manager:
                 self._on_lacking(channel, count, peers, now)
             case Asked(channel, peer):
                 self._wish(channel, peer, Wish(now, ASKED))
-            case Ended(channel, peer, converged, got):
-                self._on_ended(channel, peer, now, converged=converged, got=got)
+            case Ended():
+                self._on_ended(event, now)
+            case Sought(channel, peers, why, once):
+                for peer in peers:
+                    self._wishes.pop((channel, peer), None)
+                    self._wish(channel, peer, Wish(now, why, once=once))
             case Rebuilt(channel):
                 for _, peer in [key for key in self._running if key[0] == channel]:
-                    self._on_ended(channel, peer, now, converged=False)
+                    self._on_ended(Ended(channel, peer, converged=False), now)
             case Tick():
                 self._wish_regularly(now)
             case _:
@@ -279,25 +298,26 @@ class Manager:
     def _peers(self, channel: ChannelId) -> list[PeerId]:
         return sorted(key[1] for key in self._linked if key[0] == channel)
 
-    def _on_ended(
-        self, channel: ChannelId, peer: PeerId, now: Nanos, *, converged: bool, got: int = 0
-    ) -> None:
+    def _on_ended(self, event: Ended, now: Nanos) -> None:
         """Try again what failed, ever later; ask somebody else while something is missing."""
+        channel, peer, converged = event.channel, event.peer, event.converged
         ended = self._running.pop((channel, peer), None)
-        failures = ended.failures + 1 if ended is not None and not got else 1
+        failures = ended.failures + 1 if ended is not None and not event.got else 1
         at = now + min(RETRY_FIRST << min(failures - 1, 6), RETRY_MAX)
         if converged:
             self._wishes.pop((channel, peer), None)
-        elif ended is not None and ended.why != MISSING:
+        elif event.put_off:
+            self._wish(channel, peer, Wish(now + RETRY_MAX, CUT_SHORT))
+        elif ended is not None and ended.why != MISSING and not ended.once:
             self._wish(channel, peer, Wish(at, ended.why, failures, ended.span))
         elif ended is None:  # it may be over for the peer, which then does not try again
             self._wish(channel, peer, Wish(now + 2 * RETRY_FIRST, CUT_SHORT))
         search = self._searches.get(channel)
         if search is None or not search.lacking:
             return
-        if got:
+        if event.got:
             search.news()
-        elif converged and (ended is None or ended.span is None):
+        elif converged and (ended is None or (ended.span is None and not ended.once)):
             search.tried |= {peer} & {*self._peers(channel)}  # it lacks it too
         if not self._is_asking(channel, now):
             search.plan(self._peers(channel), now)

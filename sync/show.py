@@ -1,6 +1,6 @@
 """From the machines' state and effects to what the UI may know (`sync.view`)."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from sync.changes import CHANGING
@@ -8,19 +8,28 @@ from sync.digest import ROW_BYTES
 from sync.entry import Entry, Kind, Text, decode_text
 from sync.errors import DecodeError
 from sync.group import values
+from sync.group.clock_values import Answer
 from sync.group.group import Group
+from sync.group.records import Contradiction
+from sync.group.reference import AGREE, END
 from sync.group.session import Session
 from sync.looks import changed
-from sync.machine import ChannelId, PeerId
+from sync.machine import ChannelId, Nanos, PeerId
 from sync.manager import PROTOCOL
 from sync.membership import Membership
 from sync.sds.channel import Channel
 from sync.sds.evidence import Evidence
 from sync.sds.message import Delivery
 from sync.view import (
+    AheadShown,
     AnswerInfo,
     BloomInfo,
     ChannelInfo,
+    ClockAnswer,
+    ClockInfo,
+    ClockQuestion,
+    ClockVoter,
+    ContradictionInfo,
     DeliveryShown,
     DiscardedShown,
     Event,
@@ -73,6 +82,12 @@ def line_of(
     )
 
 
+def info_of(found: Contradiction) -> ContradictionInfo:
+    """Return what the UI may know of a contradiction among an author's entries."""
+    ids = (found.message_id, found.other)
+    return ContradictionInfo(found.channel, found.author, found.what.value, found.seq, ids)
+
+
 def text_of(entry: Entry) -> Text:
     """Return nick and text of an entry; one of an unknown kind says so."""
     if entry.header.kind != Kind.TEXT:
@@ -111,6 +126,13 @@ def event_of(
                 return None
             line = line_of(channel, entry, me, delivery, after_gap=False)
             return PreviewShown(replace(changed(line, look, me), loading=True))
+        case values.SetAside(_, entry, delivery, waits):
+            if entry.header.kind in CHANGING:
+                return None
+            line = line_of(channel, entry, me, delivery, after_gap=False)
+            return PreviewShown(replace(line, parked=True, waits=waits))
+        case values.AuthorAhead(peer, nick, ahead_ns):
+            return AheadShown(channel, peer, nick, ahead_ns)
         case values.DeliveryChanged(message_id, delivery):
             return DeliveryShown(channel, message_id, delivery)
         case values.Missing(message_id, named_by):
@@ -176,6 +198,65 @@ def _session_info(channel: ChannelId, session: Session) -> SessionInfo:
     )
 
 
+def clock_info(
+    groups: Mapping[ChannelId, Group], now: Nanos, nick_of: Callable[[PeerId], str]
+) -> ClockInfo:
+    """Return what is thought of our clock: the judges of all channels, as one."""
+    references = {channel: group.aside.reference for channel, group in groups.items()}
+    if not references:
+        return ClockInfo()
+    own = next(iter(references.values())).own
+    moved = [one.ruling.offset - one.own.offset for one in references.values()]
+    answered = {one.kept.answer for one in references.values()} - {Answer.NONE}
+    answer = min(answered, key=lambda one: one.value, default=Answer.NONE)
+    return ClockInfo(
+        is_clock=own.released <= now + own.offset < END,
+        synchronised=own.synchronised,
+        moved_ns=max(moved, key=abs),
+        question=_clock_question(groups, now, nick_of),
+        answer=ClockAnswer(answer.value),
+    )
+
+
+def _clock_question(
+    groups: Mapping[ChannelId, Group], now: Nanos, nick_of: Callable[[PeerId], str]
+) -> ClockQuestion | None:
+    """Return what the person is asked, of several channels at once where they ask the same.
+
+    What those with standing ask comes first.
+    """
+    asking = [
+        (channel, question)
+        for channel, group in groups.items()
+        if (question := group.aside.reference.ruling.question) is not None
+    ]
+    if not asking:
+        return None
+    _, first = min(asking, key=lambda one: (not one[1].standing, one[0]))
+    same = [
+        (channel, question)
+        for channel, question in asking
+        if question.standing == first.standing and abs(question.ahead - first.ahead) <= AGREE
+    ]
+    voters = {
+        vote.peer: ClockVoter(
+            vote.peer,
+            nick_of(vote.peer),
+            vote.offset - groups[channel].aside.reference.ours,
+            vote.standing,
+        )
+        for channel, question in same
+        for vote in question.votes
+    }
+    return ClockQuestion(
+        voters=tuple(voters.values()),
+        ahead_ns=first.ahead,
+        sets_aside=sum(groups[channel].would_set_aside(one, now) for channel, one in same),
+        standing=first.standing,
+        channels=tuple([channel for channel, _ in same]),
+    )
+
+
 def channel_info(group: Group, membership: Membership) -> ChannelInfo:
     """Return what the channel list and the debug pane show of a channel."""
     sds = group.sds
@@ -193,8 +274,8 @@ def channel_info(group: Group, membership: Membership) -> ChannelInfo:
         lost=len(incoming.lost),
         lost_ids=tuple(list(incoming.lost)[-ROWS_MAX:]),
         loading=len(group.loading),
-        parked=len(group.parked),
-        parked_own=tuple(group.parked.of(sds.me)[:ROWS_MAX]),
+        parked=len(group.aside),
+        parked_own=tuple(group.aside.own()[:ROWS_MAX]),
         outgoing=tuple(
             [
                 OutgoingInfo(

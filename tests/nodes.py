@@ -17,6 +17,7 @@ from storage.journal import SqliteJournal
 from storage.members import Members
 from sync.entry import Kind, Text, encode_text
 from sync.errors import RemoteError
+from sync.group.clock_values import Follows
 from sync.identity import Identity
 from sync.machine import SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.membership import Membership
@@ -74,6 +75,12 @@ class MovableClock(clock.Clock):
     def now(self) -> Nanos:
         return super().now() + self._ahead
 
+    def awake(self) -> Nanos:
+        return super().awake() + self._ahead
+
+    def synchronised(self) -> bool:
+        return False
+
     def wall(self) -> Nanos:
         return super().wall() + self._ahead + self._wall_ahead
 
@@ -103,6 +110,7 @@ class Station:
         self.frames: list[tuple[PeerId, ChannelId, bytes]] = []
         self.refusals: list[tuple[str, str]] = []
         self.knocks: list[PeerId] = []
+        self.pongs: list[Nanos | None] = []
         self.renames = 0
         self.tasks: list[asyncio.Task[None]] | None = None
         addresses = Addresses(Random(1))
@@ -141,6 +149,13 @@ class Station:
         del peer
         self.renames += 1
 
+    def ponged(self, peer: PeerId) -> None:
+        self.pongs += [link.wall_offset for link in self.mesh.links[peer]]
+
+    def follows(self, peer: PeerId) -> Follows:
+        del peer
+        return Follows.NOBODY
+
     def knocked(self, peer: PeerId) -> None:
         self.knocks.append(peer)
 
@@ -150,8 +165,8 @@ class Station:
     async def offered(self, stream: SecureStream, opened: Open) -> Serve:
         raise RemoteError(f"no sessions here, for {stream.peer} neither: {opened.protocol}")
 
-    async def breathe(self) -> None:
-        return
+    async def breathe(self, peer: PeerId) -> None:
+        del peer
 
 
 @asynccontextmanager

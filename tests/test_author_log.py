@@ -71,6 +71,6 @@ def test_an_own_message_from_the_future_shows_a_clone_as_well() -> None:
 
     effects = alice.hear(twin)
 
-    assert twin.entry.message_id in alice.group.parked
+    assert twin.entry.message_id in alice.group.aside.parked
     assert only(values.SetLog, effects) == [values.SetLog(CHANNEL, 101)]
     assert alice.write("mine").entry.header.log == 101

@@ -105,8 +105,8 @@ def test_both_sides_of_a_cut_are_compared_by_ranges() -> None:
 
     assert "64 parts to compare" in told(run)
     ended = run.world.witness.sessions
-    assert ended
-    assert all(one.converged for one in ended)
+    assert any(one.converged and one.need for one in ended)
+    assert all(one.converged or one.put_off or "closed" in one.result for one in ended)
 
 
 def test_the_newcomer_gets_every_line_once() -> None:

@@ -113,7 +113,7 @@ def test_a_start_brings_back_log_buffers_and_clock() -> None:
         waiting.content = waiting.content._replace(via=None)  # the disk knows no links
     assert after.sds.incoming.waiting == before.sds.incoming.waiting
     assert len(after.holdings) == len(before.holdings) == 3
-    assert parked.entry.message_id in after.parked
+    assert parked.entry.message_id in after.aside
     following = alice.write("next").entry.header
     assert (following.log, following.seq) == (1, 2)
     assert following.backlink == mine.entry.message_id

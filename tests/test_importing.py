@@ -9,6 +9,7 @@ import pytest
 
 from storage.archive import FILES_AT_ONCE, Archive
 from storage.importing import (
+    AHEAD,
     MISPLACED,
     NO_ROW,
     OTHER_ID,
@@ -24,7 +25,6 @@ from sync.errors import LocalError, StorageError
 from sync.group import writer
 from sync.group.group import RESTORED
 from sync.group.ingest import Gate, message_of
-from sync.group.parked import PARKED
 from sync.group.records import Altered
 from sync.group.values import Record, StoredMessage
 from sync.identity import verify
@@ -205,7 +205,7 @@ async def test_what_is_stamped_in_the_future_is_set_aside_and_that_is_said(tmp_p
         result = await imported(store, tmp_path / "export")
         state = await store.journal.restore(CHANNEL)
 
-    assert (result.new, list(result.warnings)) == (1, [PARKED])
+    assert (result.new, list(result.warnings)) == (1, [AHEAD])
     assert len(state.parked) == 1
     assert state.log == b""
 

@@ -8,6 +8,7 @@ from itertools import permutations, product
 
 import pytest
 
+from sync.group.clock_values import Follows
 from sync.identity import Identity
 from sync.machine import SECOND
 from sync.net.clock import draw_key
@@ -125,13 +126,13 @@ async def test_only_the_answer_to_the_last_ping_counts() -> None:
         link.ping(NOW, NOW)
         link.ping(NOW + SECOND, NOW + SECOND)
 
-        link.ponged(Pong(1, NOW), NOW + 2 * SECOND, NOW)
-        assert (link.answered_at, link.rtt, link.clock_offset) == (0, None, None)
-        link.ponged(Pong(2, NOW + 9 * SECOND), NOW + 3 * SECOND, NOW + 3 * SECOND)
+        assert not link.ponged(Pong(1, NOW), NOW + 2 * SECOND)
+        assert (link.answered_at, link.rtt, link.wall_offset) == (0, None, None)
+        assert link.ponged(Pong(2, NOW + 9 * SECOND, Follows.YOU), NOW + 3 * SECOND)
 
         assert link.answered_at == NOW + 3 * SECOND
         assert link.rtt == 2 * SECOND
-        assert link.clock_offset == 7 * SECOND
+        assert (link.wall_offset, link.follows) == (7 * SECOND, Follows.YOU)
 
 
 async def test_what_is_queued_goes_out_before_the_goodbye() -> None:

@@ -77,9 +77,8 @@ def test_what_comes_while_the_disk_is_read_follows_at_once() -> None:
     alice.hear(older)
     alice.hear(oldest)
 
-    alice.tell(values.PeerGone(bob.peer_id))
-    then = NOW + PATIENCE
-    effects = alice.advance(then)
+    then = NOW + SECOND
+    effects = alice.tell(values.PeerGone(bob.peer_id), then)  # but nothing is missing any more
     for come_meanwhile in (live, last):
         [wanted] = only(values.LoadHeldBack, effects)
         outlines = alice.disk.load_held_back(wanted.after, wanted.limit)
@@ -249,8 +248,7 @@ def test_of_history_on_its_way_only_what_its_author_sent_is_acknowledged_by_name
     alice.tell(values.Arrived(bob.peer_id, older.payload))
     alice.hear(live)
     alice.tell(values.Arrived(bob.peer_id, oldest.payload))
-    alice.tell(values.PeerGone(bob.peer_id))
-    swept(alice, alice.advance(NOW + PATIENCE), NOW + PATIENCE)
+    swept(alice, alice.tell(values.PeerGone(bob.peer_id)), NOW)
 
     assert len(alice.shown()) == 3
     assert [*alice.group.sds.log.owed] == [live.entry.message_id]

@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Sequence
 from itertools import pairwise
 
+from sync.group.session_values import PUT_OFF, SHARE
 from sync.machine import HOUR, MINUTE, SECOND, ChannelId, Nanos, PeerId, Tick
 from sync.manager import (
     AGAIN_AFTER,
@@ -27,6 +28,7 @@ from sync.manager import (
     Left,
     Manager,
     Rebuilt,
+    Sought,
     Start,
 )
 from sync.searching import NAMES_PAUSE_MAX, STEP_FIRST
@@ -429,3 +431,32 @@ def test_alone_nothing_is_compared_regularly() -> None:
 
     assert made.handle(Tick(), due(made)) == []
     assert made.deadline() is None
+
+
+def test_a_channel_that_seeks_sessions_gets_them_at_once_as_far_as_there_are_places() -> None:
+    made = manager(*PEERS[:6])
+
+    started = made.handle(Sought(LOBBY, tuple(PEERS[:6]), SHARE, once=True), NOW)
+
+    assert [start.peer for start in started] == PEERS[:SESSIONS_MAX]
+    assert {start.why for start in started} == {SHARE}
+
+
+def test_a_share_that_failed_is_not_tried_again_by_itself() -> None:
+    made = manager(PEERS[0])
+    made.handle(Sought(LOBBY, (PEERS[0],), SHARE, once=True), NOW)
+
+    made.handle(Ended(LOBBY, PEERS[0], converged=False), NOW)
+
+    assert due(made) > NOW + RETRY_MAX
+
+
+def test_who_was_put_off_has_its_turn_when_the_channel_says_so_and_in_a_minute_at_latest() -> None:
+    made = manager()
+    made.handle(Joined(LOBBY, PEERS[0]), NOW)
+    made.handle(Ended(LOBBY, PEERS[0], converged=False, put_off=True), NOW)
+
+    assert due(made) == NOW + RETRY_MAX
+    [start] = made.handle(Sought(LOBBY, (PEERS[0],), PUT_OFF), NOW + SECOND)
+
+    assert (start.peer, start.why) == (PEERS[0], PUT_OFF)

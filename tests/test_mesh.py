@@ -388,30 +388,6 @@ async def test_a_new_name_reaches_the_other() -> None:
         await until(lambda: bob.mesh.nick_of(alice.me) == "alicia", "the new name")
 
 
-async def test_the_reference_clock_is_the_median_of_those_who_share_a_channel() -> None:
-    alice, bob, carol = (Station(name, "tea") for name in ("alice", "bob", "carol"))
-    eve = Station("eve")
-    for station, seconds in ((bob, 100), (carol, 60), (eve, -10_000)):
-        station.clock.set_wall(seconds * SECOND)
-    async with stations(alice, bob, carol, eve):
-        for station in (bob, carol, eve):
-            await alice.mesh.connect(HOST, station.port)
-        links = alice.mesh.link_to
-        await until(
-            lambda: all((link := links(one.me)) and link.rtt for one in (bob, carol, eve)),
-            "all clocks are known",
-        )
-        await until(lambda: len(alice.shared) == 2, "both share the channel")
-
-        assert abs(alice.mesh.clock_offset() - 60 * SECOND) < SECOND
-
-
-def test_of_two_clocks_our_own_counts() -> None:
-    alice = Station("alice")
-
-    assert alice.mesh.clock_offset() == 0
-
-
 @pytest.mark.parametrize("proved", [(), ("lobby",), ("tea",)], ids=["nothing", "open", "private"])
 async def test_who_floods_from_one_address_keeps_nobody_else_out(
     monkeypatch: pytest.MonkeyPatch, proved: tuple[str, ...]

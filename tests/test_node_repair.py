@@ -5,18 +5,24 @@ from pathlib import Path
 import pytest
 
 from sync.entry import Kind
+from sync.group.clock_values import Policy
 from sync.group.records import StoredMessage
-from sync.machine import HOUR, MINUTE, SECOND, MessageId, Nanos
+from sync.machine import DAY, MINUTE, SECOND, MessageId
 from sync.sds.message import HistoryEntry, Message
 from sync.sds.message import Kind as SdsKind
 from sync.sds.wire import decode, encode
-from sync.view import FoundShown, MessageShown, MissingShown, WithdrawnShown
+from sync.view import (
+    FoundShown,
+    MessageShown,
+    MissingShown,
+    PreviewShown,
+    ReplacedShown,
+    WithdrawnShown,
+)
 from tests.entries import Author
 from tests.nodes import HOST, TEA, Host, Station, host, meet, stations, until
 
 pytestmark = pytest.mark.net
-
-YEARS_75: Nanos = 75 * 8766 * HOUR
 
 
 class Eve(Station):
@@ -102,7 +108,7 @@ async def test_a_wish_asks_at_once_and_again_when_answers_had_their_time(tmp_pat
         assert alice.texts() == ["lost on the way", "builds on it"]
 
 
-async def test_what_was_written_with_a_clock_of_2100_is_set_aside_and_can_be_sent_anew(
+async def test_what_was_written_with_a_clock_a_day_ahead_is_set_aside_and_can_be_sent_anew(
     tmp_path: Path,
 ) -> None:
     async with (
@@ -110,19 +116,34 @@ async def test_what_was_written_with_a_clock_of_2100_is_set_aside_and_can_be_sen
         host(tmp_path, "bob", "tea") as bob,
         host(tmp_path, "carol", "tea") as carol,
     ):
-        alice.clock.set_wall(YEARS_75)
-        await until(lambda: alice.node.ticking.offset > YEARS_75 // 2, "alice's clock is wrong")
-        early = await alice.write(TEA, "hello from 2100")
+        for each in (alice, bob, carol):
+            each.node.clocks.standing = lambda _: True
+            each.node.clocks.policy = Policy.ASK
+        alice.clock.set_wall(DAY)
+        await until(lambda: "jumped" in alice.notices(), "alice's clock is wrong")
+        early = await alice.write(TEA, "hello from tomorrow")
         await meet(alice, bob, carol)
+        await until(lambda: alice.node.snapshot().clock.question, "alice is asked")
+        waiting = await alice.write(TEA, "is anybody there?")
+        question = alice.node.snapshot().clock.question
+        assert question is not None
+        assert sorted(voter.nick for voter in question.voters) == ["bob", "carol"]
+        assert abs(question.ahead_ns + DAY) < MINUTE
+        assert question.sets_aside == 2
+        [shown] = alice.shown(PreviewShown)
+        assert (shown.line.message_id, shown.line.waits) == (waiting, True)
+
+        alice.node.answer_clock(follow=True)
         await until(lambda: alice.shown(WithdrawnShown), "alice is told")
         assert alice.shown(WithdrawnShown) == [WithdrawnShown(TEA, (early,))]
         assert "/resend" in alice.notices()
 
         await until(lambda: alice.node.is_set_aside(TEA, early), "alice began anew")
         anew = await alice.node.write_anew(TEA, early)
-        await until(lambda: bob.texts() and carol.texts(), "the others read it")
+        await until(lambda: len(bob.texts()) == len(carol.texts()) == 2, "the others read both")
 
-        assert bob.texts() == carol.texts() == ["hello from 2100"]
+        assert bob.texts() == carol.texts() == ["is anybody there?", "hello from tomorrow"]
+        assert [(one.message_id, one.by) for one in alice.shown(ReplacedShown)][1] == (early, anew)
         line = alice.shown(MessageShown)[-1].line
         assert line.message_id == anew
         assert abs(line.created_ns - bob.clock.wall()) < MINUTE

@@ -1,10 +1,16 @@
 """Wrong clocks: messages from the future wait for their time, within bounds."""
 
+from dataclasses import replace
+
 import pytest
 
+from sync.entry import Kind, Text, encode_text
 from sync.group import values
-from sync.group.parked import CLOCK_AHEAD_MAX, PARKED_PER_AUTHOR_MAX
-from sync.machine import MILLISECOND, MINUTE, SECOND
+from sync.group.clock_values import Policy
+from sync.group.ingest import outline_of
+from sync.group.parked import CLOCK_AHEAD_MAX, PARKED_MAX, PARKED_PER_AUTHOR_MAX, Parked
+from sync.group.values import Effect
+from sync.machine import DAY, MILLISECOND, MINUTE, SECOND, MessageId, PeerId
 from sync.sds.message import Delivery
 from tests.entries import Author
 from tests.groups import NOW, NOW_MS, Member, arrived, name_of, only, sds_of
@@ -59,7 +65,7 @@ def test_the_far_future_does_not_end_the_channel() -> None:
     mine = alice.write("still here").entry.header
 
     assert mine.lamport == NOW_MS
-    assert len(alice.group.parked) == 2  # 2**31 - 1 ms is a day in 1970
+    assert len(alice.group.aside.parked) == 2  # 2**31 - 1 ms is a day in 1970
 
 
 def test_parked_messages_are_bounded_per_author() -> None:
@@ -72,8 +78,8 @@ def test_parked_messages_are_bounded_per_author() -> None:
     alice.hear(honest)
 
     assert len(only(values.Refused, doom[-1])) == 1
-    assert len(alice.group.parked) == PARKED_PER_AUTHOR_MAX + 1
-    assert honest.entry.message_id in alice.group.parked
+    assert len(alice.group.aside.parked) == PARKED_PER_AUTHOR_MAX + 1
+    assert honest.entry.message_id in alice.group.aside.parked
 
 
 @pytest.mark.parametrize("again", [False, True])
@@ -149,23 +155,35 @@ def test_old_stamps_are_let_in() -> None:
 # --- Our own clock was wrong ---------------------------------------------------------------------
 
 
-def ahead_of(member: Member, peers: int, *, by: int = 10 * MINUTE) -> list[values.StoredMessage]:
-    """What `member` wrote with a clock that was `by` ahead, alone; then `peers` are there."""
-    member.tell(values.ReferenceClock(by))
+def ahead_of(member: Member, *, by: int = 10 * MINUTE) -> list[values.StoredMessage]:
+    """What `member` wrote alone, with a clock that was `by` ahead; then it was set right."""
+    member.tell(values.OwnClock(by))
     written = [member.write(text) for text in ("one", "two")]
-    member.join(*(Author(f"peer {number}").peer_id for number in range(peers)))
+    member.tell(values.OwnClock(0, was_set=True))
     return written
 
 
-def test_what_was_written_with_a_clock_ahead_is_set_aside_and_told_once_others_show_it() -> None:
+def meets(member: Member, name: str, *, offset: int = 0, standing: bool = True) -> list[Effect]:
+    """Somebody joins whose clock is `offset` ahead of the machines' clock of `member`."""
+    peer = Author(name).peer_id
+    member.join(peer)
+    return member.tell(values.MemberClock(peer, offset, name, standing))
+
+
+@pytest.mark.parametrize("standing", [False, True])
+def test_what_was_written_with_a_clock_ahead_is_set_aside_once_one_other_shows_the_time(
+    *, standing: bool
+) -> None:
     alice = Member("alice")
     before = alice.write("before")
-    written = ahead_of(alice, peers=2)
+    written = ahead_of(alice)
     log = alice.disk.log_number
+    alone = alice.shown()
 
-    effects = alice.tell(values.ReferenceClock(0))
+    effects = meets(alice, "bob", offset=AHEAD_MS * MILLISECOND - SECOND, standing=standing)
 
     ids = tuple(one.entry.message_id for one in written)
+    assert alone == [before.entry.message_id, *ids], "alone nobody knows which time was wrong"
     assert only(values.Withdrawn, effects) == [values.Withdrawn(ids)]
     assert "everywhere: 2." in only(values.Warned, effects)[0].text
     assert effects[-1] == values.BeginAnew()
@@ -173,11 +191,26 @@ def test_what_was_written_with_a_clock_ahead_is_set_aside_and_told_once_others_s
     assert alice.disk.log_number != log
 
 
+def test_it_is_set_aside_after_a_start_as_well_and_stays_so() -> None:
+    alice = Member("alice")
+    written = ahead_of(alice)
+    alice.start()
+
+    effects = meets(alice, "bob")
+    alice.start()
+    again = alice.tell(values.OwnClock(0)) + meets(alice, "bob") + alice.advance(NOW + SECOND)
+
+    ids = tuple(one.entry.message_id for one in written)
+    assert only(values.Withdrawn, effects) == [values.Withdrawn(ids)]
+    assert only(values.Withdrawn, again) == []
+    assert alice.shown() == []
+
+
 def test_after_that_we_go_on_in_a_new_log_with_the_right_time() -> None:
     alice = Member("alice")
     alice.write("before")
-    ahead_of(alice, peers=2)
-    alice.tell(values.ReferenceClock(0))
+    ahead_of(alice)
+    meets(alice, "bob")
     alice.start()
 
     header = alice.write("again").entry.header
@@ -186,15 +219,14 @@ def test_after_that_we_go_on_in_a_new_log_with_the_right_time() -> None:
     assert header.created_ns == NOW + 1
     assert header.lamport == NOW_MS + 1
     assert not only(values.Broadcast, alice.advance(NOW + SECOND))
-    assert len(alice.group.parked.of(alice.peer_id)) == 2
+    assert len(alice.group.aside.parked.of(alice.peer_id)) == 2
 
 
-@pytest.mark.parametrize("peers", [0, 1])
-def test_one_peer_alone_does_not_judge_whose_clock_is_right(peers: int) -> None:
+def test_who_does_not_agree_with_our_clock_takes_nothing_back() -> None:
     alice = Member("alice")
-    ahead_of(alice, peers=peers)
+    ahead_of(alice)
 
-    effects = alice.tell(values.ReferenceClock(0))
+    effects = meets(alice, "bob", offset=-CLOCK_AHEAD_MAX - 1)
 
     assert only(values.Withdrawn, effects) == []
     assert len(alice.shown()) == 2
@@ -202,11 +234,140 @@ def test_one_peer_alone_does_not_judge_whose_clock_is_right(peers: int) -> None:
 
 def test_what_is_less_than_five_minutes_ahead_stays() -> None:
     alice = Member("alice")
-    ahead_of(alice, peers=2, by=CLOCK_AHEAD_MAX - SECOND)
+    ahead_of(alice, by=CLOCK_AHEAD_MAX - SECOND)
 
-    effects = alice.tell(values.ReferenceClock(0))
+    assert only(values.Withdrawn, meets(alice, "bob")) == []
 
-    assert only(values.Withdrawn, effects) == []
+
+def test_a_time_server_says_the_same_where_there_are_no_links() -> None:
+    alice = Member("alice")
+    ahead_of(alice)
+    alice.tell(values.Audience(3))
+
+    assert len(only(values.Withdrawn, alice.tell(values.ReferenceClock(0)))) == 1
+
+
+# --- Our own clock is wrong ----------------------------------------------------------------------
+
+
+def asked(standing: bool = True) -> tuple[Member, list[values.StoredMessage]]:
+    """Alice wrote alone with a clock ten minutes ahead, and then bob was there."""
+    alice = Member("alice")
+    alice.tell(values.OwnClock(10 * MINUTE, policy=Policy.ASK))
+    written = [alice.write("alone")]
+    effects = meets(alice, "bob", standing=standing)
+    [judged] = only(values.ClockJudged, effects)
+    assert judged.question is not None
+    assert alice.group.would_set_aside(judged.question, NOW) == 1
+    return alice, written
+
+
+def waits(alice: Member) -> values.StoredMessage:
+    """A line that alice writes, and that nobody is sent."""
+    body = encode_text(Text("alice", "waits"))
+    effects = alice.tell(values.Write(7, Kind.TEXT, body))
+    [stored] = only(values.StoreMessage, effects)
+    message_id = stored.message.entry.message_id
+    assert stored.status is values.Status.PARKED
+    assert only(values.Written, effects) == [values.Written(7, message_id)]
+    [shown] = only(values.SetAside, effects)
+    assert (shown.message_id, shown.waits) == (message_id, True)
+    assert not only(values.Broadcast, effects)
+    return stored.message
+
+
+def test_what_those_with_standing_would_set_aside_waits_for_the_answer() -> None:
+    alice, written = asked()
+    waiting = waits(alice)
+
+    stayed = alice.tell(values.ClockAnswered(follow=False))
+
+    ids = [written[0].entry.message_id, waiting.entry.message_id]
+    assert [one.message_id for one in only(values.BroadcastStored, stayed)] == ids[1:]
+    assert alice.shown() == ids
+    assert list(alice.group.sds.outgoing.pending) == ids
+    assert alice.write("goes out at once").entry.header.seq == 3
+
+
+def test_whoever_follows_has_it_written_anew() -> None:
+    alice, written = asked()
+    waiting = waits(alice)
+    log = alice.disk.log_number
+
+    effects = alice.tell(values.ClockAnswered(follow=True))
+    alice.start()
+
+    assert only(values.Withdrawn, effects) == [values.Withdrawn((written[0].entry.message_id,))]
+    assert only(values.WriteAnew, effects) == [values.WriteAnew((waiting.entry.message_id,))]
+    assert effects[-1] == values.BeginAnew()
+    assert alice.disk.log_number != log
+    assert alice.disk.clock.shift == -10 * MINUTE
+
+
+def test_what_strangers_would_set_aside_goes_out() -> None:
+    alice, _ = asked(standing=False)
+
+    written = alice.write("goes out")
+
+    assert alice.shown()[1:] == [written.entry.message_id]
+
+
+def test_what_waits_goes_out_by_itself_once_the_others_would_take_it() -> None:
+    alice, _ = asked()
+    waiting = waits(alice).entry.message_id
+
+    early = alice.advance(NOW + 10 * MINUTE - CLOCK_AHEAD_MAX - SECOND)
+    in_time = alice.advance(NOW + 10 * MINUTE - CLOCK_AHEAD_MAX + SECOND)
+
+    assert waiting not in [one.message_id for one in only(values.BroadcastStored, early)]
+    assert waiting in [one.message_id for one in only(values.BroadcastStored, in_time)]
+    assert waiting in alice.shown()
+
+
+def test_without_a_clock_nothing_is_set_aside_and_nothing_let_in() -> None:
+    alice, bob = Member("alice"), Author("bob")
+    alice.hear(ahead := bob.write("ahead", lamport=NOW_MS + 2 * AHEAD_MS))
+    to_1970 = -NOW
+
+    alice.tell(values.OwnClock(to_1970, was_set=True, released=NOW - DAY))
+    later = bob.write("later", lamport=NOW_MS + 3 * AHEAD_MS)
+    alice.hear(later)
+    mine = alice.write("mine").entry.header
+
+    assert alice.shown() == [later.entry.message_id, mine_id(alice)]
+    assert ahead.entry.message_id in alice.group.aside
+    assert mine.created_ns == NOW - DAY, "no entry is older than the program"
+
+
+def mine_id(alice: Member) -> str:
+    """The id of the newest message."""
+    return alice.shown()[-1]
+
+
+def test_one_person_is_told_of_once() -> None:
+    alice, bob, carol = Member("alice"), Author("bob"), Author("carol")
+    ahead = NOW_MS + 2 * AHEAD_MS
+
+    told = [
+        only(values.AuthorAhead, alice.hear(one.write("hello", lamport=ahead + number)))
+        for number, one in enumerate((bob, bob, carol, bob))
+    ]
+
+    assert [len(one) for one in told] == [1, 0, 1, 0]
+    assert told[0] == [values.AuthorAhead(bob.peer_id, "bob", 2 * AHEAD_MS * MILLISECOND)]
+
+
+def test_parked_messages_are_bounded_over_all_authors_but_those_with_standing() -> None:
+    parked = Parked()
+    author = Author("mallory")
+    outline = outline_of(author.write("doom", lamport=2**40))
+    for number in range(PARKED_MAX):
+        peer = PeerId(f"{number // PARKED_PER_AUTHOR_MAX:064x}")
+        parked.add(replace(outline, message_id=MessageId(f"{number:064x}"), sender_id=peer))
+
+    assert parked.full(PeerId("bob"))
+    assert not parked.full(PeerId("bob"), known=True)
+    assert parked.full(PeerId(f"{0:064x}"), known=True)
 
 
 def test_a_message_set_aside_is_missed_by_nobody() -> None:
@@ -246,4 +407,4 @@ def test_a_millisecond_more_than_five_minutes_ahead_is_set_aside() -> None:
     alice.hear(bob.write("hello", lamport=NOW_MS + AHEAD_MS + 1))
 
     assert alice.shown() == []
-    assert len(alice.group.parked) == 1
+    assert len(alice.group.aside.parked) == 1

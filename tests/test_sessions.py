@@ -12,7 +12,7 @@ from sync.waku.reconcile import INACTIVITY_MAX
 from sync.waku.transfer import INACTIVITY_MAX as TRANSFER_INACTIVITY_MAX
 from tests.entries import CHANNEL, Author
 from tests.groups import NOW, Member, only
-from tests.pairs import TOPIC, different, pair, transfer
+from tests.pairs import TOPIC, Pair, different, pair, transfer
 
 PUSHED = (values.Transferred, values.TransferEnded)
 
@@ -286,7 +286,7 @@ def test_a_message_both_parked_and_pushed_is_stored_once() -> None:
     both.start(both.one)
     both.run()
 
-    assert ahead.entry.message_id in both.one.group.parked
+    assert ahead.entry.message_id in both.one.group.aside.parked
     assert both.one.shown() == []
     assert both.other.shown() == [ahead.entry.message_id]
 
@@ -308,3 +308,46 @@ def test_the_last_of_it_may_come_after_the_peer_is_gone() -> None:
         both.other.tell(event, NOW)
 
     assert len(both.other.shown()) == 10
+
+
+def test_the_end_of_an_earlier_transfer_does_not_end_that_of_the_next_session() -> None:
+    both = different()
+    both.start(both.one)
+    late_end = withheld(both, (values.TransferEnded,))
+    both.one.write("one more")
+    both.start(both.one)
+    pushed = withheld(both, PUSHED)
+    both.ended.clear()
+
+    for event in (*late_end, *pushed):
+        both.queue.append((both.other, event))
+    both.run()
+
+    assert both.results() == {"reconciled"}
+    assert len(both.other.shown()) == 11
+
+
+def withheld(both: Pair, kinds: tuple[type, ...]) -> list[values.Input]:
+    """Let everything arrive but such inputs of the other one; return those."""
+    kept: list[values.Input] = []
+    while both.queue:
+        member, event = both.queue.popleft()
+        if member is both.other and isinstance(event, kinds):
+            kept.append(event)
+            continue
+        for effect in member.tell(event):
+            both.carry_out(member, effect)
+    return kept
+
+
+def test_a_session_that_is_put_off_lets_nothing_in_that_waits() -> None:
+    alice, bob, carol = Member("alice"), Author("bob"), Author("carol")
+    alice.join(bob.peer_id, carol.peer_id)
+    alice.group.loading.restore([Author("dave").write("waits").entry.message_id], NOW)
+    before = alice.group.loading.due
+    number = 1
+    alice.tell(values.StartSession(number, bob.peer_id, "test"))
+
+    alice.tell(values.SessionClosed(number, "no answer"))
+
+    assert alice.group.loading.due == before

@@ -9,10 +9,11 @@ from sync.machine import HOUR, MINUTE, SECOND, MessageId, Nanos
 from sync.runner import Release
 from sync.show import text_of
 from sync.sim.network import Link
+from sync.sim.walls import Person
 from sync.sim.world import Terms, World
 
 LONER = 0
-TO_2100: Nanos = 75 * 8766 * HOUR
+DAY_AHEAD: Nanos = 24 * HOUR
 TO_1970: Nanos = -55 * 8766 * HOUR
 SEEDS = range(4)
 
@@ -35,6 +36,8 @@ class Told:
 def alone_with_a_wrong_clock(seed: int, offset: Nanos, *, reconcile: bool) -> tuple[World, Told]:
     """One of five is cut off, gets a wrong clock and writes; so do the others; then it heals."""
     world = World(5, seed, Link(loss=0.1, duplicate=0.05), Terms(reconcile=reconcile))
+    for node in world.nodes:
+        node.wall.person = Person.FOLLOWS
     told = Told(world)
     world.run(6 * SECOND)
     world.write(LONER, "before")
@@ -58,10 +61,10 @@ def parked(world: World, number: int) -> set[MessageId]:
 
 @pytest.mark.parametrize("reconcile", [False, True])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_what_a_lone_node_wrote_in_2100_is_parked_everywhere_and_its_author_is_told(
+def test_what_a_lone_node_wrote_a_day_ahead_is_parked_everywhere_and_its_author_is_told(
     seed: int, *, reconcile: bool
 ) -> None:
-    world, told = alone_with_a_wrong_clock(seed, TO_2100, reconcile=reconcile)
+    world, told = alone_with_a_wrong_clock(seed, DAY_AHEAD, reconcile=reconcile)
 
     early = set(told.withdrawn)
     assert len(early) == 3, f"seed={seed}"
@@ -78,7 +81,7 @@ def test_what_a_lone_node_wrote_in_2100_is_parked_everywhere_and_its_author_is_t
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_it_can_be_sent_anew_and_the_channel_goes_on(seed: int) -> None:
-    world, told = alone_with_a_wrong_clock(seed, TO_2100, reconcile=False)
+    world, told = alone_with_a_wrong_clock(seed, DAY_AHEAD, reconcile=False)
     before = [len(log) for log in world.logs()]
 
     for number in range(3):
@@ -105,7 +108,7 @@ def test_what_a_lone_node_wrote_in_1970_is_shown_by_everybody(seed: int) -> None
 
 
 def test_a_parked_message_is_not_sent_again_and_not_acknowledged() -> None:
-    world, told = alone_with_a_wrong_clock(0, TO_2100, reconcile=False)
+    world, told = alone_with_a_wrong_clock(0, DAY_AHEAD, reconcile=False)
     runner = world.nodes[LONER].runner
     assert runner is not None
 
@@ -119,7 +122,7 @@ def test_a_parked_message_is_not_sent_again_and_not_acknowledged() -> None:
 
 
 async def test_resend_writes_anew_what_was_set_aside() -> None:
-    world, told = alone_with_a_wrong_clock(1, TO_2100, reconcile=False)
+    world, told = alone_with_a_wrong_clock(1, DAY_AHEAD, reconcile=False)
     chat = SimulatedChat(world, LONER, ("alice", "bob", "carol", "dave", "erin"))
     [info] = chat.snapshot().channels
     early = world.nodes[LONER].disk.load(told.withdrawn[1]).entry

@@ -14,6 +14,7 @@ from sync.waku.transfer import (
     Accept,
     Arrived,
     Decline,
+    Here,
     Phase,
     Reason,
     ReconciliationFinished,
@@ -233,3 +234,22 @@ def test_every_phase_has_its_row_and_every_phase_but_the_last_leads_there() -> N
     assert set(TRANSITIONS) == set(Phase)
     for phase, row in TRANSITIONS.items():
         assert (Phase.FINISHED in row.values()) is (phase is not Phase.FINISHED)
+
+
+def test_what_somebody_else_brings_is_no_longer_waited_for_and_its_copy_is_no_fault() -> None:
+    transfer = wanting(1, 2)
+    transfer.handle(ReconciliationFinished(), NOW)
+    transfer.handle(arrived(1), NOW)
+
+    assert transfer.handle(Here(numbered(3)), NOW) == []
+    assert transfer.handle(Here(numbered(2)), NOW) == [TransferFinished(1, ())]
+    assert transfer.handle(arrived(2), NOW) == [Decline(numbered(2), Reason.ELSEWHERE)]
+
+
+def test_what_is_here_before_the_reconciliation_is_over_ends_nothing() -> None:
+    transfer = wanting(1)
+
+    assert transfer.handle(Here(numbered(1)), NOW) == []
+    assert transfer.handle(Wanted((numbered(2),)), NOW) == []
+    assert transfer.handle(ReconciliationFinished(), NOW) == []
+    assert transfer.missing == (numbered(2),)

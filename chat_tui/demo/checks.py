@@ -134,12 +134,13 @@ def equal_times(past: Past) -> Verdict:
 
 
 def reconciled(past: Past) -> Verdict:
-    """Sessions brought what the sides lacked, and proved that both hold the same."""
+    """Sessions brought what the sides lacked; the last of each two proved that they are equal."""
     ended = [one for _, one in past.sessions]
+    last = {(number, one.peer): one for number, one in past.sessions}
     need, got = sum(one.need for one in ended), sum(one.got for one in ended)
-    proved = sum(one.converged for one in ended)
-    because = f"{count(len(ended), 'side')} of sessions: {need} lacked, {got} came, {proved} proved"
-    holds = need > 0 and got == need and proved == len(ended)
+    proved = sum(one.converged for one in last.values())
+    because = f"{count(len(last), 'side')} of sessions: {need} lacked, {got} came, {proved} proved"
+    holds = need > 0 and got == need and proved == len(last)
     return Verdict("histories compared and equal", holds, because)
 
 

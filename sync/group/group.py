@@ -10,23 +10,18 @@ import random
 from collections.abc import Sequence
 
 from sync import ephemeral
+from sync.changes import replaced_in
 from sync.entry import Header
 from sync.errors import LocalError, RemoteError
 from sync.group import session_values, sessions, values
+from sync.group.aside import Aside
 from sync.group.author_log import AuthorLog
+from sync.group.claims import Claims
 from sync.group.holdings import Holdings
 from sync.group.ingest import content_of, outline_of
 from sync.group.loading import Loading
 from sync.group.mapping import asked_of, mapped, restored_of
-from sync.group.parked import (
-    AHEAD,
-    CLOCK_AHEAD_MAX,
-    PARKED,
-    TOO_MANY_AHEAD,
-    WITHDRAWN,
-    Parked,
-    admitted_from,
-)
+from sync.group.parked import AHEAD, CLOCK_AHEAD_MAX, TOO_MANY_AHEAD, WITHDRAWN
 from sync.group.session import Terms
 from sync.group.typists import Typists
 from sync.group.writer import Author, Writer
@@ -51,15 +46,17 @@ DISCARDED = (
 )
 ONLY_HERE = " Yours that nobody else is known to have, and that may be lost: {count}."
 
-JUDGES = 2
-"""Peers whose clocks must agree that ours was wrong, before we take anything back."""
-
 
 class Group:
     """The machines of one channel and the one way in."""
 
     def __init__(
-        self, author: Author, channel: ChannelId, parameters: Parameters, rng: random.Random
+        self,
+        author: Author,
+        channel: ChannelId,
+        parameters: Parameters,
+        rng: random.Random,
+        claims: Claims | None = None,
     ) -> None:
         self.channel = channel
         self._author = author
@@ -73,13 +70,14 @@ class Group:
         self.sessions = sessions.Sessions(
             Terms(author.me, channel, author.draw_salt, retention=author.retention),
             self.holdings,
+            claims,
         )
         self.peers: set[PeerId] = set()
         self.audience = 0
         """How many others a broadcast reaches, as `values.Audience` told."""
-        self.parked = Parked()
+        self.aside = Aside(author.me)
         self.typists = Typists()
-        self._offset: Nanos = 0
+        self._restored = False
         self.copy: Message | None = None
         """The message that the last input brought though it is here already."""
         self.asked: tuple[HistoryEntry, ...] = ()
@@ -102,17 +100,17 @@ class Group:
             case values.Write():
                 effects = self._on_write(event)
             case Tick():
-                effects = [*self._unpark(), *self._sds(Tick()), *self._sessions(Tick())]
+                effects = [*self._let_in(), *self._sds(Tick()), *self._sessions(Tick())]
                 effects += self.typists.expire(now)
             case values.PeerJoined() | values.PeerGone():
                 effects = self._on_peer(event)
             case values.Audience(peers):
                 self.audience = peers
                 effects = self._sds(sds.Connected(peers))
-            case values.ReferenceClock(offset_ns):
-                self._offset = offset_ns
-                effects = [*self._sds(sds.ReferenceClock(offset_ns)), *self._unpark()]
-                effects += self._withdraw()
+            case values.OwnClock() | values.MemberClock() | values.ClockAnswered():
+                effects = self._on_clock(event)
+            case values.ReferenceClock():
+                effects = self._on_clock(event)
             case values.Typing(nick):
                 effects = self._tell_typing(nick)
             case values.SendAgain() | values.AskAgain() | values.AuthorsLoaded():
@@ -140,8 +138,7 @@ class Group:
         """When SDS, a session, a parked entry or a typing notice next needs a tick."""
         due = earlier(self.sds.deadline(), self.sessions.deadline())
         due = earlier(due, earlier(self.typists.deadline(), self.loading.deadline()))
-        parked = self.parked.next_at()
-        return due if parked is None else earlier(due, parked - self._offset)
+        return earlier(due, self.aside.next_at())
 
     def _on_peer(self, event: values.PeerJoined | values.PeerGone) -> list[values.Effect]:
         if isinstance(event, values.PeerJoined):
@@ -150,20 +147,49 @@ class Group:
             return [*effects, *self._sds(sds.Connected(len(self.peers)))]
         self.peers.discard(event.peer)
         effects = [*self._sds(sds.Connected(len(self.peers))), *self._sessions(event)]
-        return [*effects, *self.typists.stopped(event.peer)]
+        effects += self.typists.stopped(event.peer)
+        known = event.peer in self.aside.reference.members
+        return [*effects, *self._on_clock(event)] if known else effects
 
     # --- Our own messages ----------------------------------------------------------------------
 
     def _on_write(self, event: values.Write) -> list[values.Effect]:
         if any(named.message_id not in self.sds.log.order for named in event.about):
             raise LocalError(NOT_YET)
-        self._writer.stamp = self._now + self._offset
+        self._writer.stamp = self._now + self.aside.offset
+        created_ns = self._writer.next_created_ns
+        lamport = self.sds.next_lamport(self._now)
+        if self.aside.would_wait(lamport, created_ns, self._now):
+            return self._write_aside(event, lamport)
         effects = self._sds(sds.Send(event, event.about))
+        self._note_replaced(event)
         stored = self._writer.take(self.sds.outgoing.pending)
         self._insert_item(stored)
-        if admitted_from(0, stored.entry.header.created_ns) > self._now + self._offset:
+        if self.aside.is_ahead(0, created_ns, self._now):
             effects.append(values.Warned(AHEAD))
         return [values.Written(event.token, stored.entry.message_id), *effects]
+
+    def _note_replaced(self, event: values.Write) -> None:
+        replaced = replaced_in(event.kind, event.body)
+        if replaced is not None:
+            self.aside.replaced.add(replaced)
+
+    def _write_aside(self, event: values.Write, lamport: int) -> list[values.Effect]:
+        """Keep a line of ours that members with standing would set aside; nobody is sent it.
+
+        It is in our author log, so its stamps must rise there too.
+        """
+        lamport = max(lamport, self._writer.lamport + 1)
+        self._writer.seal(lamport, self.sds.history(event.about), event)
+        stored = self._writer.take(self.sds.outgoing.pending)
+        message_id, delivery = stored.entry.message_id, Delivery.UNACKNOWLEDGED
+        self.aside.waiting.add(outline_of(stored))
+        return [
+            *self._sds(sds.SetAside(message_id)),
+            values.StoreMessage(stored, values.Status.PARKED, delivery=delivery),
+            values.Written(event.token, message_id),
+            values.SetAside(message_id, stored.entry, delivery, waits=True),
+        ]
 
     def tells_typing(self, now: Nanos) -> bool:
         """Whether the others would be told now that the person is typing."""
@@ -187,7 +213,7 @@ class Group:
                 raise RemoteError("a sync or ephemeral message in another's name")
             return self._on_unkept(message)
         if self._holds(message.message_id):
-            if message.message_id in self.parked or message.message_id in self.loading.ids:
+            if message.message_id in self.aside or message.message_id in self.loading.ids:
                 self._gate.check_copy(message)
                 self.copy = message
                 return self._beside(message, via=peer)  # SDS does not know it yet
@@ -222,14 +248,14 @@ class Group:
 
     def _is_beyond(self, message: Message) -> bool:
         """Whether a message is from the future, as are too many others of its author here."""
-        return self.parked.full(message.sender_id) and self._is_ahead(
+        return self.aside.is_full(message.sender_id) and self._is_ahead(
             self._gate.check_copy(message).header
         )
 
     def _sessions(self, event: session_values.Input) -> list[values.Effect]:
         """Feed the sessions; what one wants and got takes the way of every other message."""
         effects: list[values.Effect] = []
-        for result in self.sessions.handle(event, self._now, self._offset):
+        for result in self.sessions.handle(event, self._now, self.aside.offset):
             match result:
                 case session_values.Accepted():
                     effects += self._on_transferred(result)
@@ -240,12 +266,16 @@ class Group:
                 case session_values.Proved():
                     effects += self._on_proved(result)
                 case values.SessionEnded():
-                    complete = result.got >= result.need
-                    self.loading.session_over(self._now, complete=complete)
+                    self._on_session_over(result)
                     effects.append(result)
                 case _:
                     effects.append(result)
         return effects
+
+    def _on_session_over(self, ended: values.SessionEnded) -> None:
+        """Let in what waits, unless other sessions are to bring what this one did not."""
+        if not self.sessions.busy and (ended.need or ended.converged):
+            self.loading.session_over(self._now, complete=ended.got >= ended.need)
 
     def _on_proved(self, proved: session_values.Proved) -> list[values.Effect]:
         """A peer holds what we held: that acknowledges; what both lack is below our floor."""
@@ -270,14 +300,20 @@ class Group:
         if self._holds(message.message_id):
             self.copy = message
             return []
-        return self._accept(message, stored, via=accepted.peer)
+        return self._accept(message, stored, via=accepted.peer, bulk=True)
 
     def _accept(
-        self, message: Message, stored: values.StoredMessage, *, via: PeerId | None
+        self,
+        message: Message,
+        stored: values.StoredMessage,
+        *,
+        via: PeerId | None,
+        bulk: bool = False,
     ) -> list[values.Effect]:
         """Take in a checked entry that is new: store it, and deliver it or hold it back.
 
-        It came on the link of `via`; None where it was fetched elsewhere.
+        It came on the link of `via`; None where it was fetched elsewhere. `bulk`: it is a part of a
+        history that is transferred.
         """
         from_author = message.sender_id == via
         header = stored.entry.header
@@ -286,6 +322,8 @@ class Group:
         if own and header.log == self._writer.log.number:
             effects += self._restart_log()
         delivery = Delivery.ACKNOWLEDGED if own else None
+        if self.sessions.by_peer:
+            effects += self._sessions(session_values.Here(_sync_id(stored)))
         if self._is_ahead(header):
             return [*effects, *self._park(stored, delivery), *self._beside(message, via=via)]
         self._insert_item(stored)
@@ -297,7 +335,7 @@ class Group:
                 *self._wait_for_history(message, stored, delivery, via, direct=direct),
                 *self._beside(message, via=via),
             ]
-        received = sds.Received(message, stored.waku_hash, from_author, via)
+        received = sds.Received(message, stored.waku_hash, from_author, via, bulk)
         effects += self._sds(received, stored, delivery)
         return [*effects, *self._seek_backlink(stored, via)]
 
@@ -316,12 +354,12 @@ class Group:
         return (
             message_id in self.sds.log.order
             or message_id in self.sds.incoming.waiting
-            or message_id in self.parked
+            or message_id in self.aside
             or message_id in self.loading.ids
         )
 
     def _insert_item(self, stored: values.StoredMessage) -> None:
-        self.holdings.add(SyncId(stored.entry.header.created_ns, stored.waku_hash))
+        self.holdings.add(_sync_id(stored))
 
     def _restart_log(self) -> list[values.Effect]:
         """An entry of our log that we do not know: we are a restored backup, or were cloned.
@@ -357,64 +395,120 @@ class Group:
 
     def _on_held_back(self, outlines: tuple[values.Outline, ...]) -> list[values.Effect]:
         """Let in what waited, by Lamport time: parents come first."""
+        ahead = {one.message_id: one for one in outlines if self._is_late(one)}
         taken, more = self.loading.take(outlines, self._now)
-        admitted = [effect for one in taken for effect in self._admit(one)]
+        admitted: list[values.Effect] = []
+        for one in taken:
+            if one.message_id in ahead:  # our clock was set, or judged, since it came
+                self.aside.parked.add(ahead[one.message_id])
+                admitted.append(self._parked(one.message_id))
+            else:
+                admitted += self._admit(one)
         return [*admitted, *self._forgo(), *more]
 
-    def _admit(self, content: Content) -> list[values.Effect]:
-        """Let in what is on the disk already."""
+    def _admit(self, content: Content, *, send: bool = False) -> list[values.Effect]:
+        """Let in what is on the disk already; `send` it too, where nobody was sent it yet."""
         waiting = values.Status.WAITING
         return [
             values.SetStatus(self.channel, content.message_id, waiting, after_gap=False),
-            *self._sds(sds.Admit(content)),
+            *self._sds(sds.Admit(content, send)),
         ]
 
     # --- Wrong clocks --------------------------------------------------------------------------
 
     def _is_ahead(self, header: Header) -> bool:
-        return admitted_from(header.lamport, header.created_ns) > self._now + self._offset
+        return self.aside.is_ahead(header.lamport, header.created_ns, self._now)
+
+    def _on_clock(self, event: values.Input) -> list[values.Effect]:
+        """Judge the clocks anew; before the start nothing is here that it means anything to."""
+        before = self.aside.offset
+        self.aside.tell(event, self._now)
+        effects: list[values.Effect] = []
+        if self.aside.offset != before:
+            effects += self._sds(sds.ReferenceClock(self.aside.offset))
+        return [*effects, *self._judged()] if self._restored else effects
+
+    def _judged(self) -> list[values.Effect]:
+        """Let in, take back and send what the clocks that are known now say."""
+        kept = self.aside.to_keep()
+        effects: list[values.Effect] = []
+        if kept is not None:
+            effects.append(values.SetClock(self.channel, kept))
+        effects += self.aside.news()
+        settled = self.aside.settled(self._now)
+        withdrawn = self._withdraw(settled)
+        if withdrawn:
+            return [*effects, *withdrawn]
+        sent = [effect for one in settled for effect in self._admit_aside(one, send=True)]
+        return [*effects, *sent, *self._let_in()]
 
     def _park(self, stored: values.StoredMessage, delivery: Delivery | None) -> list[values.Effect]:
-        """Keep aside an entry from the future; the bound is per author."""
-        author = stored.entry.header.author
-        if self.parked.full(author):
+        """Keep aside an entry from the future; bounded per author, and over all."""
+        entry = stored.entry
+        author = entry.header.author
+        if self.aside.is_full(author):
             return [values.Refused(author, TOO_MANY_AHEAD)]
-        self.parked.add(outline_of(stored))
+        self.aside.parked.add(outline_of(stored))
         return [
-            *self._sds(sds.SetAside(stored.entry.message_id)),
+            *self._sds(sds.SetAside(entry.message_id)),
             values.StoreMessage(stored, values.Status.PARKED, delivery=delivery),
-            values.Warned(PARKED),
+            values.SetAside(entry.message_id, entry, delivery),
+            *self.aside.warn_of(entry, self._now),
         ]
 
-    def _unpark(self) -> list[values.Effect]:
+    def _let_in(self) -> list[values.Effect]:
         """Let in what the reference clock has reached."""
-        effects: list[values.Effect] = []
-        for outline in self.parked.take(self._now + self._offset):
-            self.holdings.add(SyncId(outline.created_ns, outline.retrieval_hint))
-            effects += self._admit(content_of(outline))
-        return effects
+        due, passed = self.aside.due(self._now), self.aside.passed(self._now)
+        late = [effect for outline in passed for effect in self._admit_aside(outline, send=True)]
+        return [*late, *(effect for outline in due for effect in self._admit_aside(outline))]
 
-    def _withdraw(self) -> list[values.Effect]:
-        """Take back what carries times that turn out to be far ahead (DESIGN 5, "clocks").
+    def _admit_aside(self, outline: values.Outline, *, send: bool = False) -> list[values.Effect]:
+        self.holdings.add(SyncId(outline.created_ns, outline.retrieval_hint))
+        return self._admit(content_of(outline), send=send)
+
+    def _withdraw(self, settled: Sequence[values.Outline]) -> list[values.Effect]:
+        """Take back what turns out to be far ahead (DESIGN 5, "clocks").
 
         Left where it is, it would be the base of all that we write from now on, and everybody else
-        would set that aside. So we go on in a new log, from what is on the disk.
+        would set that aside. So we go on in a new log, from what is on the disk. So we do where one
+        of `settled`, our own that waited, is ahead: these are written anew by themselves.
         """
-        reference = self._now + self._offset
-        if len(self.peers) < JUDGES and self.audience < JUDGES:
-            return []
-        ahead = self.sds.log.order.above((reference + CLOCK_AHEAD_MAX) // MILLISECOND)
-        if not ahead:
+        limit = self.aside.reference.withdrawn_above(self._now)
+        if limit is None or not (self.peers or self.audience):
+            ahead: list[MessageId] = []
+        else:
+            ahead = self._above(limit)
+        late = [one for one in settled if self._is_late(one)]
+        if not ahead and not late:
             return []
         self._writer.log = AuthorLog(self._author.draw_log())
-        parked = values.Status.PARKED
-        return [
-            *[values.SetStatus(self.channel, id_, parked, after_gap=False) for id_ in ahead],
-            values.SetLog(self.channel, self._writer.log.number),
-            values.Withdrawn(tuple(ahead)),
-            values.Warned(WITHDRAWN.format(count=len(ahead))),
-            values.BeginAnew(),
-        ]
+        held = [one.content for one in self.sds.incoming.waiting.values()]
+        waiting = [one.message_id for one in held if limit and one.lamport * MILLISECOND > limit]
+        effects: list[values.Effect] = [self._parked(id_) for id_ in (*ahead, *waiting)]
+        effects.append(values.SetLog(self.channel, self._writer.log.number))
+        if ahead:
+            effects.append(values.Withdrawn(tuple(ahead)))
+            effects.append(values.Warned(WITHDRAWN.format(count=len(ahead))))
+        if late:
+            effects.append(values.WriteAnew(tuple([one.message_id for one in late])))
+        return [*effects, values.BeginAnew()]
+
+    def _parked(self, message_id: MessageId) -> values.SetStatus:
+        return values.SetStatus(self.channel, message_id, values.Status.PARKED, after_gap=False)
+
+    def would_set_aside(self, question: values.Question, now: Nanos) -> int:
+        """Return how many messages here would be set aside by following those who agree."""
+        limit = now + self.aside.reference.ours + question.ahead + CLOCK_AHEAD_MAX
+        return len(self._above(limit)) + len(self.aside.waiting)
+
+    def _above(self, limit: Nanos) -> list[MessageId]:
+        """Return what is in the log with a Lamport time after `limit`."""
+        lamport = limit // MILLISECOND
+        order = self.sds.log.order
+        return order.above(lamport) if order.last[0] > lamport else []
+
+    def _is_late(self, outline: values.Outline) -> bool:
+        return self.aside.is_ahead(outline.lamport, outline.created_ns, self._now)
 
     # --- Rotten disks --------------------------------------------------------------------------
 
@@ -446,9 +540,13 @@ class Group:
         self.loading.restore(state.loading, self._now)
         self._sds(sds.Postpone(state.loading))
         for outline in state.parked:
-            self.parked.add(outline)
             self._sds(sds.SetAside(outline.message_id))
-        return self._sds(restored_of(state))
+        effects = self._sds(restored_of(state))
+        self.aside.restore(state.clock, state.parked, self._now)
+        self.aside.replaced.update(state.replaced)
+        self._sds(sds.ReferenceClock(self.aside.offset))
+        self._restored = True
+        return [*effects, *self._judged()]
 
     def _lacking(self) -> list[values.Effect]:
         """Tell the manager when we cease to lack what others named, and when we have for long.
@@ -485,6 +583,10 @@ class Group:
                 lacked = len(self.sds.incoming.missing)
                 effects.append(values.Lacking(lacked, tuple(sorted(self.peers))))
         return effects
+
+
+def _sync_id(stored: values.StoredMessage) -> SyncId:
+    return SyncId(stored.entry.header.created_ns, stored.waku_hash)
 
 
 def _messages(count: int) -> str:

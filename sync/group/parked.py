@@ -12,9 +12,10 @@ CLOCK_AHEAD_MAX: Nanos = 5 * MINUTE
 PARKED_PER_AUTHOR_MAX = 100
 """Entries of one author kept aside for their time to come."""
 
-PARKED = (
-    "A message stamped in the future was set aside until its time; its author's clock is wrong."
-)
+PARKED_MAX = 2000
+"""Entries kept aside of all authors together: whoever makes up keys gets no more of the disk than
+twenty of them. Members with standing who are here are taken beyond it."""
+
 AHEAD = (
     "This computer's clock was ahead of the others'; they see what you write once their clocks get "
     "there. Set the clock right."
@@ -50,9 +51,11 @@ class Parked:
         """Return what `author` has here."""
         return [one.message_id for one in self._outlines.values() if one.sender_id == author]
 
-    def full(self, author: PeerId) -> bool:
-        """Whether `author` has as many here as one may have."""
-        return self._by_author[author] >= PARKED_PER_AUTHOR_MAX
+    def full(self, author: PeerId, *, known: bool = False) -> bool:
+        """Whether `author` has as many here as one may have, or all have who are not `known`."""
+        if self._by_author[author] >= PARKED_PER_AUTHOR_MAX:
+            return True
+        return not known and len(self._outlines) >= PARKED_MAX
 
     def add(self, outline: Outline) -> None:
         """Keep an entry aside."""
@@ -71,6 +74,14 @@ class Parked:
             self._by_author[outline.sender_id] -= 1
             taken.append(outline)
         self._by_author += Counter()  # forgets authors with nothing here
+        return taken
+
+    def take_all(self) -> list[Outline]:
+        """Take out everything, in the order of their times."""
+        taken = [self._outlines[message_id] for _, message_id in sorted(self._heap)]
+        self._outlines.clear()
+        self._by_author.clear()
+        self._heap.clear()
         return taken
 
     def next_at(self) -> Nanos | None:

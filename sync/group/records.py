@@ -1,11 +1,12 @@
 """What a journal keeps of a channel, and the state it gives back after a start."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, TypeAlias
 
 from sync.changes import Look
 from sync.entry import Entry
+from sync.group.clock_values import ClockKept
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.sds.message import Delivery, HistoryEntry
 
@@ -77,6 +78,14 @@ class SetLog:
 
 
 @dataclass(frozen=True, slots=True)
+class SetClock:
+    """Record: what was answered about our clock in this channel."""
+
+    channel: ChannelId
+    kept: ClockKept
+
+
+@dataclass(frozen=True, slots=True)
 class Discard:
     """Record: a stored message is damaged, and counts from now on as one that is not here.
 
@@ -87,7 +96,7 @@ class Discard:
     message_id: MessageId
 
 
-Record: TypeAlias = StoreMessage | SetStatus | SetDelivery | SetLog | Discard
+Record: TypeAlias = StoreMessage | SetStatus | SetDelivery | SetLog | SetClock | Discard
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +118,35 @@ class Altered:
     """Whether its reactions are others."""
     loading: bool = False
     """Whether it is not delivered, and waits for history on its way (`values.Previewed`)."""
+
+
+class Contradicts(Enum):
+    """What two signed entries contradict each other in."""
+
+    FORK = "fork"
+    """They have one author, log and number."""
+    BACKLINK = "backlink"
+    """One names the other as the one before it in its log, which the other is not."""
+    SKIPLINK = "skiplink"
+    """The same of the one that it skips back to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """`author` signed what cannot be true beside another entry; both are kept (DESIGN 4).
+
+    The disk says so, once: when the second of both is stored (`Journal.watch`).
+    """
+
+    channel: ChannelId
+    author: PeerId
+    what: Contradicts
+    log: int
+    seq: int
+    """The number that is taken twice, or the one of the entry that names."""
+    message_id: MessageId
+    """Of the later one; or of the one that names."""
+    other: MessageId
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,3 +200,7 @@ class ChannelState:
     """Messages that wait for history on its way."""
     gaps: tuple[Outline, ...] = ()
     """The newest messages delivered after a gap; at most `GAPS_MAX`, newest last."""
+    replaced: frozenset[MessageId] = frozenset()
+    """Those of `parked` that we wrote anew."""
+    clock: ClockKept = field(default_factory=ClockKept)
+    """What was answered about our clock."""

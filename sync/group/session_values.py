@@ -14,6 +14,10 @@ from sync.waku.message import RECONCILIATION, WakuMessage
 PAGE: Final = 256
 """Messages of a page: some 200 kB, 17 MB if all are of the largest size."""
 
+SHARE: Final = "a share of what is missing"
+PUT_OFF: Final = "put off while another session brought what is missing"
+"""Why sessions are begun that a channel asks for itself (`Sought`)."""
+
 SessionId: TypeAlias = int
 """Number of one reconciliation session, unique within a run of a node."""
 
@@ -90,6 +94,13 @@ class TransferEnded:
 
 
 @dataclass(frozen=True, slots=True)
+class Here:
+    """A message is here now, whichever way it came."""
+
+    sync_id: SyncId
+
+
+@dataclass(frozen=True, slots=True)
 class OpenSession:
     """Open a stream to `peer`; answer with `SessionOpened` or `SessionClosed`.
 
@@ -128,6 +139,23 @@ class Push:
 
 
 @dataclass(frozen=True, slots=True)
+class CloseTransfer:
+    """Close what `peer` pushes: others have brought the rest, or are about to."""
+
+    peer: PeerId
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """Sessions with these peers are to begin now, because of `why`."""
+
+    peers: tuple[PeerId, ...]
+    why: str
+    once: bool = False
+    """Whether they are of a part only, and it will be said what follows."""
+
+
+@dataclass(frozen=True, slots=True)
 class SessionEnded:
     """A session is over, with what it did; `result` says how it ended.
 
@@ -144,6 +172,8 @@ class SessionEnded:
     have: int
     need: int
     got: int
+    put_off: bool = False
+    """Whether it is to begin anew once another one is over, which will be told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +227,7 @@ Input: TypeAlias = (
     | SessionClosed
     | Transferred
     | TransferEnded
+    | Here
     | PeerJoined
     | PeerGone
     | Tick
@@ -206,6 +237,8 @@ Effect: TypeAlias = (
     | SendPayload
     | CloseSession
     | Push
+    | CloseTransfer
+    | Sought
     | SessionEnded
     | Refused
     | Accepted

@@ -12,16 +12,23 @@ Rules:
 
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Final, assert_never
 
 from sync.errors import RemoteError
+from sync.group.claims import Claims
 from sync.group.grace import Grace
 from sync.group.holdings import Holdings
 from sync.group.session import CHECK_WITHIN, OFFERED, SESSION_WITHIN, Session, Terms
 from sync.group.session_values import (
+    PUT_OFF,
+    SHARE,
     Accepted,
     CloseSession,
+    CloseTransfer,
     Effect,
+    Here,
     Input,
     OpenSession,
     PeerGone,
@@ -35,13 +42,15 @@ from sync.group.session_values import (
     SessionOffered,
     SessionOpened,
     SessionPayload,
+    Sought,
     StartSession,
     TransferEnded,
     Transferred,
     Unwanted,
     Wanted,
 )
-from sync.machine import MINUTE, SECOND, Nanos, PeerId, Tick
+from sync.group.shares import Shares
+from sync.machine import MINUTE, SECOND, Nanos, PeerId, Tick, earlier
 from sync.ranges import ZERO_HASH, SyncId, columns_of
 from sync.waku import check, reconcile, transfer
 from sync.waku.check_message import CHECK
@@ -61,13 +70,16 @@ TOO_LONG: Final = f"put off: not done within {SESSION_WITHIN // MINUTE} minutes"
 SHOWN_MAX: Final = 20
 """Sessions that are over and still shown: some 5 kB each."""
 
+BUSY: Final = "put off: another session brings what is missing"
+
 RECONCILED: Final = (reconcile.Result.EQUAL, reconcile.Result.RECONCILED)
 
 
 class Sessions:
     """The sessions of one channel by peer."""
 
-    def __init__(self, terms: Terms, holdings: Holdings) -> None:
+    def __init__(self, terms: Terms, holdings: Holdings, claims: Claims | None = None) -> None:
+        """Begin without any; `claims` is the budget of the whole node."""
         self.by_peer: dict[PeerId, Session] = {}
         self.shown: deque[Session] = deque(maxlen=SHOWN_MAX)
         """Those that are over, newest last."""
@@ -75,6 +87,11 @@ class Sessions:
         self._holdings = holdings
         self._shards = (shard(terms.channel),)
         self._late = Grace()
+        self._claims = claims or Claims(lambda: [self])
+        self._shares = Shares()
+        self._linked: set[PeerId] = set()
+        self._pushing: set[PeerId] = set()
+        """Whose transfer has not ended, though the session it was for is over."""
         self._offset: Nanos = 0
 
     def handle(self, event: Input, now: Nanos, offset: Nanos = 0) -> Sequence[Effect]:
@@ -99,13 +116,18 @@ class Sessions:
             case Transferred(peer, payload):
                 return self._on_transferred(peer, payload, now)
             case TransferEnded(peer):
+                if peer in self._pushing:  # an earlier session was over before its end came
+                    self._pushing.discard(peer)
+                    return []
                 session = self.by_peer.get(peer)
                 return self._transfer(session, transfer.RemoteFinished(), now) if session else []
+            case Here(sync_id):
+                return self._on_here(sync_id, now)
             case PeerJoined(peer):
-                return self._on_linked_again(peer, now)
+                self._linked.add(peer)
+                return [*self._on_linked_again(peer, now), *self._share_out()]
             case PeerGone(peer):
-                session = self.by_peer.get(peer)
-                return self._end(session, "interrupted: the peer is gone", now) if session else []
+                return self._on_gone(peer, now)
             case Tick():
                 return self._on_tick(now)
             case _:
@@ -116,11 +138,31 @@ class Sessions:
         if not self.by_peer:
             return None
         times = (session.deadline() for session in self.by_peer.values())
-        return min((time for time in times if time is not None), default=None)
+        due = min((time for time in times if time is not None), default=None)
+        return earlier(due, self._shares.deadline(self.by_peer))
+
+    @property
+    def busy(self) -> bool:
+        """Whether somebody finds out what is missing, or brings it."""
+        return self._shares.busy
+
+    @property
+    def leader(self) -> Session | None:
+        """Return the session that finds out what is missing, and brings the newest of it."""
+        return self._shares.leader
 
     def receives_from(self, peer: PeerId, now: Nanos) -> bool:
         """Whether a session with `peer` goes on, or may still get what it lacked."""
         return peer in self.by_peer or self._late.of(peer, now) is not None
+
+    @property
+    def claimed(self) -> list[int]:
+        """Bytes that each session takes for what its peer claims, those just over too."""
+        return [*(session.claimed for session in self.by_peer.values()), *self._late.claimed]
+
+    def _room(self, session: Session) -> int:
+        """How many ids more `session` may find."""
+        return self._claims.room(session.claimed)
 
     # --- Beginning -----------------------------------------------------------------------------
 
@@ -134,6 +176,15 @@ class Sessions:
             session.until = SyncId(max(until, session.since + 1), ZERO_HASH)
         if peer in self.by_peer:
             return [self._close(session, "put off: another session with this peer runs", now)]
+        if why == SHARE:
+            window = self._shares.window(peer, len(self._linked))
+            if window is None:
+                return [self._close(session, "nothing is left to be shared", now)]
+            session.since = max(session.since, window.lower.timestamp)
+            session.until = max(window.upper, SyncId(session.since + 1, ZERO_HASH))
+        elif span is None and self._shares.busy:
+            self._shares.later.add(peer)
+            return [self._close(session, BUSY, now, put_off=True)]
         self.by_peer[peer] = session
         return [OpenSession(number, peer)]
 
@@ -165,16 +216,32 @@ class Sessions:
             return []
         return self._end(session, "interrupted: the peer came back over a new link", now)
 
+    def _on_gone(self, peer: PeerId, now: Nanos) -> list[Effect]:
+        session = self.by_peer.get(peer)
+        self._linked.discard(peer)
+        effects = self._end(session, "interrupted: the peer is gone", now) if session else []
+        self._pushing.discard(peer)
+        self._shares.forget(peer)
+        return effects
+
     def _begin(self, session: Session, role: reconcile.Role, now: Nanos) -> None:
         local = session.freeze(*self._holdings.frozen())
         session.reconciliation = reconcile.Reconciliation(
-            role, local, self._shards, now, self._terms.parameters, session.window
+            role,
+            local,
+            self._shards,
+            now,
+            self._terms.parameters,
+            session.window,
+            partial(self._room, session),
         )
 
     def _session(self, number: SessionId, peer: PeerId, why: str, now: Nanos) -> Session:
         """Return a session over everything that is not too old for us."""
         retained_from = self._terms.retained_from(now + self._offset)
-        return Session(number, peer, why, now, now, retained_from, retained_from)
+        session = Session(number, peer, why, now, now, retained_from, retained_from)
+        session.moved_at = now
+        return session
 
     # --- Reconciling ---------------------------------------------------------------------------
 
@@ -191,15 +258,25 @@ class Sessions:
             received = decode_ranges(payload)
             session.meet(received.ranges)
             session.note(received.ranges, len(payload), sent=False)
-            return self._reconcile(session, reconcile.PayloadReceived(received), now)
+            results = session.reconciliation.handle(reconcile.PayloadReceived(received), now)
+            if session.whole and _differs(results) and not self._shares.admits(session, now):
+                return self._end(session, BUSY, now, put_off=True)
+            return self._reconciled(session, results, now)
         except RemoteError as error:
             refused = Refused(session.peer, str(error))
             return [refused, *self._end(session, f"refused: {error}", now)]
 
     def _reconcile(self, session: Session, event: reconcile.Input, now: Nanos) -> list[Effect]:
         assert session.reconciliation is not None
+        return self._reconciled(session, session.reconciliation.handle(event, now), now)
+
+    def _reconciled(
+        self, session: Session, results: Sequence[reconcile.Effect], now: Nanos
+    ) -> list[Effect]:
+        """Carry out what a step of the reconciliation came to."""
+        session.moved_at = now
         effects: list[Effect] = []
-        for result in session.reconciliation.handle(event, now):
+        for result in results:
             match result:
                 case reconcile.SendPayload(payload):
                     encoded = encode_ranges(payload)
@@ -234,6 +311,7 @@ class Sessions:
     ) -> list[Effect]:
         session.reconciled = finished
         effects: list[Effect] = [CloseSession(session.number), *self._push(session)]
+        effects += self._share_found(session, now)
         if finished.result not in RECONCILED:
             return effects + self._settle(session, now)
         session.wait_until = now + CHECK_WITHIN
@@ -259,11 +337,13 @@ class Sessions:
         return self._begin_check(session, now) if session.reconciled is not None else []
 
     def _begin_check(self, session: Session, now: Nanos) -> list[Effect]:
-        return self._check(session, session.begin_check(self._terms.draw_salt(), now), now)
+        room = partial(self._room, session)
+        return self._check(session, session.begin_check(self._terms.draw_salt(), now, room), now)
 
     def _check(self, session: Session, results: Sequence[check.Effect], now: Nanos) -> list[Effect]:
         """Carry out what a step of the check came to."""
         assert session.check_stream is not None
+        session.moved_at = now
         effects: list[Effect] = []
         for result in results:
             match result:
@@ -337,7 +417,10 @@ class Sessions:
                 case transfer.Accept(item):
                     assert isinstance(item, Accepted)
                     session.got += 1
+                    session.moved_at = now
                     effects.append(item)
+                case transfer.Decline(_, transfer.Reason.ELSEWHERE):
+                    pass
                 case transfer.Decline(_, reason):
                     effects.append(Refused(session.peer, f"a transferred message: {reason.value}"))
                 case transfer.TransferFinished() if session.ended_at is not None:
@@ -346,13 +429,58 @@ class Sessions:
                     effects += self._end(session, session.outcome(len(missing)), now, missing)
                 case _:
                     assert_never(result)
+        if session is self._shares.leader and self._shares.met(now):
+            self._shares.later.add(session.peer)
+            effects += self._end(session, "the rest comes from others", now, stops=True)
         return effects
+
+    # --- What is missing, shared out -----------------------------------------------------------
+
+    def _on_here(self, sync_id: SyncId, now: Nanos) -> list[Effect]:
+        """Nobody needs to bring what is here."""
+        effects: list[Effect] = []
+        for session in list(self.by_peer.values()):
+            if sync_id in session.transfer.wanted:
+                session.got += 1
+                effects += self._transfer(session, transfer.Here(sync_id), now)
+        self._shares.came(sync_id)
+        return effects
+
+    def _share_found(self, session: Session, now: Nanos) -> list[Effect]:
+        """Ask others for a part of what the leader has found missing."""
+        if session is not self._shares.leader:
+            return []
+        if not session.transfer.lacking:
+            return self._lead_over()
+        self._shares.found(session, now)
+        return self._share_out()
+
+    def _share_out(self) -> list[Effect]:
+        idle = self._shares.idle(self._linked, set(self.by_peer))
+        return [Sought(idle, SHARE, once=True)] if idle else []
+
+    def _lead_over(self) -> list[Effect]:
+        """Nothing is missing any more: others need not wait."""
+        self._shares.leader = None
+        return self._go_on()
+
+    def _go_on(self) -> list[Effect]:
+        """Share out what is left; where nobody brings anything, compare everything anew."""
+        if self._shares.busy:
+            return self._share_out()
+        later = [peer for peer in self._shares.finished() if peer in self._linked]
+        return [Sought(tuple(later), PUT_OFF)] if later else []
 
     # --- Ending --------------------------------------------------------------------------------
 
     def _on_tick(self, now: Nanos) -> list[Effect]:
         effects: list[Effect] = []
         self._late.forget(now)
+        led = self._shares.leader
+        for session in self._shares.stalled(self.by_peer, now):
+            effects += self._end(session, "it stopped to bring its share", now, stops=True)
+        if led is not self._shares.leader:
+            effects += self._go_on()
         for session in list(self.by_peer.values()):
             due = session.deadline()
             if due is None or due > now:
@@ -375,8 +503,11 @@ class Sessions:
         result: str,
         now: Nanos,
         missing: tuple[SyncId, ...] | None = None,
+        *,
+        put_off: bool = False,
+        stops: bool = False,
     ) -> list[Effect]:
-        """End a session; what it still lacks may come for a little while."""
+        """End a session; what it still lacks may come for a little while, unless it `stops`."""
         del self.by_peer[session.peer]
         effects: list[Effect] = []
         if session.reconciled is None:
@@ -384,16 +515,36 @@ class Sessions:
         elif not session.settled and session.check_stream is not None:
             effects.append(CloseSession(session.check_stream))
         left = session.transfer.missing if missing is None else missing
-        self._late.begin(session, now)
+        if stops or session.transfer.elsewhere:  # of which the peer does not know
+            effects.append(CloseTransfer(session.peer))
+        if session.transfer.open:
+            self._pushing.add(session.peer)
+        self._shares.ended(session)
+        if self._claims.free > 0:
+            self._late.begin(session, now)
+        else:
+            self._late.let_go(session, now)
         if left:
             effects.append(Unwanted(left))
-        return [*effects, self._close(session, result, now)]
+        effects.append(self._close(session, result, now, put_off=put_off))
+        return [*effects, *self._go_on()]
 
-    def _close(self, session: Session, result: str, now: Nanos) -> SessionEnded:
+    def _close(
+        self, session: Session, result: str, now: Nanos, *, put_off: bool = False
+    ) -> SessionEnded:
         self.shown.append(session)
-        return session.end(result, now)
+        return replace(session.end(result, now), put_off=put_off)
 
     def _numbered(self, number: SessionId) -> Session | None:
         return next(
             (one for one in self.by_peer.values() if number in (one.number, one.check_stream)), None
         )
+
+
+def _differs(results: Sequence[reconcile.Effect]) -> bool:
+    """Whether the answer to a payload says that the two sets differ."""
+    return any(
+        isinstance(result, reconcile.Differences)
+        or (isinstance(result, reconcile.SendPayload) and bool(result.payload.ranges))
+        for result in results
+    )

@@ -5,6 +5,7 @@ from typing import TypeAlias
 
 from sync.changes import UNCHANGED, Look
 from sync.entry import Entry
+from sync.group.clock_values import ClockAnswered, ClockKept, MemberClock, OwnClock, Question
 from sync.group.records import (
     Altered,
     ChannelState,
@@ -12,6 +13,7 @@ from sync.group.records import (
     Outline,
     OwnState,
     Record,
+    SetClock,
     SetDelivery,
     SetLog,
     SetStatus,
@@ -22,6 +24,7 @@ from sync.group.records import (
 from sync.group.session_values import (
     PAGE,
     CloseSession,
+    CloseTransfer,
     OpenSession,
     PeerGone,
     PeerJoined,
@@ -34,6 +37,7 @@ from sync.group.session_values import (
     SessionOffered,
     SessionOpened,
     SessionPayload,
+    Sought,
     StartSession,
     TransferEnded,
     Transferred,
@@ -45,14 +49,20 @@ __all__ = [  # what is only passed on
     "PAGE",
     "Altered",
     "ChannelState",
+    "ClockAnswered",
+    "ClockKept",
     "CloseSession",
+    "CloseTransfer",
     "Discard",
+    "MemberClock",
     "OpenSession",
     "Outline",
+    "OwnClock",
     "OwnState",
     "PeerGone",
     "PeerJoined",
     "Push",
+    "Question",
     "Record",
     "Refused",
     "SendPayload",
@@ -62,9 +72,11 @@ __all__ = [  # what is only passed on
     "SessionOffered",
     "SessionOpened",
     "SessionPayload",
+    "SetClock",
     "SetDelivery",
     "SetLog",
     "SetStatus",
+    "Sought",
     "StartSession",
     "Status",
     "StoreMessage",
@@ -139,7 +151,10 @@ class Audience:
 
 @dataclass(frozen=True, slots=True)
 class ReferenceClock:
-    """The reference clock is now `offset_ns` ahead of the machine's clock."""
+    """A clock that is known to be right is `offset_ns` ahead of the machine's clock.
+
+    Told where time comes from elsewhere than from members, as from time servers.
+    """
 
     offset_ns: Nanos
 
@@ -184,6 +199,9 @@ Input: TypeAlias = (
     | PeerGone
     | Audience
     | ReferenceClock
+    | OwnClock
+    | MemberClock
+    | ClockAnswered
     | StartSession
     | SessionOffered
     | SessionOpened
@@ -251,6 +269,42 @@ class Previewed:
     delivery: Delivery | None
     look: Look = UNCHANGED
     """What changes that are here already have made of it; the driver learns it of the disk."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetAside:
+    """Show a message that is set aside until its time.
+
+    `waits`: it is ours, and nobody is sent it before the question about our clock is settled.
+    """
+
+    message_id: MessageId
+    entry: Entry
+    delivery: Delivery | None
+    waits: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorAhead:
+    """The first message of somebody was set aside whose clock is `ahead_ns` ahead; once a run."""
+
+    peer: PeerId
+    nick: str
+    ahead_ns: Nanos
+
+
+@dataclass(frozen=True, slots=True)
+class ClockJudged:
+    """What the person is asked about our clock: the question, or None once it is settled."""
+
+    question: Question | None
+
+
+@dataclass(frozen=True, slots=True)
+class WriteAnew:
+    """Write these of ours anew, in this order: they waited, with the times of a wrong clock."""
+
+    message_ids: tuple[MessageId, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,10 +414,16 @@ Effect: TypeAlias = (
     | SendPayload
     | CloseSession
     | Push
+    | CloseTransfer
+    | Sought
     | Written
     | Deliver
     | Altered
     | Previewed
+    | SetAside
+    | AuthorAhead
+    | ClockJudged
+    | WriteAnew
     | LoadHeldBack
     | LoadAuthors
     | DeliveryChanged

@@ -55,6 +55,8 @@ class Writer:
         self.log = AuthorLog(0)
         self.created_ns: Nanos = 0
         """The newest time any entry of ours has."""
+        self.lamport = 0
+        """The highest Lamport time of those written in this run."""
         self.stamp: Nanos = 0
         """The reference clock, for the next entry."""
         self.sealed: values.StoredMessage | None = None
@@ -73,6 +75,11 @@ class Writer:
             own.message_id: SyncId(own.created_ns, own.waku_hash) for own in state.outgoing
         }
 
+    @property
+    def next_created_ns(self) -> Nanos:
+        """The time that the next entry gets."""
+        return max(self.stamp, self.created_ns + 1)
+
     def seal(self, lamport: int, history: tuple[HistoryEntry, ...], body: object) -> sds.Sealed:
         """Make the next entry of our log (DESIGN 3); stamped with the reference clock."""
         assert isinstance(body, values.Write)
@@ -84,7 +91,7 @@ class Writer:
             seq=self.log.next_seq,
             backlink=backlink,
             skiplink=skiplink,
-            created_ns=max(self.stamp, self.created_ns + 1),
+            created_ns=self.next_created_ns,
             lamport=lamport,
             parents=parents_of(history),
             kind=body.kind,
@@ -110,6 +117,7 @@ class Writer:
         message_id, header = stored.entry.message_id, stored.entry.header
         self.log.append(message_id)
         self.created_ns = header.created_ns
+        self.lamport = header.lamport
         self._waiting[message_id] = SyncId(header.created_ns, stored.waku_hash)
         if len(self._waiting) > 2 * len(pending) + FORGET_FROM:
             self._waiting = {id_: self._waiting[id_] for id_ in pending if id_ in self._waiting}

@@ -8,6 +8,7 @@ from google.protobuf import message as protobuf
 
 from proto import link_pb2
 from sync.errors import DecodeError
+from sync.group.clock_values import Follows
 from sync.machine import ChannelId, Nanos
 from sync.net.membership import PROOF_SIZE
 
@@ -73,10 +74,14 @@ class Ping:
 
 @dataclass(frozen=True, slots=True)
 class Pong:
-    """Answer to the `Ping` with the same nonce, with the answerer's wall clock."""
+    """Answer to the `Ping` with the same nonce, with the answerer's wall clock.
+
+    It need not go by that clock: `follows` says whose it goes by.
+    """
 
     nonce: int
     wall: Nanos
+    follows: Follows = Follows.NOBODY
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +130,7 @@ def decode(data: bytes) -> Frame:
         case "ping":
             frame = Ping(wire.ping.nonce, wire.ping.wall_ns)
         case "pong":
-            frame = Pong(wire.pong.nonce, wire.pong.wall_ns)
+            frame = _pong(wire.pong)
         case "goodbye":
             frame = Goodbye(_limited(wire.goodbye.reason, REASON_MAX, "reason"))
         case _:
@@ -147,8 +152,9 @@ def _to_wire(frame: Frame) -> link_pb2.Frame:
             wire = link_pb2.Frame(presence=presence)
         case Ping(nonce, wall):
             wire = link_pb2.Frame(ping=link_pb2.Ping(nonce=nonce, wall_ns=wall))
-        case Pong(nonce, wall):
-            wire = link_pb2.Frame(pong=link_pb2.Pong(nonce=nonce, wall_ns=wall))
+        case Pong(nonce, wall, follows):
+            pong = link_pb2.Pong(nonce=nonce, wall_ns=wall, follows=follows.value)
+            wire = link_pb2.Frame(pong=pong)
         case Goodbye(reason):
             wire = link_pb2.Frame(goodbye=link_pb2.Goodbye(reason=reason))
         case _:
@@ -160,6 +166,12 @@ def _open(wire: link_pb2.Open) -> Open:
     if wire.listen_port > PORT_MAX:
         raise DecodeError(f"listening port {wire.listen_port} is over {PORT_MAX}")
     return Open(_limited(wire.protocol, PROTOCOL_MAX, "protocol id"), wire.listen_port)
+
+
+def _pong(wire: link_pb2.Pong) -> Pong:
+    """Return a pong; one that says of whom it follows what we do not know follows somebody."""
+    known = wire.follows <= Follows.YOU.value
+    return Pong(wire.nonce, wire.wall_ns, Follows(wire.follows) if known else Follows.OTHERS)
 
 
 def _proof(wire: link_pb2.Proof) -> Proof:

@@ -43,6 +43,21 @@ def choose(named: str | None) -> list[Interface]:
     return chosen[:1]
 
 
+def has_ipv6_only() -> bool:
+    """Whether there is a network with IPv6 addresses beyond a link, and no IPv4 address at all."""
+    return not choose(None) and any(
+        address.is_IPv6 and _is_routed(str(address.ip[0]))
+        for adapter in ifaddr.get_adapters()
+        if not adapter.nice_name.startswith(LEFT_OUT)
+        for address in adapter.ips
+    )
+
+
+def _is_routed(address: str) -> bool:
+    found = ipaddress.ip_address(address.partition("%")[0])
+    return not (found.is_loopback or found.is_link_local or found.is_multicast)
+
+
 def _present() -> list[Interface]:
     found = [
         Interface(adapter.nice_name, str(address.ip))

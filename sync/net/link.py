@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from sync.buckets import Buckets
 from sync.errors import RemoteError
+from sync.group.clock_values import Follows
 from sync.machine import SECOND, ChannelId, Nanos, PeerId
 from sync.net.frames import (
     Frame,
@@ -61,8 +62,10 @@ class Link:
     pinged_at: Nanos = 0
     nonce: int = 0
     rtt: Nanos | None = None
-    clock_offset: Nanos | None = None
-    """How far the peer's wall clock is ahead of ours."""
+    wall_offset: Nanos | None = None
+    """How far the peer's wall clock is ahead of our machines' clock, which nobody sets."""
+    follows: Follows = Follows.NOBODY
+    """By whose clock the peer goes."""
     nick: str | None = None
     """What the peer wants to be called; None until it has said so in a channel of ours."""
     away: str = ""
@@ -157,12 +160,15 @@ class Link:
         self.pinged_at = now
         self.send(Ping(self.nonce, wall))
 
-    def ponged(self, pong: Pong, now: Nanos, wall: Nanos) -> None:
-        """Learn round-trip time and clock offset from the answer to our last ping."""
-        if pong.nonce == self.nonce:
-            self.answered_at = now
-            self.rtt = now - self.pinged_at
-            self.clock_offset = pong.wall + self.rtt // 2 - wall
+    def ponged(self, pong: Pong, now: Nanos) -> bool:
+        """Learn round-trip time and clock from the answer to our last ping, if this is it."""
+        if pong.nonce != self.nonce:
+            return False
+        self.answered_at = now
+        self.rtt = now - self.pinged_at
+        self.wall_offset = pong.wall + self.rtt // 2 - now
+        self.follows = pong.follows
+        return True
 
     def close(self, reason: str) -> None:
         """Say why and close."""

@@ -9,7 +9,6 @@ Rules:
 
 import asyncio
 import contextlib
-import statistics
 from collections.abc import Container, Mapping, Sequence
 from functools import partial
 from typing import Final
@@ -212,7 +211,7 @@ class Mesh:
                     frame = decode(data)
                     link.admit(frame, link.heard_at)
                     self._on_frame(link, frame)
-                    await self._events.breathe()
+                    await self._events.breathe(link.peer)
                     if number % FRAMES_AT_ONCE == 0:
                         await asyncio.sleep(0)
         except DisconnectedError:
@@ -280,11 +279,12 @@ class Mesh:
                 if channel in link.shared:
                     self._events.arrived(link.peer, channel, payload)
             case Ping(nonce) if link.may_be_answered(link.heard_at):
-                link.send(Pong(nonce, self._clock.wall()))
+                link.send(Pong(nonce, self._clock.wall(), self._events.follows(link.peer)))
             case Ping():
                 pass
             case Pong():
-                link.ponged(frame, self._clock.now(), self._clock.wall())
+                if link.ponged(frame, self._clock.now()):
+                    self._events.ponged(link.peer)
                 self._settle(self.links[link.peer])
             case Proof(mac):
                 shared = link.membership.receive(mac)
@@ -375,18 +375,9 @@ class Mesh:
         told = [link for link in self.links.get(peer, []) if link.nick is not None]
         return max(told, key=lambda link: link.opened_at).nick if told else None
 
-    def clock_offset(self) -> Nanos:
-        """Return how far the reference clock is ahead of our wall clock (DESIGN 5).
-
-        It is the median of our own and all peers' wall clocks; ties go to our own. Only who has
-        proved a channel is asked: identities alone cost nothing.
-        """
-        offsets = [0]
-        for peer in self._joined:
-            link = self.link_to(peer)
-            if link is not None and link.clock_offset is not None:
-                offsets.append(link.clock_offset)
-        return min(statistics.median_low(offsets), statistics.median_high(offsets), key=abs)
+    def shared_with(self, peer: PeerId) -> frozenset[ChannelId]:
+        """Return our channels that `peer` has proved to know, and is there for."""
+        return self._joined.get(peer, frozenset())
 
     def broadcast(self, channel: ChannelId, payload: bytes) -> None:
         """Queue an SDS message for every peer of `channel`; `flush` sends it."""

@@ -2,6 +2,7 @@
 
 from typing import Protocol
 
+from sync.group.clock_values import Follows
 from sync.machine import ChannelId, PeerId
 from sync.net.frames import Open
 from sync.net.listener import Serve
@@ -26,11 +27,17 @@ class Events(Protocol):
     def knocked(self, peer: PeerId) -> None:
         """`peer` has proved a channel that none of ours is: a channel of two, perhaps."""
 
+    def ponged(self, peer: PeerId) -> None:
+        """A pong of `peer` came: its clock is known anew."""
+
+    def follows(self, peer: PeerId) -> Follows:
+        """Return by whose clock we go, as a pong to `peer` says it."""
+
     def refused(self, who: str, reason: str) -> None:
         """Somebody sent or did something that it must not."""
 
     async def offered(self, stream: SecureStream, opened: Open) -> Serve:
         """A peer opens a connection for a session; raises `RemoteError` if it must not."""
 
-    async def breathe(self) -> None:
-        """Return when there is room for more from peers."""
+    async def breathe(self, peer: PeerId) -> None:
+        """Return when there is room for more from `peer`."""

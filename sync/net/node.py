@@ -15,17 +15,20 @@ from sync import changes
 from sync.changes import Change
 from sync.errors import ChatError, LocalError
 from sync.group import values
+from sync.group.clock_values import Follows
 from sync.group.ingest import outline_of_entry
+from sync.group.records import Contradiction
 from sync.group.writer import Author
 from sync.happenings import Happenings
 from sync.identity import Identity, verify
 from sync.inspector import Inspector
 from sync.journal import Journal, Loaded, Retriever
 from sync.logbook import Logbook
-from sync.machine import MILLISECOND, ChannelId, MessageId, Nanos, PeerId
+from sync.machine import MILLISECOND, ChannelId, MessageId, PeerId
 from sync.membership import Membership
 from sync.net import clock as system
 from sync.net.addresses import Addresses
+from sync.net.clocks import Clocks
 from sync.net.discovery import INSTANCE_SIZE, Discovery
 from sync.net.engine import Engine
 from sync.net.frames import Open
@@ -44,9 +47,21 @@ from sync.net.stream import SecureStream
 from sync.net.ticking import Ticking
 from sync.net.trace import SEED_SIZE, Began, Drew, Trace
 from sync.runner import Runner
-from sync.show import channel_info, session_infos
+from sync.sds.message import HistoryEntry
+from sync.show import channel_info, clock_info, info_of, session_infos
 from sync.tap import Tap
-from sync.view import NOT_ASKED, Event, FrameKind, Level, Notice, Snapshot
+from sync.view import (
+    NOT_ASKED,
+    ClockInfo,
+    ClockShown,
+    ContradictionShown,
+    Event,
+    FrameKind,
+    Level,
+    Notice,
+    ReplacedShown,
+    Snapshot,
+)
 
 PARTING: Final = 1.0
 """Seconds that taking back our announcement may take."""
@@ -106,19 +121,23 @@ class Node:
         self._engine = Engine(self._runner, journal, self.clock, self._outlet)
         self._damaged: dict[ChannelId, set[MessageId]] = {}
         """What was found damaged in channels that are not taken up yet."""
-        journal.watch(self._on_damaged)
+        journal.watch(self)
         instance = system.draw(INSTANCE_SIZE).hex()
         self._discovery = Discovery(instance, self._on_found, self._spawn)
         self._online = Online(options, self.mesh, self._discovery, self.clock, listener)
         self._roster = Roster(self.mesh)
+        self.clocks = Clocks(
+            self.clock, self.mesh, self._runner, self._engine.wake, options.clock, lambda _: False
+        )
+        """Tells the channels of clocks; who knows people says there who has standing."""
         self.knocks = Knocks(identity, self.mesh, self._secrets, self.refused)
         self.ticking = Ticking(
             self.clock,
             self.mesh,
             self._online,
             self._roster,
+            self.clocks,
             listener,
-            self._set_reference_clock,
             self._flush_trace,
         )
         self._tasks: asyncio.TaskGroup | None = None
@@ -138,6 +157,7 @@ class Node:
             StorageError: the disk cannot be read.
         """
         state = await self._journal.restore(membership.channel)
+        self.clocks.tell_own()
         self._runner.add_channel(membership, state)
         self._secrets[membership.channel] = membership.secret
         if membership.direct is not None:
@@ -146,7 +166,7 @@ class Node:
             self.mesh.open.add(membership.channel)
         self.mesh.join(membership.channel, membership.secret)
         if damaged := self._damaged.pop(membership.channel, None):
-            self._on_damaged(membership.channel, tuple(sorted(damaged)))
+            self.damaged(membership.channel, tuple(sorted(damaged)))
         self._engine.wake()
 
     async def remove_channel(self, channel: ChannelId) -> None:
@@ -160,6 +180,7 @@ class Node:
         if self._tasks is not None:
             await self._engine.settled()
         self._runner.remove_channel(channel, self.clock.now())
+        self.clocks.left(channel)
         self._engine.wake()
 
     def noise_key(self, peer: PeerId) -> bytes | None:
@@ -216,8 +237,11 @@ class Node:
         Raises:
             LocalError: nothing is asked about it now.
         """
-        del follow
-        raise LocalError(NOT_ASKED)
+        question = self.clock_info().question
+        if question is None:
+            raise LocalError(NOT_ASKED)
+        for channel in question.channels:
+            self.feed(channel, values.ClockAnswered(follow))
 
     def begin_anew(self) -> None:
         """Make all machines anew from the disk: what they were made of was not all there."""
@@ -225,7 +249,7 @@ class Node:
 
     def is_set_aside(self, channel: ChannelId, message_id: MessageId) -> bool:
         """Whether a message is ours and waits for its time, which is far ahead."""
-        return message_id in self._runner.groups[channel].parked.of(self.identity.peer_id)
+        return message_id in self._runner.groups[channel].aside.own()
 
     async def write_anew(self, channel: ChannelId, message_id: MessageId) -> MessageId:
         """Write again, as a message of now, what was stamped with a wrong clock.
@@ -234,11 +258,13 @@ class Node:
             LocalError: as `write`.
         """
         loaded = await self._journal.load(channel, [message_id])
-        entry = loaded[message_id].entry
-        change = changes.change_of(entry)
-        if change is not None:
-            return await self.change(channel, change)
-        return await self.write(channel, entry.header.kind, entry.body)
+        kind, body, target = changes.anew(loaded[message_id].entry)
+        about: tuple[HistoryEntry, ...] = ()
+        if target is not None:
+            about = ((await self._journal.load(channel, [target]))[target].named,)
+        by = await self._engine.write(channel, kind, body, about)
+        self._listener(ReplacedShown(channel, message_id, by))
+        return by
 
     def tell_typing(self, channel: ChannelId) -> None:
         """Tell the others that the person is typing, unless they were told just now."""
@@ -299,10 +325,6 @@ class Node:
         self._trace.close()
         self._tap.stop()
 
-    def _set_reference_clock(self, offset: Nanos) -> None:
-        self._runner.feed_all(values.ReferenceClock(offset))
-        self._engine.wake()
-
     def _flush_trace(self) -> None:
         try:
             self._trace.flush()
@@ -343,6 +365,18 @@ class Node:
         """See `sync.net.outlet.Host`."""
         self._engine.written(token, message_id)
 
+    def clock_judged(self) -> None:
+        """See `sync.net.outlet.Host`."""
+        self._listener(ClockShown(self.clock_info()))
+
+    def write_again(self, channel: ChannelId, message_ids: Sequence[MessageId]) -> None:
+        """See `sync.net.outlet.Host`."""
+        self._spawn("lines that waited", self._write_again(channel, message_ids))
+
+    async def _write_again(self, channel: ChannelId, message_ids: Sequence[MessageId]) -> None:
+        for message_id in message_ids:
+            await self.write_anew(channel, message_id)
+
     def load_held_back(
         self, channel: ChannelId, after: tuple[int, MessageId] | None, limit: int
     ) -> None:
@@ -356,8 +390,12 @@ class Node:
         outlines = await self._engine.patiently(load)
         self.feed(channel, values.HeldBackLoaded(outlines))
 
-    def _on_damaged(self, channel: ChannelId, message_ids: tuple[MessageId, ...]) -> None:
-        """The disk no longer has what was stored: the machines go on without it."""
+    def contradicted(self, found: Contradiction) -> None:
+        """See `sync.journal.Watcher`."""
+        self._listener(ContradictionShown(info_of(found)))
+
+    def damaged(self, channel: ChannelId, message_ids: tuple[MessageId, ...]) -> None:
+        """See `sync.journal.Watcher`: the machines go on without them."""
         if channel in self._runner.groups:
             self.feed(channel, values.Damaged(message_ids))
         else:
@@ -385,6 +423,7 @@ class Node:
     def joined(self, peer: PeerId, channel: ChannelId) -> None:
         """See `sync.net.mesh_events.Events`."""
         self.feed(channel, values.PeerJoined(peer))
+        self.clocks.joined(peer, channel)
         self.knocked(peer)
 
     def knocked(self, peer: PeerId) -> None:
@@ -393,6 +432,7 @@ class Node:
 
     def gone(self, peer: PeerId, channel: ChannelId) -> None:
         """See `sync.net.mesh_events.Events`."""
+        self.clocks.gone(peer, channel)
         self.feed(channel, values.PeerGone(peer))
 
     def renamed(self, peer: PeerId) -> None:
@@ -406,6 +446,14 @@ class Node:
         """See `sync.net.mesh_events.Events`."""
         self.feed(channel, values.Arrived(peer, payload))
 
+    def ponged(self, peer: PeerId) -> None:
+        """See `sync.net.mesh_events.Events`."""
+        self.clocks.heard(peer)
+
+    def follows(self, peer: PeerId) -> Follows:
+        """See `sync.net.mesh_events.Events`."""
+        return self.clocks.follows(peer)
+
     def refused(self, who: str, reason: str) -> None:
         """Count what was refused, and note it in the trace."""
         self._roster.refused(who)
@@ -415,9 +463,9 @@ class Node:
         """See `sync.net.mesh_events.Events`."""
         return await self.streams.offered(stream, opened)
 
-    async def breathe(self) -> None:
-        """Return when there is room for more from peers."""
-        await self._engine.breathe()
+    async def breathe(self, peer: PeerId, *, transfers: bool = False) -> None:
+        """Return when there is room for more from `peer`."""
+        await self._engine.breathe(peer, transfers=transfers)
 
     def feed(self, channel: ChannelId, event: values.Input) -> None:
         """Give an input to the channel's machines."""
@@ -473,6 +521,11 @@ class Node:
 
     # --- What the UI may know ------------------------------------------------------------------
 
+    def clock_info(self) -> ClockInfo:
+        """Return what is thought of our clock, and asked about it."""
+        groups = self._runner.groups
+        return clock_info(groups, self.clock.now(), lambda peer: self.mesh.nick_of(peer) or "")
+
     def snapshot(self) -> Snapshot:
         """See `sync.view.Snapshot`."""
         groups = self._runner.groups
@@ -490,10 +543,11 @@ class Node:
                     for channel, group in groups.items()
                 ]
             ),
-            peers=self._roster.peers(syncing),
+            peers=self._roster.peers(syncing, self.clock.wall() - self.clock.now()),
             sessions=session_infos(groups.values()),
             trace=self._trace.recent(50),
             longest_block_ns=self._engine.longest_slice,
             refused=dict(self._roster.refusals),
             away=self.mesh.away,
+            clock=self.clock_info(),
         )

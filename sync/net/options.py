@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
+from sync.group.clock_values import Policy
 from sync.machine import Nanos
 
 NOT_YET: Final = "Not on the network yet."
@@ -19,3 +20,5 @@ class Options:
     connect: tuple[tuple[str, int], ...] = ()
     retention: Nanos | None = None
     """What is older is neither compared with others nor taken from them; None: everything is."""
+    clock: Policy = Policy.NOBODY
+    """Who answers when it is asked whose clock is right."""

@@ -3,7 +3,7 @@
 Rule: nothing gets here before the commit it depends on.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -35,6 +35,12 @@ class Host(Protocol):
         self, channel: ChannelId, after: tuple[int, MessageId] | None, limit: int
     ) -> None:
         """Load what waits for history on its way, and feed it."""
+
+    def clock_judged(self) -> None:
+        """The question about our clock is another one."""
+
+    def write_again(self, channel: ChannelId, message_ids: Sequence[MessageId]) -> None:
+        """Write anew, in this order, what of ours waited with the times of a wrong clock."""
 
     def load_authors(
         self, channel: ChannelId, requester: PeerId, message_ids: tuple[MessageId, ...]
@@ -85,6 +91,10 @@ class Outlet:
                 self.host.load_held_back(channel, after, limit)
             case values.Written(token, message_id):
                 self.host.written(token, message_id)
+            case values.ClockJudged():
+                self.host.clock_judged()
+            case values.WriteAnew(message_ids):
+                self.host.write_again(channel, message_ids)
             case values.Refused(peer, reason):
                 self.host.refused(peer, reason)
             case _:
@@ -103,6 +113,10 @@ class Outlet:
                 self.streams.close(session)
             case values.Push(peer, hashes):
                 self.streams.push(channel, peer, hashes)
+            case values.CloseTransfer(peer):
+                self.streams.close_transfers(channel, peer)
+            case values.Sought():
+                pass  # the manager was told
             case _:
                 self._show(channel, effect, loaded)
 

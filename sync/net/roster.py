@@ -71,18 +71,21 @@ class Roster:
         shown = [self.update(peer, now) for peer in waiting]
         return [each for each in shown if each is not None]
 
-    def peers(self, syncing: Set[PeerId]) -> tuple[PeerInfo, ...]:
-        """Return everybody, with what their links measure now."""
-        return tuple([self._info(info, syncing) for info in self._peers.values()])
+    def peers(self, syncing: Set[PeerId], wall_offset: Nanos) -> tuple[PeerInfo, ...]:
+        """Return everybody, with what their links measure now.
 
-    def _info(self, info: PeerInfo, syncing: Set[PeerId]) -> PeerInfo:
+        `wall_offset` is how far our wall clock is ahead of the machines' clock.
+        """
+        return tuple([self._info(info, syncing, wall_offset) for info in self._peers.values()])
+
+    def _info(self, info: PeerInfo, syncing: Set[PeerId], wall_offset: Nanos) -> PeerInfo:
         link = self._mesh.link_to(info.peer)
         if link is None or info.state is PeerState.DOWN:
             return info
         return replace(
             info,
             rtt_ns=link.rtt,
-            clock_offset_ns=link.clock_offset,
+            clock_offset_ns=None if link.wall_offset is None else link.wall_offset - wall_offset,
             last_seen_ns=link.heard_at,
             syncing=info.peer in syncing,
             dialled_us=not link.dialled,

@@ -9,7 +9,7 @@ single rule, with its function and its test, is in `tests/sds_map.md`.
 | Wire protocol | `wire.encode`, `wire.decode`, `Message.kind` | wire, channel |
 | Participant state | `Channel`, `Outgoing`, `Incoming`, `OrderedLog` | channel, log |
 | Protocol Steps | `Channel.handle` | stateful |
-| Send Message | `Channel._next_lamport`, `Log.history_with`, `Outgoing.add` | channel |
+| Send Message | `Channel.next_lamport`, `Log.history_with`, `Outgoing.add` | channel |
 | Receive Message | `Causal.admit`, `Causal._unknown`, `Incoming.hold` | channel, incoming |
 | Deliver Message | `Causal._deliver`, `OrderedLog.insert` | channel, log |
 | Resolve Conflicts | `OrderedLog.insert` | log |
@@ -39,7 +39,7 @@ single rule, with its function and its test, is in `tests/sds_map.md`.
 | Typo to Fix | D19 | |
 | Testing Scenarios | `Repairs` | scenarios, repair_bounds |
 | Modified State from Base SDS | `Repairs`, `Log.insert` | stateful, channel |
-| Unchanged from Base SDS | `Channel._next_lamport`, `OrderedLog.insert` | channel, stateful |
+| Unchanged from Base SDS | `Channel.next_lamport`, `OrderedLog.insert` | channel, stateful |
 | Performance Recommendations | `IdTable.find`, `Asking.deadline`, `Asking._back_off` | asking |
 | Security Assumptions | `Answering.requested`, `sync.buckets.Buckets.take` | answering, repairs |
 
@@ -86,4 +86,6 @@ How we read them and where we differ; the reasons at length are in DECISIONS.md:
 - D27 Room for what is missing, and turns in asking for it, are shared by the links names came on.
 - D28 Filter and request beside a message that waits (parked, or for history) count when it comes;
   its causal history does when it takes its place.
+- D29 Content messages build on nothing that came on one link faster than anybody reads (20 a s)
+  until it is over for a minute: they would wait wherever that waits. Sync messages name it.
 """

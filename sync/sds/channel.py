@@ -113,8 +113,9 @@ class Channel:
                 return self._causal.forgo(now)
             case HeldBy(peer, message_ids):
                 return self._on_held_by(peer, message_ids)
-            case Admit(content):
-                return self._on_admit(content, now)
+            case Admit(content, send):
+                admitted = self._on_admit(content, now)
+                return admitted + self._send_late(content.message_id, now) if send else admitted
             case Seek(history, message_id, author, via):
                 missing = self._causal.seek(history, message_id, author, now, via)
                 return self._news(missing, now)
@@ -163,8 +164,9 @@ class Channel:
     # --- Send Message --------------------------------------------------------------------------
 
     def _on_send(self, event: Send, now: Nanos) -> list[Effect]:
-        me, lamport = self.me, self._next_lamport(now)
-        history = self.log.history_with(event.names, self.parameters.history_size)
+        me, lamport = self.me, self.next_lamport(now)
+        self._causal.calm(now)
+        history = self.history(event.names)
         sealed = self._seal(lamport, history, event.body)
         self._causal.lamport = lamport
         request = self.repairs.ask(now)
@@ -179,7 +181,11 @@ class Channel:
         effects: list[Effect] = [Delivered(message_id, after_gap=False), Broadcast(message)]
         return effects + self.repairs.retrieve(request, now) if request else effects
 
-    def _next_lamport(self, now: Nanos) -> int:
+    def history(self, names: History) -> History:
+        """Return the causal history of a message of now that is about `names`."""
+        return self.log.history_with(names, self.parameters.history_size)
+
+    def next_lamport(self, now: Nanos) -> int:
         """Epoch milliseconds of the reference clock, and always above what we have seen."""
         clock, above = (now + self._offset) // MILLISECOND, self._causal.lamport + 1
         return clock if clock > above else above  # a call of `max` costs more
@@ -216,6 +222,8 @@ class Channel:
         if self._causal.holds(message_id):
             self._heard_again(event, now)
             return effects
+        if event.via is not None and not event.bulk:
+            self._causal.count(message_id, event.via, now)
         content = Content(
             message_id,
             sender,
@@ -239,6 +247,12 @@ class Channel:
         by, history = content.sender_id, content.causal_history
         acknowledged = self._acknowledge(content.message_id, history, by)
         return acknowledged + self._news(self._causal.admit(content, now), now)
+
+    def _send_late(self, message_id: MessageId, now: Nanos) -> list[Effect]:
+        """Send a message of ours that was kept aside, and wait for its acknowledgement."""
+        self.outgoing.add(message_id, now)
+        unacknowledged = Delivery.UNACKNOWLEDGED
+        return [Rebroadcast(message_id, self.filter.to_bytes(), 0, unacknowledged)]
 
     def _news(self, effects: list[Effect], now: Nanos) -> list[Effect]:
         """Something came, or is missing: we have something to say."""
@@ -347,7 +361,7 @@ class Channel:
             request = self.repairs.ask(now) if asks else ()
             if not history and not request:
                 break
-            self._causal.lamport = self._next_lamport(now)
+            self._causal.lamport = self.next_lamport(now)
             effects.append(Broadcast(self._message(self.lamport, history, b"", request)))
             effects += self.repairs.retrieve(request, now)
             self.log.named(history, self.me)

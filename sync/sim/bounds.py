@@ -18,7 +18,7 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from sync import bloom_parameters, buckets, manager, ranges, runner
-from sync.group import loading, session, sessions, typists, writer
+from sync.group import aside, loading, session, sessions, typists, writer
 from sync.runner import Runner
 from sync.sds import (
     acknowledge,
@@ -99,6 +99,8 @@ def _looked_for(scale: Scale) -> int:
 
 
 BOUNDS: Final[dict[str, Bound]] = {
+    "Aside._warned": aside.WARNED_MAX,
+    "Aside.replaced": _stored,
     "AuthorLog._ids": lambda scale: 32 * scale.stored,
     "Buckets._levels": buckets.KEYS_MAX,
     "Causal.aside": _stored,
@@ -148,10 +150,18 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Session.lacked": _stored,
     "Session.pushed": _stored,
     "Session.rounds": session.ROUNDS_MAX,
+    "Sessions._linked": _links,
+    "Sessions._pushing": _links,
     "Sessions.by_peer": _links,
     "Sessions.shown": sessions.SHOWN_MAX,
+    "Shares._failures": _links,
+    "Shares._missing": WANTED_MAX,
+    "Shares._returned": _links,
+    "Shares.given": _links,
+    "Shares.later": _links,
     "Grace._late": lambda scale: scale.sessions,
     "Sought.waiters": incoming.WAITING_MAX,
+    "Transfer._elsewhere": WANTED_MAX,
     "Transfer._got": WANTED_MAX,
     "Transfer._missing": WANTED_MAX,
     "Transfer._waiting": transfer.WAITING_MAX,
@@ -166,6 +176,7 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Asking._links": incoming.MISSING_MAX,
     "Asking.in_line": incoming.MISSING_MAX,
     "Asking.requests": asking.REQUESTS_MAX,
+    "Reference.members": _links,
     "Repairs.coming": lambda scale: loading.LEFT_MAX + scale.sessions * WANTED_MAX,
     "RollingBloomFilter._older": _filter,
     "RollingBloomFilter._one_by_one": _filter,
@@ -238,7 +249,7 @@ def check_bounds(one: Runner, node: int) -> None:
 def _scale(one: Runner) -> Scale:
     groups = one.groups.values()
     return Scale(
-        stored=sum([group.holdings.items.added + len(group.parked) for group in groups]),
+        stored=sum([group.holdings.items.added + len(group.aside) for group in groups]),
         links=sum([len(group.peers) for group in groups]),
         channels=len(groups),
         filter_ids=max([group.sds.parameters.bloom.capacity for group in groups], default=0),

@@ -4,21 +4,23 @@ It has the faults of real disks: commits that fail or take long, reads that fail
 """
 
 from bisect import insort
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from sync.changes import CHANGING, UNCHANGED, Look, change_of, look_of
-from sync.entry import Entry, Kind
+from sync.changes import CHANGING, UNCHANGED, Look, look_of, touched_by
+from sync.entry import Entry, Kind, lipmaa
 from sync.errors import StorageError
 from sync.group.ingest import history_of
-from sync.group.records import GAPS_MAX, stamped_row
+from sync.group.records import GAPS_MAX, Contradiction, Contradicts, stamped_row
 from sync.group.values import (
     Altered,
     ChannelState,
+    ClockKept,
     Discard,
     Outline,
     OwnState,
     Record,
+    SetClock,
     SetDelivery,
     SetLog,
     SetStatus,
@@ -57,17 +59,24 @@ class Disk:
     rows: dict[MessageId, Row] = field(default_factory=dict)
     full: bool = False
     """Whether commits fail."""
+    clock: ClockKept = field(default_factory=ClockKept)
     unreadable: bool = False
     """Whether reads fail."""
     slowness: Nanos = 0
     """How much longer a commit takes than that of others."""
     rotten: set[MessageId] = field(default_factory=set)
     """What is no longer what was stored; nothing but its bytes tells."""
+    contradictions: list[Contradiction] = field(default_factory=list)
+    """What was found at commits, each once."""
     found: list[MessageId] = field(default_factory=list)
     """What of that was read, and is not discarded yet: whoever reads has to tell the machines."""
     _by_hash: dict[bytes, MessageId] = field(default_factory=dict)
     _changes: dict[MessageId, list[MessageId]] = field(default_factory=dict)
     """By target, what changes it; the target may come later, or never."""
+    _places: dict[tuple[PeerId, int, int], MessageId] = field(default_factory=dict)
+    """Who was first at each author, log and number."""
+    _named: dict[MessageId, list["_Link"]] = field(default_factory=dict)
+    """What is said of each entry by others of its log."""
     _log: list[tuple[int, MessageId]] = field(default_factory=list)
     """(lamport, message id) of what is delivered, ascending."""
 
@@ -93,9 +102,40 @@ class Disk:
                     self.rows[message_id].attempts = attempts
                 case SetLog(_, log):
                     self.log_number = log
+                case SetClock(_, kept):
+                    self.clock = kept
                 case Discard(_, message_id):
                     self._discard(message_id)
+        self.contradictions += self._contradict(records)
         return [altered for one in before for altered in self._altered(one, before[one])]
+
+    def _contradict(self, records: Sequence[Record]) -> Iterator[Contradiction]:
+        """Yield what of these records cannot be true beside what was here of its log."""
+        for record in records:
+            if isinstance(record, StoreMessage):
+                channel, entry = record.message.channel, record.message.entry
+                header, stored_id = entry.header, entry.message_id
+                place = (header.author, header.log, header.seq)
+                first = self._places.setdefault(place, stored_id)
+                if first != stored_id and first in self.rows:
+                    yield Contradiction(channel, *_fork(entry), stored_id, first)
+                links = _links(entry)
+                for link in links:
+                    self._named.setdefault(link.target, []).append(link)
+                named = [one for one in links if one.target in self.rows]
+                for link in [*named, *self._named.get(stored_id, ())]:
+                    target = self.rows[link.target].message.entry.header
+                    if (target.author, target.log, target.seq) != link.place and not link.told:
+                        link.told = True
+                        yield Contradiction(
+                            channel,
+                            link.place[0],
+                            link.what,
+                            link.place[1],
+                            link.seq,
+                            link.named_by,
+                            link.target,
+                        )
 
     def look(self, message_id: MessageId) -> Look:
         """Return what the delivered changes of a message have made of it."""
@@ -123,10 +163,10 @@ class Disk:
                     entry = self.rows[message_id].message.entry
                 case _:
                     continue
-            change = change_of(entry)
+            change = touched_by(entry)
             if change is not None:
                 touched[change.target] = None
-            elif entry.message_id in self._changes:
+            if entry.message_id in self._changes:
                 touched[entry.message_id] = None
         return touched
 
@@ -142,7 +182,7 @@ class Disk:
                 after_gap=row.after_gap,
                 delivery=row.delivery,
                 look=look,
-                rewritten=(look.text, look.deleted) != (before.text, before.deleted),
+                rewritten=(look.text, look.hidden) != (before.text, before.hidden),
                 reacted=look.reactions != before.reactions,
                 loading=row.status is Status.LOADING,
             )
@@ -166,7 +206,14 @@ class Disk:
         entry = self.rows[message_id].message.entry
         changes = [self.rows[one] for one in self._changes.get(message_id, ())]
         counting = [one.message.entry for one in changes if _counts(one)]
-        return entry.header.kind not in CHANGING and not look_of(entry, counting).deleted
+        return entry.header.kind not in CHANGING and not look_of(entry, counting).hidden
+
+    def _is_replaced(self, message_id: MessageId) -> bool:
+        row = self.rows[message_id]
+        if row.status is not Status.PARKED or row.message.entry.header.author != self.me:
+            return False
+        changes = [self.rows[one].message.entry for one in self._changes[message_id]]
+        return look_of(row.message.entry, changes).replaced
 
     def looks(self) -> dict[MessageId, Look]:
         """Return how all messages look that were changed."""
@@ -278,6 +325,12 @@ class Disk:
             gaps=tuple(
                 sorted((_outline(kept) for kept in delivered if kept.after_gap), key=_place)
             )[-GAPS_MAX:],
+            replaced=frozenset(
+                message_id
+                for message_id in self._changes
+                if message_id in self.rows and self._is_replaced(message_id)
+            ),
+            clock=self.clock,
         )
 
     def _counts(self, message_id: MessageId) -> bool:
@@ -288,7 +341,7 @@ class Disk:
         message_id = row.message.entry.message_id
         assert message_id not in self.rows, "stored twice"
         self.rows[message_id] = row
-        change = change_of(row.message.entry)
+        change = touched_by(row.message.entry)
         if change is not None:
             self._changes.setdefault(change.target, []).append(message_id)
         self._by_hash[row.message.waku_hash] = message_id
@@ -306,7 +359,7 @@ class Disk:
         del self._by_hash[row.message.waku_hash]
         if row.status is Status.DELIVERED:
             self._log.remove((entry.header.lamport, message_id))
-        change = change_of(entry)
+        change = touched_by(entry)
         if change is not None:
             self._changes[change.target].remove(message_id)
         for child in self.rows.values():
@@ -347,6 +400,35 @@ class Disk:
 
 def _place(outline: Outline) -> tuple[int, MessageId]:
     return (outline.lamport, outline.message_id)
+
+
+@dataclass(slots=True)
+class _Link:
+    """An entry names another one, which should stand at a place."""
+
+    target: MessageId
+    place: tuple[PeerId, int, int]
+    what: Contradicts
+    named_by: MessageId
+    seq: int
+    told: bool = False
+
+
+def _links(entry: Entry) -> list[_Link]:
+    header = entry.header
+    named = (
+        (header.backlink, header.seq - 1, Contradicts.BACKLINK),
+        (header.skiplink, lipmaa(header.seq), Contradicts.SKIPLINK),
+    )
+    return [
+        _Link(target, (header.author, header.log, at), what, entry.message_id, header.seq)
+        for target, at, what in named
+        if target is not None
+    ]
+
+
+def _fork(entry: Entry) -> tuple[PeerId, Contradicts, int, int]:
+    return entry.header.author, Contradicts.FORK, entry.header.log, entry.header.seq
 
 
 def _counts(row: Row) -> bool:

@@ -86,8 +86,10 @@ class Hostiles:
     """Whether they act no more; how their sessions go stays as it is."""
 
     def begin(self) -> None:
-        """Let each act in its time, from now on."""
-        for member in self.members:
+        """Let each act in its time, from now on; all keys of one speak from its address."""
+        for number, member in enumerate(self.members):
+            for node in (member.node, *member.aliases):
+                node.wall.stranger, node.wall.host = True, f"10.255.0.{number}"
             self._plan(member)
 
     def heard(self, node: Node, payload: bytes) -> None:
@@ -150,7 +152,8 @@ class Hostiles:
             case TellClock(ahead):
                 for one in (node, *member.aliases):
                     one.told_offset = ahead
-                self.links.clocks_changed()
+                    self.links.pongs.begin()
+                    self.links.pongs.told_by(one)
             case MakeLinks(count):
                 self._make_links(member, count)
             case OpenStream(to, protocol, payloads):

@@ -14,6 +14,7 @@ from sync.group import values
 from sync.machine import SECOND, Nanos
 from sync.sim.network import Network
 from sync.sim.node import Node
+from sync.sim.pongs import Pongs
 from sync.sim.rooms import CHANNEL, FeedChannel, Rooms, shared
 from sync.sim.timeline import Timeline
 
@@ -63,15 +64,24 @@ class Links(Protocol):
     def overrun(self, sender: int, receiver: Node) -> None:
         """More waits on a link than it holds: it is closed, with what waits there."""
 
-    def clocks_changed(self) -> None:
+    @property
+    def pongs(self) -> Pongs | None:
+        """What tells clocks, where links do; None where time comes from elsewhere."""
+
+    def clock_set(self, node: Node) -> None:
         """A node's wall clock was set."""
 
 
 class Mesh:
     """A link between every two nodes that can reach each other."""
 
-    def __init__(self, around: Surroundings) -> None:
+    def __init__(self, around: Surroundings, *, telling: bool = False) -> None:
         self._around = around
+        self.pongs = Pongs(
+            around.nodes, around.timeline, around.rng, around.feed_channel, around.rooms
+        )
+        if telling:
+            self.pongs.begin()
         self.rewired()
 
     def receivers(self, node: Node) -> Sequence[int]:
@@ -132,10 +142,10 @@ class Mesh:
         if _linked(one, other):
             self._leave(one, other)
 
-    def clocks_changed(self) -> None:
+    def clock_set(self, node: Node) -> None:
         """See `Links`."""
-        for node in self._around.nodes:
-            self._tell_reference_clock(node)
+        self.pongs.begin()
+        self.pongs.changed(node, was_set=True)
 
     def _relink(self, one: Node, other: Node) -> None:
         up = self._around.network.reachable(one.number, other.number)
@@ -155,8 +165,8 @@ class Mesh:
         for channel in channels:
             around.feed_channel(one, values.PeerJoined(other.identity.peer_id), channel)
             around.feed_channel(other, values.PeerJoined(one.identity.peer_id), channel)
-        self._tell_reference_clock(one)
-        self._tell_reference_clock(other)
+        self.pongs.tell(one, other)
+        self.pongs.tell(other, one)
 
     def _leave(self, one: Node, other: Node) -> None:
         one.leave(other.number)
@@ -165,18 +175,11 @@ class Mesh:
         for channel in shared(around.rooms, one.number, other.number):
             around.feed_channel(one, values.PeerGone(other.identity.peer_id), channel)
             around.feed_channel(other, values.PeerGone(one.identity.peer_id), channel)
-        self._tell_reference_clock(one)
-        self._tell_reference_clock(other)
 
     def _is_full(self, node: Node, newcomer: Node) -> bool:
         """Whether a node has no place for another link."""
         most = self._around.most
         return most is not None and len(node.joined - {newcomer.number}) >= most
-
-    def _tell_reference_clock(self, node: Node) -> None:
-        """Pings carry the wall clocks of those a node is linked to."""
-        heard = [self._around.nodes[number].heard_offset for number in node.joined]
-        tell_reference_clock(node, sorted([node.clock_offset, *heard]), self._around.feed)
 
 
 class Air:
@@ -184,9 +187,10 @@ class Air:
 
     def __init__(self, around: Surroundings) -> None:
         self._around = around
+        self.pongs = None
         for node in around.nodes:
             self._tell_audience(node)
-        self.clocks_changed()
+        self._tell_clocks()
 
     def receivers(self, node: Node) -> Sequence[int]:
         """See `Links`."""
@@ -206,17 +210,22 @@ class Air:
 
     def rewired(self) -> None:
         """Nobody is told; only the clocks that can be heard are others."""
-        self.clocks_changed()
+        self._tell_clocks()
 
     def started(self, node: Node) -> None:
         """See `Links`."""
         self._tell_audience(node)
-        self.clocks_changed()
+        self._tell_clocks()
 
     def stopped(self, node: Node, *, unnoticed: bool = False) -> None:
         """See `Links`: nobody notices."""
 
-    def clocks_changed(self) -> None:
+    def clock_set(self, node: Node) -> None:
+        """See `Links`."""
+        del node
+        self._tell_clocks()
+
+    def _tell_clocks(self) -> None:
         """Tell each node the median of all clocks on its side, as time servers would."""
         nodes = self._around.nodes
         if not any(node.clock_offset or node.reference_offset for node in nodes):

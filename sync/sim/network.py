@@ -24,6 +24,8 @@ class Link:
     reorder_by: Nanos = 2 * SECOND
     streams: bool = True
     """Whether streams can be opened, which lose nothing."""
+    uplink: int | None = None
+    """Bytes a second that a node sends on all its streams together; None without a limit."""
 
 
 PERFECT = Link()

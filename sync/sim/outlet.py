@@ -74,6 +74,7 @@ class Outlet:
     streams: Streams
     meter: Meter
     arrive: Callable[[Node, Frame], None]
+    write_anew: Callable[[Node, ChannelId, Sequence[MessageId]], None]
     listeners: Sequence[Callable[[int, Release], None]]
     watch: Watch | None = None
     hostile_from: int = sys.maxsize
@@ -111,7 +112,7 @@ class Outlet:
             group = node.runner.groups[channel]
             witness, disk = self.rooms[channel].witness, node.disks[channel]
             delivered, compared = len(group.sds.log.order), group.holdings.items.added
-            witness.counted(node.number, delivered, compared, disk, len(group.parked))
+            witness.counted(node.number, delivered, compared, disk, len(group.aside))
 
     def _carry_out(self, node: Node, release: Release) -> None:
         """Do what an effect of a node asks for."""
@@ -129,6 +130,13 @@ class Outlet:
             case values.Push(peer, hashes):
                 other = self._by_peer[peer]
                 self.streams.push(node, channel, other, hashes, self.timeline.now)
+            case values.ClockJudged(question):
+                if self.links.pongs is not None:
+                    self.links.pongs.judged(node, channel, question)
+            case values.WriteAnew(message_ids):
+                self.write_anew(node, channel, message_ids)
+            case values.CloseTransfer(peer):
+                self.streams.stop_push(node, channel, self._by_peer[peer], self.timeline.now)
             case values.LoadHeldBack(after, limit):
                 self._load(node, channel, after, limit)
             case values.LoadAuthors(requester, message_ids):
@@ -138,6 +146,7 @@ class Outlet:
                 | values.SetStatus()
                 | values.SetDelivery()
                 | values.SetLog()
+                | values.SetClock()
                 | values.Discard()
                 | values.BeginAnew()
             ):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, TypeAlias
 
@@ -13,6 +13,7 @@ from sync.machine import SECOND, ChannelId, Nanos
 from sync.sim.network import Network
 from sync.sim.node import Node, Stream
 from sync.sim.rooms import FeedChannel
+from sync.sim.uplinks import Pushing, Uplinks
 from sync.sim.watch import Watch
 from sync.view import FrameKind
 from sync.waku.message import WakuMessage, content_topic, pubsub_topic
@@ -52,6 +53,10 @@ class Streams:
     """Everything put on streams so far: openings, payloads, messages and ends."""
     cut_at: int | None = None
     """Which of these is lost, and its stream with it; None for none."""
+    uplinks: Uplinks = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.uplinks = Uplinks(self.network.link.uplink)
 
     def open(
         self, node: Node, channel: ChannelId, wanted: values.OpenSession, other: Node, now: Nanos
@@ -138,19 +143,53 @@ class Streams:
     ) -> None:
         """Send these on a transfer stream of their own, which is ended or left open."""
         stream = Stream(channel, {})
+        pushing = Pushing(iter(payloads), ends=ends)
+        if self.uplinks.rate is None:
+            for payload in payloads:
+                self._send_pushed(stream, node, other, payload, now)
+            self._end_push(stream, node, other, pushing, now)
+            return
+        self.uplinks.begin((node.number, other.number, channel), pushing)
+        self._push_on(stream, node, other, pushing, now)
+
+    def stop_push(self, node: Node, channel: ChannelId, other: Node, now: Nanos) -> None:
+        """Close the transfers of `other` to a node, which takes no more of them."""
+        noticed = now + self.network.latency()
+        self.uplinks.stop((other.number, node.number, channel), noticed)
+
+    def _push_on(
+        self, stream: Stream, node: Node, other: Node, pushing: Pushing, now: Nanos
+    ) -> None:
+        """Send the next message, and go on when it has left."""
+        payload = None if stream.cut or pushing.stopped(now) else next(pushing.payloads, None)
+        if payload is None:
+            self.uplinks.end((node.number, other.number, stream.channel), pushing)
+            self._end_push(stream, node, other, pushing, now)
+            return
+        self._send_pushed(stream, node, other, payload, now)
+        left = self.uplinks.free_at(node.number)
+        self.schedule(left, partial(self._push_on, stream, node, other, pushing, left))
+
+    def _send_pushed(
+        self, stream: Stream, node: Node, other: Node, payload: bytes, now: Nanos
+    ) -> None:
         me, peer = node.identity.peer_id, other.identity.peer_id
-        for payload in payloads:
-            self.sent_bytes += len(payload)
-            node.tapped(now, channel, peer, FrameKind.TRANSFER, payload, sent=True)
-            self._carry(stream, node, other, values.Transferred(me, payload), now)
-        if ends:
-            self._carry(stream, node, other, values.TransferEnded(me), now)
+        self.sent_bytes += len(payload)
+        node.tapped(now, stream.channel, peer, FrameKind.TRANSFER, payload, sent=True)
+        self._carry(stream, node, other, values.Transferred(me, payload), now)
+
+    def _end_push(
+        self, stream: Stream, node: Node, other: Node, pushing: Pushing, now: Nanos
+    ) -> None:
+        if pushing.ends:
+            self._carry(stream, node, other, values.TransferEnded(node.identity.peer_id), now)
 
     def _carry(
         self, stream: Stream, sender: Node, receiver: Node, event: values.Input, now: Nanos
     ) -> None:
         """Deliver in order; where the ends cannot reach each other, the stream is cut."""
-        at = max(now + self.network.latency(), stream.last_arrival + 1)
+        left = self.uplinks.departs(sender.number, receiver.number, event, now)
+        at = max(left + self.network.latency(), stream.last_arrival + 1)
         stream.last_arrival = at
         if self.watch is not None:
             self.watch.carried(sender, receiver, event, now, at)

@@ -21,6 +21,7 @@ from sync.sim.invariants import Signed
 from sync.sim.measure import Meter
 from sync.sim.node import Node
 from sync.sim.outlet import READ_AGAIN, Outlet
+from sync.sim.pongs import own_clock
 from sync.sim.rooms import Rooms
 from sync.sim.streams import Streams
 from sync.sim.timeline import Timeline
@@ -44,6 +45,8 @@ class Turning:
         work: what handling one input takes; a turn ends after `SLICE` of it, and after a start with
             the loading of the history alone. 0: turns take no time, and handle what there is.
         crash: stops a node as a power cut does.
+        clock_judged: hears that a node follows somebody else's clock, or nobody's any more.
+        tells_clocks: says whether any clock is or was wrong, so that all are told.
     """
 
     rooms: Rooms
@@ -55,6 +58,8 @@ class Turning:
     protocols: Sequence[str]
     work: Nanos
     crash: Callable[[int], None]
+    clock_judged: Callable[[Node], None]
+    tells_clocks: Callable[[], bool]
     watch: Watch | None = None
     signed: Signed = field(default_factory=dict)
     outlet: Outlet = field(init=False)
@@ -78,10 +83,12 @@ class Turning:
             protocols=self.protocols,
         )
         node.runner.logbook = node.logbook
-        for channel, disk in node.disks.items():
-            node.runner.add_channel(self.rooms[channel].membership, disk.restore())
         node.machine_offset = node.clock_offset
         node.reference_offset = 0
+        if self.tells_clocks():
+            node.runner.feed_all(own_clock(node))
+        for channel, disk in node.disks.items():
+            node.runner.add_channel(self.rooms[channel].membership, disk.restore())
         node.loading = True
         self.wake(node, self.time.now)
 
@@ -109,7 +116,7 @@ class Turning:
         """Give a node an input, if it is up."""
         if node.runner is None:
             return
-        if isinstance(event, values.ReferenceClock):
+        if isinstance(event, values.ReferenceClock | values.OwnClock):
             node.runner.feed_all(event)
         else:
             node.runner.feed(channel, event)
@@ -119,16 +126,20 @@ class Turning:
     def arrive(self, node: Node, sender: int, size: int, addressed: Addressed) -> bool:
         """Give a node what came over the network; returns whether its link has become too full.
 
-        Who is crowded reads nothing: what comes waits on the way to it.
+        Who is crowded by somebody reads nothing of them: what comes waits on the way.
         """
         runner = node.runner
         assert runner is not None
-        if runner.crowded or node.unread.inputs:
+        if sender in node.unread.inputs or self._is_crowded_by(node, sender):
             return node.unread.add(sender, size, addressed) > QUEUED_MAX
         runner.feed(*addressed)
         if node.committing is None:
             self.turn(node)
         return False
+
+    def _is_crowded_by(self, node: Node, sender: int) -> bool:
+        assert node.runner is not None
+        return node.runner.is_crowded_by(self.outlet.nodes[sender].identity.peer_id)
 
     def wake(self, node: Node, at: Nanos) -> None:
         """Let a node look at `at` what there is to do."""
@@ -196,6 +207,8 @@ class Turning:
             return
         if self.meter.open:
             self._measure_stored(node, batch.records)
+        if any(type(record) is values.SetClock for record in batch.records):
+            self.clock_judged(node)
         self._let_out(node, batch)
 
     def _let_out(self, node: Node, batch: Batch) -> None:
@@ -279,8 +292,9 @@ class Turning:
         """Sleep until the next input or deadline."""
         runner = node.runner
         assert runner is not None
-        while node.unread.inputs and not runner.crowded:
-            runner.feed(*node.unread.take())
+        for sender in list(node.unread.inputs):
+            while sender in node.unread.inputs and not self._is_crowded_by(node, sender):
+                runner.feed(*node.unread.take(sender))
         if runner.busy:
             self.wake(node, self.time.now)
         elif (due := runner.deadline()) is not None:

@@ -17,6 +17,7 @@ from sync.group.group import Group
 from sync.group.values import (
     Broadcast,
     BroadcastStored,
+    ClockJudged,
     Deliver,
     DeliveryChanged,
     Effect,
@@ -32,14 +33,17 @@ from sync.machine import SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.message_infos import ChangeInfo, StoredInfo
 from sync.runner import Release
 from sync.sds.message import Delivery
-from sync.show import channel_info, event_of, line_of, session_infos
+from sync.show import channel_info, clock_info, event_of, line_of, session_infos
 from sync.sim.disk import Disk
 from sync.sim.world import World
 from sync.tap import Tap
 from sync.view import (
     NOT_ASKED,
+    AheadShown,
     CausalNode,
     ChannelInfo,
+    ClockInfo,
+    ClockShown,
     Event,
     Line,
     LineChanged,
@@ -119,6 +123,7 @@ class SimulatedView:
             peers=self._peers(),
             sessions=sessions,
             trace=tuple([_step(at, effects) for at, effects in self._steps]),
+            clock=self._clock_info(),
         )
 
     def answer_clock(self, *, follow: bool) -> None:
@@ -127,8 +132,13 @@ class SimulatedView:
         Raises:
             LocalError: nothing is asked about it now.
         """
-        del follow
-        raise LocalError(NOT_ASKED)
+        if self._clock_info().question is None:
+            raise LocalError(NOT_ASKED)
+        self._world.answer_clock(self._node.number, follow=follow)
+
+    def _clock_info(self) -> ClockInfo:
+        now = self._world.now + self._node.machine_offset
+        return clock_info(self._groups(), now, self._nick_of)
 
     def _peers(self) -> tuple[PeerInfo, ...]:
         """Everybody who was ever connected, in the order of their numbers."""
@@ -168,10 +178,15 @@ class SimulatedView:
         if not self._steps or self._steps[-1][0] != now:
             self._steps.append((now, []))
         self._steps[-1][1].append(_word(release.effect))
-        event = event_of(release.channel, release.effect, self._node.identity.peer_id, self._load)
+        event: Event | None
+        if isinstance(release.effect, ClockJudged):
+            event = ClockShown(self._clock_info())
+        else:
+            me = self._node.identity.peer_id
+            event = event_of(release.channel, release.effect, me, self._load)
         if isinstance(event, MessageShown | PreviewShown | LineChanged):
             event = replace(event, line=self._named(event.line))
-        elif isinstance(event, TypingShown):
+        elif isinstance(event, TypingShown | AheadShown):
             event = replace(event, nick=self._names[event.peer])
         if event is not None:
             for subscriber in list(self._subscribers):

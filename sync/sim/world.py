@@ -126,6 +126,7 @@ class World:
         first = self.rooms[CHANNEL]
         self.membership, self.witness, self._gate = first.membership, first.witness, first.gate
         self._tokens = 0
+        self._clocks_differ = any(clocks)
         self.nodes = [self._new_node(number) for number in range(size)]
         self.nodes += [Node(number, identity_of(seed, number), {}) for number in range(size, total)]
         for room in self.rooms.values():
@@ -152,13 +153,16 @@ class World:
             protocols=PROTOCOLS if terms.reconcile else (),
             work=terms.work,
             crash=self.crash,
+            clock_judged=self._clock_judged,
+            tells_clocks=self._tells_clocks,
             watch=watch,
             signed=self._signed,
         )
         for node in self.nodes[:size]:
             node.clock_offset = clocks[node.number] if clocks else 0
             self._start(node)
-        self.links: Links = Mesh(around) if terms.mesh else Air(around)
+        differ = self._clocks_differ
+        self.links: Links = Mesh(around, telling=differ) if terms.mesh else Air(around)
         self._turning.outlet = self._outlet = Outlet(
             nodes=self.nodes,
             rooms=self.rooms,
@@ -168,6 +172,7 @@ class World:
             streams=self.streams,
             meter=self.meter,
             arrive=self._arrive,
+            write_anew=self._write_anew,
             listeners=self.listeners,
             watch=watch,
             hostile_from=self.hostile_from,
@@ -217,6 +222,12 @@ class World:
     def gate(self) -> Gate:
         """Reads and checks what any of the nodes sends in the first channel."""
         return self._gate
+
+    def send(self, number: int, payload: bytes, receivers: Sequence[int]) -> None:
+        """Put any bytes on the links from node `number`, in the first channel."""
+        room = self.rooms[CHANNEL]
+        said = values.Arrived(self.nodes[number].identity.peer_id, payload)
+        self._outlet.send(Frame(number, room, said, None), receivers)
 
     def record(self, recording: Recording) -> None:
         """Have the nodes keep protocol logs from now on."""
@@ -350,13 +361,45 @@ class World:
 
     def set_clock(self, number: int, offset: Nanos) -> None:
         """Set a node's wall clock to `offset` ahead of the world's time."""
+        self._clocks_differ = True
         self.nodes[number].clock_offset = offset
-        self.links.clocks_changed()
+        self.links.clock_set(self.nodes[number])
+
+    def answer_clock(self, number: int, *, follow: bool) -> None:
+        """Let a node's person answer what is asked about its clock."""
+        self._feed(self.nodes[number], values.ClockAnswered(follow))
+
+    def clocks_differ(self) -> None:
+        """Let the clocks of the nodes (`Node.wall`) be told as they are from now on."""
+        self._clocks_differ = True
+        if self.links.pongs is not None:
+            self.links.pongs.begin()
+
+    def _tells_clocks(self) -> bool:
+        return self._clocks_differ and self.terms.mesh
+
+    def _clock_judged(self, node: Node) -> None:
+        if self.links.pongs is not None:
+            self.links.pongs.answered(node)
+
+    def write_anew(self, number: int, message_id: MessageId) -> None:
+        """Let a node write again, as a message of now, what was set aside."""
+        self._write_anew(self.nodes[number], CHANNEL, (message_id,))
+
+    def _write_anew(self, node: Node, channel: ChannelId, message_ids: Sequence[MessageId]) -> None:
+        disk = node.disks[channel]
+        for message_id in message_ids:
+            kind, body, target = changes.anew(disk.load(message_id).entry)
+            about = () if target is None else (disk.load(target).named,)
+            self._tokens += 1
+            self._feed_channel(node, values.Write(self._tokens, kind, body, about), channel)
 
     def tell_clock(self, number: int, offset: Nanos | None) -> None:
         """Let a node tell the others a wall clock `offset` ahead; None: the clock it has."""
         self.nodes[number].told_offset = offset
-        self.links.clocks_changed()
+        self.clocks_differ()
+        if self.links.pongs is not None:
+            self.links.pongs.told_by(self.nodes[number])
 
     def fill_disk(self, number: int) -> None:
         """Let commits of a node fail until `free_disk`."""

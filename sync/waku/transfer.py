@@ -64,6 +64,7 @@ class Reason(Enum):
 
     NOT_WANTED = "not among the differences of this session"
     DUPLICATE = "already here in this session"
+    ELSEWHERE = "already here from somebody else"
     TOO_MUCH_WAITING = "too many messages wait for their range"
 
 
@@ -81,6 +82,13 @@ class Arrived:
     sync_id: SyncId
     item: object
     size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """Input: a message is here that somebody else brought."""
+
+    sync_id: SyncId
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +125,7 @@ class TransferFinished:
     """Wanted and not received, rising."""
 
 
-Input: TypeAlias = Wanted | Arrived | ReconciliationFinished | RemoteFinished | Tick
+Input: TypeAlias = Wanted | Arrived | Here | ReconciliationFinished | RemoteFinished | Tick
 Effect: TypeAlias = Accept | Decline | TransferFinished
 
 
@@ -128,9 +136,11 @@ class Transfer:
         self._phase = Phase.DECIDING
         self._missing: set[SyncId] = set()
         self._got: set[SyncId] = set()
+        self._elsewhere: set[SyncId] = set()
         self._waiting: dict[SyncId, Arrived] = {}
         self._waiting_bytes = 0
         self._expires_at: Nanos | None = None
+        self._remote_finished = False
 
     @property
     def phase(self) -> Phase:
@@ -143,9 +153,34 @@ class Transfer:
         return tuple(sorted(self._missing))
 
     @property
+    def wanted(self) -> set[SyncId]:
+        """The same as it is kept, to be looked into only."""
+        return self._missing
+
+    @property
+    def elsewhere(self) -> int:
+        """How many of those that were wanted came from somebody else."""
+        return len(self._elsewhere)
+
+    @property
+    def open(self) -> bool:
+        """Whether the peer has begun to push and not ended."""
+        return not self._remote_finished and bool(self._got or self._waiting)
+
+    @property
     def lacking(self) -> int:
         """How many of them."""
         return len(self._missing)
+
+    @property
+    def ids(self) -> int:
+        """How many ids are kept: of what is missing, and of what came."""
+        return len(self._missing) + len(self._got) + len(self._elsewhere)
+
+    @property
+    def waiting_bytes(self) -> int:
+        """Bytes of messages that wait for their range to be decided."""
+        return self._waiting_bytes
 
     def deadline(self) -> Nanos | None:
         """When a peer that owes messages has been silent for too long.
@@ -161,6 +196,8 @@ class Transfer:
                 return self._on_wanted(ids)
             case Arrived():
                 return self._on_arrived(event, now)
+            case Here(sync_id=sync_id):
+                return self._on_here(sync_id)
             case ReconciliationFinished():
                 return self._on_reconciliation_finished(now)
             case RemoteFinished():
@@ -188,6 +225,8 @@ class Transfer:
     def _on_arrived(self, arrived: Arrived, now: Nanos) -> list[Effect]:
         if arrived.sync_id in self._got or arrived.sync_id in self._waiting:
             return [Decline(arrived.sync_id, Reason.DUPLICATE)]
+        if arrived.sync_id in self._elsewhere:
+            return [Decline(arrived.sync_id, Reason.ELSEWHERE)]
         if arrived.sync_id in self._missing:  # even if it is late: whoever feeds us says how late
             self._missing.remove(arrived.sync_id)
             accepted = self._accept(arrived)
@@ -197,6 +236,15 @@ class Transfer:
         if self._phase in {Phase.RECEIVING, Phase.FINISHED}:
             return [Decline(arrived.sync_id, Reason.NOT_WANTED)]
         return self._wait(arrived)
+
+    def _on_here(self, sync_id: SyncId) -> list[Effect]:
+        if sync_id not in self._missing:
+            return []
+        self._missing.remove(sync_id)
+        self._elsewhere.add(sync_id)
+        if self._phase is Phase.RECEIVING and not self._missing:
+            return [self._finish(Step.COMPLETED)]
+        return []
 
     def _wait(self, arrived: Arrived) -> list[Effect]:
         """Keep a message whose range is not decided yet, if there is room."""
@@ -221,6 +269,7 @@ class Transfer:
         return unwanted
 
     def _on_remote_finished(self) -> list[Effect]:
+        self._remote_finished = True
         match self._phase:
             case Phase.DECIDING:
                 self._step(Step.REMOTE_FINISHED)

@@ -16,6 +16,7 @@ from chat_tui import garbage
 from tests.bench import (
     bench_chat,
     bench_export,
+    bench_newcomer,
     bench_pipeline,
     bench_pipeline_diff,
     bench_reconcile,
@@ -42,6 +43,7 @@ BENCHMARKS: Final[dict[str, Benchmark]] = {
         *bench_sds.BENCHMARKS,
         *bench_reconcile.BENCHMARKS,
         *bench_sync.BENCHMARKS,
+        *bench_newcomer.BENCHMARKS,
         bench_sim.simulator,
         *bench_export.BENCHMARKS,
         *PIPELINE,

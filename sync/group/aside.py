@@ -1,0 +1,184 @@
+"""What is set aside in a channel because of the time it carries, and by whose clock that is judged.
+
+Two tables: what is ahead of the reference clock, whoever wrote it; and what we wrote ourselves that
+members with standing would set aside, while the person is asked whose clock is right.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from sync.entry import Entry, Kind, decode_text
+from sync.errors import DecodeError
+from sync.group import values
+from sync.group.clock_values import ClockAnswered, ClockKept, MemberClock, OwnClock
+from sync.group.parked import CLOCK_AHEAD_MAX, Parked, admitted_from
+from sync.group.records import Outline
+from sync.group.reference import AGREE, END, Reference
+from sync.machine import MILLISECOND, MINUTE, MessageId, Nanos, PeerId, earlier
+
+WARNED_MAX: Final = 1000
+"""Authors of whom the person is told once a run that their clocks are ahead."""
+
+TOLD_BY: Final[Nanos] = MINUTE
+"""How far the difference must change for an open question to be shown anew."""
+
+
+class Aside:
+    """See the module docstring; `me` is whose group it is."""
+
+    def __init__(self, me: PeerId) -> None:
+        self.reference = Reference(me)
+        self.parked = Parked()
+        self.waiting = Parked()
+        self.replaced: set[MessageId] = set()
+        """What of ours was written anew."""
+        self._warned: set[PeerId] = set()
+        self._kept = ClockKept()
+        self._shown: values.Question | None = None
+
+    def __contains__(self, message_id: MessageId) -> bool:
+        return message_id in self.parked or message_id in self.waiting
+
+    def __len__(self) -> int:
+        return len(self.parked) + len(self.waiting)
+
+    def own(self) -> list[MessageId]:
+        """Return what of ours is here and was not written anew."""
+        ours = [*self.parked.of(self.me), *self.waiting.of(self.me)]
+        return [message_id for message_id in ours if message_id not in self.replaced]
+
+    @property
+    def offset(self) -> Nanos:
+        """How far the reference clock is ahead of the machines' clock."""
+        return self.reference.ruling.offset
+
+    # --- Clocks --------------------------------------------------------------------------------
+
+    def tell(self, event: values.Input, now: Nanos) -> None:
+        """Take note of what is told of clocks, and judge it."""
+        reference = self.reference
+        match event:
+            case OwnClock():
+                reference.tell_own(event)
+            case MemberClock():
+                reference.tell_member(event)
+            case ClockAnswered(follow):
+                reference.answer(now, follow=follow)
+            case values.PeerGone(peer):
+                reference.forget(peer)
+            case values.ReferenceClock(offset):
+                reference.tell_reference(offset)
+            case _:
+                pass
+        reference.judge(now)
+
+    def restore(self, kept: ClockKept, parked: Iterable[Outline], now: Nanos) -> None:
+        """Take up where the disk left off."""
+        self._kept = kept
+        self.reference.restore(kept)
+        for outline in parked:
+            self.parked.add(outline)
+        self.reference.judge(now)
+
+    def to_keep(self) -> ClockKept | None:
+        """Return what the disk has to keep, if that has changed."""
+        if self.reference.kept == self._kept:
+            return None
+        self._kept = self.reference.kept
+        return self._kept
+
+    def news(self) -> list[values.Effect]:
+        """Return what the person has to be shown of the question, if that has changed."""
+        now, shown = self.reference.ruling.question, self._shown
+        if (now is None) == (shown is None):
+            if now is None or shown is None:
+                return []
+            same = [vote.peer for vote in now.votes] == [vote.peer for vote in shown.votes]
+            if same and abs(now.ahead - shown.ahead) < TOLD_BY:
+                return []
+        self._shown = now
+        return [values.ClockJudged(now)]
+
+    # --- What is ahead -------------------------------------------------------------------------
+
+    def is_ahead(self, lamport: int, created_ns: Nanos, now: Nanos) -> bool:
+        """Whether an entry with these stamps is not of now."""
+        return admitted_from(lamport, created_ns) > self._reached(now)
+
+    def _reached(self, now: Nanos) -> Nanos:
+        """Return up to which time entries are let in; without a clock, up to where clocks end."""
+        ruling = self.reference.ruling
+        return now + ruling.offset if ruling.judges else END - CLOCK_AHEAD_MAX
+
+    def is_full(self, author: PeerId) -> bool:
+        """Whether nothing more of `author` is set aside."""
+        return self.parked.full(author, known=self.reference.has_standing(author))
+
+    def would_wait(self, lamport: int, created_ns: Nanos, now: Nanos) -> bool:
+        """Whether an entry of ours would be set aside by members with standing."""
+        limit = self.reference.held_above(now)
+        return limit is not None and admitted_from(lamport, created_ns) > limit - AGREE
+
+    def due(self, now: Nanos) -> list[Outline]:
+        """Return what is let in now. Without a clock what is set aside stays so."""
+        if not self.reference.ruling.judges:
+            return []
+        due: list[Outline] = []
+        for outline in self.parked.take(now + self.offset):
+            if outline.sender_id == self.me and self._would_wait(outline, now):
+                self.waiting.add(outline)
+            else:
+                due.append(outline)
+        return due
+
+    def passed(self, now: Nanos) -> list[Outline]:
+        """Return what of ours waits no more: members with standing would let it in by now."""
+        limit = self.reference.held_above(now)
+        return [] if limit is None else self.waiting.take(limit - AGREE)
+
+    def settled(self, now: Nanos) -> list[Outline]:
+        """Return what of ours waits no more: the question is settled, or asks something else."""
+        if not len(self.waiting):
+            return []
+        outlines = self.waiting.take_all()
+        for outline in outlines:
+            if self._would_wait(outline, now):
+                self.waiting.add(outline)
+        return [one for one in outlines if one.message_id not in self.waiting]
+
+    def _would_wait(self, outline: Outline, now: Nanos) -> bool:
+        return self.would_wait(outline.lamport, outline.created_ns, now)
+
+    def next_at(self) -> Nanos | None:
+        """When, by the machines' clock, the next one is let in."""
+        due = self.parked.next_at() if self.reference.ruling.judges else None
+        due = None if due is None else due - self.offset
+        question, waiting = self.reference.ruling.question, self.waiting.next_at()
+        if question is None or waiting is None:
+            return due
+        return earlier(due, waiting - self.reference.ours - question.ahead)
+
+    def warn_of(self, entry: Entry, now: Nanos) -> list[values.Effect]:
+        """Tell once of an author whose clock is ahead."""
+        header = entry.header
+        if header.author in self._warned or header.author == self.me:
+            return []
+        if len(self._warned) >= WARNED_MAX:
+            return []
+        self._warned.add(header.author)
+        ahead = max(header.lamport * MILLISECOND, header.created_ns) - self._reached(now)
+        return [values.AuthorAhead(header.author, _nick_of(entry), ahead)]
+
+    @property
+    def me(self) -> PeerId:
+        """Whose group it is."""
+        return self.reference.me
+
+
+def _nick_of(entry: Entry) -> str:
+    if entry.header.kind != Kind.TEXT:
+        return ""
+    try:
+        return decode_text(entry.body).nick
+    except DecodeError:
+        return ""

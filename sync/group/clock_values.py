@@ -1,0 +1,114 @@
+"""What is told of clocks, what is asked about ours, and what of that outlives a run.
+
+Offsets are against the machines' clock, which only goes forward.
+"""
+
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from sync.machine import Nanos, PeerId
+
+
+class Policy(Enum):
+    """Who answers the question about our clock."""
+
+    ASK = "ask"
+    FOLLOW = "follow"
+    STAY = "stay"
+    NOBODY = "nobody"
+    """There is no person: two with standing are followed."""
+
+
+class Follows(Enum):
+    """By whose clock a member says it goes; the numbers are those of the wire."""
+
+    NOBODY = 0
+    OTHERS = 1
+    YOU = 2
+
+
+class Answer(Enum):
+    """What was answered, by a person or by policy."""
+
+    NONE = "none"
+    FOLLOW = "follow"
+    STAY = "stay"
+
+
+@dataclass(frozen=True, slots=True)
+class OwnClock:
+    """Input: the wall clock of this computer, which a person may set.
+
+    Told before `Restored`, when it jumps, and when it has drifted.
+    """
+
+    offset: Nanos
+    """How far the wall is ahead of the machines' clock."""
+    synchronised: bool = False
+    """Whether the system says that it is kept right; where that is not known, it is not."""
+    policy: Policy = Policy.NOBODY
+    was_set: bool = False
+    """Whether somebody set it since it was told last: no answer holds any more."""
+    released: Nanos = 0
+    """When the program was released: an earlier wall is no clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemberClock:
+    """Input: the wall clock of a member who is here, from a pong."""
+
+    peer: PeerId
+    offset: Nanos
+    host: str
+    """The address it speaks from."""
+    standing: bool
+    """Whether it is verified, or was met in an earlier run over a day ago."""
+    follows: Follows = Follows.NOBODY
+
+
+@dataclass(frozen=True, slots=True)
+class ClockAnswered:
+    """Input: the person answers the question about our clock."""
+
+    follow: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """A clock that counts."""
+
+    peer: PeerId
+    offset: Nanos
+    standing: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Whether to follow votes that agree with each other and not with us."""
+
+    votes: tuple[Vote, ...]
+    ahead: Nanos
+    """How far their median is ahead of our clock."""
+    standing: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ClockKept:
+    """What outlives a run."""
+
+    answer: Answer = Answer.NONE
+    shift: Nanos = 0
+    """How far whom we follow is ahead of our wall; 0 while we follow nobody."""
+    stayed: Nanos | None = None
+    """The difference at which the person stayed."""
+    asked_at: Nanos = 0
+    asked_ahead: Nanos | None = None
+    """What voters without standing last had us ask, and when; None: nothing yet."""
+
+    def answered(self, answer: Answer, shift: Nanos, stayed: Nanos | None) -> "ClockKept":
+        """Return it with another answer."""
+        return replace(self, answer=answer, shift=shift, stayed=stayed)
+
+    def asked(self, at: Nanos, ahead: Nanos) -> "ClockKept":
+        """Return it with a question of voters without standing."""
+        return replace(self, asked_at=at, asked_ahead=ahead)

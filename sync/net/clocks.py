@@ -1,0 +1,105 @@
+"""What the channels are told of clocks: ours, and those of the members they have.
+
+Told at the start, when a member joins, when a pong brings something else, and when our clock jumps;
+never by a tick. A channel hears only of members that have proved it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from sync.group.clock_values import Follows, MemberClock, OwnClock, Policy
+from sync.machine import MILLISECOND, SECOND, ChannelId, Nanos, PeerId
+from sync.net.clock import Clock
+from sync.net.mesh import Mesh
+from sync.release import RELEASED_NS
+from sync.runner import Runner
+
+CLOCK_STEP: Final[Nanos] = 50 * MILLISECOND
+"""Changes of a clock smaller than this are told to nobody: a LAN's delays vary by less."""
+
+LOOKED_EVERY: Final[Nanos] = SECOND
+"""How often we look at our own clock, however many pongs come."""
+
+
+@dataclass(slots=True)
+class Clocks:
+    """Tells the machines of clocks.
+
+    Attributes:
+        clock: of this computer.
+        mesh: whose peers tell theirs.
+        runner: of the channels.
+        wake: has the machines look at what they were told.
+        policy: who answers when it is asked whose clock is right.
+        standing: whether a peer is verified, or was met in an earlier run over a day ago.
+    """
+
+    clock: Clock
+    mesh: Mesh
+    runner: Runner
+    wake: Callable[[], None]
+    policy: Policy
+    standing: Callable[[PeerId], bool]
+    _own: OwnClock | None = None
+    _looked_at: Nanos = 0
+    _told: dict[tuple[PeerId, ChannelId], MemberClock] = field(default_factory=dict)
+
+    def tell_own(self, *, was_set: bool = False) -> None:
+        """Tell every channel of our clock, if there is anything new to tell."""
+        now = self._looked_at = self.clock.now()
+        offset = self.clock.wall() - now
+        before = self._own
+        if before is not None and abs(offset - before.offset) < CLOCK_STEP:
+            offset = before.offset
+        synchronised = self.clock.synchronised()
+        own = OwnClock(offset, synchronised, self.policy, was_set, RELEASED_NS)
+        if not was_set and own == before:
+            return
+        self._own = replace(own, was_set=False)
+        self.runner.feed_all(own)
+        self.wake()
+
+    def tell_policy(self, policy: Policy) -> None:
+        """Another one answers from now on."""
+        self.policy = policy
+        self.tell_own()
+
+    def heard(self, peer: PeerId) -> None:
+        """A pong of `peer` came."""
+        if self.clock.now() - self._looked_at >= LOOKED_EVERY:
+            self.tell_own()
+        for channel in self.mesh.shared_with(peer):
+            self.joined(peer, channel)
+
+    def joined(self, peer: PeerId, channel: ChannelId) -> None:
+        """Tell a channel of a member's clock, if that is known and differs from what was told."""
+        link = self.mesh.link_to(peer, channel)
+        if link is None or link.wall_offset is None or channel not in self.runner.groups:
+            return
+        host, standing = link.stream.remote_address[0], self.standing(peer)
+        member = MemberClock(peer, link.wall_offset, host, standing, link.follows)
+        before = self._told.get((peer, channel))
+        if before is not None and abs(member.offset - before.offset) < CLOCK_STEP:
+            member = replace(member, offset=before.offset)
+        if member != before:
+            self._told[peer, channel] = member
+            self.runner.feed(channel, member)
+            self.wake()
+
+    def gone(self, peer: PeerId, channel: ChannelId) -> None:
+        """`peer` is no member of `channel` any more that we know of."""
+        self._told.pop((peer, channel), None)
+
+    def left(self, channel: ChannelId) -> None:
+        """We are no longer in `channel`."""
+        self._told = {key: member for key, member in self._told.items() if key[1] != channel}
+
+    def follows(self, peer: PeerId) -> Follows:
+        """Return by whose clock we go, as `peer` is told."""
+        told = Follows.NOBODY
+        for channel in self.mesh.shared_with(peer):
+            group = self.runner.groups.get(channel)
+            if group is not None:
+                told = max(told, group.aside.reference.follows(peer), key=lambda one: one.value)
+        return told

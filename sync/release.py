@@ -1,0 +1,13 @@
+"""When this program was released: set at each release, and nowhere else.
+
+A clock that shows an earlier time cannot be right: nobody goes by it (`sync.group.reference`).
+"""
+
+from datetime import UTC, datetime
+from typing import Final
+
+from sync.machine import SECOND, Nanos
+
+RELEASED: Final = datetime(2026, 11, 21, tzinfo=UTC)
+
+RELEASED_NS: Final[Nanos] = int(RELEASED.timestamp()) * SECOND

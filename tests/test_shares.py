@@ -1,0 +1,188 @@
+"""What is missing, shared out: who leads, who brings what, and who only keeps others waiting."""
+
+from itertools import pairwise
+
+from sync.group.session import Session
+from sync.group.session_values import PAGE
+from sync.group.shares import (
+    FAILURES_MAX,
+    FINDS_WITHIN,
+    PAGE_WITHIN,
+    PLAIN_FOR,
+    SHARE_MIN,
+    SHARE_WITHIN,
+    STALLED_AFTER,
+    Shares,
+)
+from sync.machine import SECOND, Nanos, PeerId
+from sync.ranges import columns_of
+from sync.waku import check, reconcile, transfer
+from sync.waku.reconcile import Result
+from tests.waku_sets import numbered
+
+NOW: Nanos = 1_000 * SECOND
+MANY = [numbered(number) for number in range(10 * PAGE)]
+DONE = reconcile.Finished(Result.RECONCILED, 3, len(MANY), 0)
+EQUAL = check.CheckFinished(check.Result.EQUAL, 0, 0, 0, 0, 0, "")
+BOB, CAROL, DAVE = (PeerId(name * 64) for name in "bcd")
+
+
+def session(peer: PeerId, now: Nanos = NOW) -> Session:
+    one = Session(1, peer, "test", now, now)
+    one.moved_at = now
+    return one
+
+
+def led() -> tuple[Shares, Session]:
+    """Bob's session leads and has found all of `MANY`."""
+    shares, leader = Shares(), session(BOB)
+    assert shares.admits(leader, NOW)
+    leader.found.append(columns_of(MANY))
+    leader.transfer.handle(transfer.Wanted(tuple(MANY)), NOW)
+    leader.reconciled, leader.need = DONE, len(MANY)
+    shares.found(leader, NOW)
+    return shares, leader
+
+
+def come(shares: Shares, leader: Session, first: int, last: int) -> None:
+    """So many of them are here, by whatever way."""
+    for one in MANY[first:last]:
+        leader.transfer.handle(transfer.Here(one), NOW)
+        shares.came(one)
+
+
+def test_while_one_session_leads_others_that_find_a_difference_are_put_off() -> None:
+    shares, leader = led()
+
+    assert shares.admits(leader, NOW)
+    assert not shares.admits(session(CAROL), NOW)
+    shares.ended(leader)
+    assert not shares.busy
+    assert shares.finished() == (CAROL,)
+
+
+def test_shares_are_the_oldest_first_and_never_of_the_page_the_leader_brings() -> None:
+    shares, _ = led()
+    windows = []
+    while (window := shares.window(CAROL, 3)) is not None:
+        windows.append(window)
+
+    assert windows[0].lower.timestamp == MANY[0].timestamp
+    assert all(later.lower >= earlier.upper for earlier, later in pairwise(windows))
+    assert windows[-1].upper <= MANY[-PAGE]
+    assert windows[-1].upper > MANY[-PAGE - SHARE_MIN]
+
+
+def test_a_leader_goes_on_only_with_what_nobody_else_brings() -> None:
+    shares, leader = led()
+    while shares.window(CAROL, 1) is not None:
+        pass
+    assert not shares.met(NOW)
+
+    come(shares, leader, len(MANY) - PAGE, len(MANY))
+
+    assert shares.met(NOW)
+
+
+def test_a_leader_alone_goes_on_to_the_end() -> None:
+    shares, leader = led()
+
+    for page in range(9, 0, -1):
+        come(shares, leader, page * PAGE, (page + 1) * PAGE)
+        assert not shares.met(NOW)
+
+
+def test_what_one_does_not_bring_is_asked_of_another() -> None:
+    shares, leader = led()
+    leader.moved_at = NOW + SECOND
+    lost = shares.window(CAROL, 2)
+    failed = session(CAROL)
+
+    assert shares.stalled({CAROL: failed}, NOW + STALLED_AFTER - 1) == []
+    assert shares.stalled({CAROL: failed}, NOW + STALLED_AFTER) == [failed]
+    shares.ended(failed)
+
+    assert shares.idle({BOB, CAROL, DAVE}, {BOB}) == (DAVE,)
+    assert shares.window(DAVE, 2) == lost
+
+
+def test_who_proves_not_to_have_it_either_is_no_liar_and_nobody_else_is_asked() -> None:
+    shares, _ = led()
+    lacked = shares.window(CAROL, 2)
+    honest = session(CAROL)
+    honest.checked = EQUAL
+
+    shares.ended(honest)
+
+    assert shares.window(CAROL, 2) not in {lacked, None}
+
+
+def test_a_peer_that_never_has_a_place_is_not_asked_for_ever() -> None:
+    shares, _ = led()
+    for _ in range(FAILURES_MAX):
+        assert shares.idle({CAROL}, set()) == (CAROL,)
+        assert shares.window(CAROL, 2) is not None
+        shares.ended(session(CAROL))
+
+    assert shares.idle({CAROL}, set()) == ()
+    assert shares.window(CAROL, 2) is None
+
+
+def test_a_share_that_trickles_is_asked_elsewhere_in_a_minute() -> None:
+    shares, _ = led()
+    shares.window(CAROL, 2)
+    slow = session(CAROL)
+    slow.moved_at = NOW + SHARE_WITHIN - SECOND
+
+    assert shares.stalled({CAROL: slow}, NOW + SHARE_WITHIN) == [slow]
+
+
+def test_a_leader_that_finds_nothing_keeps_others_waiting_for_seconds_only() -> None:
+    shares, silent = Shares(), session(BOB)
+    assert shares.admits(silent, NOW)
+
+    assert shares.deadline({}) == NOW + STALLED_AFTER
+    shares.stalled({}, NOW + STALLED_AFTER)
+
+    assert not shares.busy
+    assert shares.admits(session(CAROL), NOW + STALLED_AFTER)
+
+
+def test_a_leader_that_trickles_ceases_to_lead() -> None:
+    shares, finding = Shares(), session(BOB)
+    shares.admits(finding, NOW)
+    finding.moved_at = NOW + FINDS_WITHIN - SECOND
+    assert shares.deadline({}) == NOW + FINDS_WITHIN
+
+    shares, bringing = led()
+    bringing.moved_at = NOW + PAGE_WITHIN - SECOND
+    assert shares.deadline({}) == NOW + PAGE_WITHIN
+
+
+def test_many_who_keep_others_waiting_delay_them_twice_at_most() -> None:
+    shares, now = Shares(), NOW
+    for peer in (BOB, CAROL):
+        assert shares.admits(session(peer, now), now)
+        now += STALLED_AFTER
+        shares.stalled({}, now)
+
+    assert shares.admits(session(DAVE, now), now)
+    assert not shares.busy
+    assert shares.admits(session(DAVE, now), now + PLAIN_FOR)
+    assert shares.busy
+
+
+def test_of_equal_timestamps_all_are_in_one_share() -> None:
+    shares, leader = Shares(), session(BOB)
+    same = [one._replace(timestamp=5) for one in MANY]
+    shares.admits(leader, NOW)
+    leader.found.append(columns_of(same))
+    leader.transfer.handle(transfer.Wanted(tuple(same)), NOW)
+    leader.reconciled = DONE
+    shares.found(leader, NOW)
+
+    window = shares.window(CAROL, 3)
+
+    assert window is not None
+    assert (window.lower.timestamp, window.upper.timestamp) == (5, 6)
+    assert shares.window(DAVE, 3) is None
