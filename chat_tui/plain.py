@@ -53,7 +53,10 @@ class LineMode:
         lines: Sequence[Line] = []
         if history:
             page = self._client.history.page
-            lines = await page(self._channel, before=None, limit=history)
+            lines = [
+                *await page(self._channel, before=None, limit=history),
+                *await self._client.history.parked(self._channel, limit=history),
+            ]
         self._client.subscribe(self._on_event)
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):

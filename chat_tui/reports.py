@@ -6,7 +6,7 @@ The screen, the line mode and the /commands all say it with these words.
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from chat_tui import namesakes
+from chat_tui import clocks, namesakes
 from chat_tui.text import clean_nick, clean_text, clip_cells, count, milliseconds, span
 from sync.identity import fingerprint, short_fingerprint
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
@@ -176,6 +176,8 @@ def _happens(
         return f"Comparing histories with {', '.join(syncing)}."
     if info.loading:
         return _about_loading(snapshot, info)
+    if here and (by_clocks := clocks.happens(snapshot, info)):
+        return by_clocks
     if here and info.outgoing_count:
         return f"{count(info.outgoing_count, 'message')} sent, not yet known to be received."
     if here:
@@ -345,7 +347,7 @@ def presence(snapshot: Snapshot, peer: PeerInfo) -> list[str]:
     if peer.rtt_ns is not None:
         words.append(milliseconds(peer.rtt_ns))
     if peer.clock_offset_ns is not None:
-        words.append(f"clock {milliseconds(peer.clock_offset_ns)} off")
+        words.append(f"clock {clocks.offset(peer.clock_offset_ns)}")
     return words
 
 
@@ -397,7 +399,7 @@ def status(snapshot: Snapshot, info: ChannelInfo | None) -> str:
             f"{channel_title(info)} ({openness(info)}): {count(info.messages, 'message')}, "
             f"{others_here(snapshot, info)}{', ' + state if state else ''}."
         )
-    lines.append(what_happens(snapshot, info))
+    lines += [what_happens(snapshot, info), *clocks.wrong(snapshot)]
     return "\n".join(dict.fromkeys(line for line in lines if line))
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from chat_tui import clocks
 from chat_tui.about.changes import changes
 from chat_tui.about.heard import Role
 from chat_tui.about.holders import holders
@@ -81,7 +82,7 @@ def _head(known: Known) -> Part:
     who = f"you ({clean_nick(line.nick)})" if line.own else clean_nick(line.nick)
     said = [f"{who}, {stamp(line.created_ns)}, {day_of(line.created_ns)}"]
     if line.own:
-        mark = line.delivery
+        mark = None if line.parked else line.delivery
         said.append("" if mark is None else WORDS[mark])
     elif arrival.at is None:
         said.append("when it came is not kept")
@@ -111,6 +112,8 @@ def _by(known: Known, arrival: Arrival) -> str:
 def in_short(known: Known) -> str:
     """Return what happened to a message in one plain sentence, or two."""
     line = known.line
+    if line.parked:
+        return clocks.why_parked(line, known.snapshot.now)
     said = _own_in_short(known) if line.own else _others_in_short(known)
     if line.deleted:
         return f"{said} {'You' if line.own else 'Its author'} deleted it."

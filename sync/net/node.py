@@ -463,9 +463,9 @@ class Node:
         """See `sync.net.mesh_events.Events`."""
         return await self.streams.offered(stream, opened)
 
-    async def breathe(self) -> None:
-        """Return when there is room for more from peers."""
-        await self._engine.breathe()
+    async def breathe(self, peer: PeerId, *, transfers: bool = False) -> None:
+        """Return when there is room for more from `peer`."""
+        await self._engine.breathe(peer, transfers=transfers)
 
     def feed(self, channel: ChannelId, event: values.Input) -> None:
         """Give an input to the channel's machines."""
