@@ -5,7 +5,7 @@ only that needs takes as long to import as all the rest, so the node is made whe
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Self
@@ -28,6 +28,7 @@ from storage.members import Members
 from storage.profile import Profile, Settings
 from sync.entry import Kind, Text, encode_text
 from sync.errors import LocalError, StorageError
+from sync.group.records import Discard, Record, SetLog
 from sync.identity import Identity
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.net import clock
@@ -232,6 +233,37 @@ class Client:
         """Keep for the next start what is only convenient; not where the disk refuses."""
         with suppress(LocalError):
             self.profile.save(settings)
+
+    async def mend(self) -> None:
+        """Make the indexes anew, and all else that follows from the messages.
+
+        Raises:
+            StorageError: that does not help, or the disk refused.
+        """
+        await self._database.mend()
+        if self._made is not None:
+            self._begin_anew()
+
+    async def set_aside(self, places: Sequence[tuple[bytes, bytes]]) -> None:
+        """See to messages that were found damaged: (channel, id) each, as they are stored.
+
+        The machines of an open chat set them aside. Without any it is done here; and our log goes
+        on as a new one, since the damaged may have been of it, and no number is signed twice.
+
+        Raises:
+            StorageError: the disk refused.
+        """
+        if self._made is not None:
+            self._database.damage.note(places)
+            return
+        from storage.journal import SqliteJournal  # a first paint needs none of it
+
+        records: list[Record] = []
+        for channel, stored_id in places:
+            ours = ChannelId(channel.hex())
+            records.append(Discard(ours, MessageId(stored_id.hex())))
+            records.append(SetLog(ours, clock.draw_log()))
+        await SqliteJournal(self._database, self.identity.peer_id).commit(records)
 
     def _begin_anew(self) -> None:
         """The history was mended: machines and screens take it up from the disk once more."""

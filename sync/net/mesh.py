@@ -211,7 +211,7 @@ class Mesh:
                     frame = decode(data)
                     link.admit(frame, link.heard_at)
                     self._on_frame(link, frame)
-                    await self._events.breathe()
+                    await self._events.breathe(link.peer)
                     if number % FRAMES_AT_ONCE == 0:
                         await asyncio.sleep(0)
         except DisconnectedError:

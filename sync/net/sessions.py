@@ -100,8 +100,8 @@ class Host(Protocol):
     def pushed(self, channel: ChannelId, peer: PeerId, payload: bytes) -> None:
         """Note a message that is pushed to a peer."""
 
-    async def breathe(self) -> None:
-        """Return when there is room for more from peers."""
+    async def breathe(self, peer: PeerId, *, transfers: bool = False) -> None:
+        """Return when there is room for more from `peer`, or of what it transfers."""
 
 
 @dataclass(slots=True)
@@ -346,7 +346,7 @@ class SessionStreams:
     ) -> None:
         while (payload := await stream.receive()) is not None:
             self._host.feed(channel, values.SessionPayload(session, payload))
-            await self._host.breathe()
+            await self._host.breathe(stream.peer)
 
     async def _read_transfer(self, channel: ChannelId, stream: SecureStream) -> None:
         stream.limit_frames(TRANSFER_FRAME_MAX)
@@ -356,7 +356,7 @@ class SessionStreams:
             while batch := await self._next_batch(channel, stream):
                 for payload in batch:
                     self._host.feed(channel, values.Transferred(stream.peer, payload))
-                    await self._host.breathe()
+                    await self._host.breathe(stream.peer, transfers=True)
         except RemoteError:
             if stream in self._transfers.get(key, ()):
                 raise  # else it was us who closed it

@@ -126,16 +126,20 @@ class Turning:
     def arrive(self, node: Node, sender: int, size: int, addressed: Addressed) -> bool:
         """Give a node what came over the network; returns whether its link has become too full.
 
-        Who is crowded reads nothing: what comes waits on the way to it.
+        Who is crowded by somebody reads nothing of them: what comes waits on the way.
         """
         runner = node.runner
         assert runner is not None
-        if runner.crowded or node.unread.inputs:
+        if sender in node.unread.inputs or self._is_crowded_by(node, sender):
             return node.unread.add(sender, size, addressed) > QUEUED_MAX
         runner.feed(*addressed)
         if node.committing is None:
             self.turn(node)
         return False
+
+    def _is_crowded_by(self, node: Node, sender: int) -> bool:
+        assert node.runner is not None
+        return node.runner.is_crowded_by(self.outlet.nodes[sender].identity.peer_id)
 
     def wake(self, node: Node, at: Nanos) -> None:
         """Let a node look at `at` what there is to do."""
@@ -288,8 +292,9 @@ class Turning:
         """Sleep until the next input or deadline."""
         runner = node.runner
         assert runner is not None
-        while node.unread.inputs and not runner.crowded:
-            runner.feed(*node.unread.take())
+        for sender in list(node.unread.inputs):
+            while sender in node.unread.inputs and not self._is_crowded_by(node, sender):
+                runner.feed(*node.unread.take(sender))
         if runner.busy:
             self.wake(node, self.time.now)
         elif (due := runner.deadline()) is not None:

@@ -223,6 +223,12 @@ class World:
         """Reads and checks what any of the nodes sends in the first channel."""
         return self._gate
 
+    def send(self, number: int, payload: bytes, receivers: Sequence[int]) -> None:
+        """Put any bytes on the links from node `number`, in the first channel."""
+        room = self.rooms[CHANNEL]
+        said = values.Arrived(self.nodes[number].identity.peer_id, payload)
+        self._outlet.send(Frame(number, room, said, None), receivers)
+
     def record(self, recording: Recording) -> None:
         """Have the nodes keep protocol logs from now on."""
         self._recording = recording
