@@ -348,6 +348,8 @@ def presence(snapshot: Snapshot, peer: PeerInfo) -> list[str]:
         words.append(milliseconds(peer.rtt_ns))
     if peer.clock_offset_ns is not None:
         words.append(f"clock {clocks.offset(peer.clock_offset_ns)}")
+    if peer.waiting:
+        words.append(f"{peer.waiting:,} of its messages wait: it sends more than can be read")
     return words
 
 

@@ -237,6 +237,8 @@ class PeerInfo:
     trust: Trust = Trust.FIRST_SEEN
     away: str = ""
     """Why it says it is away; empty while it does not. The peer's bytes: sanitise to render."""
+    waiting: int = 0
+    """Frames of it that wait until others had their turns: it sends more than is read."""
 
 
 @dataclass(frozen=True, slots=True)

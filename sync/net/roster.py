@@ -1,7 +1,7 @@
 """Who has been here: what the UI knows of each peer, and what each was refused."""
 
 from collections import Counter
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from dataclasses import replace
 from typing import Final
 
@@ -84,12 +84,18 @@ class Roster:
         shown = [self.update(peer, now) for peer in waiting]
         return [each for each in shown if each is not None]
 
-    def peers(self, syncing: Set[PeerId], wall_offset: Nanos) -> tuple[PeerInfo, ...]:
+    def peers(
+        self, syncing: Set[PeerId], wall_offset: Nanos, backlog: Mapping[PeerId, int]
+    ) -> tuple[PeerInfo, ...]:
         """Return everybody, with what their links measure now.
 
-        `wall_offset` is how far our wall clock is ahead of the machines' clock.
+        `wall_offset` is how far our wall clock is ahead of the machines' clock; `backlog` has how
+        many frames of whom wait.
         """
-        return tuple([self._info(info, syncing, wall_offset) for info in self._peers.values()])
+        infos = [self._info(info, syncing, wall_offset) for info in self._peers.values()]
+        if backlog:
+            infos = [replace(one, waiting=backlog.get(one.peer, 0)) for one in infos]
+        return tuple(infos)
 
     def _info(self, info: PeerInfo, syncing: Set[PeerId], wall_offset: Nanos) -> PeerInfo:
         link = self._mesh.link_to(info.peer)

@@ -103,6 +103,8 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Aside.replaced": _stored,
     "AuthorLog._ids": lambda scale: 32 * scale.stored,
     "Buckets._levels": buckets.KEYS_MAX,
+    "Causal._came": lambda scale: 2 * scale.links + 64,  # within a second
+    "Causal._pouring": lambda scale: 2 * scale.links + 64,
     "Causal.aside": _stored,
     "Causal.coming": lambda scale: loading.LEFT_MAX + scale.sessions * WANTED_MAX,
     "Causal.forgone": causal.FORGONE_MAX,
@@ -124,6 +126,8 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Loading.ids": _stored,
     "Loading.in_vain": loading.LEFT_MAX,
     "Loading.left": loading.LEFT_MAX,
+    "Log._calm": message.HISTORY_MAX,
+    "Log.torrent": history.TORRENT_MAX,
     "Log._newest": message.HISTORY_MAX,
     "Log.owed": history.OWED_MAX,
     "Log.tips": history.TIPS_MAX,
