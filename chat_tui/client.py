@@ -19,7 +19,7 @@ from chat_tui.events import snapshot as snapshot_json
 from chat_tui.findings import Finding
 from chat_tui.memberships import Memberships, checked_way_in
 from chat_tui.people import People
-from chat_tui.reports import name_of
+from chat_tui.reports import channel_title, name_of
 from chat_tui.settings.preferences import Preferences
 from chat_tui.settings.schema import NAME, TYPING_NOTICES, checked_nick
 from chat_tui.setup import Setup, default_nick
@@ -410,6 +410,9 @@ class Client:
         Raises:
             LocalError: neither a name nor a valid code.
         """
+        for info in self.snapshot().channels:
+            if info.sign and name_or_code == channel_title(info):
+                return info.channel  # what JSON calls it can be said back
         before = {membership.channel for membership in self._memberships}
         channel = await self._memberships.enter(name_or_code)
         if channel not in before:

@@ -169,6 +169,7 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Transfer._got": WANTED_MAX,
     "Transfer._missing": WANTED_MAX,
     "Transfer._waiting": transfer.WAITING_MAX,
+    "Typists._resting": typists.RESTING_MAX,
     "Typists._typists": typists.TYPISTS_MAX,
     "Writer._waiting": lambda scale: 2 * scale.stored + writer.FORGET_FROM,
     "Answering.answers": answering.ANSWERS_MAX,
