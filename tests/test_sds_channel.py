@@ -4,7 +4,7 @@ import pytest
 
 from sync.bloom import ReceivedFilter
 from sync.errors import LocalError
-from sync.machine import SECOND, Tick
+from sync.machine import HOUR, MINUTE, SECOND, Tick
 from sync.sds.causal import POURED_FOR, POURING
 from sync.sds.channel import Channel
 from sync.sds.events import (
@@ -314,6 +314,20 @@ def test_a_sync_message_leaves_no_trace_in_log_filter_or_clock() -> None:
     after = (list(alice.log.order), alice.filter.to_bytes(), alice.lamport, dict(alice.log.tips))
     assert after == before
     assert not alice.incoming.waiting
+
+
+def test_a_sync_message_keeps_its_incremented_lamport_time() -> None:
+    alice = channel("alice")
+    first = say(alice, "hello")
+    alice.handle(ReferenceClock(-HOUR), NOW)  # from here on every time is one above the last
+
+    effects = [effect for _, effect in advance(alice, NOW + MINUTE)]
+    syncs = [one.message.lamport for one in only(Broadcast, effects) if not one.message.content]
+    answer = say(alice, "still here", NOW + MINUTE)
+
+    times = [time for time in (first.lamport, *syncs, answer.lamport) if time is not None]
+    assert len(times) > 4
+    assert times == sorted(set(times)), "no two are alike, and the line is the latest"
 
 
 # --- Ephemeral Messages ------------------------------------------------------------------------

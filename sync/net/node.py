@@ -31,6 +31,7 @@ from sync.net.addresses import Addresses
 from sync.net.clocks import Clocks
 from sync.net.discovery import INSTANCE_SIZE, Discovery
 from sync.net.engine import Engine
+from sync.net.floods import Floods
 from sync.net.frames import Open
 from sync.net.invite import is_guessable
 from sync.net.knocks import Knocks
@@ -139,7 +140,9 @@ class Node:
             self.clocks,
             listener,
             self._flush_trace,
+            self._look_for_floods,
         )
+        self._floods = Floods(self.mesh.nick_of)
         self._tasks: asyncio.TaskGroup | None = None
 
     def _draw_log(self) -> int:
@@ -324,6 +327,10 @@ class Node:
         self.mesh.abort()
         self._trace.close()
         self._tap.stop()
+
+    def _look_for_floods(self) -> None:
+        for notice in self._floods.look(self._runner.backlog, self.clock.now()):
+            self.notify(notice)
 
     def _flush_trace(self) -> None:
         try:
@@ -543,7 +550,9 @@ class Node:
                     for channel, group in groups.items()
                 ]
             ),
-            peers=self._roster.peers(syncing, self.clock.wall() - self.clock.now()),
+            peers=self._roster.peers(
+                syncing, self.clock.wall() - self.clock.now(), self._runner.backlog
+            ),
             sessions=session_infos(groups.values()),
             trace=self._trace.recent(50),
             longest_block_ns=self._engine.longest_slice,

@@ -80,7 +80,7 @@ class Node:
     committing: Batch | None = None
     """What it is handling or committing; until that is done it does nothing else."""
     loading: bool = False
-    """Whether it has just begun to load its history, which fills a turn."""
+    """Whether it has begun and not loaded its history yet, which fills a turn."""
     unread: Unread = field(default_factory=Unread)
     wake_at: Nanos | None = None
     clock_offset: Nanos = 0

@@ -43,7 +43,8 @@ class Turning:
 
     Attributes:
         work: what handling one input takes; a turn ends after `SLICE` of it, and after a start with
-            the loading of the history alone. 0: turns take no time, and handle what there is.
+            each input up to the loading of the history. 0: turns take no time, and handle what
+            there is.
         crash: stops a node as a power cut does.
         clock_judged: hears that a node follows somebody else's clock, or nobody's any more.
         tells_clocks: says whether any clock is or was wrong, so that all are told.
@@ -164,7 +165,7 @@ class Turning:
         """One turn of the runner: handle what waits, then commit, which takes a while."""
         assert node.runner is not None
         batch = node.runner.turn(self.time.now + node.machine_offset, self._enough(node))
-        node.loading = False
+        node.loading = node.loading and not any(map(_loads, batch.inputs))
         if batch.failures:
             self._note_failures(node, batch)
         took = len(batch.inputs) * self.work
@@ -309,6 +310,11 @@ def channel_of(record: values.Record) -> ChannelId:
 def _is_up_with(node: Node, batch: Batch) -> bool:
     """Whether a node has not crashed since it began to commit a batch."""
     return node.committing is batch and node.runner is not None
+
+
+def _loads(addressed: Addressed) -> bool:
+    """Whether an input is the history of a channel, of which a long one fills a turn."""
+    return isinstance(addressed.event, values.Restored)
 
 
 def _reads(release: Release) -> bool:
