@@ -101,7 +101,7 @@ def _twins(db: sqlite3.Connection, stored: Sequence[Stored]) -> Iterator[Contrad
     """Yield the forks: another one was here before under the same author, log and number."""
     by_number = {one.number: one for one in stored}
     rows = [(*_place(one.channel, one.entry), one.number) for one in stored]
-    first = dict(select_for_rows(db, TWINS, rows, TWINS_REST))
+    first: dict[int, bytes] = dict(select_for_rows(db, TWINS, rows, TWINS_REST))
     for number, other in first.items():
         one = by_number[number]
         place = _place(one.channel, one.entry)
