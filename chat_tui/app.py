@@ -22,6 +22,7 @@ from chat_tui import applied
 from chat_tui.announcer import Announcer
 from chat_tui.bindings import BY_ID, with_keys
 from chat_tui.chat import Chat
+from chat_tui.clocks import ClockNews
 from chat_tui.commands.command import At, Result, is_command
 from chat_tui.composer import Composer
 from chat_tui.feed import Feed, Pace
@@ -113,6 +114,7 @@ class ChatApp(Overlays):
         self._feed.know(snapshot.peers)
         self._seen = Seen(read_marks, self._feed, chat.history, hidden_gaps)
         self._pace = Pace(self._paint, self.call_next, self.set_timer)
+        self._clocks = ClockNews(snapshot.clock, sees_question=True)
         self._inputs = Inputs(self._command, self._answer)
         self._unsubscribe: list[Callable[[], None]] = []
         self._announcer = Announcer(chat, self._tell_terminal, self._looked_at)
@@ -209,6 +211,9 @@ class ChatApp(Overlays):
                 news.around = True  # that stands above, for as long as it is so
             else:
                 self._around.status.tell(notice)
+        for event in news.clocks:
+            for sentence in self._clocks.said_of(event, self._chat.snapshot()):
+                self._around.status.tell(Notice(sentence))
         for held in news.filled:
             self.run_worker(self._fill(held), group="gaps")
         if news.around:

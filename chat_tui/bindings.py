@@ -60,6 +60,8 @@ KEYS: Final = (
     Key("reconcile", "f5", "submit('/sync')", "Compare histories now"),
     # F6 marks a line in Textual
     Key("settings", "f6,alt+c", "settings", "Settings", priority=True),
+    Key("clock_follow", "alt+t", "submit('/clock follow')", "Clock: follow the others'"),
+    Key("clock_stay", "alt+m", "submit('/clock stay')", "Clock: stay with this one"),
     Key("palette", "ctrl+p", "palette", "Commands", priority=True),
     Key("switch", "alt+k", "switch_channel", "Switch channel"),
     Key("close", "escape", "close", "Close", Place.CHAT),

@@ -3,6 +3,7 @@
 from typing import Final
 
 from chat_tui.marks import DELETED, EDITED, UNICODE
+from chat_tui.parked_lines import READ_MAX
 from chat_tui.reactions import summary
 from chat_tui.text import clean_nick, clean_text, clip_cells, time_of_day
 from sync.changes import NOT_HERE, Edit, Reactions, Redaction
@@ -10,6 +11,7 @@ from sync.errors import LocalError
 from sync.machine import ChannelId, MessageId
 from sync.view import History, Line, LineChanged
 
+WAITS: Final = "That message waits for its time; until then nothing about it can be changed."
 QUOTED_CELLS: Final = 40
 """Of a message that others react to: enough to know it again."""
 
@@ -95,7 +97,9 @@ async def own_line(history: History, channel: ChannelId, message_id: MessageId, 
 async def _line(history: History, channel: ChannelId, message_id: MessageId) -> Line:
     found = await history.named(channel, message_id, limit=1)
     if not found:
-        raise LocalError(NOT_HERE)
+        parked = await history.parked(channel, limit=READ_MAX)
+        waits = any(line.message_id == message_id for line in parked)
+        raise LocalError(WAITS if waits else NOT_HERE)
     if found[0].deleted:
         raise LocalError("That message is deleted: there is nothing left to change.")
     return found[0]

@@ -5,19 +5,21 @@ only that needs takes as long to import as all the rest, so the node is made whe
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Self
 
+from chat_tui.author_sizes import AuthorSizes
 from chat_tui.changing import edit_of, redaction_of, toggled
+from chat_tui.contradictions import Contradictions
 from chat_tui.disk_watch import GONE, DiskWatch
 from chat_tui.errors import plain_errors
 from chat_tui.events import snapshot as snapshot_json
 from chat_tui.findings import Finding
 from chat_tui.memberships import Memberships, checked_way_in
 from chat_tui.people import People
-from chat_tui.reports import name_of
+from chat_tui.reports import channel_title, name_of
 from chat_tui.settings.preferences import Preferences
 from chat_tui.settings.schema import CLOCK, NAME, TYPING_NOTICES, Setting, checked_nick
 from chat_tui.setup import Setup, default_nick
@@ -28,6 +30,7 @@ from storage.profile import Profile, Settings
 from sync.entry import Kind, Text, encode_text
 from sync.errors import LocalError, StorageError
 from sync.group.clock_values import Policy
+from sync.group.records import Discard, Record, SetLog
 from sync.identity import Identity
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.net import clock
@@ -36,6 +39,7 @@ from sync.view import (
     ChannelInfo,
     ChannelLeft,
     ChannelShown,
+    ContradictionShown,
     DiscardedShown,
     Event,
     History,
@@ -70,11 +74,14 @@ class Client:
         self._database = database
         self._history = SqliteHistory(database, me)
         self._members = Members(database)
+        self._contradictions = Contradictions()
         self._listeners: list[Callable[[Event], None]] = []
         self._reacting = asyncio.Lock()
         self.settings = Preferences.of_profile(profile.directory, setup.wishes)
         """See `chat_tui.chat.Chat`."""
-        known = self.settings[NAME] or profile.settings.nick
+        if profile.problem:
+            self.settings.problems.append(profile.problem)
+        known = self.settings[NAME] or _usable(profile.settings.nick)
         self.nick = setup.nick or known or default_nick()
         self._clock = clock.Clock()
         self._made: Node | None = None
@@ -89,6 +96,8 @@ class Client:
             take_up=self._take_up,
             tell=self._tell,
         )
+        me = self.identity.peer_id
+        self._sizes = AuthorSizes(me, database, self.settings, self.people.book, self._tell)
 
     @classmethod
     async def open(cls, setup: Setup) -> Self:
@@ -105,15 +114,15 @@ class Client:
             try:
                 client = cls(profile, database, setup)
                 await client._load_channels()
+                client._take_over()
+                if setup.trace is not None:
+                    client.make_node()
             except BaseException:
                 await database.close()
                 raise
         except BaseException:
             profile.close()
             raise
-        client._take_over()
-        if setup.trace is not None:
-            client.make_node()
         if client.nick != profile.settings.nick:
             client._remember(replace(profile.settings, nick=client.nick))
         return client
@@ -202,8 +211,10 @@ class Client:
         with plain_errors():
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self.people.save_forever())
+                tasks.create_task(self._sizes.look_forever())
                 tasks.create_task(self._remember_port(ready))
                 tasks.create_task(self._disk_watch.watch_forever())
+                tasks.create_task(self._know_contradictions())
                 if self._keeper is not None:
                     tasks.create_task(self._keeper.write_forever())
                 await self._node.run(ready)
@@ -239,6 +250,37 @@ class Client:
         """Keep for the next start what is only convenient; not where the disk refuses."""
         with suppress(LocalError):
             self.profile.save(settings)
+
+    async def mend(self) -> None:
+        """Make the indexes anew, and all else that follows from the messages.
+
+        Raises:
+            StorageError: that does not help, or the disk refused.
+        """
+        await self._database.mend()
+        if self._made is not None:
+            self._begin_anew()
+
+    async def set_aside(self, places: Sequence[tuple[bytes, bytes]]) -> None:
+        """See to messages that were found damaged: (channel, id) each, as they are stored.
+
+        The machines of an open chat set them aside. Without any it is done here; and our log goes
+        on as a new one, since the damaged may have been of it, and no number is signed twice.
+
+        Raises:
+            StorageError: the disk refused.
+        """
+        if self._made is not None:
+            self._database.damage.note(places)
+            return
+        from storage.journal import SqliteJournal  # a first paint needs none of it
+
+        records: list[Record] = []
+        for channel, stored_id in places:
+            ours = ChannelId(channel.hex())
+            records.append(Discard(ours, MessageId(stored_id.hex())))
+            records.append(SetLog(ours, clock.draw_log()))
+        await SqliteJournal(self._database, self.identity.peer_id).commit(records)
 
     def _begin_anew(self) -> None:
         """The history was mended: machines and screens take it up from the disk once more."""
@@ -292,7 +334,8 @@ class Client:
         )
         refusal = self._database.refusal
         snapshot = replace(snapshot, channels=snapshot.channels + waiting, disk=refusal)
-        return self.people.book.dress(snapshot)
+        snapshot = replace(snapshot, contradictions=self._contradictions.found)
+        return self._sizes.dress(self.people.book.dress(snapshot))
 
     def _offline(self) -> Snapshot:
         return Snapshot(
@@ -380,6 +423,9 @@ class Client:
         Raises:
             LocalError: neither a name nor a valid code.
         """
+        for info in self.snapshot().channels:
+            if info.sign and name_or_code == channel_title(info):
+                return info.channel  # what JSON calls it can be said back
         before = {membership.channel for membership in self._memberships}
         channel = await self._memberships.enter(name_or_code)
         if channel not in before:
@@ -467,10 +513,34 @@ class Client:
         await self._node.add_channel(membership)
         self._tell(ChannelShown(membership.channel, membership.name))
 
+    async def _know_contradictions(self) -> None:
+        """Learn what was told in earlier runs, beside the chat: it reads every message's row."""
+        from storage.contradictions import all_found  # a first paint needs none of it
+        from storage.integrity import beside
+        from sync.show import info_of
+
+        with suppress(LocalError):
+            found = await beside(self._database.path, all_found)
+            self._contradictions.load(info_of(one) for one in found)
+
     def _on_event(self, event: Event) -> None:
+        if isinstance(event, ContradictionShown):
+            if self.people.book.is_blocked(event.found.author):
+                return
+            told = self._contradictions.note(event.found, self._nick_of(event.found.author))
+            if told:
+                self._tell(Notice(told))
         if self.people.note(event):
             self._tell(event)
 
     def _tell(self, event: Event) -> None:
         for listener in list(self._listeners):
             listener(event)
+
+
+def _usable(nick: str | None) -> str | None:
+    """Return the name of an earlier run; None if nobody could have it, as in a damaged file."""
+    try:
+        return None if nick is None else checked_nick(nick)
+    except LocalError:
+        return None

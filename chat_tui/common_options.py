@@ -34,16 +34,33 @@ def addresses(
         raise click.BadParameter(str(error), ctx, param) from error
 
 
+def utf8(_ctx: click.Context, param: click.Parameter, value: Any) -> Any:
+    """Refuse words that are no text: bytes that are no UTF-8 come as halves of characters."""
+    words = value if isinstance(value, tuple) else (value,)
+    for word in words:
+        try:
+            str(word).encode()
+        except UnicodeEncodeError:
+            raise click.BadParameter("it is no UTF-8 text.", param=param) from None
+    return value
+
+
 def profile_options(command: F) -> F:
     """Add the options that say whose chat it is."""
     for option in (
-        click.option("--channel", metavar="NAME", help="Which channel, as #name."),
+        click.option("--channel", metavar="NAME", callback=utf8, help="Which channel, as #name."),
         click.option(
             "--data-dir",
             type=click.Path(file_okay=False, path_type=Path),
             help="Where profiles are kept.",
         ),
-        click.option("--profile", default="default", show_default=True, help="Whose chat it is."),
+        click.option(
+            "--profile",
+            default="default",
+            show_default=True,
+            callback=utf8,
+            help="Whose chat it is.",
+        ),
     ):
         command = option(command)
     return command
@@ -84,7 +101,7 @@ def network_options(command: F) -> F:
             type=click.Choice(["ask", "follow", "stay"]),
             help="Where others' clocks agree, and not with this one: ask, follow them, or stay.",
         ),
-        click.option("--name", metavar="NICK", help="What others call you."),
+        click.option("--name", metavar="NICK", callback=utf8, help="What others call you."),
     ):
         command = option(command)
     return settings_options(command)
@@ -98,6 +115,7 @@ def settings_options(command: F) -> F:
             "pairs",
             metavar="NAME=VALUE",
             multiple=True,
+            callback=utf8,
             help="Set this for this run; `chat-tui settings` lists what there is. May be repeated.",
         ),
         click.option(
@@ -186,6 +204,6 @@ def default_data_dir() -> Path:
     """Return where profiles are kept unless an option says otherwise."""
     try:
         chosen = json.loads(config_file().read_text())["data_dir"]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return Path(platformdirs.user_data_dir(PROGRAM))
     return Path(str(chosen))

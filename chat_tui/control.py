@@ -8,7 +8,8 @@ import asyncio
 import errno
 import json
 import os
-from collections.abc import AsyncGenerator, AsyncIterator
+import re
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Final
@@ -16,6 +17,7 @@ from typing import Final
 from chat_tui.client import Client
 from chat_tui.events import Json, Name, dumps, message, snapshot, to_json
 from chat_tui.reports import channel_title
+from chat_tui.text import clean_text
 from sync.errors import ChatError, LocalError
 from sync.machine import ChannelId
 from sync.sds.message import Delivery
@@ -24,7 +26,18 @@ from sync.view import DeliveryShown, Event
 REQUEST_MAX: Final = 256 * 1024
 """Bytes of a request: the longest text, escaped."""
 
+WAIT_MAX_S: Final = 86_400.0
+"""Longest wait for an acknowledgement, a day: nobody waits for such a script any more."""
+
+HISTORY_MAX: Final = 1_000_000
+"""Messages of before that `tail` gives at most."""
+
+STARTING_S: Final = 30.0
+"""Until an open chat answers, which may be loading; beyond what it was asked to wait."""
+
 CONNECTIONS_MAX: Final = 16
+SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
 NO_ROOM: Final = frozenset({errno.EROFS, errno.ENOSPC, errno.EACCES, errno.EDQUOT})
 """What the system says of a disk that takes no new file."""
 
@@ -52,18 +65,47 @@ async def answer(client: Client, request: Json) -> AsyncGenerator[Json, None]:
         LocalError: it cannot be done; says what to do.
     """
     match request:
-        case {"do": "send", "text": str(text), "wait": int() | float() as wait}:
+        case {"do": "send", "text": str(text), "wait": int() | float() as wait} if (
+            0 <= wait <= WAIT_MAX_S and is_text(text)
+        ):
             channel = await _channel(client, request.get("channel"))
             async for reply in _send(client, channel, text, wait):
                 yield reply
-        case {"do": "tail", "history": int(history)}:
+        case {"do": "tail", "history": int(history)} if 0 <= history <= HISTORY_MAX:
             channel = await _channel(client, request.get("channel"))
             async for reply in _tail(client, channel, history):
                 yield reply
+        case {"do": "mend"}:
+            await client.mend()
+            yield {"event": "mended"}
+        case {"do": "set aside", "messages": list(messages)}:
+            await client.set_aside(_places(messages))
+            yield {"event": "set aside"}
         case {"do": "status"}:
             yield {**snapshot(client.snapshot(), namer(client)), "running": True}
         case _:
             raise LocalError("The open chat does not know this request; it is an older version.")
+
+
+def is_text(text: str) -> bool:
+    """Whether a text can be written in UTF-8: halves of surrogate pairs cannot."""
+    return not SURROGATE.search(text)
+
+
+def _places(messages: Sequence[object]) -> list[tuple[bytes, bytes]]:
+    """Return channels and ids that a request names in hexadecimal characters.
+
+    Raises:
+        ValueError: it does not.
+    """
+    places: list[tuple[bytes, bytes]] = []
+    for one in messages:
+        match one:
+            case [str(channel), str(stored_id)]:
+                places.append((bytes.fromhex(channel), bytes.fromhex(stored_id)))
+            case _:
+                raise ValueError("neither a channel nor a message")
+    return places
 
 
 async def offline_status(client: Client) -> Json:
@@ -76,8 +118,10 @@ async def offline_status(client: Client) -> Json:
 
 
 async def _channel(client: Client, name: object) -> ChannelId:
-    if isinstance(name, str):
+    if isinstance(name, str) and is_text(name):
         return await client.enter(name)
+    if name is not None:
+        raise LocalError("That is no name of a channel.")
     assert client.first_channel is not None
     return client.first_channel
 
@@ -200,8 +244,13 @@ class _Server:
                 async for reply in replies:
                     writer.write(dumps(reply).encode() + b"\n")
                     await writer.drain()
-        except (ChatError, ValueError) as error:
-            writer.write(dumps({"event": "error", "message": str(error)}).encode() + b"\n")
+        except ChatError as error:
+            self._refuse(writer, str(error))
+        except (ValueError, RecursionError):
+            self._refuse(writer, f"The open chat takes one JSON object of {REQUEST_MAX >> 10} KiB.")
+
+    def _refuse(self, writer: asyncio.StreamWriter, sentence: str) -> None:
+        writer.write(dumps({"event": "error", "message": sentence}).encode() + b"\n")
 
 
 async def ask(path: Path, request: Json) -> AsyncGenerator[Json, None]:
@@ -218,10 +267,48 @@ async def ask(path: Path, request: Json) -> AsyncGenerator[Json, None]:
         ) from error
     try:
         writer.write(dumps(request).encode() + b"\n")
-        async for line in reader:
-            reply: Json = json.loads(line)
-            if reply.get("event") == "error" and request["do"] != "tail":
-                raise LocalError(str(reply["message"]))
+        # Others take as long as there are news, or messages to mend.
+        is_quick = request["do"] in {"send", "status"}
+        patience = STARTING_S + float(request.get("wait", 0)) if is_quick else None
+        while line := await _line(reader, patience):
+            reply = _reply(line)
+            if reply["event"] == "error" and request["do"] != "tail":
+                raise LocalError(clean_text(str(reply.get("message"))))
             yield reply
     finally:
         writer.close()
+
+
+async def _line(reader: asyncio.StreamReader, patience: float | None) -> bytes:
+    """Return the next line of an open chat; nothing if it has hung up.
+
+    Raises:
+        LocalError: it says nothing for `patience` seconds, or what no chat says.
+    """
+    try:
+        async with asyncio.timeout(patience):
+            return await reader.readline()
+    except TimeoutError:
+        raise LocalError("The chat with this profile does not answer; is it stopped?") from None
+    except ValueError:
+        raise strange_answer() from None
+    except OSError:
+        return b""  # it has ended
+
+
+def _reply(line: bytes) -> Json:
+    try:
+        reply = json.loads(line)
+    except (ValueError, RecursionError):
+        raise strange_answer() from None
+    if not isinstance(reply, dict) or not isinstance(reply.get("event"), str):
+        raise strange_answer()
+    return reply
+
+
+def strange_answer() -> LocalError:
+    """Return what to say of an answer that makes no sense."""
+    return LocalError(
+        "What answers for this profile is no chat-tui that this one knows: close the open chat, "
+        "and start it again."
+    )

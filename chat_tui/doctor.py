@@ -32,7 +32,7 @@ from sync.errors import ChatError, LocalError
 from sync.machine import MINUTE, SECOND, Nanos
 from sync.net.clock import draw
 from sync.net.discovery import Discovery
-from sync.net.interfaces import choose
+from sync.net.interfaces import choose, has_ipv6_only
 from sync.net.mesh import DEFAULT_PORT
 
 MDNS_GROUP: Final = "224.0.0.251"
@@ -159,6 +159,12 @@ class Doctor:
             chosen = choose(self._setup.network.interface)
         except LocalError as error:
             return Finding(what, "not there", str(error))
+        if not chosen and has_ipv6_only():
+            return Finding(
+                what,
+                "only IPv6",
+                "chat-tui speaks IPv4: connect to a network that has IPv4 addresses.",
+            )
         if not chosen:
             return Finding(
                 what,
@@ -322,17 +328,33 @@ class Doctor:
             return []
 
 
-async def run(setup: Setup, echo: Callable[[str], object], *, as_json_lines: bool = False) -> int:
-    """Run every test and print what each finds; returns 0 if nothing fails."""
+async def run(
+    setup: Setup,
+    echo: Callable[[str], object],
+    *,
+    as_json_lines: bool = False,
+    deep: bool = False,
+    tell: Callable[[int, int], None] = lambda _done, _all: None,
+) -> int:
+    """Run every test and print what each finds; returns 0 if nothing fails.
+
+    With `deep` every stored message is read too; `tell` hears how many of how many, in a thread.
+    """
     failed = False
-    async with aclosing(Doctor(setup).findings()) as findings:
-        async for finding in findings:
-            failed = failed or finding.level == FAIL
-            if as_json_lines:
-                echo(json.dumps(as_json(finding), ensure_ascii=False))
-                continue
-            for line in as_lines(finding):
-                echo(line)
+    tests = [Doctor(setup).findings()]
+    if deep:
+        from chat_tui import deep_check  # noqa: PLC0415  # /doctor needs none of it
+
+        tests.append(deep_check.findings(setup, tell))
+    for test in tests:
+        async with aclosing(test) as findings:
+            async for finding in findings:
+                failed = failed or finding.level == FAIL
+                if as_json_lines:
+                    echo(json.dumps(as_json(finding), ensure_ascii=False))
+                    continue
+                for line in as_lines(finding):
+                    echo(line)
     return int(failed)
 
 

@@ -12,6 +12,7 @@ from sync.view import (
     ChannelLeft,
     ChannelShown,
     ClockShown,
+    ContradictionShown,
     DeliveryShown,
     DiscardedShown,
     Event,
@@ -93,6 +94,15 @@ def to_json(event: Event, name: Name) -> Json | None:
         case AheadShown(channel, peer, nick, ahead_ns):
             ahead = {"event": "ahead", "channel": name(channel), "participant": peer}
             return {**ahead, "nick": nick, "ahead_ns": ahead_ns}
+        case ContradictionShown(found):
+            return {
+                "event": "fork",
+                "channel": name(found.channel),
+                "participant": found.author,
+                "what": found.what,
+                "seq": found.seq,
+                "ids": list(found.message_ids),
+            }
         case PeerShown(peer, nick, state, away):
             shown = {"event": "peer", "participant": peer, "nick": nick, "state": state.value}
             return {**shown, "away": away} if away else shown

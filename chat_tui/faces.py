@@ -3,24 +3,29 @@
 import shutil
 import sys
 from dataclasses import replace
-from typing import Protocol
+from typing import Final, Protocol
 
 from chat_tui.changing import announced, in_words
 from chat_tui.client import Client
+from chat_tui.clocks import ClockNews
 from chat_tui.commands.command import Result
 from chat_tui.control import namer
 from chat_tui.dossier import disk_lines, lines_wait, warning_lines
-from chat_tui.events import dumps, message, to_json
+from chat_tui.events import dumps, to_json
+from chat_tui.marks import mark_word
 from chat_tui.plain_lines import INDENT, MARK, laid, plain_name, said
 from chat_tui.reports import looks_like
 from chat_tui.settings.preferences import Preferences
 from chat_tui.taste import taste_of
 from chat_tui.text import clean_nick, clean_text
 from sync.identity import short_fingerprint
-from sync.machine import ChannelId, PeerId
+from sync.machine import ChannelId, MessageId, PeerId
 from sync.sds.message import Delivery
 from sync.view import (
+    AheadShown,
     ChannelShown,
+    ClockInfo,
+    ClockShown,
     DeliveryShown,
     Event,
     FoundShown,
@@ -30,9 +35,13 @@ from sync.view import (
     MissingShown,
     Notice,
     PeerShown,
+    PreviewShown,
     Trust,
     TrustShown,
 )
+
+TOLD_MAX: Final = 1_000
+"""Messages remembered that were told before their time, so that they are not told twice."""
 
 
 class Face(Protocol):
@@ -82,7 +91,9 @@ class JsonFace:
 
     def line(self, line: Line) -> None:
         """See `Face`."""
-        self._print(message(line, self._name))
+        shown = to_json(PreviewShown(line) if line.parked else MessageShown(line), self._name)
+        assert shown is not None
+        self._print(shown)
 
     def event(self, event: Event) -> None:
         """See `Face`."""
@@ -118,6 +129,8 @@ class TextFace:
         self._echo = not sys.stdin.isatty()
         self._on_terminal = sys.stdout.isatty()
         self._channel: ChannelId | None = None
+        self._clocks = ClockNews(ClockInfo(), sees_question=False)
+        self._told: dict[MessageId, None] = {}
 
     def ready(self, channel: ChannelId) -> None:
         """See `Face`."""
@@ -135,6 +148,11 @@ class TextFace:
     def line(self, line: Line) -> None:
         """See `Face`."""
         gap = " (after a gap)" if line.after_gap else ""
+        if line.parked:
+            gap = f" ({mark_word(line, line.created_ns, alone=False)})"
+            self._told[line.message_id] = None
+            if len(self._told) > TOLD_MAX:
+                del self._told[next(iter(self._told))]
         name = self._name(line.channel)
         where = f" ({name})" if line.channel != self._channel or name.startswith("@") else ""
         when = taste_of(self._settings).time(line.created_ns).strip()
@@ -144,8 +162,17 @@ class TextFace:
     def event(self, event: Event) -> None:
         """See `Face`."""
         match event:
+            case MessageShown(line) if line.message_id in self._told:
+                del self._told[line.message_id]
             case MessageShown(line) if self._echo or not line.own:
                 self.line(line)
+            case PreviewShown(line) if line.parked and (self._echo or not line.own):
+                self.line(line)
+            case PreviewShown(line) if line.waits:
+                self._print("* It waits for your answer about the clock; /clock says more.")
+            case AheadShown() | ClockShown():
+                for sentence in self._clocks.said_of(event, self._client.snapshot()):
+                    self._print(f"* {sentence}")
             case LineChanged(line, rewritten) if not line.loading:
                 news = rewritten and (self._echo or not line.own)
                 author = self._called(line.author, line.nick)

@@ -14,6 +14,8 @@ from chat_tui.row import Change
 from chat_tui.text import clean_text
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.view import (
+    AheadShown,
+    ClockShown,
     DeliveryShown,
     DiscardedShown,
     Event,
@@ -26,6 +28,7 @@ from sync.view import (
     PeerShown,
     Position,
     PreviewShown,
+    ReplacedShown,
     TrustShown,
     WithdrawnShown,
 )
@@ -47,6 +50,8 @@ class News:
     changes: list[Change] = field(default_factory=list)
     """Of the rows of the conversation that is shown."""
     notices: list[Notice] = field(default_factory=list)
+    clocks: list[AheadShown | ClockShown] = field(default_factory=list)
+    """What there may be to say about clocks."""
     around: bool = False
     """Whether anything but messages changed: peers, channels, sessions."""
     flooded: bool = False
@@ -146,17 +151,16 @@ class Feed:
                     changes = self.conversation(line.channel).arrive(line)
                     self._changed(line.channel, changes, shown, news)
                     self._count_mention(line, unread)
-                case LineChanged(line):
-                    changes = self.conversation(line.channel).change(line)
-                    self._changed(line.channel, changes, shown, news)
+                case LineChanged() | DeliveryShown() | ReplacedShown():
+                    self._changed(*self._change(event), shown, news)
                 case TrustShown(hidden=True):
                     self._restart(shown, news)
-                case DeliveryShown(channel, message_id, delivery):
-                    changes = self.conversation(channel).settle(message_id, delivery)
-                    self._changed(channel, changes, shown, news)
                 case WithdrawnShown(channel) | DiscardedShown(channel):
                     self._changed(channel, self.conversation(channel).restart(), shown, news)
                     news.flooded = news.flooded or channel == shown
+                case AheadShown() | ClockShown():
+                    news.clocks.append(event)
+                    news.around = True
                 case FoundShown(channel, _, False):
                     news.around = True
                     found[channel] = self.conversation(channel)
@@ -176,6 +180,18 @@ class Feed:
             self._flooded = False
             self._restart(shown, news)
         return news
+
+    def _change(
+        self, event: LineChanged | DeliveryShown | ReplacedShown
+    ) -> tuple[ChannelId, list[Change]]:
+        """Show what became of one message, in its channel."""
+        match event:
+            case LineChanged(line):
+                return line.channel, self.conversation(line.channel).change(line)
+            case DeliveryShown(channel, message_id, delivery):
+                return channel, self.conversation(channel).settle(message_id, delivery)
+            case ReplacedShown(channel, message_id):
+                return channel, self.conversation(channel).hide(message_id)
 
     def _changed(
         self, channel: ChannelId, changes: list[Change], shown: ChannelId | None, news: News

@@ -106,6 +106,7 @@ def estimate(row: Row, shape: Shape) -> int:
     return (
         _day(row, taste)
         + _space(row, taste)
+        + bool(row.aside)
         + bool(row.new)
         + row.gap
         + header
@@ -135,7 +136,7 @@ def lay_out(row: Row, shape: Shape, style: StyleOf) -> Laid:
 def _texts(row: Row, shape: Shape, style: StyleOf) -> list[list[Segment]]:
     """Return the lines of the text, and that it was edited, if it was."""
     line = row.line
-    ink = style("loading") if line.loading else style("time") if line.deleted else PLAIN
+    ink = style("loading") if row.dim else style("time") if line.deleted else PLAIN
     texts = [[Segment(text, ink)] for text in wrap(row.text, shape.text_width)]
     if line.edited and not line.deleted:
         if cell_len(texts[-1][0].text) + 1 + len(EDITED) <= shape.text_width:
@@ -154,7 +155,7 @@ def _reactions(row: Row, shape: Shape, style: StyleOf) -> list[Strip]:
 
 
 def _name_style(row: Row, style: StyleOf) -> Style:
-    return style("loading") if row.line.loading else style(author_name(row.line.author))
+    return style("loading") if row.dim else style(author_name(row.line.author))
 
 
 def _header(row: Row, shape: Shape, when: Segment, style: StyleOf) -> Strip:
@@ -170,6 +171,8 @@ def _separators(row: Row, shape: Shape, style: StyleOf) -> list[Strip]:
         strips.append(Strip.blank(shape.width))
     if _day(row, shape.taste):
         strips.append(_rule(row.day, shape, style("rule")))
+    if row.aside:
+        strips.append(_rule(row.aside, shape, style("gap")))
     if row.new:
         strips.append(_rule(f"{row.new:,} new", shape, style("new")))
     if row.gap:
@@ -184,7 +187,7 @@ def _day(row: Row, taste: Taste) -> bool:
 
 def _space(row: Row, taste: Taste) -> bool:
     """Whether an empty line stands above a row: nothing else does, and another author begins."""
-    return taste.cosy and row.begins and not (_day(row, taste) or row.new)
+    return taste.cosy and row.begins and not (_day(row, taste) or row.aside or row.new)
 
 
 def gap_line(sentence: str, shape: Shape, style: StyleOf) -> Strip:
@@ -204,8 +207,9 @@ def with_mark(strip: Strip, line: Line, word: str, shape: Shape, style: StyleOf)
 
     The word stands before the mark where the text leaves it room; the mark never moves.
     """
-    if line.loading:
-        mark, marks = shape.glyphs.loading, style("loading")
+    if line.loading or line.parked:
+        mark = shape.glyphs.parked if line.parked else shape.glyphs.loading
+        marks = style("unsettled" if line.waits else "loading")
     elif line.delivery is not None:
         mark, marks = shape.glyphs.marks[line.delivery], style(MARK_STYLES[line.delivery])
     else:

@@ -27,6 +27,7 @@ from chat_tui.common_options import (
     settings_of,
     settings_options,
     setup_of,
+    utf8,
 )
 from chat_tui.simulation_options import simulation_options
 from sync.errors import ChatError, LocalError
@@ -39,6 +40,12 @@ if TYPE_CHECKING:
 
 SEND_WAIT: Final = 10.0
 """Seconds `send` waits for the acknowledgement: a start, a discovery and a sync message."""
+
+WAIT_MAX_S: Final = 86_400
+"""What an open chat agrees to wait (`chat_tui.control`), which is not imported for that."""
+
+COUNT: Final = click.IntRange(0, 1_000_000)
+"""Messages of before."""
 
 PAINTS_PER_S: Final = "200"
 """Textual would let a paint wait for 1/60 to 1/30 s after the last one, be that a blinking cursor.
@@ -92,7 +99,7 @@ def chat(**options: Any) -> None:
 @cli.command()
 @click.option("--json", "as_json", is_flag=True, help="Events as JSON, one object a line.")
 @click.option("--stay", is_flag=True, help="Go on after the end of input, until stopped.")
-@click.option("--history", default=0, metavar="N", help="Show the last N messages first.")
+@click.option("--history", default=0, type=COUNT, metavar="N", help="Show the last N messages.")
 @profile_options
 @network_options
 def plain(*, as_json: bool, stay: bool, history: int, **options: Any) -> None:
@@ -104,22 +111,40 @@ def plain(*, as_json: bool, stay: bool, history: int, **options: Any) -> None:
 
 
 @cli.command()
-@click.argument("text")
-@click.option("--wait", default=SEND_WAIT, show_default=True, metavar="S", help="Seconds to wait.")
+@click.argument("text", callback=utf8)
+@click.option(
+    "--wait",
+    default=SEND_WAIT,
+    type=click.FloatRange(0, WAIT_MAX_S),
+    show_default=True,
+    metavar="S",
+    help="Seconds to wait.",
+)
 @profile_options
 @network_options
 def send(*, text: str, wait: float, **options: Any) -> None:
     """Send TEXT. Exit 0: somebody has it. Exit 1: it still waits, and goes out later."""
+    from sync.sds.message import Delivery
+
     request = {"do": "send", "text": text, "wait": wait, "channel": options["channel"]}
     replies = asyncio.run(_collected(setup_of(options), request))
-    state = str(replies[-1]["state"])
+    state = replies[-1].get("state") if replies else None
+    if state not in [one.value for one in Delivery]:  # which may be unhashable
+        raise _strange()
     click.echo(state, err=True)
     sys.exit(0 if state == "acknowledged" else 1)
 
 
 @cli.command()
 @click.option("--json", "as_json", is_flag=True, help="Events as JSON, one object a line.")
-@click.option("--history", default=10, show_default=True, metavar="N", help="Messages of before.")
+@click.option(
+    "--history",
+    default=10,
+    type=COUNT,
+    show_default=True,
+    metavar="N",
+    help="Messages of before.",
+)
 @profile_options
 @network_options
 def tail(*, as_json: bool, history: int, **options: Any) -> None:
@@ -128,12 +153,15 @@ def tail(*, as_json: bool, history: int, **options: Any) -> None:
 
     def show(reply: "Json") -> None:
         if as_json:
-            click.echo(json.dumps(reply, ensure_ascii=False))
+            click.echo(_as_line(reply))
         elif reply["event"] == "message":
             from chat_tui.plain_lines import tailed
 
             width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-            click.echo(tailed(reply, width))
+            try:
+                click.echo(tailed(reply, width))
+            except (LookupError, TypeError, ValueError):
+                raise _strange() from None
 
     asyncio.run(_followed(setup_of(options), request, show))
 
@@ -146,30 +174,39 @@ def status(*, as_json: bool, **options: Any) -> None:
     setup = setup_of(options)
     if not setup.exists:
         raise LocalError(f"There is no profile {setup.profile} in {setup.data_dir} yet.")
-    [reply] = asyncio.run(_collected(setup, {"do": "status"}, online=False))
+    replies = asyncio.run(_collected(setup, {"do": "status"}, online=False))
+    if not replies:
+        raise _strange()
     if as_json:
-        click.echo(json.dumps(reply, ensure_ascii=False))
+        click.echo(_as_line(replies[0]))
         return
-    click.echo(f"{reply['nick']}: {reply['network']}" if reply["running"] else "Not running.")
-    for one in reply["channels"]:
-        counts = (
-            (one["outgoing_count"], "not acknowledged"),
-            (one["missing_count"], "missing"),
-            (one["lost"], "lost"),
-        )
-        words = [f"{one['messages']} messages", *(f"{n} {what}" for n, what in counts if n)]
-        click.echo(f"{one['channel']}: {', '.join(words)}")
+    from chat_tui.plain_lines import status_lines
+
+    try:
+        lines = status_lines(replies[0])
+    except (LookupError, TypeError, ValueError):
+        raise _strange() from None
+    click.echo("\n".join(lines))
 
 
 @cli.command()
 @click.option("--json", "as_json", is_flag=True, help="Findings as JSON, one object a line.")
+@click.option("--deep", is_flag=True, help="Read every stored message too, and mend what rotted.")
 @profile_options
 @network_options
-def doctor(*, as_json: bool, **options: Any) -> None:
+def doctor(*, as_json: bool, deep: bool, **options: Any) -> None:
     """Test network, ports and data, and name the fix of what fails."""
     from chat_tui import doctor as tests
 
-    sys.exit(asyncio.run(tests.run(setup_of(options), click.echo, as_json_lines=as_json)))
+    def tell(done: int, of: int) -> None:
+        if sys.stderr.isatty():
+            click.echo(f"\r{done:,} of {of:,} messages read\x1b[K", err=True, nl=done == of)
+        elif as_json:
+            click.echo(json.dumps({"event": "progress", "done": done, "of": of}))
+
+    setup = setup_of(options)
+    wanted = tests.run(setup, click.echo, as_json_lines=as_json, deep=deep, tell=tell)
+    sys.exit(asyncio.run(wanted))
 
 
 @cli.command()
@@ -339,6 +376,17 @@ def pipeline(*, arguments: tuple[str, ...]) -> None:
     jobs.main(list(arguments), f"{PROGRAM} pipeline", standalone_mode=False)
 
 
+def _as_line(reply: "Json") -> str:
+    """Return an event as a line of JSON, which is UTF-8 whatever is in it."""
+    return json.dumps(reply, ensure_ascii=False).encode(errors="replace").decode()
+
+
+def _strange() -> LocalError:
+    from chat_tui.control import strange_answer
+
+    return strange_answer()
+
+
 async def _collected(setup: "Setup", request: "Json", *, online: bool = True) -> Sequence["Json"]:
     replies: list[Json] = []
     await _followed(setup, request, replies.append, online=online)
@@ -360,6 +408,8 @@ async def _followed(
             async for reply in replies:
                 show(reply)
         return
+    for problem in client.settings.problems:
+        click.echo(problem, err=True)
     try:
         if not online:
             show(await control.offline_status(client))
@@ -390,8 +440,27 @@ def check_roots(packages: Sequence[str] = ("chat_tui", "sync", "storage", "proto
         )
 
 
+NO_SUCH_SYSTEM: Final = (
+    "It runs on Linux and macOS, and not on Windows yet: profiles are locked, and terminals read, "
+    "by what only those systems have."
+)
+
+
+def lacks_unix() -> bool:
+    """Whether this Python lacks what only Unix has; asked before anything needs it."""
+    try:
+        import fcntl  # noqa: F401
+        import termios  # noqa: F401
+    except ImportError:
+        return True
+    return False
+
+
 def main() -> None:
     """Run the command line; an error of ours is one sentence, not a traceback."""
+    if lacks_unix():
+        click.echo(f"{PROGRAM}: {NO_SUCH_SYSTEM}", err=True)
+        sys.exit(1)
     os.environ.setdefault("TEXTUAL_FPS", PAINTS_PER_S)  # Textual reads it when it is imported
     try:
         check_roots()

@@ -28,6 +28,7 @@ class Glyphs:
     full: str
     empty: str
     loading: str
+    parked: str
     equal: str
     differs: str
     items: str
@@ -52,6 +53,7 @@ UNICODE: Final = Glyphs(
     full="▰",
     empty="▱",
     loading="…",
+    parked="◷",
     equal="░",
     differs="█",
     items="▒",
@@ -80,6 +82,7 @@ ASCII: Final = Glyphs(
     full="#",
     empty=".",
     loading="<",
+    parked="z",
     equal=".",
     differs="#",
     items="=",
@@ -129,10 +132,19 @@ LOADING: Final = "history loading"
 """What is said of a message that waits for older ones, which are on their way."""
 
 
+PARKED: Final = "waits for its time"
+"""What is said of a message that is set aside until then."""
+
+UNANSWERED: Final = "waits for your answer"
+"""What is said of an own one that waits until the person has answered about the clock."""
+
+
 def mark_word(line: Line, now: Nanos, *, alone: bool) -> str:
     """Return what stands beside the mark of a message: most marks need no word for long."""
     if line.loading:
         return LOADING
+    if line.parked:
+        return UNANSWERED if line.waits else PARKED
     age = now - line.created_ns
     match line.delivery:
         case Delivery.UNACKNOWLEDGED if alone:

@@ -4,7 +4,8 @@ Rules:
 1. Rows stand in the one order of (lamport, message id), wherever and whenever they come.
 2. Rows are a window without holes onto the history on disk: what lies outside is paged in. Messages
    that wait for history on its way are not in it: out of sight, they come back once delivered.
-3. Every method says which rows changed, so that a widget repaints only those.
+3. Of what is set aside until its time, a few have rows; none of them counts for what was read to.
+4. Every method says which rows changed, so that a widget repaints only those.
 """
 
 from bisect import bisect_left
@@ -14,6 +15,7 @@ from typing import Final
 
 from chat_tui.attention import Attention
 from chat_tui.namesakes import Names, look_alike_key
+from chat_tui.parked_lines import ParkedLines
 from chat_tui.row import Change, Changed, Inserted, Removed, Row, shown_text
 from chat_tui.text import clean_nick, day_of
 from sync.machine import ChannelId, MessageId, PeerId
@@ -25,6 +27,9 @@ ROWS_KEPT: Final = 2000
 
 ROWS_SLACK: Final = 400
 """How far the window outgrows `ROWS_KEPT` before it is cut back, so that not every message cuts."""
+
+ASIDE: Final = "waiting for their time"
+"""What stands above messages that are set aside."""
 
 BEGINNING: Final[Position] = (0, MessageId(""))
 """Before every message there can be."""
@@ -64,6 +69,8 @@ class Conversation:
         self._settled: dict[MessageId, Delivery] = {}
         self._changed: dict[MessageId, Line] = {}
         self._loading: set[MessageId] = set()
+        self._parked = ParkedLines()
+        self._rows_parked: set[MessageId] = set()
         self._moving = False
         self._hidden: dict[MessageId, None] = {}
 
@@ -80,7 +87,7 @@ class Conversation:
     @property
     def unread(self) -> int:
         """Messages of others that came below while nobody looked."""
-        return self._attention.unread
+        return self._attention.unread + self._parked.unseen
 
     @property
     def earlier(self) -> int:
@@ -90,7 +97,7 @@ class Conversation:
     @property
     def first_unread(self) -> Position | None:
         """Where the first message stands that came while nobody looked."""
-        return self._attention.first_unread
+        return self._attention.first_unread or self._parked.first_unseen
 
     @property
     def read_to(self) -> Position | None:
@@ -115,24 +122,42 @@ class Conversation:
     def arrive(self, line: Line) -> list[Change]:
         """Take in a message that was just delivered (or, our own, committed), or that will be.
 
-        One that waits for history on its way (`line.loading`) counts when it is first heard of.
+        One that waits, for history on its way (`line.loading`) or for its time (`line.parked`),
+        counts when it is first heard of.
         """
-        counted = line.message_id in self._loading
+        if line.parked:
+            return self._park([line], seen=self._attention.watched)
+        waited = line.message_id in self._parked
+        counted = line.message_id in self._loading or self._parked.take(line.message_id)
         if line.loading:
             self._loading.add(line.message_id)
         else:
             self._loading.discard(line.message_id)
-        if (index := self.index_of(line.message_id)) is not None:
+        index = self.index_of(line.message_id)
+        if index is not None and not waited:
             return self._update(index, line)
         changes: list[Change] = []
         if not line.own and not self._attention.watched and not counted:
             changes += self._decorate_at(self._attention.miss(line.position))
         self._attention.heard(line.position)
+        if index is not None:
+            changes += self._update(index, line) + self._redecorate([index, index + 1])
+            return changes + self._show_parked()
         if self.loading and (self._moving or not self._fits(line.position)):
             self._aside.append(line)
         if self._fits(line.position):
-            return changes + self._insert([line])
-        return changes
+            changes += self._insert([line])
+        return changes + (self._show_parked() if waited else [])
+
+    def park(self, lines: Sequence[Line]) -> list[Change]:
+        """Take in lines that are set aside until their time, as the disk has them."""
+        return self._park([line for line in lines if not self._is_delivered(line)], seen=True)
+
+    def hide(self, message_id: MessageId) -> list[Change]:
+        """Forget a message that was replaced by another one."""
+        self._parked.take(message_id)
+        index = self.index_of(message_id)
+        return self._show_parked() + ([] if index is None else self._forget(index, 1))
 
     def settle(self, message_id: MessageId, delivery: Delivery) -> list[Change]:
         """Show the new delivery state of an own message."""
@@ -151,15 +176,18 @@ class Conversation:
             if self.loading and not line.loading:
                 self._changed[line.message_id] = line
             return []
-        return self._update(index, line)
+        before = self.rows[index].line
+        return self._update(index, replace(line, parked=before.parked, waits=before.waits))
 
     def look(self) -> None:
         """Note that somebody sees the newest messages; the separator stays until `look_away`."""
         self._attention.look()
+        self._parked.look()
 
     def glance(self) -> None:
         """Note that all is in sight, though nobody stays with what comes."""
         self._attention.glance()
+        self._parked.look()
 
     def look_back(self) -> None:
         """Note that somebody went to see what came above."""
@@ -234,8 +262,9 @@ class Conversation:
         """Hold `page` instead of the rows of now, unless all was forgotten meanwhile."""
         changes: list[Change] = []
         if self._moving:
-            changes = self.restart() + self._insert(self._updated(page))
+            changes = self._empty() + self._insert(self._updated(page))
             self.has_older, self.has_newer = has_older, has_newer
+            self.stuck = self.cleared = False
         return changes + self._end_load()
 
     def fail_move(self) -> list[Change]:
@@ -260,7 +289,8 @@ class Conversation:
 
     def restart(self) -> list[Change]:
         """Forget all rows: the next page is the newest one."""
-        removed = self._forget(0, len(self.rows)) if self.rows else []
+        removed = self._empty()
+        self._parked.forget()
         self.has_older, self.has_newer, self.stuck = True, False, False
         self._moving = self.cleared = False
         return removed
@@ -276,6 +306,32 @@ class Conversation:
         self.has_older, self.cleared = True, False
 
     # -- inside ------------------------------------------------------------------------------
+
+    def _empty(self) -> list[Change]:
+        return self._forget(0, len(self.rows)) if self.rows else []
+
+    def _is_delivered(self, line: Line) -> bool:
+        """Whether a line has a row that does not wait for its time."""
+        index = self.index_of(line.message_id)
+        return index is not None and not self.rows[index].line.parked
+
+    def _park(self, lines: Sequence[Line], *, seen: bool) -> list[Change]:
+        self._parked.put(lines, seen=seen)
+        return self._show_parked()
+
+    def _show_parked(self) -> list[Change]:
+        """Let the few lines that are chosen of those set aside have their rows, and no others."""
+        wanted = {line.message_id: line for line in self._parked.chosen()}
+        wanted = {id_: line for id_, line in wanted.items() if self._fits(line.position)}
+        changes: list[Change] = []
+        for message_id in self._rows_parked - wanted.keys():
+            index = self.index_of(message_id)
+            if index is not None and self.rows[index].line.parked:
+                changes += self._forget(index, 1)
+        self._rows_parked = set(wanted)
+        changes += self._insert(wanted.values())
+        indexes = [self.index_of(message_id) for message_id in wanted]
+        return changes + self._redecorate([index for index in indexes if index is not None])
 
     def _fits(self, position: Position) -> bool:
         """Whether a row here leaves the window without holes."""
@@ -296,7 +352,8 @@ class Conversation:
         self.loading = self._moving = False
         self._settled.clear()
         self._changed.clear()
-        return self._insert([line for line in aside if self._fits(line.position)])
+        changes = self._insert([line for line in aside if self._fits(line.position)])
+        return changes + self._show_parked()
 
     def _insert(self, lines: Iterable[Line]) -> list[Change]:
         """Insert what is not there yet; neighbouring rows become one change."""
@@ -312,7 +369,8 @@ class Conversation:
             self.rows.insert(index, row)
             self._positions.insert(index, line.position)
             self._known[line.message_id] = line.position
-            self._attention.heard(line.position)
+            if not line.parked:
+                self._attention.heard(line.position)
             if self._names.hear(line.author, line.nick):
                 doubled.add(look_alike_key(line.nick))
             if runs and index == runs[-1].index + runs[-1].count:
@@ -370,16 +428,32 @@ class Conversation:
     def _decorated(self, index: int) -> Row:
         """Return the row with what its place, its name and the reader make of it."""
         row = self.rows[index]
-        day = day_of(row.line.created_ns)
         above = self.rows[index - 1].line if index else None
         return replace(
             row,
             full_name=look_alike_key(row.nick) in self._names.shared,
-            day=day if above is None or day_of(above.created_ns) != day else "",
+            day=self._day(index),
+            aside=self._aside_of(row.line, above),
             begins=above is not None and above.author != row.line.author,
             new=self._attention.new_at(row.line.position),
             gap_hidden=row.line.message_id in self._hidden,
         )
+
+    def _day(self, index: int) -> str:
+        """Return the day that begins with a row; what is set aside only claims to have one."""
+        if self.rows[index].line.parked:
+            return ""
+        day = day_of(self.rows[index].line.created_ns)
+        before = (row.line for row in self.rows[index - 1 :: -1] if not row.line.parked)
+        above = next(before, None) if index else None
+        return day if above is None or day_of(above.created_ns) != day else ""
+
+    def _aside_of(self, line: Line, above: Line | None) -> str:
+        """Return what stands above the first of some rows that are set aside."""
+        if not line.parked or (above is not None and above.parked):
+            return ""
+        more = len(self._parked) - len(self._rows_parked)
+        return f"{ASIDE}, {more:,} more: /clock lists them" if more else ASIDE
 
     def _put(self, index: int, row: Row) -> list[Change]:
         if self.rows[index] == row:

@@ -1,10 +1,11 @@
 """Pages of history from the disk into a conversation."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from chat_tui.model import BEGINNING, Conversation
+from chat_tui.parked_lines import READ_MAX
 from chat_tui.row import Change
 from sync.errors import LocalError
 from sync.machine import MessageId
@@ -85,12 +86,16 @@ class Pager:
         before = conversation.first
         limit = FIRST_PAGE if before is None else PAGE
         conversation.begin_load()
+        parked: Sequence[Line] = ()
         try:
+            if before is None:
+                parked = await self._history.parked(conversation.channel, limit=READ_MAX)
             page = await self._history.page(conversation.channel, before=before, limit=limit)
         except LocalError as error:
             self._report(str(error))
             return conversation.fail_load()
-        return conversation.add_older(page, before=before, complete=len(page) < limit)
+        changes = conversation.add_older(page, before=before, complete=len(page) < limit)
+        return changes + conversation.park(parked)
 
     async def _newer(self, conversation: Conversation) -> list[Change]:
         after = conversation.last

@@ -4,7 +4,7 @@ from typing import Final
 
 from textual.content import Content
 
-from chat_tui import reports
+from chat_tui import clocks, reports
 from chat_tui.bindings import USUAL, Chosen, with_keys
 from chat_tui.dossier import has_and_needs
 from chat_tui.marks import Glyphs
@@ -99,8 +99,7 @@ def _cells(snapshot: Snapshot, peer: PeerInfo) -> tuple[str, ...]:
     rtt = NOWHERE if peer.rtt_ns is None else milliseconds(peer.rtt_ns)
     offset = NOWHERE
     if peer.clock_offset_ns is not None:
-        tenths = round(peer.clock_offset_ns * 10 / SECOND)  # a whole number has no -0
-        offset = f"{tenths / 10:+.1f} s"
+        offset = clocks.short_offset(peer.clock_offset_ns)
     return (
         _state(peer),
         clean_text(peer.address) or NOWHERE,

@@ -54,7 +54,10 @@ class LineMode:
         lines: Sequence[Line] = []
         if history:
             page = self._client.history.page
-            lines = await page(self._channel, before=None, limit=history)
+            lines = [
+                *await page(self._channel, before=None, limit=history),
+                *await self._client.history.parked(self._channel, limit=history),
+            ]
         self._client.subscribe(self._on_event)
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -217,6 +220,8 @@ async def run(setup: Setup, *, as_json: bool, stay: bool, history: int) -> None:
     client = await Client.open(replace(setup, attended=attended))
     garbage.settle()
     try:
+        for problem in client.settings.problems:
+            sys.stderr.write(f"{problem}\n")
         face: Face = JsonFace(client) if as_json else TextFace(client, client.settings)
         await LineMode(client, face).run(history=history, stay=stay)
     finally:

@@ -63,6 +63,21 @@ def tailed(message: Mapping[str, Any], width: int | None) -> str:
     return said(time_of_day(int(message["created_ns"])), name, text, width)
 
 
+def status_lines(status: Mapping[str, Any]) -> list[str]:
+    """Return what `status` has of a chat, open or not, as lines."""
+    running = f"{clean_nick(str(status['nick']))}: {status['network']}"
+    lines = [running if status["running"] else "Not running."]
+    for one in status["channels"]:
+        counts = (
+            (one["outgoing_count"], "not acknowledged"),
+            (one["missing_count"], "missing"),
+            (one["lost"], "lost"),
+        )
+        words = [f"{one['messages']} messages", *(f"{n} {what}" for n, what in counts if n)]
+        lines.append(f"{one['channel']}: {', '.join(words)}")
+    return [" ".join(clean_text(line).split()) for line in lines]
+
+
 def laid(text: str, mark: str, width: int | None = None) -> str:
     """Return `text` with `mark` before its further lines, none of them broader than `width`."""
     first, *others = text.split("\n")

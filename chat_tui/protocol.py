@@ -10,6 +10,7 @@ from enum import Enum
 from functools import partial
 from typing import Final
 
+from chat_tui import clocks
 from chat_tui.marks import WAITING, WORDS
 from chat_tui.pane import details
 from chat_tui.pane.details import percent
@@ -323,6 +324,13 @@ def timers(snapshot: Snapshot, info: ChannelInfo) -> Section:
         words = f"longest wait of the screen: {milliseconds(snapshot.longest_block_ns)}"
         rows.append(Row(words, opens=partial(details.longest_wait, snapshot)))
     return Section("Timers", 0, tuple(rows), "no sync message while nobody is here")
+
+
+def clock(snapshot: Snapshot) -> Section:
+    """Return what is known of our clock, and whom the person is asked to follow."""
+    opens = partial(details.clock, snapshot)
+    rows = [Row(words, opens=opens) for words in clocks.facts(snapshot)]
+    return Section("Clock", 0, tuple(rows), "")
 
 
 def peers(snapshot: Snapshot) -> Section:

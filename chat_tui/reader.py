@@ -285,7 +285,8 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
         return part is Part.TAIL or line.message_id == self.cursor
 
     def _word(self, line: Line) -> str:
-        if line.message_id == self.cursor and line.delivery is not None and not line.loading:
+        waits = line.loading or line.parked
+        if line.message_id == self.cursor and line.delivery is not None and not waits:
             return WORDS[line.delivery]
         return super()._word(line)
 

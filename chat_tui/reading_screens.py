@@ -18,7 +18,7 @@ from chat_tui.bindings import with_keys
 from chat_tui.dress import keys_of
 from chat_tui.found import Listed, line_text
 from chat_tui.links import ascii_host, host_of, warnings
-from chat_tui.marks import Glyphs
+from chat_tui.marks import PARKED, Glyphs
 from chat_tui.namesakes import called, shared_among
 from chat_tui.panels import BAD, DIM
 from chat_tui.plain_lines import MARK, laid, plain_name
@@ -235,7 +235,8 @@ class BareScreen(Scrolling):
         for line in self._lines:
             begun, day = day, day_of(line.created_ns)
             name = plain_name(line.nick, called(line.author, line.nick, self._shared))
-            words = f"{time_of_day(line.created_ns)} {name}: {shown_text(line)}"
+            when = time_of_day(line.created_ns) + (f" ({PARKED})" if line.parked else "")
+            words = f"{when} {name}: {shown_text(line)}"
             text = laid(words, MARK, self.size.width)
             texts.append(text if day == begun else f"{day}\n{text}")
         return texts

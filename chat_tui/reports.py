@@ -6,7 +6,7 @@ The screen, the line mode and the /commands all say it with these words.
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from chat_tui import namesakes
+from chat_tui import clocks, namesakes
 from chat_tui.text import clean_nick, clean_text, clip_cells, count, milliseconds, span
 from sync.identity import fingerprint, short_fingerprint
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
@@ -37,9 +37,14 @@ def channel_title(info: ChannelInfo) -> str:
 
     One that looks like an earlier one's has its sign behind it, as `#lobby~3fa2`.
     """
+    return f"{typed_title(info)}{info.sign}"
+
+
+def typed_title(info: ChannelInfo) -> str:
+    """Return the name of a channel as one joins it: its sign is of this computer alone."""
     if info.direct is not None:
-        return f"@{clean_nick(info.name)}{info.sign}"
-    return f"#{clean_nick(info.name.removeprefix('#'))}{info.sign}"
+        return f"@{clean_nick(info.name)}"
+    return f"#{clean_nick(info.name.removeprefix('#'))}"
 
 
 def looks_like(snapshot: Snapshot, info: ChannelInfo) -> str:
@@ -176,6 +181,8 @@ def _happens(
         return f"Comparing histories with {', '.join(syncing)}."
     if info.loading:
         return _about_loading(snapshot, info)
+    if here and (by_clocks := clocks.happens(snapshot, info)):
+        return by_clocks
     if here and info.outgoing_count:
         return f"{count(info.outgoing_count, 'message')} sent, not yet known to be received."
     if here:
@@ -285,7 +292,7 @@ def _elsewhere(snapshot: Snapshot, info: ChannelInfo) -> str:
     ]
     if not up:
         return ""
-    way = f"/join {channel_title(info)}" if info.open else "the code that /invite shows"
+    way = f"/join {typed_title(info)}" if info.open else "the code that /invite shows"
     return f"{_names(snapshot, up)} can come here with {way}."
 
 
@@ -345,7 +352,9 @@ def presence(snapshot: Snapshot, peer: PeerInfo) -> list[str]:
     if peer.rtt_ns is not None:
         words.append(milliseconds(peer.rtt_ns))
     if peer.clock_offset_ns is not None:
-        words.append(f"clock {milliseconds(peer.clock_offset_ns)} off")
+        words.append(f"clock {clocks.offset(peer.clock_offset_ns)}")
+    if peer.waiting:
+        words.append(f"{peer.waiting:,} of its messages wait: it sends more than can be read")
     return words
 
 
@@ -397,7 +406,7 @@ def status(snapshot: Snapshot, info: ChannelInfo | None) -> str:
             f"{channel_title(info)} ({openness(info)}): {count(info.messages, 'message')}, "
             f"{others_here(snapshot, info)}{', ' + state if state else ''}."
         )
-    lines.append(what_happens(snapshot, info))
+    lines += [what_happens(snapshot, info), *clocks.wrong(snapshot)]
     return "\n".join(dict.fromkeys(line for line in lines if line))
 
 

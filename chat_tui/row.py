@@ -20,12 +20,19 @@ class Row:
     """Another author uses this name too: the fingerprint has to be shown with it."""
     day: str = ""
     """The day that begins with this message, else empty."""
+    aside: str = ""
+    """What stands above the first of some messages that wait for their time, else empty."""
     new: int = 0
     """How many unread messages begin here, else 0."""
     begins: bool = False
     """Whether another author wrote the message before this one."""
     gap_hidden: bool = False
     """Whether the reader does not want to be told of the gap any more."""
+
+    @property
+    def dim(self) -> bool:
+        """Whether the message is shown before it is delivered."""
+        return self.line.loading or self.line.parked
 
     @property
     def gap(self) -> bool:

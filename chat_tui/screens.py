@@ -15,7 +15,7 @@ from chat_tui.commands.table import TABLE
 from chat_tui.dress import keys_of
 from chat_tui.key_names import names_of
 from chat_tui.key_places import Place
-from chat_tui.marks import LOADING, WORDS, Glyphs
+from chat_tui.marks import LOADING, PARKED, WORDS, Glyphs
 from chat_tui.panels import TITLE
 from chat_tui.scrolling import Scrolling
 from chat_tui.surroundings import Panel
@@ -52,6 +52,9 @@ MARK_HELP: Final = {
 }
 
 LOADING_HELP: Final = "older messages are on their way; it takes its place after them"
+PARKED_HELP: Final = (
+    "its author's clock is far ahead of yours; it takes its place when its time comes"
+)
 
 PROTOCOL_HELP: Final = (
     ("Waiting for parents", "came before what it builds on; shown in order, or after a gap"),
@@ -102,7 +105,10 @@ def full_help(glyphs: Glyphs, chosen: Chosen) -> Content:
     """
     of_chat = _named([row for row in KEYS if row.place.is_of_chat], chosen)
     marks = [(f"{glyphs.marks[state]} {WORDS[state]}", text) for state, text in MARK_HELP.items()]
-    loading = [(f"{glyphs.loading} {LOADING}", LOADING_HELP)]
+    waiting = [
+        (f"{glyphs.loading} {LOADING}", LOADING_HELP),
+        (f"{glyphs.parked} {PARKED}", PARKED_HELP),
+    ]
     band = f"{glyphs.equal} {glyphs.differs} {glyphs.items}"
     commands = [(f"{command.names[0]} {command.usage}", command.help) for command in TABLE]
     return Content("\n\n").join(
@@ -111,7 +117,7 @@ def full_help(glyphs: Glyphs, chosen: Chosen) -> Content:
             _table("COMMANDS", commands),
             _key_table(Place.SELECTED, chosen, MOUSE_HELP),
             _table("MARKS at the right of your own messages", marks),
-            _table("MARK at the right of any message", loading),
+            _table("MARKS at the right of any message", waiting),
             _key_table(Place.PANE, chosen),
             _table("PROTOCOL, the words of its pane", (*PROTOCOL_HELP, (band, BAND_HELP))),
             *[_key_table(place, chosen) for place in FURTHER],

@@ -16,7 +16,7 @@ from textual.geometry import Region, Size
 from textual.timer import Timer
 from textual.widgets import Static
 
-from chat_tui import dossier, panels, reports
+from chat_tui import clocks, dossier, panels, reports
 from chat_tui.bindings import USUAL, Chosen
 from chat_tui.brevity import fitting
 from chat_tui.company import Company
@@ -41,6 +41,10 @@ NOTICE_S: Final = 8.0
 NOTICE_LINES: Final = 4
 STATUS_PADDING: Final = 2
 """Of the line above the input, in lines and cells; the same in `app.tcss`."""
+
+
+BOTH_FROM: Final = 24
+"""Lines of a window that has room for two bands; in a lower one the question waits."""
 
 
 class Panel(Static):
@@ -209,7 +213,7 @@ class Surroundings(Vertical):
         self._reading, self._transcript = reading, reading.transcript
         self._composer = composer
         self._feed, self._glyphs = feed, glyphs
-        self._alarm = Panel(id="alarm")
+        self._alarm, self._clock = Panel(id="alarm"), Panel(id="clock")
         self._header, self.status = Header(), StatusLine()
         self._sidebar, self._keys = Panel(id="sidebar"), Panel(id="keys")
         self._debug_pane = debug_pane
@@ -223,6 +227,7 @@ class Surroundings(Vertical):
         """Header; channels, conversation and debug pane; keys."""
         yield self._header
         yield self._alarm
+        yield self._clock
         with Horizontal(id="main"):
             yield self._sidebar
             with self._reading:
@@ -263,6 +268,9 @@ class Surroundings(Vertical):
         alarm = [*dossier.disk_lines(snapshot, self.held), *dossier.warning_lines(snapshot)]
         self._alarm.display = bool(alarm)
         self._alarm.show(Content("\n".join(alarm)))
+        asked = clocks.band(snapshot, keys_named)
+        self._clock.display = bool(asked) and (not alarm or self.app.size.height >= BOTH_FROM)
+        self._clock.show(Content("\n".join(asked)))
         unread, mentioned = self._feed.unread, self._feed.mentioned
         room = self.app.size.width - KEYS_PADDING
         keys = panels.keys(snapshot, channel, unread, keys_named, mentioned, room)

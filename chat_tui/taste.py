@@ -35,7 +35,7 @@ class Taste:
 
     def ticked(self, line: Line, now: Nanos) -> bool:
         """Whether a message still says that it was received; any other mark always shows."""
-        if line.delivery is not Delivery.ACKNOWLEDGED or self.ticks == "always":
+        if line.parked or line.delivery is not Delivery.ACKNOWLEDGED or self.ticks == "always":
             return True
         return self.ticks == "recent" and now - line.created_ns < TICK_FOR
 

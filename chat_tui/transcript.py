@@ -23,7 +23,7 @@ from textual.widget import Widget
 from chat_tui.gaps import MISSING
 from chat_tui.laid_rows import LaidRows, Place
 from chat_tui.layout import AUTHOR, GAP, Shape, gap_line, with_mark
-from chat_tui.marks import LOADING, UNICODE, Glyphs, mark_word
+from chat_tui.marks import LOADING, PARKED, UNICODE, Glyphs, mark_word
 from chat_tui.messages import FollowChanged, MissingInSight, NewerWanted, OlderWanted
 from chat_tui.model import Conversation
 from chat_tui.painted import Painted, Part
@@ -371,7 +371,11 @@ class Transcript(ScrollView, can_focus=False):
         while len(visible) < height and index < len(self._laid.heights):
             laid = self._laid.laid(index)
             word = self._word(laid.row.line)
-            if word == LOADING and visible and visible[-1].laid.row.line.loading:
+            if (
+                word in (LOADING, PARKED)
+                and visible
+                and word == self._word(visible[-1].laid.row.line)
+            ):
                 word = ""  # the first of them says it for those below
             last = len(laid.strips) - 1
             selected = self._is_selected(laid.row.line, Part.TEXT)

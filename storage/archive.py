@@ -126,6 +126,8 @@ def _rows(file: Path) -> Iterator[Row]:
 
 
 def _opened(file: Path) -> pq.ParquetFile:
+    if not file.is_file():  # a pipe would be waited for, for ever
+        raise _unreadable(file, "it is no ordinary file")
     try:
         source = pq.ParquetFile(file)
     except (pa.ArrowException, OSError) as error:

@@ -19,6 +19,7 @@ from storage.columns import (
     peer_id,
     to_u64,
 )
+from storage.contradictions import found_at_commit
 from storage.database import Database
 from storage.looks import readable
 from storage.payloads import entry_of, message_of
@@ -50,7 +51,7 @@ from storage.rows import Row, execute_for_rows
 from storage.soundness import CLAIMS, Place, is_sound
 from storage.statuses import STATUS
 from sync.group.clock_values import Answer
-from sync.group.records import GAPS_MAX, stamped_row
+from sync.group.records import GAPS_MAX, Contradiction, stamped_row
 from sync.group.values import (
     Altered,
     ChannelState,
@@ -66,7 +67,7 @@ from sync.group.values import (
     Status,
     StoreMessage,
 )
-from sync.journal import Loaded
+from sync.journal import Loaded, Watcher
 from sync.machine import ChannelId, MessageId, PeerId
 
 T = TypeVar("T")
@@ -104,6 +105,7 @@ class SqliteJournal:
     def __init__(self, database: Database, me: PeerId) -> None:
         self._database = database
         self._me = me
+        self._watchers: list[Watcher] = []
 
     async def commit(self, records: Sequence[Record]) -> list[Altered]:
         """Write all of `records` in one transaction; see `Journal.commit`.
@@ -111,15 +113,20 @@ class SqliteJournal:
         Messages go first: what is set of a message is never set before the message is there.
         """
         try:
-            return await self._database.write(partial(_commit, records))
+            altered, contradictions = await self._database.write(partial(_commit, records))
         finally:  # what the disk refused to set aside is told again when it is found again
             if self._database.damage:
                 gone = [one for one in records if isinstance(one, Discard)]
                 self._database.damage.forget([_key(one.channel, one.message_id) for one in gone])
+        for found in contradictions:
+            for watcher in self._watchers:
+                watcher.contradicted(found)
+        return altered
 
-    def watch(self, damaged: Callable[[ChannelId, tuple[MessageId, ...]], None]) -> None:
-        """Have `damaged` told what is found to be no longer what was stored; see `Journal`."""
-        self._database.damage.watch(damaged)
+    def watch(self, watcher: Watcher) -> None:
+        """Tell `watcher` what is found besides what was asked for; see `Journal`."""
+        self._watchers.append(watcher)
+        self._database.damage.watch(watcher.damaged)
 
     async def load(self, channel: ChannelId, ids: Sequence[MessageId]) -> dict[MessageId, Loaded]:
         """Return the stored messages among `ids`."""
@@ -161,7 +168,9 @@ class SqliteJournal:
 # --- Writing -----------------------------------------------------------------------------------
 
 
-def _commit(records: Sequence[Record], db: sqlite3.Connection) -> list[Altered]:
+def _commit(
+    records: Sequence[Record], db: sqlite3.Connection
+) -> tuple[list[Altered], list[Contradiction]]:
     stores: list[StoreMessage] = []
     statuses: dict[tuple[bytes, bytes], Row] = {}
     deliveries: dict[tuple[bytes, bytes], Row] = {}
@@ -190,12 +199,12 @@ def _commit(records: Sequence[Record], db: sqlite3.Connection) -> list[Altered]:
     _update(db, SET_DELIVERY, [(*key, *values) for key, values in deliveries.items()], OF_MESSAGE)
     _update(db, SET_LOG, [(key, *values) for key, values in logs.items()], OF_CHANNEL)
     execute_for_rows(db, SET_CLOCK, [(key, *values) for key, values in clocks.items()])
-    altered = changes.settle(db, stored, list(statuses))
+    altered, found = changes.settle(db, stored, list(statuses)), found_at_commit(db, stored)
     if discarded:
         from storage.mending import set_aside  # noqa: PLC0415  # few disks rot
 
         set_aside(db, discarded)
-    return altered
+    return altered, found
 
 
 def _clock_row(kept: ClockKept) -> Row:

@@ -33,6 +33,12 @@ SOCKET_PATH_MAX: Final = 100
 """Bytes of a unix socket's path: the kernel takes 108 on Linux and 104 elsewhere."""
 
 SETTINGS: Final = "settings.json"
+
+SETTINGS_MAX: Final = 64 * 1024
+"""Bytes read of what is remembered, which takes some 100."""
+
+PORT_MAX: Final = 65_535
+
 IDENTITY_TITLE: Final = "chat-tui identity "
 IDENTITY_VERSION: Final = "1"
 NAME_FORM: Final = re.compile(rf"[A-Za-z0-9_][A-Za-z0-9._-]{{0,{NAME_MAX - 1}}}")
@@ -82,6 +88,8 @@ class Profile:
         """Whether a chat was open with it before: settings are kept from the first one on."""
         self.keys = keys
         self.settings = settings
+        self.problem = ""
+        """What was wrong in the profile and is put right, as a sentence; empty if nothing was."""
         self.database = directory / "chat.db"
         self.log_file = directory / "chat.log"
         self.socket = socket_path(directory)
@@ -112,15 +120,17 @@ class Profile:
             lock = _lock(directory)
             try:
                 keys = _keys(directory, draw)
-                is_old = (directory / SETTINGS).exists()
-                settings = _read_settings(directory / SETTINGS)
+                is_old = os.path.lexists(directory / SETTINGS)
+                settings, problem = _settings(directory / SETTINGS)
                 socket = socket_path(directory)
                 if socket.parent != directory:
                     _make_private(socket.parent)
             except BaseException:
                 os.close(lock)
                 raise
-        return cls(directory, keys, settings, lock, is_old=is_old)
+        profile = cls(directory, keys, settings, lock, is_old=is_old)
+        profile.problem = problem
+        return profile
 
     def save(self, settings: Settings) -> None:
         """Remember `settings` for the next start.
@@ -286,28 +296,40 @@ def _identity_text(keys: Keys) -> str:
     return f"{lines}check {hashlib.sha256(lines.encode()).hexdigest()}\n"
 
 
-def _read_settings(path: Path) -> Settings:
+def _settings(path: Path) -> tuple[Settings, str]:
+    """Read what is remembered; what cannot be read is set aside, and a sentence says so."""
+    if not os.path.lexists(path):
+        return Settings(), ""
+    settings = _read_settings(path)
+    if settings is not None:
+        return settings, ""
+    aside = path.with_name(f"{path.name}.damaged")
+    became = f"It is {aside.name} beside it now"
     try:
-        values = json.loads(path.read_text("utf-8"))
-    except FileNotFoundError:
-        return Settings()
-    except ValueError as error:
-        raise _bad_settings(path) from error
+        path.rename(aside)
+    except OSError as error:  # a disk that takes no change
+        became = f"It cannot be set aside ({error.strerror})"
+    return Settings(), (
+        f"{path} cannot be read: it is damaged. {became}. It only held your name and your port: "
+        "look whether they are right (/nick and a name changes yours)."
+    )
+
+
+def _read_settings(path: Path) -> Settings | None:
+    """Return what is remembered; None if that is no JSON of ours."""
+    try:
+        values = json.loads(path.read_bytes()[:SETTINGS_MAX]) if path.is_file() else None
+    except (ValueError, RecursionError):
+        return None
     match values:
         case {"nick": str() | None as nick, "port": int() | None as port, **more}:
             notices = more.get("typing_notices", True)  # profiles of before say nothing of them
-            if isinstance(notices, bool):
+            is_port = port is None or (0 < port <= PORT_MAX and not isinstance(port, bool))
+            if isinstance(notices, bool) and is_port:
                 return Settings(nick, port, notices)
         case _:
             pass
-    raise _bad_settings(path)
-
-
-def _bad_settings(path: Path) -> LocalError:
-    return LocalError(
-        f"The settings in {path} cannot be read. Correct that file, or delete it: "
-        "it only holds your name, your port, and whether others see that you type."
-    )
+    return None
 
 
 def write_whole(path: Path, text: str) -> None:

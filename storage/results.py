@@ -84,6 +84,8 @@ def small_text(path: Path, most: int) -> str:
     Raises:
         OSError, ValueError: it cannot be read, or has more than `most` characters.
     """
+    if not path.is_file() and path.exists():  # a pipe would be waited for, for ever
+        raise ValueError("it is no ordinary file")
     with path.open(encoding="utf-8") as file:
         text = file.read(most + 1)
     if len(text) > most:

@@ -237,6 +237,26 @@ class PeerInfo:
     trust: Trust = Trust.FIRST_SEEN
     away: str = ""
     """Why it says it is away; empty while it does not. The peer's bytes: sanitise to render."""
+    waiting: int = 0
+    """Frames of it that wait until others had their turns: it sends more than is read."""
+    stored_messages: int = 0
+    stored_bytes: int = 0
+    """What it wrote that is on our disk, as of a minute ago."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContradictionInfo:
+    """`author` signed two entries that cannot both be true: a copied profile, or two faces."""
+
+    channel: ChannelId
+    author: PeerId
+    what: str
+    """`fork`: both have one number of one log; `backlink`, `skiplink`: one names the other as an
+    earlier one of its log, which that is not."""
+    seq: int
+    """The number that is taken twice, or the one of the entry that names."""
+    message_ids: tuple[MessageId, MessageId]
+    """The later one, or the one that names; and the other."""
 
 
 @dataclass(frozen=True, slots=True)

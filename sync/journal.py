@@ -1,11 +1,11 @@
 """What the engine asks of a disk. `storage` implements it with SQLite; the simulator in memory."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from sync.entry import Entry
-from sync.group.records import Altered, ChannelState, Outline, Record
+from sync.group.records import Altered, ChannelState, Contradiction, Outline, Record
 from sync.machine import ChannelId, MessageId
 from sync.sds.message import Delivery, HistoryEntry
 
@@ -27,6 +27,19 @@ class Loaded:
         return HistoryEntry(self.message_id, self.waku_hash, self.entry.header.author)
 
 
+class Watcher(Protocol):
+    """Hears what a journal finds; only takes note, and returns."""
+
+    def damaged(self, channel: ChannelId, message_ids: tuple[MessageId, ...]) -> None:
+        """These stored messages are no longer what was stored.
+
+        Nothing that is read gives them out. They are told once, until a `Discard` was tried.
+        """
+
+    def contradicted(self, found: Contradiction) -> None:
+        """An entry that was just committed contradicts another one of its author."""
+
+
 class Journal(Protocol):
     """Durable storage. After `commit` returns, a power cut takes nothing of it away."""
 
@@ -40,11 +53,8 @@ class Journal(Protocol):
             StorageError: nothing was written; the sentence says what to do.
         """
 
-    def watch(self, damaged: Callable[[ChannelId, tuple[MessageId, ...]], None]) -> None:
-        """Have `damaged` told which stored messages are found to be no longer what was stored.
-
-        Nothing that is read gives them out. They are told again, until a `Discard` is committed.
-        """
+    def watch(self, watcher: "Watcher") -> None:
+        """Tell `watcher` what is found besides what was asked for."""
 
     async def load(self, channel: ChannelId, ids: Sequence[MessageId]) -> dict[MessageId, Loaded]:
         """Return the stored messages among `ids`."""

@@ -10,6 +10,7 @@ from sync.errors import DecodeError
 from sync.group import values
 from sync.group.clock_values import Answer
 from sync.group.group import Group
+from sync.group.records import Contradiction
 from sync.group.reference import AGREE, END
 from sync.group.session import Session
 from sync.looks import changed
@@ -28,6 +29,7 @@ from sync.view import (
     ClockInfo,
     ClockQuestion,
     ClockVoter,
+    ContradictionInfo,
     DeliveryShown,
     DiscardedShown,
     Event,
@@ -78,6 +80,12 @@ def line_of(
         after_gap=after_gap,
         delivery=delivery,
     )
+
+
+def info_of(found: Contradiction) -> ContradictionInfo:
+    """Return what the UI may know of a contradiction among an author's entries."""
+    ids = (found.message_id, found.other)
+    return ContradictionInfo(found.channel, found.author, found.what.value, found.seq, ids)
 
 
 def text_of(entry: Entry) -> Text:

@@ -6,7 +6,6 @@ Rules:
 """
 
 import json
-import os
 from collections import deque
 from contextlib import suppress
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import IO, Final
 
 from sync.errors import LocalError
 from sync.machine import ChannelId, Nanos, PeerId
+from sync.recording import open_recording
 from sync.view import FrameInfo, FrameKind
 
 FRAMES_MAX: Final = 500
@@ -24,10 +24,6 @@ FRAME_BYTES_MAX: Final = 8 * 1024
 
 KEPT_BYTES_MAX: Final = 1024 * 1024
 """Bytes kept of all frames together."""
-
-FLAGS: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT
-FOR_OWNER: Final = 0o600
-"""Rights of a recording: it holds what everybody wrote."""
 
 
 class Tap:
@@ -78,11 +74,13 @@ class Tap:
             LocalError: it cannot be written.
         """
         try:
-            file = os.fdopen(os.open(path, FLAGS, FOR_OWNER), "a", encoding="utf-8")
+            file = open_recording(path)
         except OSError as error:
             raise LocalError(
                 f"Frames cannot be recorded to {path} ({error.strerror}): name another file."
             ) from error
+        except LocalError as error:
+            raise LocalError(f"No frames are recorded: {error}. Name another file.") from error
         self.stop()
         self._file, self._written, self.recorded = file, 0, path
 

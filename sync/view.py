@@ -18,6 +18,7 @@ from sync.infos import (
     ClockInfo,
     ClockQuestion,
     ClockVoter,
+    ContradictionInfo,
     HoldersInfo,
     KeyWarning,
     OutgoingInfo,
@@ -43,6 +44,7 @@ __all__ = [  # what is only passed on
     "ClockInfo",
     "ClockQuestion",
     "ClockVoter",
+    "ContradictionInfo",
     "HoldersInfo",
     "KeyWarning",
     "OutgoingInfo",
@@ -216,6 +218,13 @@ class ReplacedShown:
 
 
 @dataclass(frozen=True, slots=True)
+class ContradictionShown:
+    """An author signed what cannot be true beside another entry; told once, when it is stored."""
+
+    found: ContradictionInfo
+
+
+@dataclass(frozen=True, slots=True)
 class PeerShown:
     """A peer came, went, changed its name, or says that it is away."""
 
@@ -302,6 +311,7 @@ Event: TypeAlias = (
     | FoundShown
     | WithdrawnShown
     | DiscardedShown
+    | ContradictionShown
     | AheadShown
     | ClockShown
     | ReplacedShown
@@ -344,6 +354,8 @@ class Snapshot:
     """What the disk refuses and what to do about it, as a sentence; empty while it takes all."""
     shared_names: frozenset[str] = frozenset()
     """Names that several keys go by, in a form of their own: look-alikes count as one."""
+    contradictions: tuple[ContradictionInfo, ...] = ()
+    """Forks and links of author logs that cannot be true, the newest first; a hundred at most."""
     clock: ClockInfo = field(default_factory=ClockInfo)
     """Our clock, and what the person is asked about it."""
 

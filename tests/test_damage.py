@@ -8,6 +8,7 @@ from storage.columns import to_u64
 from storage.soundness import CLAIMS, is_sound
 from storage.stored_days import HistoryReader
 from sync.changes import Edit
+from sync.group.records import Contradiction
 from sync.group.values import Discard, Status, StoredMessage, StoreMessage
 from sync.machine import ChannelId, MessageId
 from tests.entries import CHANNEL, Author
@@ -53,7 +54,13 @@ class Told:
 
     def __init__(self, store: Store) -> None:
         self.of: list[tuple[ChannelId, tuple[MessageId, ...]]] = []
-        store.journal.watch(lambda channel, ids: self.of.append((channel, ids)))
+        store.journal.watch(self)
+
+    def damaged(self, channel: ChannelId, message_ids: tuple[MessageId, ...]) -> None:
+        self.of.append((channel, message_ids))
+
+    def contradicted(self, found: Contradiction) -> None:
+        raise AssertionError(found)
 
 
 async def test_no_bit_of_a_message_can_flip_unnoticed(tmp_path: Path) -> None:

@@ -157,11 +157,11 @@ async def test_idle_connections_of_one_address_do_not_stop_reconciliation(tmp_pa
         AsyncExitStack() as closing,
     ):
         await write_all(alice, lines)
-        bob.node.streams._offered.room = 6
+        bob.node.streams._answered.room = 6
         for number in range(12):
             idle = session(bob, RECONCILIATION, TEA_SECRET, f"eve {number}", "127.0.0.2")
             await closing.enter_async_context(idle)
-        places = bob.node.streams._offered.holders
+        places = bob.node.streams._answered.holders
         await until(lambda: len(places) == 6, "all places are taken")
         await meet(alice, bob)
         await until(lambda: sorted(bob.texts()) == sorted(lines), "bob has everything")
@@ -172,7 +172,8 @@ async def test_idle_connections_of_one_address_do_not_stop_reconciliation(tmp_pa
 async def test_a_transfer_ends_soon_after_its_session(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sync.net.sessions.STALL_MAX", 3.0)
+    monkeypatch.setattr("sync.net.sessions.STALL_MAX", 600.0)
+    monkeypatch.setattr("sync.net.sessions.STALL_LOOKS", 6000)
     async with (
         host(tmp_path, "bob", "tea") as bob,
         session(bob, RECONCILIATION, TEA_SECRET) as eve,

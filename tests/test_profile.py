@@ -247,14 +247,37 @@ def test_settings_of_an_earlier_version_are_read(tmp_path: Path) -> None:
         '{"nick": 1, "port": null}',
         '{"nick": "a"}',
         '{"nick": "a", "port": null, "typing_notices": "no"}',
+        '{"nick": "a", "port": 99999999}',
+        pytest.param("[" * 20_000, id="deep"),
+        pytest.param("{" + '"a":{' * 5_000, id="deep object"),
     ],
 )
-def test_settings_that_make_no_sense_are_refused_by_name(tmp_path: Path, text: str) -> None:
+def test_settings_that_make_no_sense_are_set_aside_and_the_profile_opens(
+    tmp_path: Path, text: str
+) -> None:
     settings = made(tmp_path) / "settings.json"
     settings.write_text(text)
 
-    with pytest.raises(LocalError, match=f"{settings} cannot be read"):
-        Profile.open(tmp_path, "ann", never)
+    profile = Profile.open(tmp_path, "ann", never)
+    profile.close()
+
+    assert profile.settings == Settings()
+    assert f"{settings} cannot be read" in profile.problem
+    assert "settings.json.damaged beside it" in profile.problem
+    assert settings.with_name("settings.json.damaged").read_text() == text
+    assert not settings.exists()
+
+
+def test_settings_that_are_no_file_are_set_aside_too(tmp_path: Path) -> None:
+    settings = made(tmp_path) / "settings.json"
+    settings.unlink(missing_ok=True)
+    os.mkfifo(settings)
+
+    profile = Profile.open(tmp_path, "ann", never)
+    profile.close()
+
+    assert profile.problem
+    assert not settings.exists()
 
 
 def test_files_are_in_the_profile(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from sync.waku.reconcile import INACTIVITY_MAX
 from sync.waku.transfer import INACTIVITY_MAX as TRANSFER_INACTIVITY_MAX
 from tests.entries import CHANNEL, Author
 from tests.groups import NOW, Member, only
-from tests.pairs import TOPIC, different, pair, transfer
+from tests.pairs import TOPIC, Pair, different, pair, transfer
 
 PUSHED = (values.Transferred, values.TransferEnded)
 
@@ -313,31 +313,31 @@ def test_the_last_of_it_may_come_after_the_peer_is_gone() -> None:
 def test_the_end_of_an_earlier_transfer_does_not_end_that_of_the_next_session() -> None:
     both = different()
     both.start(both.one)
-    late: list[values.Input] = []
-    while both.queue:
-        member, event = both.queue.popleft()
-        if member is both.other and isinstance(event, values.TransferEnded):
-            late.append(event)  # it comes after all that was pushed has come
-            continue
-        for effect in member.tell(event):
-            both.carry_out(member, effect)
+    late_end = withheld(both, (values.TransferEnded,))
     both.one.write("one more")
     both.start(both.one)
+    pushed = withheld(both, PUSHED)
     both.ended.clear()
 
-    [ended] = late
-    member, event = both.queue.popleft()
-    for effect in member.tell(event):
-        both.carry_out(member, effect)
-    member, event = both.queue.popleft()
-    assert isinstance(event, values.SessionOffered)
-    for effect in member.tell(event):
-        both.carry_out(member, effect)
-    both.other.tell(ended)
+    for event in (*late_end, *pushed):
+        both.queue.append((both.other, event))
     both.run()
 
     assert both.results() == {"reconciled"}
     assert len(both.other.shown()) == 11
+
+
+def withheld(both: Pair, kinds: tuple[type, ...]) -> list[values.Input]:
+    """Let everything arrive but such inputs of the other one; return those."""
+    kept: list[values.Input] = []
+    while both.queue:
+        member, event = both.queue.popleft()
+        if member is both.other and isinstance(event, kinds):
+            kept.append(event)
+            continue
+        for effect in member.tell(event):
+            both.carry_out(member, effect)
+    return kept
 
 
 def test_a_session_that_is_put_off_lets_nothing_in_that_waits() -> None:

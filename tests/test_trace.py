@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import resource
 from pathlib import Path
 
 import pytest
@@ -80,12 +81,19 @@ def test_a_file_that_cannot_be_written_gets_a_sentence(tmp_path: Path) -> None:
         Trace(tmp_path / "no such directory" / "trace")
 
 
-def test_a_disk_that_fills_ends_the_trace_with_one_sentence_and_nothing_else() -> None:
-    trace = Trace(Path("/dev/full"))
+def test_a_disk_that_fills_ends_the_trace_with_one_sentence_and_nothing_else(
+    tmp_path: Path,
+) -> None:
+    trace = Trace(tmp_path / "trace")
     trace(NOON, "manager", Tick(), ())
 
-    with pytest.raises(LocalError, match="trace has ended"):
-        trace.flush()
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, before[1]))
+    try:
+        with pytest.raises(LocalError, match="trace has ended"):
+            trace.flush()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
     trace(NOON, "manager", Tick(), ())
     trace.flush()
     trace.close()

@@ -11,12 +11,13 @@ import pytest
 
 from sync.codec import append_uvarint
 from sync.group import values
+from sync.group.claims import CLAIMS_BYTES_MAX, CLAIMS_LEAST
 from sync.group.grace import GRACE
 from sync.group.loading import LEFT_MAX, STALLED_AFTER
 from sync.group.session import ROUNDS_MAX as ROUNDS_SHOWN_MAX
 from sync.group.session import SESSION_WITHIN
 from sync.group.sessions import SHOWN_MAX, TOO_LONG
-from sync.machine import SECOND
+from sync.machine import MINUTE, SECOND, PeerId
 from sync.ranges import ORIGIN, ZERO_HASH, SyncId
 from sync.waku import reconcile
 from sync.waku.check_message import CHECK
@@ -243,6 +244,48 @@ def test_half_a_million_invented_ids_are_too_many_and_are_not_kept() -> None:
     assert end[0].need <= NEED_MAX
     assert kept(honest) == 0
     check_unharmed(honest, both)
+
+
+def claim(honest: Member, number: int, payloads: int) -> tuple[PeerId, list[values.SessionEnded]]:
+    """Have somebody new claim ids, in so many payloads or until the session is over."""
+    peer = PeerId(f"{number:064x}")
+    honest.join(peer)
+    honest.tell(values.SessionOffered(STREAM + number, peer))
+    claims = invented(size=16_000)
+    for _ in range(payloads):
+        effects = honest.tell(values.SessionPayload(STREAM + number, next(claims)))
+        if over := only(values.SessionEnded, effects):
+            return peer, over
+        if honest.group.sessions.by_peer[peer].settled:
+            break
+    return peer, []
+
+
+@pytest.mark.slow
+def test_the_claims_of_all_sessions_have_one_budget_and_leave_room_for_an_honest_one() -> None:
+    honest, both = attacked()
+    for number in range(100):
+        both.other.write(f"more {number}")
+    sessions = honest.group.sessions
+    most = 0
+    for number in range(12):
+        peer, over = claim(honest, number, payloads=10)
+        most = max(most, sum(sessions.claimed))
+        assert not any(end.converged for end in over)
+        first = sessions.by_peer[peer].transfer.lacking if number == 0 else 0
+        assert not first or first >= 100_000  # what one may take is enough for a long history
+
+    assert most <= CLAIMS_BYTES_MAX + 12 * CLAIMS_LEAST
+    for minutes in range(1, 10):
+        both.ended.clear()
+        now = NOW + minutes * MINUTE
+        honest.advance(now)
+        both.start(honest)
+        both.run(now)
+        if all(end.converged for end in both.ended):
+            break
+    assert {end.converged for end in both.ended} == {True}
+    assert both.one.shown() == both.other.shown()
 
 
 def test_ids_claimed_by_one_session_after_another_are_not_piled_up() -> None:

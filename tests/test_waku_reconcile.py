@@ -271,3 +271,22 @@ def test_where_every_other_id_differs_the_answer_still_fits_a_payload() -> None:
     wire = reconciled(ours, theirs, NARROW)
 
     assert max(map(len, wire)) <= PAYLOAD_BYTES_MAX
+
+
+def test_a_side_that_has_memory_for_little_gets_everything_in_several_sessions() -> None:
+    whole = {numbered(number) for number in range(50_000)}
+    held: set[SyncId] = set()
+    sessions = 0
+    while held != whole:
+        sessions += 1
+        few = Side(session(Role.INITIATOR, held, NARROW))
+        few.machine._room = lambda: 20_000 - len(few.need)  # noqa: B023
+        all_ = Side(session(Role.RESPONDER, whole, NARROW))
+        pump(few, all_)
+        assert few.finished is not None
+
+        assert 0 < len(few.need) <= 20_000
+        assert set(few.need) <= set(all_.have)  # the peer knows what to push
+        held |= set(few.need)
+
+    assert 1 < sessions <= 6

@@ -3,12 +3,14 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from chat_tui import clocks
 from chat_tui.about.changes import changes
 from chat_tui.about.heard import Role
 from chat_tui.about.holders import holders
 from chat_tui.about.known import Arrival, Known, Way, is_here
 from chat_tui.about.parts import Part, Said, listed, single
 from chat_tui.about.timeline import lateness, moments, not_kept, stamp
+from chat_tui.contradictions import MEANING, said
 from chat_tui.marks import UNICODE, WORDS, Glyphs
 from chat_tui.pane.details import answer as answer_detail
 from chat_tui.pane.details import at, outgoing, request
@@ -42,12 +44,24 @@ def parts(known: Known, glyphs: Glyphs = UNICODE) -> list[Part]:
         _kin(known, "After it", known.disk.children, "nothing builds on it yet", glyphs),
         holders(known, glyphs),
         *changes(known, glyphs),
+        *_contradictions(known),
         _history(known),
         *_next(known),
         *_bytes(known),
         single("Id", known.line.message_id),
         *_whole_text(known),
     ]
+
+
+def _contradictions(known: Known) -> list[Part]:
+    """Say what cannot be true beside it, in the log of its author."""
+    message_id = known.line.message_id
+    found = [one for one in known.snapshot.contradictions if message_id in one.message_ids]
+    lines = [
+        f"{known.name(one.author)} {said(one)}: {MEANING}. Whole ids: {', '.join(one.message_ids)}"
+        for one in found
+    ]
+    return [single("Forks", " ".join(lines))] if lines else []
 
 
 def as_text(known: Known) -> str:
@@ -68,7 +82,7 @@ def _head(known: Known) -> Part:
     who = f"you ({clean_nick(line.nick)})" if line.own else clean_nick(line.nick)
     said = [f"{who}, {stamp(line.created_ns)}, {day_of(line.created_ns)}"]
     if line.own:
-        mark = line.delivery
+        mark = None if line.parked else line.delivery
         said.append("" if mark is None else WORDS[mark])
     elif arrival.at is None:
         said.append("when it came is not kept")
@@ -98,6 +112,8 @@ def _by(known: Known, arrival: Arrival) -> str:
 def in_short(known: Known) -> str:
     """Return what happened to a message in one plain sentence, or two."""
     line = known.line
+    if line.parked:
+        return clocks.why_parked(line, known.snapshot.now)
     said = _own_in_short(known) if line.own else _others_in_short(known)
     if line.deleted:
         return f"{said} {'You' if line.own else 'Its author'} deleted it."

@@ -11,6 +11,7 @@ from chat_tui.chat import Chat
 from chat_tui.commands import (
     changing,
     channels,
+    clock,
     demo,
     direct,
     exporting,
@@ -118,6 +119,7 @@ TABLE: Final = (
     *direct.ROWS,
     *trust.ROWS,
     *talking.ROWS,
+    *clock.ROWS,
     *changing.ROWS,
     *reading.ROWS,
     *gaps.ROWS,

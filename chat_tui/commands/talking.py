@@ -10,6 +10,10 @@ from sync.machine import MessageId
 from sync.sds.message import Delivery
 from sync.view import ChannelInfo, OutgoingInfo
 
+UNANSWERED: Final = (
+    "It waits for your answer about the clock: /clock follow or /clock stay sends what waits."
+)
+
 
 async def typing(chat: Chat, rest: str, _at: At) -> Result:
     """Say whether others see that we type, and change it."""
@@ -25,12 +29,17 @@ async def typing(chat: Chat, rest: str, _at: At) -> Result:
 async def resend(chat: Chat, rest: str, at: At) -> Result:
     """Send an own message again: the one named, else the first that failed."""
     info = channel_info(chat, at.channel)
-    message_id = _to_resend(info, rest.casefold())
+    waiting = {*info.parked_own, *[one.message_id for one in info.outgoing]}
+    selected = at.selected if at.selected in waiting else None
+    message_id = _to_resend(info, rest.casefold() or selected or "")
+    question = chat.snapshot().clock.question
+    if message_id in info.parked_own and question is not None and info.channel in question.channels:
+        raise LocalError(UNANSWERED)
     sent = await chat.resend(info.channel, message_id)
     if sent != message_id:
         return Result(
             text=f"Written anew, with the time of now: {reports.short_id(sent)}. "
-            f"{reports.short_id(message_id)} stays set aside, and is hidden once its time comes."
+            f"{reports.short_id(message_id)}, set aside until its time, is hidden as replaced."
         )
     return Result(text=f"Sent again: {reports.short_id(message_id)}.")
 

@@ -7,6 +7,7 @@ was played to its end. Whatever else a file holds is refused in one sentence.
 import dataclasses
 import json
 import os
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -75,10 +76,16 @@ def save(path: Path, recording: Recording) -> None:
     if recording.digest:
         lines.append({"digest": recording.digest})
     text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
-    beside = path.with_name(f"{path.name}.part")
     try:
-        beside.write_text(text, encoding="utf-8")
-        os.replace(beside, path)  # noqa: PTH105  # a crash leaves the old file or the new one
+        # a name that nobody can know: a link may wait for us under any other one
+        descriptor, beside = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
+                file.write(text)
+            os.replace(beside, path)  # noqa: PTH105  # a crash leaves the old file or the new one
+        except BaseException:
+            Path(beside).unlink(missing_ok=True)
+            raise
     except OSError as error:
         raise LocalError(
             f"The recording cannot be written to {path} ({error.strerror}): name another file "
@@ -90,7 +97,7 @@ def is_recording(first_line: str) -> bool:
     """Whether a file that begins so says that it is one."""
     try:
         head = json.loads(first_line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return isinstance(head, dict) and head.get("format") == FORMAT
 

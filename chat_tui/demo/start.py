@@ -132,6 +132,8 @@ def _has_screen() -> bool:
 
 def _read(file: Path) -> str:
     try:
+        if not file.is_file() and file.exists():
+            raise LocalError(f"{file} is no ordinary file: there is nothing to replay.")
         if file.stat().st_size > READ_MAX:
             raise LocalError(f"{file} is too large to be replayed: {READ_MAX >> 20} MB at most.")
         text = file.read_text(encoding="utf-8")

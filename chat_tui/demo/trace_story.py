@@ -14,7 +14,7 @@ from chat_tui.demo.scenario import Verdict
 from chat_tui.demo.shot import Person, Shot, Titles, following
 from chat_tui.demo.voice import Said
 from chat_tui.demo.words import ID_SHOWN, quoted
-from chat_tui.text import clean_nick, clean_text, count
+from chat_tui.text import clean_nick, clean_text, clip_cells, count
 from sync.errors import DecodeError
 from sync.group import values
 from sync.group.group import Group
@@ -31,6 +31,7 @@ from sync.view import Line, Notice, PeerInfo, PeerState, Snapshot
 LINES_KEPT: Final = 40
 SAID_KEPT: Final = 60
 DIFFERENCES_SHOWN: Final = 3
+DIFFERENCE_CELLS: Final = 300
 TRACE_SHOWN: Final = 30
 
 IN_WORDS: Final = {
@@ -80,6 +81,8 @@ class Story:
     def play(self, step: Recorded) -> bool:
         """Play one step; returns whether there is anything to tell of it."""
         played = self.replay.play(step)
+        said = clip_cells(" ".join(clean_text(played.difference).split()), DIFFERENCE_CELLS)
+        played = replace(played, difference=said)  # words of the file may be in it
         self.played += 1
         if played.difference:
             self.differences.append(played)

@@ -3,6 +3,7 @@
 import math
 from typing import Final
 
+from chat_tui import clocks
 from chat_tui.reports import name_of, short_id
 from chat_tui.sections import Detail
 from chat_tui.text import clean_text, count, milliseconds, size, span, time_of_day, times
@@ -230,6 +231,27 @@ def parked(info: ChannelInfo, message_id: MessageId | None = None) -> Detail:
         "The time in them is ahead of what most clocks here say. They are kept, and take their "
         "place when that time comes; one of yours can be written anew with /resend.",
         (f"{info.parked:,} of them, {len(info.parked_own):,} yours", *facts),
+    )
+
+
+def clock(snapshot: Snapshot) -> Detail:
+    """Return what our clock is for, and what was made of the others'."""
+    said = snapshot.clock
+    facts = [
+        f"after this program's release and before 2100: {'yes' if said.is_clock else 'no'}",
+        f"synchronised (ntp_adjtime): {'yes' if said.synchronised else 'no, or unknown'}",
+        f"what we write is stamped {said.moved_ns / SECOND:+.3f} s off it",
+        f"answer: {said.answer.value}",
+    ]
+    if said.question is not None:
+        facts += clocks.in_words(snapshot, said.question)
+    return Detail(
+        "This computer's clock",
+        "It stamps what we write, and judges what is stamped over 5 minutes ahead. Who is "
+        "verified, or was met in an earlier run over a day ago, has a vote on it; others only "
+        "where nobody of these is here, one for each address. No vote moves it by over 2 minutes "
+        "unasked.",
+        tuple(facts),
     )
 
 

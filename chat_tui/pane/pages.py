@@ -74,6 +74,7 @@ class BuffersPage:
         sections = [
             *protocol.buffers(shown.snapshot, info, self.order),
             protocol.timers(shown.snapshot, info),
+            protocol.clock(shown.snapshot),
         ]
         head = [] if self.order is Order.TIME else [PaneLine(_dim(f" sorted {self.order.value}"))]
         return [*head, *section_lines(sections, width, shown.glyphs)]

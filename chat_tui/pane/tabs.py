@@ -104,6 +104,7 @@ TERMS: Final = {
         ("Unacknowledged", "your message, until somebody names it; sent again, ever more slowly"),
         ("Lost", "nobody had it for so long that it is no longer asked for; its place is marked"),
         ("Stamped in the future", "its author's clock was far ahead; it waits for that time"),
+        ("Clock", "this computer's; others' votes judge what is far ahead, and may be followed"),
         ("Sync message", "says which messages are known, when nobody has spoken for a while"),
     ),
     Tab.CAUSAL: (

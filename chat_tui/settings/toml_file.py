@@ -43,6 +43,9 @@ def read(path: Path) -> Contents:
     except UnicodeDecodeError as error:
         line = 1 + error.object[: error.start].count(b"\n")
         return Contents(problems=[_unreadable(path, line, "it is not UTF-8 text")], readable=False)
+    except RecursionError:
+        what = "something in it is nested too deeply"
+        return Contents(problems=[_unreadable(path, _deepest(text), what)], readable=False)
     except tomllib.TOMLDecodeError as error:
         where = WHERE.search(str(error))
         line = int(where[1]) if where and where[1] else 1 + text.count("\n")
@@ -51,6 +54,12 @@ def read(path: Path) -> Contents:
             problems=[_unreadable(path, line, what[:1].lower() + what[1:])], readable=False
         )
     return _checked(path, tables)
+
+
+def _deepest(text: str) -> int:
+    """Return the line that opens most brackets."""
+    lines = text.split("\n")
+    return 1 + max(range(len(lines)), key=lambda at: sum(map(lines[at].count, "[{")))
 
 
 def _unreadable(path: Path, line: int, what: str) -> str:
@@ -105,7 +114,7 @@ def write(path: Path, setting: Setting[Any], value: TomlValue | None) -> None:
     try:
         text = path.read_text("utf-8") if path.exists() else ""
         document = tomlkit.parse(text)
-    except (OSError, ValueError, TOMLKitError) as error:
+    except (OSError, ValueError, TOMLKitError, RecursionError) as error:
         raise LocalError(
             f"{path} cannot be read, so nothing was written to it: correct it, or move it away."
         ) from error

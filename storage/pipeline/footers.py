@@ -48,11 +48,24 @@ def check_files(inputs: Inputs) -> Amount:
 def _files(inputs: Inputs) -> Iterator[tuple[Path, pa.Schema]]:
     for directory in inputs.directories:
         for table, schema in TABLES:
-            for path in sorted((directory / table).rglob("*.parquet")):
+            for path in _below(directory / table):
                 yield path, schema
     for history in inputs.histories:
-        for path in sorted(history.table.rglob("*.parquet")):
+        for path in _below(history.table):
             yield path, IN_FILES
+
+
+def _below(table: Path) -> Iterator[Path]:
+    """Yield the files of a table by name.
+
+    Raises:
+        PipelineError: there is a pipe, a socket or a device, for which Spark would wait for ever.
+    """
+    for path in sorted(table.rglob("*")):
+        if path.exists() and not path.is_dir() and not path.is_file():
+            raise PipelineError(f"{path} is no ordinary file: remove it, and try again.")
+        if path.suffix == ".parquet":
+            yield path
 
 
 def _checked_rows(path: Path, schema: pa.Schema) -> int:

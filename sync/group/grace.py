@@ -18,16 +18,26 @@ class Grace:
 
     def begin(self, session: Session, now: Nanos) -> None:
         """A session is over: it stays while it lacks something, instead of the one before it."""
-        self.forget(now, session.peer)
         if session.transfer.lacking:
+            self.forget(now, session.peer)
             self._late[session.peer] = (session, now + GRACE)
         else:
-            session.transfer = Transfer()
+            self.let_go(session, now)
+
+    def let_go(self, session: Session, now: Nanos) -> None:
+        """A session is over, and gets nothing more."""
+        self.forget(now, session.peer)
+        session.transfer = Transfer()
 
     def of(self, peer: PeerId, now: Nanos) -> Session | None:
         """Return the session of `peer` that may still receive."""
         session, until = self._late.get(peer, (None, 0))
         return session if now <= until else None
+
+    @property
+    def claimed(self) -> list[int]:
+        """Bytes that each of them takes."""
+        return [session.claimed for session, _ in self._late.values()]
 
     def forget(self, now: Nanos, peer: PeerId | None = None) -> None:
         """Let go of ids, perhaps half a million, that sessions of `peer` or of old still lack."""

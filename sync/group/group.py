@@ -16,6 +16,7 @@ from sync.errors import LocalError, RemoteError
 from sync.group import session_values, sessions, values
 from sync.group.aside import Aside
 from sync.group.author_log import AuthorLog
+from sync.group.claims import Claims
 from sync.group.holdings import Holdings
 from sync.group.ingest import content_of, outline_of
 from sync.group.loading import Loading
@@ -50,7 +51,12 @@ class Group:
     """The machines of one channel and the one way in."""
 
     def __init__(
-        self, author: Author, channel: ChannelId, parameters: Parameters, rng: random.Random
+        self,
+        author: Author,
+        channel: ChannelId,
+        parameters: Parameters,
+        rng: random.Random,
+        claims: Claims | None = None,
     ) -> None:
         self.channel = channel
         self._author = author
@@ -64,6 +70,7 @@ class Group:
         self.sessions = sessions.Sessions(
             Terms(author.me, channel, author.draw_salt, retention=author.retention),
             self.holdings,
+            claims,
         )
         self.peers: set[PeerId] = set()
         self.audience = 0
@@ -293,14 +300,20 @@ class Group:
         if self._holds(message.message_id):
             self.copy = message
             return []
-        return self._accept(message, stored, via=accepted.peer)
+        return self._accept(message, stored, via=accepted.peer, bulk=True)
 
     def _accept(
-        self, message: Message, stored: values.StoredMessage, *, via: PeerId | None
+        self,
+        message: Message,
+        stored: values.StoredMessage,
+        *,
+        via: PeerId | None,
+        bulk: bool = False,
     ) -> list[values.Effect]:
         """Take in a checked entry that is new: store it, and deliver it or hold it back.
 
-        It came on the link of `via`; None where it was fetched elsewhere.
+        It came on the link of `via`; None where it was fetched elsewhere. `bulk`: it is a part of a
+        history that is transferred.
         """
         from_author = message.sender_id == via
         header = stored.entry.header
@@ -322,7 +335,7 @@ class Group:
                 *self._wait_for_history(message, stored, delivery, via, direct=direct),
                 *self._beside(message, via=via),
             ]
-        received = sds.Received(message, stored.waku_hash, from_author, via)
+        received = sds.Received(message, stored.waku_hash, from_author, via, bulk)
         effects += self._sds(received, stored, delivery)
         return [*effects, *self._seek_backlink(stored, via)]
 

@@ -120,6 +120,35 @@ class Altered:
     """Whether it is not delivered, and waits for history on its way (`values.Previewed`)."""
 
 
+class Contradicts(Enum):
+    """What two signed entries contradict each other in."""
+
+    FORK = "fork"
+    """They have one author, log and number."""
+    BACKLINK = "backlink"
+    """One names the other as the one before it in its log, which the other is not."""
+    SKIPLINK = "skiplink"
+    """The same of the one that it skips back to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """`author` signed what cannot be true beside another entry; both are kept (DESIGN 4).
+
+    The disk says so, once: when the second of both is stored (`Journal.watch`).
+    """
+
+    channel: ChannelId
+    author: PeerId
+    what: Contradicts
+    log: int
+    seq: int
+    """The number that is taken twice, or the one of the entry that names."""
+    message_id: MessageId
+    """Of the later one; or of the one that names."""
+    other: MessageId
+
+
 @dataclass(frozen=True, slots=True)
 class Outline:
     """A stored message without its content: all that SDS needs to know of it."""

@@ -6,6 +6,7 @@ from enum import Enum
 
 from sync.digest import ROW_BYTES, Held
 from sync.errors import RemoteError
+from sync.group.claims import CLAIM_BYTES
 from sync.group.rounds import Round, drawn
 from sync.group.session_values import PAGE, Proved, SessionEnded, SessionId
 from sync.machine import MINUTE, ChannelId, Nanos, PeerId, earlier
@@ -196,14 +197,20 @@ class Session:
                 return None
         return earlier(due, self.ends_at)
 
-    def begin_check(self, salt: bytes, now: Nanos) -> list[check.Effect]:
+    @property
+    def claimed(self) -> int:
+        """Bytes that it takes for what the peer claims to hold, or to lack."""
+        ids = self.transfer.ids + len(self.lacked)
+        return CLAIM_BYTES * ids + self.transfer.waiting_bytes
+
+    def begin_check(self, salt: bytes, now: Nanos, room: Callable[[], int]) -> list[check.Effect]:
         """Begin to prove what both sides should hold now, or to hear the peer prove it."""
         assert self.held is not None
         assert self.local is not None
         found = joined(self.found)
         held = self.held.with_found(self.local.together(found), found.timestamps)
         role = reconcile.Role.INITIATOR if self.initiated else reconcile.Role.RESPONDER
-        self.checking = check.Check(role, held, self.since, salt, now)
+        self.checking = check.Check(role, held, self.since, salt, now, room)
         effects = self.checking.handle(check.Begin(), now) if self.initiated else []
         early, self.early_frame = self.early_frame, None
         return effects if early is None else [*effects, *self.take_frame(early, now)]

@@ -13,9 +13,11 @@ Rules:
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final, assert_never
 
 from sync.errors import RemoteError
+from sync.group.claims import Claims
 from sync.group.grace import Grace
 from sync.group.holdings import Holdings
 from sync.group.session import CHECK_WITHIN, OFFERED, SESSION_WITHIN, Session, Terms
@@ -76,7 +78,8 @@ RECONCILED: Final = (reconcile.Result.EQUAL, reconcile.Result.RECONCILED)
 class Sessions:
     """The sessions of one channel by peer."""
 
-    def __init__(self, terms: Terms, holdings: Holdings) -> None:
+    def __init__(self, terms: Terms, holdings: Holdings, claims: Claims | None = None) -> None:
+        """Begin without any; `claims` is the budget of the whole node."""
         self.by_peer: dict[PeerId, Session] = {}
         self.shown: deque[Session] = deque(maxlen=SHOWN_MAX)
         """Those that are over, newest last."""
@@ -84,6 +87,7 @@ class Sessions:
         self._holdings = holdings
         self._shards = (shard(terms.channel),)
         self._late = Grace()
+        self._claims = claims or Claims(lambda: [self])
         self._shares = Shares()
         self._linked: set[PeerId] = set()
         self._pushing: set[PeerId] = set()
@@ -123,10 +127,7 @@ class Sessions:
                 self._linked.add(peer)
                 return [*self._on_linked_again(peer, now), *self._share_out()]
             case PeerGone(peer):
-                self._linked.discard(peer)
-                self._pushing.discard(peer)
-                session = self.by_peer.get(peer)
-                return self._end(session, "interrupted: the peer is gone", now) if session else []
+                return self._on_gone(peer, now)
             case Tick():
                 return self._on_tick(now)
             case _:
@@ -153,6 +154,15 @@ class Sessions:
     def receives_from(self, peer: PeerId, now: Nanos) -> bool:
         """Whether a session with `peer` goes on, or may still get what it lacked."""
         return peer in self.by_peer or self._late.of(peer, now) is not None
+
+    @property
+    def claimed(self) -> list[int]:
+        """Bytes that each session takes for what its peer claims, those just over too."""
+        return [*(session.claimed for session in self.by_peer.values()), *self._late.claimed]
+
+    def _room(self, session: Session) -> int:
+        """How many ids more `session` may find."""
+        return self._claims.room(session.claimed)
 
     # --- Beginning -----------------------------------------------------------------------------
 
@@ -206,10 +216,24 @@ class Sessions:
             return []
         return self._end(session, "interrupted: the peer came back over a new link", now)
 
+    def _on_gone(self, peer: PeerId, now: Nanos) -> list[Effect]:
+        session = self.by_peer.get(peer)
+        self._linked.discard(peer)
+        effects = self._end(session, "interrupted: the peer is gone", now) if session else []
+        self._pushing.discard(peer)
+        self._shares.forget(peer)
+        return effects
+
     def _begin(self, session: Session, role: reconcile.Role, now: Nanos) -> None:
         local = session.freeze(*self._holdings.frozen())
         session.reconciliation = reconcile.Reconciliation(
-            role, local, self._shards, now, self._terms.parameters, session.window
+            role,
+            local,
+            self._shards,
+            now,
+            self._terms.parameters,
+            session.window,
+            partial(self._room, session),
         )
 
     def _session(self, number: SessionId, peer: PeerId, why: str, now: Nanos) -> Session:
@@ -313,7 +337,8 @@ class Sessions:
         return self._begin_check(session, now) if session.reconciled is not None else []
 
     def _begin_check(self, session: Session, now: Nanos) -> list[Effect]:
-        return self._check(session, session.begin_check(self._terms.draw_salt(), now), now)
+        room = partial(self._room, session)
+        return self._check(session, session.begin_check(self._terms.draw_salt(), now, room), now)
 
     def _check(self, session: Session, results: Sequence[check.Effect], now: Nanos) -> list[Effect]:
         """Carry out what a step of the check came to."""
@@ -495,7 +520,10 @@ class Sessions:
         if session.transfer.open:
             self._pushing.add(session.peer)
         self._shares.ended(session)
-        self._late.begin(session, now)
+        if self._claims.free > 0:
+            self._late.begin(session, now)
+        else:
+            self._late.let_go(session, now)
         if left:
             effects.append(Unwanted(left))
         effects.append(self._close(session, result, now, put_off=put_off))

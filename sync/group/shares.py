@@ -200,6 +200,11 @@ class Shares:
         self._failures[session.peer] += 1
         self._returned.append(share)
 
+    def forget(self, peer: PeerId) -> None:
+        """There is no link to `peer` any more."""
+        self.later.discard(peer)
+        self._failures.pop(peer, None)
+
     def finished(self) -> tuple[PeerId, ...]:
         """Forget the table; return with whom everything is to be compared now."""
         later, self.later = tuple(sorted(self.later)), set()

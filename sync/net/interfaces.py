@@ -1,6 +1,7 @@
 """Which network interfaces to be on: the named address, or every ordinary one."""
 
 import ipaddress
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import ifaddr
@@ -41,6 +42,35 @@ def choose(named: str | None) -> list[Interface]:
         known = ", ".join(f"{one.address} ({one.name})" for one in present)
         raise LocalError(f"No interface has the address {named}; this computer has {known}.")
     return chosen[:1]
+
+
+def has_ipv6_only() -> bool:
+    """Whether there is a network with IPv6 addresses beyond a link, and no IPv4 address at all."""
+    return not choose(None) and any(
+        address.is_IPv6 and _is_routed(str(address.ip[0]))
+        for adapter in ifaddr.get_adapters()
+        if not adapter.nice_name.startswith(LEFT_OUT)
+        for address in adapter.ips
+    )
+
+
+def _is_routed(address: str) -> bool:
+    found = ipaddress.ip_address(address.partition("%")[0])
+    return not (found.is_loopback or found.is_link_local or found.is_multicast)
+
+
+def networks_of(addresses: Collection[str]) -> list[ipaddress.IPv4Network]:
+    """Return the networks that addresses of this computer are in; an address alone if unknown."""
+    prefixes = {
+        str(address.ip): address.network_prefix
+        for adapter in ifaddr.get_adapters()
+        for address in adapter.ips
+        if address.is_IPv4
+    }
+    return [
+        ipaddress.IPv4Network(f"{address}/{prefixes.get(address, 32)}", strict=False)
+        for address in addresses
+    ]
 
 
 def _present() -> list[Interface]:

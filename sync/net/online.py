@@ -12,13 +12,18 @@ from typing import Final
 from sync.errors import LocalError
 from sync.net.clock import Clock
 from sync.net.discovery import Discovery
-from sync.net.interfaces import Interface, choose
+from sync.net.interfaces import Interface, choose, has_ipv6_only
 from sync.net.mesh import Mesh
 from sync.net.options import NOT_YET, Options
 from sync.view import Level, Notice
 
 ANNOUNCE_EVERY: Final = (20.0, 30.0)
 """Seconds between announcements, drawn anew each time."""
+
+ONLY_IPV6: Final = (
+    "This network has IPv6 only, and chat-tui speaks IPv4: it needs a network with IPv4 addresses. "
+    "What you write waits."
+)
 
 NO_NETWORK: Final = (
     "No network: connect to a Wi-Fi or cable network, or name an address with --interface. "
@@ -93,7 +98,7 @@ class Online:
         hosts = [interface.address for interface in present]
         self.interfaces = present
         if not hosts:
-            self.sentence = NO_NETWORK
+            self.sentence = ONLY_IPV6 if has_ipv6_only() else NO_NETWORK
             self._mesh.deafen()
             await self._discovery.stop()
             return

@@ -5,7 +5,7 @@ of a whole history never stands before a line of chat.
 
 Rules:
 1. A transfer or a check needs a session that goes on with that peer in that channel.
-2. Where places run out, `sync.net.places` says who gives way; who must wait asks again later.
+2. Where places run out, `sync.places` says who gives way; who must wait asks again later.
 3. Nothing is waited for longer than the machines of a session wait.
 """
 
@@ -27,8 +27,8 @@ from sync.net.frames import Open, Proof, encode
 from sync.net.link import Link, read_proof
 from sync.net.listener import Serve, Spawn
 from sync.net.membership import Membership
-from sync.net.places import Holder, Places, Standing
 from sync.net.stream import HANDSHAKE_DEADLINE, SecureStream
+from sync.places import Holder, Places, Standing
 from sync.waku.check_message import CHECK
 from sync.waku.message import RECONCILIATION, TRANSFER, WakuMessage, content_topic, pubsub_topic
 from sync.waku.wire import encode_transfer
@@ -38,7 +38,10 @@ OFFERED_PER_PEER_MAX: Final = 8
 begin one in each of four channels at once."""
 
 OFFERED_MAX: Final = 64
-"""Session connections of all peers at once: identities cost nothing, descriptors do."""
+"""Transfers and checks of all peers at once: identities cost nothing, descriptors do."""
+
+ANSWERED_MAX: Final = 8
+"""Reconciliations that others begin and that run at once: each may take some memory."""
 
 TRAFFIC_MAX: Final = 256
 """Sessions whose cost is counted at once; more than can run."""
@@ -97,8 +100,8 @@ class Host(Protocol):
     def pushed(self, channel: ChannelId, peer: PeerId, payload: bytes) -> None:
         """Note a message that is pushed to a peer."""
 
-    async def breathe(self) -> None:
-        """Return when there is room for more from peers."""
+    async def breathe(self, peer: PeerId, *, transfers: bool = False) -> None:
+        """Return when there is room for more from `peer`, or of what it transfers."""
 
 
 @dataclass(slots=True)
@@ -118,6 +121,7 @@ class SessionStreams:
         self._host = host
         self._spawn = spawn
         self._streams: dict[values.SessionId, SecureStream] = {}
+        self._answered: Places[SecureStream] = Places(ANSWERED_MAX)
         self._offered: Places[SecureStream] = Places(OFFERED_MAX)
         self._traffic: dict[tuple[ChannelId, PeerId], Traffic] = {}
         self._pushes: Places[asyncio.Task[None]] = Places(PUSHES_MAX)
@@ -282,14 +286,16 @@ class SessionStreams:
             stream.peer, shared.channel
         ):
             raise RemoteError("it opened a transfer or a check without a session")
-        if sum(one.peer == stream.peer for one in self._offered.holders) >= OFFERED_PER_PEER_MAX:
+        held = (*self._answered.holders, *self._offered.holders)
+        if sum(one.peer == stream.peer for one in held) >= OFFERED_PER_PEER_MAX:
             raise RemoteError("too many sessions at once")
         stream.send(encode(Proof(shared.answer)))
         return partial(self._serve, stream, shared.channel, opened.protocol)
 
     async def _serve(self, stream: SecureStream, channel: ChannelId, protocol: str) -> None:
         """Serve a connection until it ends."""
-        with self._place(stream, channel):
+        places = self._answered if protocol == RECONCILIATION else self._offered
+        with self._place(stream, channel, places):
             try:
                 self._note(channel, stream.peer, protocol, stream)
                 if protocol == TRANSFER:
@@ -300,7 +306,9 @@ class SessionStreams:
                 stream.close()
 
     @contextmanager
-    def _place(self, stream: SecureStream, channel: ChannelId) -> Iterator[None]:
+    def _place(
+        self, stream: SecureStream, channel: ChannelId, places: Places[SecureStream]
+    ) -> Iterator[None]:
         """Hold one of the places for connections that others opened.
 
         Raises:
@@ -308,7 +316,7 @@ class SessionStreams:
         """
         standing = self._host.standing(stream.peer, channel)
         host, _ = stream.remote_address
-        going = self._offered.enter(Holder(stream, host, standing, self._clock.now()))
+        going = places.enter(Holder(stream, host, standing, self._clock.now()))
         if going is None:
             stream.close()
             raise RemoteError("too many sessions at once")
@@ -317,7 +325,7 @@ class SessionStreams:
         try:
             yield
         finally:
-            self._offered.leave(stream)
+            places.leave(stream)
 
     async def _answer(self, channel: ChannelId, stream: SecureStream, protocol: str) -> None:
         session = self._host.new_session()
@@ -338,7 +346,7 @@ class SessionStreams:
     ) -> None:
         while (payload := await stream.receive()) is not None:
             self._host.feed(channel, values.SessionPayload(session, payload))
-            await self._host.breathe()
+            await self._host.breathe(stream.peer)
 
     async def _read_transfer(self, channel: ChannelId, stream: SecureStream) -> None:
         stream.limit_frames(TRANSFER_FRAME_MAX)
@@ -348,7 +356,7 @@ class SessionStreams:
             while batch := await self._next_batch(channel, stream):
                 for payload in batch:
                     self._host.feed(channel, values.Transferred(stream.peer, payload))
-                    await self._host.breathe()
+                    await self._host.breathe(stream.peer, transfers=True)
         except RemoteError:
             if stream in self._transfers.get(key, ()):
                 raise  # else it was us who closed it

@@ -7,7 +7,6 @@ channel secret or an invite: none of these is an input of a machine.
 
 import dataclasses
 import json
-import os
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -17,10 +16,7 @@ from typing import IO, Final
 
 from sync.errors import LocalError
 from sync.machine import SECOND, Nanos, PeerId
-
-FLAGS: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT
-FOR_OWNER: Final = 0o600
-"""Rights of the file: it holds what everybody wrote."""
+from sync.recording import open_recording
 
 RECENT_MAX: Final = 200
 """Lines kept in memory for the debug pane."""
@@ -74,12 +70,14 @@ class Trace:
             LocalError: the file cannot be written.
         """
         try:
-            file = os.fdopen(os.open(path, FLAGS, FOR_OWNER), "a", encoding="utf-8")
+            file = open_recording(path)
         except OSError as error:
             raise LocalError(
                 f"The trace cannot be written to {path} ({error.strerror}): name another file "
                 "with --trace."
             ) from error
+        except LocalError as error:
+            raise LocalError(f"There is no trace: {error}. Name another file.") from error
         self.close()
         self._file, self.path = file, path
 

@@ -4,14 +4,14 @@ It has the faults of real disks: commits that fail or take long, reads that fail
 """
 
 from bisect import insort
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from sync.changes import CHANGING, UNCHANGED, Look, look_of, touched_by
-from sync.entry import Entry, Kind
+from sync.entry import Entry, Kind, lipmaa
 from sync.errors import StorageError
 from sync.group.ingest import history_of
-from sync.group.records import GAPS_MAX, stamped_row
+from sync.group.records import GAPS_MAX, Contradiction, Contradicts, stamped_row
 from sync.group.values import (
     Altered,
     ChannelState,
@@ -66,11 +66,17 @@ class Disk:
     """How much longer a commit takes than that of others."""
     rotten: set[MessageId] = field(default_factory=set)
     """What is no longer what was stored; nothing but its bytes tells."""
+    contradictions: list[Contradiction] = field(default_factory=list)
+    """What was found at commits, each once."""
     found: list[MessageId] = field(default_factory=list)
     """What of that was read, and is not discarded yet: whoever reads has to tell the machines."""
     _by_hash: dict[bytes, MessageId] = field(default_factory=dict)
     _changes: dict[MessageId, list[MessageId]] = field(default_factory=dict)
     """By target, what changes it; the target may come later, or never."""
+    _places: dict[tuple[PeerId, int, int], MessageId] = field(default_factory=dict)
+    """Who was first at each author, log and number."""
+    _named: dict[MessageId, list["_Link"]] = field(default_factory=dict)
+    """What is said of each entry by others of its log."""
     _log: list[tuple[int, MessageId]] = field(default_factory=list)
     """(lamport, message id) of what is delivered, ascending."""
 
@@ -100,7 +106,36 @@ class Disk:
                     self.clock = kept
                 case Discard(_, message_id):
                     self._discard(message_id)
+        self.contradictions += self._contradict(records)
         return [altered for one in before for altered in self._altered(one, before[one])]
+
+    def _contradict(self, records: Sequence[Record]) -> Iterator[Contradiction]:
+        """Yield what of these records cannot be true beside what was here of its log."""
+        for record in records:
+            if isinstance(record, StoreMessage):
+                channel, entry = record.message.channel, record.message.entry
+                header, stored_id = entry.header, entry.message_id
+                place = (header.author, header.log, header.seq)
+                first = self._places.setdefault(place, stored_id)
+                if first != stored_id and first in self.rows:
+                    yield Contradiction(channel, *_fork(entry), stored_id, first)
+                links = _links(entry)
+                for link in links:
+                    self._named.setdefault(link.target, []).append(link)
+                named = [one for one in links if one.target in self.rows]
+                for link in [*named, *self._named.get(stored_id, ())]:
+                    target = self.rows[link.target].message.entry.header
+                    if (target.author, target.log, target.seq) != link.place and not link.told:
+                        link.told = True
+                        yield Contradiction(
+                            channel,
+                            link.place[0],
+                            link.what,
+                            link.place[1],
+                            link.seq,
+                            link.named_by,
+                            link.target,
+                        )
 
     def look(self, message_id: MessageId) -> Look:
         """Return what the delivered changes of a message have made of it."""
@@ -373,6 +408,35 @@ class Disk:
 
 def _place(outline: Outline) -> tuple[int, MessageId]:
     return (outline.lamport, outline.message_id)
+
+
+@dataclass(slots=True)
+class _Link:
+    """An entry names another one, which should stand at a place."""
+
+    target: MessageId
+    place: tuple[PeerId, int, int]
+    what: Contradicts
+    named_by: MessageId
+    seq: int
+    told: bool = False
+
+
+def _links(entry: Entry) -> list[_Link]:
+    header = entry.header
+    named = (
+        (header.backlink, header.seq - 1, Contradicts.BACKLINK),
+        (header.skiplink, lipmaa(header.seq), Contradicts.SKIPLINK),
+    )
+    return [
+        _Link(target, (header.author, header.log, at), what, entry.message_id, header.seq)
+        for target, at, what in named
+        if target is not None
+    ]
+
+
+def _fork(entry: Entry) -> tuple[PeerId, Contradicts, int, int]:
+    return entry.header.author, Contradicts.FORK, entry.header.log, entry.header.seq
 
 
 def _counts(row: Row) -> bool:

@@ -10,6 +10,7 @@ Rules:
 3. A limit that is reached ends the check as failed: whatever was not compared is never equal.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias, assert_never
@@ -170,7 +171,13 @@ class Check:
     """One check, of either side."""
 
     def __init__(
-        self, role: Role, held: Held | None, floor: Nanos, salt: bytes, opened_at: Nanos
+        self,
+        role: Role,
+        held: Held | None,
+        floor: Nanos,
+        salt: bytes,
+        opened_at: Nanos,
+        room: Callable[[], int] = lambda: NEED_MAX,
     ) -> None:
         """Take part as `role`, over a stream opened at `opened_at`.
 
@@ -180,6 +187,7 @@ class Check:
             floor: our retention floor, 0 for none.
             salt: 16 fresh random bytes.
             opened_at: from here on the peer's time runs.
+            room: tells how many ids more may be found before there is no memory for them.
         """
         assert len(salt) == SALT_BYTES, "a salt has 16 bytes"
         assert held or role is Role.RESPONDER, "who has nothing to compare does not begin"
@@ -187,6 +195,7 @@ class Check:
         self._held = held
         self._floor = max(floor, held.digest.floor) if held else floor
         self._salt = salt
+        self._room = room
         self._phase = Phase.INITIATING if role is Role.INITIATOR else Phase.AWAITING_CLAIM
         self._expires_at = opened_at + INACTIVITY_MAX
         self._salts = (salt, salt)
@@ -308,7 +317,7 @@ class Check:
     def _on_asked_leaves(self, question: Leaves) -> list[Effect]:
         assert self._answering, "a responder that descends answers"
         answer, found = self._answering.leaves(question)
-        if self._need + len(found.need) > NEED_MAX:
+        if self._is_too_much(found):
             return self._give_up(Ending.TOO_MANY_DIFFERENCES)
         self._step(Step.ASKED)
         return [SendFrame(answer), *self._differences(found)]
@@ -321,7 +330,7 @@ class Check:
     def _on_answered_leaves(self, answer: Leaves) -> list[Effect]:
         assert self._asking, "an initiator that descends asks"
         found = self._asking.take_leaves(answer)
-        if self._need + len(found.need) > NEED_MAX:
+        if self._is_too_much(found):
             return self._give_up(Ending.TOO_MANY_DIFFERENCES)
         return [*self._differences(found), *self._ask_on(self._asking)]
 
@@ -352,6 +361,10 @@ class Check:
     def _give_up(self, ending: Ending) -> list[Effect]:
         self._finish(Step.GAVE_UP, Result.FAILED, ending)
         return [SendFrame(End(ending))]
+
+    def _is_too_much(self, found: Found) -> bool:
+        ids = len(found.need) + len(found.have)
+        return self._need + len(found.need) > NEED_MAX or ids > self._room()
 
     def _differences(self, found: Found) -> list[Effect]:
         self._need += len(found.need)

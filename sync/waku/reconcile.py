@@ -11,6 +11,7 @@ Rules:
    something.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias, assert_never
@@ -30,6 +31,10 @@ ROUNDS_MAX = 256
 
 NEED_MAX = 500_000
 """Ids one session may find missing, some 80 MB; what is beyond is left to the next one."""
+
+
+DIFFERENCES_MAX = 2**63 - 1
+"""No limit but the others."""
 
 
 class Role(Enum):
@@ -130,7 +135,7 @@ Effect: TypeAlias = SendPayload | Differences | Finished
 class Reconciliation:
     """The reconciliation half of one session (Waku Sync, "Reconciliation Message Flow")."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917  # what a session is about
         self,
         role: Role,
         local: OrderedSet,
@@ -138,12 +143,15 @@ class Reconciliation:
         opened_at: Nanos,
         parameters: Parameters = NARROW,
         window: Bounds = EVERYTHING,
+        room: Callable[[], int] = lambda: DIFFERENCES_MAX,
     ) -> None:
         """Take part as `role` with the snapshot `local`, over a stream opened at `opened_at`.
 
-        Only what is in `window` is compared; where it ends, the initiator says for both.
+        Only what is in `window` is compared; where it ends, the initiator says for both. `room`
+        tells how many ids more may be found before there is no memory for them.
         """
         self._window = window
+        self._room = room
         self._answerer = Answerer(local, parameters)
         self._empty = RangesData(CLUSTER, shards)
         self._phase = Phase.INITIATING if role is Role.INITIATOR else Phase.AWAITING
@@ -195,7 +203,8 @@ class Reconciliation:
         first = not self._rounds
         answer = self._answerer.answer(payload.ranges, self._window.lower, first=first)
         self._rounds += 1
-        if self._need + len(answer.need) > NEED_MAX:
+        found = len(answer.need) + len(answer.have)
+        if self._need + len(answer.need) > NEED_MAX or found > self._room():
             return [self._send(Ranges()), self._finish(Step.ENOUGH, Result.PARTIAL)]
         self._need += len(answer.need)
         self._have += len(answer.have)

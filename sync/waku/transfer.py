@@ -172,6 +172,16 @@ class Transfer:
         """How many of them."""
         return len(self._missing)
 
+    @property
+    def ids(self) -> int:
+        """How many ids are kept: of what is missing, and of what came."""
+        return len(self._missing) + len(self._got) + len(self._elsewhere)
+
+    @property
+    def waiting_bytes(self) -> int:
+        """Bytes of messages that wait for their range to be decided."""
+        return self._waiting_bytes
+
     def deadline(self) -> Nanos | None:
         """When a peer that owes messages has been silent for too long.
 

@@ -1,0 +1,34 @@
+"""The command about clocks: what stands, and the answer to what is asked about ours."""
+
+from typing import Final
+
+from chat_tui import clocks
+from chat_tui.chat import Chat
+from chat_tui.commands.command import At, Command, Result
+from chat_tui.parked_lines import READ_MAX
+from sync.errors import LocalError
+from sync.view import NOT_ASKED
+
+FOLLOW: Final = "follow"
+STAY: Final = "stay"
+
+
+async def clock(chat: Chat, rest: str, at: At) -> Result:
+    """Say what is known of our clock and what waits for its time, or answer the question."""
+    answer = rest.casefold()
+    if answer in {FOLLOW, STAY}:
+        question = chat.snapshot().clock.question
+        if question is None:
+            raise LocalError(f"{NOT_ASKED} /clock says what is known of it.")
+        said = clocks.answered(chat.snapshot(), question, follow=answer == FOLLOW)
+        await chat.answer_clock(follow=answer == FOLLOW)
+        return Result(text=said)
+    if rest:
+        raise LocalError("Write /clock follow, /clock stay, or /clock alone, which says more.")
+    parked = [] if at.channel is None else await chat.history.parked(at.channel, limit=READ_MAX)
+    return Result(text=clocks.report(chat.snapshot(), parked))
+
+
+ROWS: Final = (
+    Command(("/clock",), "[answer]", "whose clock is right: follow or stay; what waits", clock),
+)

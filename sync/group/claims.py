@@ -1,0 +1,57 @@
+"""The memory that sessions take for what peers claim: one budget for all of a node.
+
+A peer claims for nothing: that it holds what nobody has, or that it holds nothing. Each id claimed
+is kept until its session is over, some 330 bytes.
+
+Rules:
+1. A session may take half of what the others leave, so that a few cannot take everything, and a
+   little in any case (`CLAIMS_LEAST`), so that nobody can be kept from all progress.
+2. A session that reaches its share ends as far as it got, never as converged; what it found so far
+   is transferred, and the next one goes on.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Final, Protocol
+
+from sync.waku.division import ITEMS_MAX
+
+CLAIM_BYTES: Final = 330
+"""Of one id that a session found, as long as it goes on; measured over 500,000."""
+
+CLAIMS_BYTES_MAX: Final = 72 * 1024 * 1024
+"""All sessions of a node together: a hundred thousand ids for the first one, which is the history
+of a channel of the size we are made for."""
+
+CLAIMS_LEAST: Final = ITEMS_MAX * CLAIM_BYTES
+"""What a session may take however much others have, 5 MB: with less it would not get beyond its
+first payload. So there must be few sessions (`SESSIONS_MAX`, `ANSWERED_MAX`)."""
+
+
+class Claimed(Protocol):
+    """The sessions of a channel."""
+
+    @property
+    def claimed(self) -> list[int]:
+        """Bytes that each of them takes."""
+
+
+class Claims:
+    """See the module docstring; `sessions` returns those of every channel."""
+
+    def __init__(self, sessions: Callable[[], Iterable[Claimed]]) -> None:
+        self._sessions = sessions
+
+    @property
+    def taken(self) -> int:
+        """Bytes that all sessions take."""
+        return sum(sum(one.claimed) for one in self._sessions())
+
+    def room(self, own: int) -> int:
+        """Return how many ids more a session may claim that takes `own` bytes already."""
+        free = self.free + own
+        return max(0, max(free // 2, CLAIMS_LEAST) - own) // CLAIM_BYTES
+
+    @property
+    def free(self) -> int:
+        """Bytes that nobody takes; below 0 where sessions have what they may in any case."""
+        return CLAIMS_BYTES_MAX - self.taken

@@ -1,0 +1,75 @@
+"""What is recorded goes into a file of our own, and nowhere that somebody else prepared."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from sync.errors import LocalError
+from sync.net.trace import Trace
+from sync.recording import open_recording
+from sync.tap import Tap
+
+
+def dangling(path: Path) -> None:
+    path.symlink_to(path.with_name("victim"))
+
+
+def linked(path: Path) -> None:
+    path.with_name("victim").write_text("theirs")
+    path.symlink_to(path.with_name("victim"))
+
+
+def hard_linked(path: Path) -> None:
+    path.with_name("victim").write_text("theirs")
+    path.hardlink_to(path.with_name("victim"))
+
+
+def pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def device(path: Path) -> None:
+    path.symlink_to("/dev/null")
+
+
+@pytest.mark.parametrize("prepare", [dangling, linked, hard_linked, pipe, device])
+@pytest.mark.parametrize(
+    "record", [Trace, Trace().begin, Tap().record], ids=["--trace", "/trace", "/wire"]
+)
+def test_what_waits_at_the_place_is_not_written_to(
+    tmp_path: Path, prepare: object, record: object
+) -> None:
+    path = tmp_path / "recorded"
+    assert callable(prepare)
+    assert callable(record)
+    prepare(path)
+
+    with pytest.raises(LocalError, match=r"[Nn]ame another file"):
+        record(path)
+
+    victim = tmp_path / "victim"
+    assert not victim.exists() or victim.read_text() == "theirs"
+
+
+def test_a_file_of_another_user_is_not_written_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "recorded"
+    path.write_text("theirs")
+    me = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: me + 1)
+
+    with pytest.raises(LocalError, match="belongs to another user"):
+        open_recording(path)
+
+    assert path.read_text() == "theirs"
+
+
+def test_our_own_file_goes_on_and_is_ours_alone(tmp_path: Path) -> None:
+    for text in ("one", "two"):
+        with open_recording(tmp_path / "recorded") as file:
+            file.write(text)
+
+    assert (tmp_path / "recorded").read_text() == "onetwo"
+    assert (tmp_path / "recorded").stat().st_mode & 0o777 == 0o600
