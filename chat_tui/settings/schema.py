@@ -188,9 +188,8 @@ CONNECT = Setting(
 
 CLOCK = Setting(
     "clock", Section.NETWORK, OneOf(("ask", "follow", "stay")), "ask",
-    "What happens where the clocks of others agree with each other and not with this computer's: "
-    "you are asked, they are followed, or this computer's is kept. ask, where nobody is there to "
-    "be asked: two whom you have known for a day are followed.",
+    "Where others' clocks agree, and not with this one: ask, follow theirs, or stay. "
+    "ask without a person follows two whom you know.",
 )  # fmt: skip
 
 TYPING_NOTICES = Setting(
