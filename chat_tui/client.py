@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Self
 
+from chat_tui.author_sizes import AuthorSizes
 from chat_tui.changing import edit_of, redaction_of, toggled
 from chat_tui.contradictions import Contradictions
 from chat_tui.disk_watch import GONE, DiskWatch
@@ -18,7 +19,7 @@ from chat_tui.events import snapshot as snapshot_json
 from chat_tui.findings import Finding
 from chat_tui.memberships import Memberships, checked_way_in
 from chat_tui.people import People
-from chat_tui.reports import name_of
+from chat_tui.reports import channel_title, name_of
 from chat_tui.settings.preferences import Preferences
 from chat_tui.settings.schema import NAME, TYPING_NOTICES, checked_nick
 from chat_tui.setup import Setup, default_nick
@@ -94,6 +95,8 @@ class Client:
             take_up=self._take_up,
             tell=self._tell,
         )
+        me = self.identity.peer_id
+        self._sizes = AuthorSizes(me, database, self.settings, self.people.book, self._tell)
 
     @classmethod
     async def open(cls, setup: Setup) -> Self:
@@ -195,6 +198,7 @@ class Client:
         with plain_errors():
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self.people.save_forever())
+                tasks.create_task(self._sizes.look_forever())
                 tasks.create_task(self._remember_port(ready))
                 tasks.create_task(self._disk_watch.watch_forever())
                 tasks.create_task(self._know_contradictions())
@@ -318,7 +322,7 @@ class Client:
         refusal = self._database.refusal
         snapshot = replace(snapshot, channels=snapshot.channels + waiting, disk=refusal)
         snapshot = replace(snapshot, contradictions=self._contradictions.found)
-        return self.people.book.dress(snapshot)
+        return self._sizes.dress(self.people.book.dress(snapshot))
 
     def _offline(self) -> Snapshot:
         return Snapshot(
@@ -406,6 +410,9 @@ class Client:
         Raises:
             LocalError: neither a name nor a valid code.
         """
+        for info in self.snapshot().channels:
+            if info.sign and name_or_code == channel_title(info):
+                return info.channel  # what JSON calls it can be said back
         before = {membership.channel for membership in self._memberships}
         channel = await self._memberships.enter(name_or_code)
         if channel not in before:

@@ -267,8 +267,9 @@ async def ask(path: Path, request: Json) -> AsyncGenerator[Json, None]:
         ) from error
     try:
         writer.write(dumps(request).encode() + b"\n")
-        # A tail may wait for news as long as it likes; and who begins one, waits for the first.
-        patience = None if request["do"] == "tail" else STARTING_S + float(request.get("wait", 0))
+        # Others take as long as there are news, or messages to mend.
+        is_quick = request["do"] in {"send", "status"}
+        patience = STARTING_S + float(request.get("wait", 0)) if is_quick else None
         while line := await _line(reader, patience):
             reply = _reply(line)
             if reply["event"] == "error" and request["do"] != "tail":

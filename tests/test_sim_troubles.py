@@ -165,6 +165,27 @@ def test_who_has_no_place_for_a_link_or_a_stream_says_so_and_all_hear_all() -> N
     world.check()
 
 
+def test_a_flood_of_identities_of_one_address_pushes_out_its_own() -> None:
+    terms = Terms(hostile=2, links_max=7, rooms=(FRIENDS,))
+    world = joined(World(6, 3, PERFECT, terms))
+    assert world.hostiles is not None
+    friends = set(range(4))
+    for member in world.hostiles.members:
+        for _ in range(3):
+            world.hostiles.act(member, "floods of links")
+    world.crash(0)
+    world.restart(0)
+    world.run(6 * SECOND)
+
+    for number in friends:
+        assert len(world.nodes[number].joined) <= 7
+        assert world.nodes[number].joined >= friends - {number}, "who came back has a place too"
+    world.write(0, "back")
+    world.write(0, "back", PRIVATE)
+    world.run(10 * SECOND)
+    assert world.converged()
+
+
 # --- Turns and queues --------------------------------------------------------------------------
 
 

@@ -41,12 +41,12 @@ from sync.net.mesh import Mesh
 from sync.net.online import Online
 from sync.net.options import Options
 from sync.net.outlet import Outlet
-from sync.net.places import Standing
 from sync.net.roster import Roster
 from sync.net.sessions import SessionStreams
 from sync.net.stream import SecureStream
 from sync.net.ticking import Ticking
 from sync.net.trace import SEED_SIZE, Began, Drew, Trace
+from sync.places import Standing
 from sync.runner import Runner
 from sync.sds.message import HistoryEntry
 from sync.show import channel_info, clock_info, info_of, session_infos

@@ -5,7 +5,7 @@ of a whole history never stands before a line of chat.
 
 Rules:
 1. A transfer or a check needs a session that goes on with that peer in that channel.
-2. Where places run out, `sync.net.places` says who gives way; who must wait asks again later.
+2. Where places run out, `sync.places` says who gives way; who must wait asks again later.
 3. Nothing is waited for longer than the machines of a session wait.
 """
 
@@ -27,8 +27,8 @@ from sync.net.frames import Open, Proof, encode
 from sync.net.link import Link, read_proof
 from sync.net.listener import Serve, Spawn
 from sync.net.membership import Membership
-from sync.net.places import Holder, Places, Standing
 from sync.net.stream import HANDSHAKE_DEADLINE, SecureStream
+from sync.places import Holder, Places, Standing
 from sync.waku.check_message import CHECK
 from sync.waku.message import RECONCILIATION, TRANSFER, WakuMessage, content_topic, pubsub_topic
 from sync.waku.wire import encode_transfer

@@ -3,7 +3,7 @@
 One walk finds them all: from the runner through every object of ours down to each dictionary, list,
 set, heap and array. `BOUNDS` names a bound for each; a table without one is an error of ours.
 Tables that follow what the disk holds are bounded by that, those that follow links by their number:
-who is linked is decided elsewhere, by `sync.net.places` where people run it.
+who is linked is decided elsewhere, by `sync.places` where people run it.
 """
 
 from array import array
@@ -169,6 +169,7 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Transfer._got": WANTED_MAX,
     "Transfer._missing": WANTED_MAX,
     "Transfer._waiting": transfer.WAITING_MAX,
+    "Typists._resting": typists.RESTING_MAX,
     "Typists._typists": typists.TYPISTS_MAX,
     "Writer._waiting": lambda scale: 2 * scale.stored + writer.FORGET_FROM,
     "Answering.answers": answering.ANSWERS_MAX,

@@ -68,6 +68,8 @@ class Node:
 
     number: int
     identity: Identity
+    host: int
+    """The number of the node whose address it has: its own, but for aliases."""
     disks: dict[ChannelId, Disk]
     """What it holds of every channel it is in, the first channel of its world first."""
     runner: Runner | None = None
