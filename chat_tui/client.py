@@ -5,11 +5,12 @@ only that needs takes as long to import as all the rest, so the node is made whe
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Self
 
+from chat_tui.author_sizes import AuthorSizes
 from chat_tui.changing import edit_of, redaction_of, toggled
 from chat_tui.contradictions import Contradictions
 from chat_tui.disk_watch import GONE, DiskWatch
@@ -18,7 +19,7 @@ from chat_tui.events import snapshot as snapshot_json
 from chat_tui.findings import Finding
 from chat_tui.memberships import Memberships, checked_way_in
 from chat_tui.people import People
-from chat_tui.reports import name_of
+from chat_tui.reports import channel_title, name_of
 from chat_tui.settings.preferences import Preferences
 from chat_tui.settings.schema import NAME, TYPING_NOTICES, checked_nick
 from chat_tui.setup import Setup, default_nick
@@ -28,6 +29,7 @@ from storage.members import Members
 from storage.profile import Profile, Settings
 from sync.entry import Kind, Text, encode_text
 from sync.errors import LocalError, StorageError
+from sync.group.records import Discard, Record, SetLog
 from sync.identity import Identity
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.net import clock
@@ -93,6 +95,8 @@ class Client:
             take_up=self._take_up,
             tell=self._tell,
         )
+        me = self.identity.peer_id
+        self._sizes = AuthorSizes(me, database, self.settings, self.people.book, self._tell)
 
     @classmethod
     async def open(cls, setup: Setup) -> Self:
@@ -109,15 +113,15 @@ class Client:
             try:
                 client = cls(profile, database, setup)
                 await client._load_channels()
+                client._take_over()
+                if setup.trace is not None:
+                    client.make_node()
             except BaseException:
                 await database.close()
                 raise
         except BaseException:
             profile.close()
             raise
-        client._take_over()
-        if setup.trace is not None:
-            client.make_node()
         if client.nick != profile.settings.nick:
             client._remember(replace(profile.settings, nick=client.nick))
         return client
@@ -194,6 +198,7 @@ class Client:
         with plain_errors():
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self.people.save_forever())
+                tasks.create_task(self._sizes.look_forever())
                 tasks.create_task(self._remember_port(ready))
                 tasks.create_task(self._disk_watch.watch_forever())
                 tasks.create_task(self._know_contradictions())
@@ -232,6 +237,37 @@ class Client:
         """Keep for the next start what is only convenient; not where the disk refuses."""
         with suppress(LocalError):
             self.profile.save(settings)
+
+    async def mend(self) -> None:
+        """Make the indexes anew, and all else that follows from the messages.
+
+        Raises:
+            StorageError: that does not help, or the disk refused.
+        """
+        await self._database.mend()
+        if self._made is not None:
+            self._begin_anew()
+
+    async def set_aside(self, places: Sequence[tuple[bytes, bytes]]) -> None:
+        """See to messages that were found damaged: (channel, id) each, as they are stored.
+
+        The machines of an open chat set them aside. Without any it is done here; and our log goes
+        on as a new one, since the damaged may have been of it, and no number is signed twice.
+
+        Raises:
+            StorageError: the disk refused.
+        """
+        if self._made is not None:
+            self._database.damage.note(places)
+            return
+        from storage.journal import SqliteJournal  # a first paint needs none of it
+
+        records: list[Record] = []
+        for channel, stored_id in places:
+            ours = ChannelId(channel.hex())
+            records.append(Discard(ours, MessageId(stored_id.hex())))
+            records.append(SetLog(ours, clock.draw_log()))
+        await SqliteJournal(self._database, self.identity.peer_id).commit(records)
 
     def _begin_anew(self) -> None:
         """The history was mended: machines and screens take it up from the disk once more."""
@@ -286,7 +322,7 @@ class Client:
         refusal = self._database.refusal
         snapshot = replace(snapshot, channels=snapshot.channels + waiting, disk=refusal)
         snapshot = replace(snapshot, contradictions=self._contradictions.found)
-        return self.people.book.dress(snapshot)
+        return self._sizes.dress(self.people.book.dress(snapshot))
 
     def _offline(self) -> Snapshot:
         return Snapshot(
@@ -374,6 +410,9 @@ class Client:
         Raises:
             LocalError: neither a name nor a valid code.
         """
+        for info in self.snapshot().channels:
+            if info.sign and name_or_code == channel_title(info):
+                return info.channel  # what JSON calls it can be said back
         before = {membership.channel for membership in self._memberships}
         channel = await self._memberships.enter(name_or_code)
         if channel not in before:

@@ -9,7 +9,7 @@ import errno
 import json
 import os
 import re
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Final
@@ -75,6 +75,12 @@ async def answer(client: Client, request: Json) -> AsyncGenerator[Json, None]:
             channel = await _channel(client, request.get("channel"))
             async for reply in _tail(client, channel, history):
                 yield reply
+        case {"do": "mend"}:
+            await client.mend()
+            yield {"event": "mended"}
+        case {"do": "set aside", "messages": list(messages)}:
+            await client.set_aside(_places(messages))
+            yield {"event": "set aside"}
         case {"do": "status"}:
             yield {**snapshot(client.snapshot(), namer(client)), "running": True}
         case _:
@@ -84,6 +90,22 @@ async def answer(client: Client, request: Json) -> AsyncGenerator[Json, None]:
 def is_text(text: str) -> bool:
     """Whether a text can be written in UTF-8: halves of surrogate pairs cannot."""
     return not SURROGATE.search(text)
+
+
+def _places(messages: Sequence[object]) -> list[tuple[bytes, bytes]]:
+    """Return channels and ids that a request names in hexadecimal characters.
+
+    Raises:
+        ValueError: it does not.
+    """
+    places: list[tuple[bytes, bytes]] = []
+    for one in messages:
+        match one:
+            case [str(channel), str(stored_id)]:
+                places.append((bytes.fromhex(channel), bytes.fromhex(stored_id)))
+            case _:
+                raise ValueError("neither a channel nor a message")
+    return places
 
 
 async def offline_status(client: Client) -> Json:
@@ -245,8 +267,9 @@ async def ask(path: Path, request: Json) -> AsyncGenerator[Json, None]:
         ) from error
     try:
         writer.write(dumps(request).encode() + b"\n")
-        # A tail may wait for news as long as it likes; and who begins one, waits for the first.
-        patience = None if request["do"] == "tail" else STARTING_S + float(request.get("wait", 0))
+        # Others take as long as there are news, or messages to mend.
+        is_quick = request["do"] in {"send", "status"}
+        patience = STARTING_S + float(request.get("wait", 0)) if is_quick else None
         while line := await _line(reader, patience):
             reply = _reply(line)
             if reply["event"] == "error" and request["do"] != "tail":

@@ -328,17 +328,33 @@ class Doctor:
             return []
 
 
-async def run(setup: Setup, echo: Callable[[str], object], *, as_json_lines: bool = False) -> int:
-    """Run every test and print what each finds; returns 0 if nothing fails."""
+async def run(
+    setup: Setup,
+    echo: Callable[[str], object],
+    *,
+    as_json_lines: bool = False,
+    deep: bool = False,
+    tell: Callable[[int, int], None] = lambda _done, _all: None,
+) -> int:
+    """Run every test and print what each finds; returns 0 if nothing fails.
+
+    With `deep` every stored message is read too; `tell` hears how many of how many, in a thread.
+    """
     failed = False
-    async with aclosing(Doctor(setup).findings()) as findings:
-        async for finding in findings:
-            failed = failed or finding.level == FAIL
-            if as_json_lines:
-                echo(json.dumps(as_json(finding), ensure_ascii=False))
-                continue
-            for line in as_lines(finding):
-                echo(line)
+    tests = [Doctor(setup).findings()]
+    if deep:
+        from chat_tui import deep_check  # noqa: PLC0415  # /doctor needs none of it
+
+        tests.append(deep_check.findings(setup, tell))
+    for test in tests:
+        async with aclosing(test) as findings:
+            async for finding in findings:
+                failed = failed or finding.level == FAIL
+                if as_json_lines:
+                    echo(json.dumps(as_json(finding), ensure_ascii=False))
+                    continue
+                for line in as_lines(finding):
+                    echo(line)
     return int(failed)
 
 

@@ -1,7 +1,7 @@
 """What is known of one person, and what warns of a changed key: functions of a snapshot."""
 
 from chat_tui import contradictions, reports
-from chat_tui.text import clean_nick, clean_text, count
+from chat_tui.text import clean_nick, clean_text, count, size
 from sync.identity import fingerprint, short_fingerprint
 from sync.machine import PeerId
 from sync.view import PeerInfo, Snapshot
@@ -34,6 +34,9 @@ def whois(snapshot: Snapshot, peer: PeerInfo) -> str:
         "channels": title or "none in common now",
         "history": history,
     }
+    if peer.stored_messages:
+        stored = f"{count(peer.stored_messages, 'message')} of theirs, {size(peer.stored_bytes)}"
+        rows["on disk"] = stored
     if forks := contradictions.of_author(snapshot.contradictions, peer.peer):
         rows["forks"] = forks
     if refused := snapshot.refused.get(peer.peer):

@@ -101,9 +101,13 @@ def _told(summary: "Summary", out: Path, seconds: float) -> str:
     messages = _counted(summary.messages, "message")
     rows = _counted(summary.log_rows, "row")
     written = _counted(summary.days, "file")
+    left_out = ""
+    if summary.damaged:
+        damaged = _counted(summary.damaged, "message")
+        left_out = f" Left out: {damaged} that the disk has damaged; see chat-tui doctor --deep."
     return (
         f"Exported {messages} and {rows} of the protocol log to {out} in {seconds:.1f} s: "
-        f"{written} written, {same}."
+        f"{written} written, {same}.{left_out}"
     )
 
 

@@ -191,13 +191,22 @@ def status(*, as_json: bool, **options: Any) -> None:
 
 @cli.command()
 @click.option("--json", "as_json", is_flag=True, help="Findings as JSON, one object a line.")
+@click.option("--deep", is_flag=True, help="Read every stored message too, and mend what rotted.")
 @profile_options
 @network_options
-def doctor(*, as_json: bool, **options: Any) -> None:
+def doctor(*, as_json: bool, deep: bool, **options: Any) -> None:
     """Test network, ports and data, and name the fix of what fails."""
     from chat_tui import doctor as tests
 
-    sys.exit(asyncio.run(tests.run(setup_of(options), click.echo, as_json_lines=as_json)))
+    def tell(done: int, of: int) -> None:
+        if sys.stderr.isatty():
+            click.echo(f"\r{done:,} of {of:,} messages read\x1b[K", err=True, nl=done == of)
+        elif as_json:
+            click.echo(json.dumps({"event": "progress", "done": done, "of": of}))
+
+    setup = setup_of(options)
+    wanted = tests.run(setup, click.echo, as_json_lines=as_json, deep=deep, tell=tell)
+    sys.exit(asyncio.run(wanted))
 
 
 @cli.command()

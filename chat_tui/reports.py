@@ -37,9 +37,14 @@ def channel_title(info: ChannelInfo) -> str:
 
     One that looks like an earlier one's has its sign behind it, as `#lobby~3fa2`.
     """
+    return f"{typed_title(info)}{info.sign}"
+
+
+def typed_title(info: ChannelInfo) -> str:
+    """Return the name of a channel as one joins it: its sign is of this computer alone."""
     if info.direct is not None:
-        return f"@{clean_nick(info.name)}{info.sign}"
-    return f"#{clean_nick(info.name.removeprefix('#'))}{info.sign}"
+        return f"@{clean_nick(info.name)}"
+    return f"#{clean_nick(info.name.removeprefix('#'))}"
 
 
 def looks_like(snapshot: Snapshot, info: ChannelInfo) -> str:
@@ -287,7 +292,7 @@ def _elsewhere(snapshot: Snapshot, info: ChannelInfo) -> str:
     ]
     if not up:
         return ""
-    way = f"/join {channel_title(info)}" if info.open else "the code that /invite shows"
+    way = f"/join {typed_title(info)}" if info.open else "the code that /invite shows"
     return f"{_names(snapshot, up)} can come here with {way}."
 
 
@@ -348,6 +353,8 @@ def presence(snapshot: Snapshot, peer: PeerInfo) -> list[str]:
         words.append(milliseconds(peer.rtt_ns))
     if peer.clock_offset_ns is not None:
         words.append(f"clock {clocks.offset(peer.clock_offset_ns)}")
+    if peer.waiting:
+        words.append(f"{peer.waiting:,} of its messages wait: it sends more than can be read")
     return words
 
 

@@ -18,11 +18,11 @@ from sync.group.records import Contradiction, Contradicts
 from sync.machine import ChannelId
 
 # CROSS JOIN keeps the order of the tables: few rows are asked for.
-TWINS: Final = "SELECT column5, min(other.number), other.message_id FROM (VALUES"
+TWINS: Final = "SELECT column5, other.message_id FROM (VALUES"
 TWINS_REST: Final = """
     ) CROSS JOIN messages AS other ON other.channel = column1 AND other.author = column2
         AND other.log = column3 AND other.seq = column4 AND other.number < column5
-    GROUP BY column5
+    ORDER BY other.number DESC
 """
 TARGETS: Final = "SELECT column2, other.author, other.log, other.seq FROM (VALUES"
 TARGETS_REST: Final = (
@@ -101,7 +101,8 @@ def _twins(db: sqlite3.Connection, stored: Sequence[Stored]) -> Iterator[Contrad
     """Yield the forks: another one was here before under the same author, log and number."""
     by_number = {one.number: one for one in stored}
     rows = [(*_place(one.channel, one.entry), one.number) for one in stored]
-    for number, _, other in select_for_rows(db, TWINS, rows, TWINS_REST):
+    first: dict[int, bytes] = dict(select_for_rows(db, TWINS, rows, TWINS_REST))
+    for number, other in first.items():
         one = by_number[number]
         place = _place(one.channel, one.entry)
         later = bytes.fromhex(one.entry.message_id)

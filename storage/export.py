@@ -53,6 +53,8 @@ class Summary:
     days: int
     """Days of a channel that were written, of history and of log."""
     unchanged: int
+    damaged: int = 0
+    """Messages that were left out: the disk no longer has what was stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +112,8 @@ class Exporter:
             self._note_left_out(history, channels, log, state)
             state.finish(self._note(history, state))
         unchanged = len(stored) + len(logged) - len(jobs)
-        return Summary(written[HISTORY_DIR], written[LOG_DIR], len(jobs), unchanged)
+        rows = written[HISTORY_DIR], written[LOG_DIR]
+        return Summary(*rows, len(jobs), unchanged, history.damaged)
 
     # --- What there is to do -------------------------------------------------------------------
 

@@ -206,7 +206,29 @@ CREATE TABLE clocks (
 ) STRICT, WITHOUT ROWID;
 """
 
+AUTHORS: Final = """
+-- What each author takes on this disk, counted as messages come and go; asked: whether the person
+-- was asked what to do about it.
+CREATE TABLE authors (
+    author   BLOB NOT NULL PRIMARY KEY,
+    messages INTEGER NOT NULL,
+    bytes    INTEGER NOT NULL,                          -- of their payloads
+    asked    INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+INSERT INTO authors (author, messages, bytes)
+    SELECT author, count(*), sum(length(payload)) FROM messages GROUP BY author;
+CREATE TRIGGER authors_gain AFTER INSERT ON messages BEGIN
+    INSERT INTO authors (author, messages, bytes) VALUES (new.author, 1, length(new.payload))
+        ON CONFLICT DO UPDATE SET
+            messages = messages + 1, bytes = bytes + excluded.bytes;
+END;
+CREATE TRIGGER authors_lose AFTER DELETE ON messages BEGIN
+    UPDATE authors SET messages = messages - 1, bytes = bytes - length(old.payload)
+        WHERE author = old.author;
+END;
+"""
+
 MIGRATIONS: Final[tuple[Step, ...]] = (
-    FIRST, GAPS, LOADING, CHANGES, _adopt, PEOPLE, DAMAGED, CLOCKS,
+    FIRST, GAPS, LOADING, CHANGES, _adopt, PEOPLE, DAMAGED, CLOCKS, AUTHORS,
 )  # fmt: skip
 """Step n, counted from 1, brings a database from version n - 1 to n."""

@@ -237,6 +237,11 @@ class PeerInfo:
     trust: Trust = Trust.FIRST_SEEN
     away: str = ""
     """Why it says it is away; empty while it does not. The peer's bytes: sanitise to render."""
+    waiting: int = 0
+    """Frames of it that wait until others had their turns: it sends more than is read."""
+    stored_messages: int = 0
+    stored_bytes: int = 0
+    """What it wrote that is on our disk, as of a minute ago."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,10 @@ releases nothing.
 """
 
 import random
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Final, NamedTuple, TypeAlias, get_args
 
 from sync import manager as managing
@@ -28,7 +29,13 @@ QUEUE_MAX = 20_000
 """Inputs that may wait. Drivers stop reading from peers well before (`crowded`)."""
 
 CROWDED = 2_000
-"""Waiting inputs at which a driver stops reading from peers until the queue is shorter."""
+"""Inputs waiting for their turn, not put off, at which a driver stops reading from all peers."""
+
+CROWDED_BY_ONE = 256
+OF_ONE_MIN = 16
+"""Inputs of one peer that are put off, at which a driver stops reading from it: 0.2 s of work. If
+many peers have as many, each has its share of `CROWDED`, but not fewer than 16. Who has none put
+off is read whatever the others do."""
 
 BATCH_MAX = 512
 """Inputs handled before a commit; at 0.3 ms each the screen would wait 150 ms."""
@@ -46,8 +53,14 @@ FAIR_FROM = 64
 
 PER_SECOND = 20.0
 BURST = 100.0
-"""Frames of one peer that are taken in their turn while there is a backlog. Those beyond wait until
-nobody else's are left: a flood slows down its sender, and is lost neither."""
+"""Frames of one peer that are taken as they came while there is a backlog. Those beyond wait until
+nothing else is left, and peers then have turns: a flood slows down its sender, and is not lost."""
+
+TRANSFER = "transfer of "
+"""Before the key of a peer: what it transfers waits beside what it says live."""
+
+IN_ORDER: Final = frozenset({values.TransferEnded, values.PeerGone, values.PeerJoined})
+"""What waits behind what its peer transferred before."""
 
 SURVIVORS = (
     values.Write,
@@ -157,9 +170,11 @@ class Runner:
         self.logbook: Logbook | None = None
         """Notes what comes of inputs; drivers tell it what is let out."""
         self._queue: deque[Addressed] = deque()
-        self._put_off: deque[Addressed] = deque()
-        """Frames of peers that sent more than their share, in order."""
-        self._putting_off: Counter[PeerId] = Counter()
+        self._put_off: dict[str, deque[Addressed]] = {}
+        """What came from peers that sent more than their share, of each in order; in the order of
+        their turns."""
+        self._waiting_off = 0
+        """How much that is."""
         self._claims = Claims(lambda: [group.sessions for group in self.groups.values()])
         self._shares = Buckets(PER_SECOND, BURST)
         self._rebuilt: list[ChannelId] = []
@@ -213,7 +228,15 @@ class Runner:
         """
         if self.waiting >= QUEUE_MAX:
             raise LocalError("Too much at once: wait a moment, then go on.")
-        self._queue.append(Addressed(channel, event))
+        key = self._put_off_as(event)
+        if key is None:
+            self._queue.append(Addressed(channel, event))
+            return
+        waiting = self._put_off.get(key)
+        if waiting is None:
+            waiting = self._put_off[key] = deque()
+        waiting.append(Addressed(channel, event))
+        self._waiting_off += 1
 
     def feed_all(self, event: values.Input) -> None:
         """Queue an input for every channel."""
@@ -225,12 +248,31 @@ class Runner:
     @property
     def waiting(self) -> int:
         """How many inputs wait to be handled."""
-        return len(self._queue) + len(self._put_off)
+        return len(self._queue) + self._waiting_off
 
     @property
     def crowded(self) -> bool:
         """Whether drivers should stop reading from peers for now."""
-        return self.waiting >= CROWDED
+        return len(self._queue) >= CROWDED
+
+    def is_crowded_by(self, peer: PeerId, *, transfers: bool = False) -> bool:
+        """Whether drivers should stop reading a peer's link for now, or what it transfers."""
+        if len(self._queue) >= CROWDED:
+            return True
+        waiting = self._put_off.get(TRANSFER + peer if transfers else peer)
+        if waiting is None:
+            return False
+        share = max(OF_ONE_MIN, CROWDED // len(self._put_off))
+        return len(waiting) >= min(CROWDED_BY_ONE, share)
+
+    @property
+    def backlog(self) -> dict[PeerId, int]:
+        """How many live frames of which peers wait until others had their turns."""
+        return {
+            PeerId(key): len(waiting)
+            for key, waiting in self._put_off.items()
+            if not key.startswith(TRANSFER)
+        }
 
     @property
     def busy(self) -> bool:
@@ -278,7 +320,7 @@ class Runner:
         if due is not None and due <= now:
             self._tick(now, batch)
         while self.busy and len(batch.inputs) < BATCH_MAX:
-            self._handle(self._next(now), now, batch)
+            self._handle(self._next(), now, batch)
             if batch.begin_anew or (enough is not None and enough()):
                 break
         return batch
@@ -294,12 +336,12 @@ class Runner:
             self.logbook.drop()
         waiting = [
             addressed
-            for addressed in (*self._queue, *self._put_off)
+            for addressed in chain(self._queue, *self._put_off.values())
             if addressed.channel not in states or _survives(addressed.event)
         ]
         self._queue.clear()
         self._put_off.clear()
-        self._putting_off.clear()
+        self._waiting_off = 0
         for channel, state in states.items():
             if channel not in self.groups:
                 continue  # left while the disk was read
@@ -314,28 +356,34 @@ class Runner:
                 self._queue.append(Addressed(channel, values.Audience(audience)))
         self._queue.extend(waiting)
 
-    def _next(self, now: Nanos) -> Addressed:
-        """Take the next input; a frame beyond its peer's share only where there is no other."""
-        while self._queue:
-            addressed = self._queue.popleft()
-            event = addressed.event
-            if type(event) is not values.Arrived or not self._is_beyond_share(event.peer, now):
-                return addressed
-            self._putting_off[event.peer] += 1
-            self._put_off.append(addressed)
-        addressed = self._put_off.popleft()
-        assert isinstance(addressed.event, values.Arrived)
-        peer = addressed.event.peer
-        self._putting_off[peer] -= 1
-        if not self._putting_off[peer]:
-            del self._putting_off[peer]
+    def _next(self) -> Addressed:
+        """Take the next input; what is beyond a peer's share only where there is nothing else."""
+        if self._queue:
+            return self._queue.popleft()
+        key = next(iter(self._put_off))
+        waiting = self._put_off.pop(key)
+        addressed = waiting.popleft()
+        self._waiting_off -= 1
+        if waiting:
+            self._put_off[key] = waiting  # the next turn is another's
         return addressed
 
-    def _is_beyond_share(self, peer: PeerId, now: Nanos) -> bool:
-        """Whether a frame of `peer` must wait: too many came, or others of it wait already."""
-        if peer in self._putting_off:
-            return True
-        return len(self._queue) >= FAIR_FROM and not self._shares.take(peer, now)
+    def _put_off_as(self, event: values.Input) -> str | None:
+        """Return behind what an input must wait: too much of a peer came, or waits already."""
+        kind = type(event)
+        if kind is values.Arrived:
+            key: str = event.peer  # type: ignore[union-attr]  # its type says so
+        elif kind is values.Transferred:
+            key = TRANSFER + event.peer  # type: ignore[union-attr]
+        elif kind in IN_ORDER and self._put_off:
+            key = TRANSFER + event.peer  # type: ignore[union-attr]
+            return key if key in self._put_off else None
+        else:
+            return None
+        if key in self._put_off:
+            return key
+        beyond = len(self._queue) >= FAIR_FROM and not self._shares.take(key, self._now)
+        return key if beyond else None
 
     def _tick(self, now: Nanos, batch: Batch) -> None:
         for channel, group in self.groups.items():

@@ -46,6 +46,14 @@ class Mallory:
             ]
             self.send(author.write(line, after=never_sent, lamport=lamport + 1).payload)
 
+    def flood(self, author: Author, lines: int) -> None:
+        """Send so many lines of `author` at once, each of which builds on the two before."""
+        receivers = [one.number for one in self._world.nodes if one.number != self._number]
+        for _ in range(lines):
+            lamport = self._world.now // MILLISECOND + len(author.entries) % lines
+            line = author.write("flood", after=author.entries[-2:], lamport=lamport)
+            self._world.send(self._number, line.payload, receivers)
+
     def ask(self, entries: Sequence[HistoryEntry], to: Iterable[int] | None = None) -> None:
         """Send a sync message that asks for `entries`."""
         lamport = self._world.now // MILLISECOND

@@ -165,8 +165,8 @@ class Station:
     async def offered(self, stream: SecureStream, opened: Open) -> Serve:
         raise RemoteError(f"no sessions here, for {stream.peer} neither: {opened.protocol}")
 
-    async def breathe(self) -> None:
-        return
+    async def breathe(self, peer: PeerId) -> None:
+        del peer
 
 
 @asynccontextmanager

@@ -1,12 +1,15 @@
 """Where to dial, and when: back-off, room, and what is never forgotten."""
 
+from itertools import pairwise
 from random import Random
 
 import pytest
 
-from sync.machine import HOUR, SECOND, PeerId
+from sync.machine import HOUR, MINUTE, SECOND, PeerId
 from sync.net.addresses import (
     ADDRESSES_MAX,
+    DOUBTED_PER_HOST_MAX,
+    RETRY_DOUBTED_MAX,
     RETRY_FIRST,
     RETRY_KNOWN_MAX,
     RETRY_OTHER_MAX,
@@ -171,3 +174,106 @@ def test_even_named_addresses_are_bounded() -> None:
         book.add("10.9.9.9", port, NOW, named=True)
 
     assert len(book.known) == ADDRESSES_MAX
+
+
+# --- What was only announced -------------------------------------------------------------------
+
+
+def test_of_a_host_that_is_announced_with_many_ports_one_is_dialled_at_a_time() -> None:
+    book = addresses()
+    for port in range(1, 1001):
+        book.announce("10.0.0.9", port, NOW + port)
+
+    [first] = book.due(NOW + SECOND)
+    first.dialling = True
+
+    assert first.port == 1000  # a flood is older than who comes after it
+    assert book.due(NOW + SECOND) == []
+    assert len(book.known) == DOUBTED_PER_HOST_MAX
+
+
+def test_a_host_that_never_answers_is_dialled_ever_later_however_often_it_is_announced() -> None:
+    book = addresses()
+    count = 0
+    now, dialled = NOW, []
+    while now < NOW + 2 * HOUR:
+        count += 1
+        book.announce("10.0.0.9", 1 + count % 60_000, now)
+        for candidate in book.due(now):
+            dialled.append(now)
+            book.failed(candidate, now)
+        now += SECOND
+
+    gaps = [after - before for before, after in pairwise(dialled)]
+    assert len(dialled) < 30
+    assert gaps[:3] < gaps[3:6] < gaps[6:9]
+    assert max(gaps) <= RETRY_DOUBTED_MAX + SECOND
+
+
+def test_forty_programs_that_are_behind_one_address_are_all_found_at_once() -> None:
+    book = addresses()
+    found = set()
+    for port in range(1, 41):
+        book.announce("10.0.0.2", port, NOW + port)
+        while ready := book.due(NOW + port):
+            for candidate in ready:
+                book.answered(candidate, PeerId(f"{candidate.port:064x}"), NOW + port)
+                found.add(candidate.port)
+
+    assert found == set(range(1, 41))
+
+
+def test_who_is_really_there_is_found_among_forged_ports() -> None:
+    book = addresses()
+    for port in range(1, 6):
+        book.announce("10.0.0.2", port, NOW)
+    book.announce("10.0.0.2", 46021, NOW)
+
+    dialled = set()
+    for now in range(NOW, NOW + MINUTE, SECOND):
+        for candidate in book.due(now):
+            dialled.add(candidate.port)
+            book.failed(candidate, now)
+
+    assert 46021 in dialled
+
+
+def test_once_one_of_ours_answers_at_a_host_what_else_is_announced_there_is_dialled_at_once() -> (
+    None
+):
+    book = addresses()
+    for port in (1, 2, 3):
+        book.announce("10.0.0.2", port, NOW)
+    for _ in range(5):
+        book.failed(book.announce("10.0.0.2", 1, NOW), NOW)
+    assert book.due(NOW) == []
+
+    book.answered(book.announce("10.0.0.2", 2, NOW), BOB, NOW)
+
+    assert [one.port for one in book.due(NOW)] == [3]
+
+
+def test_what_is_remembered_or_named_or_has_answered_is_in_no_doubt() -> None:
+    book = addresses()
+    remembered = book.add("10.0.0.9", 1, NOW)
+    named = book.announce("10.0.0.9", 2, NOW)
+    book.add("10.0.0.9", 2, NOW, named=True)
+    answered = book.announce("10.0.0.9", 3, NOW)
+    book.answered(answered, BOB, NOW)
+    book.failed(answered, NOW)
+    for port in range(10, 20):
+        book.failed(book.announce("10.0.0.9", port, NOW), NOW)
+
+    assert {one.port for one in book.due(NOW)} == {remembered.port, named.port}
+    assert book.announce("10.0.0.9", 3, NOW).next_at <= NOW + RETRY_FIRST
+
+
+def test_the_doubts_about_hosts_are_bounded_and_end_with_the_network() -> None:
+    book = addresses()
+    for number in range(3 * ADDRESSES_MAX):
+        candidate = book.announce(f"10.0.{number // 250}.{number % 250}", 1, NOW)
+        book.failed(candidate, NOW)
+
+    assert len(book._doubts) <= ADDRESSES_MAX
+    book.hurry(NOW)
+    assert len(book.due(NOW)) == ADDRESSES_MAX

@@ -394,7 +394,7 @@ async def test_who_floods_from_one_address_keeps_nobody_else_out(
 ) -> None:
     monkeypatch.setattr("sync.net.mesh.LINKS_MAX", 6)
     monkeypatch.setattr("sync.net.mesh.ARRIVING_MAX", 2)
-    monkeypatch.setattr("sync.net.places.CROWD", 3)
+    monkeypatch.setattr("sync.places.CROWD", 3)
     alice, bob, carol = (Station(name, "tea", "lobby") for name in ("alice", "bob", "carol"))
     bob.mesh.open.add(LOBBY)
     async with linked(alice, bob), stations(carol), AsyncExitStack() as closing:

@@ -1,6 +1,7 @@
 """What members write and call themselves, as real line mode and a real `tail` print it."""
 
 import asyncio
+import json
 from asyncio.subprocess import PIPE
 from collections.abc import Sequence
 from pathlib import Path
@@ -69,5 +70,12 @@ async def test_a_channel_that_looks_like_the_lobby_never_is_called_so(tmp_path: 
     warnings = [line for line in shown if "whose name looks the same" in line]
     assert len(warnings) == 1
     assert "It is not #lobby, " in warnings[0]
+    key = title.rstrip(",.")
+    again = "".join(f"/channel {way}\n{text}\n" for way, text in ((key, "a"), ("#l\u043ebby", "b")))
+    events = (await run(person("ann", tmp_path).plain(), said=again)).stdout.splitlines()
+    tailed = await first_lines(person("ann", tmp_path, key).command("tail"), 3)
+    messages = [one for one in map(json.loads, events) if one["event"] == "message"]
+    assert [(one["channel"], one["text"]) for one in messages] == [(key, "a"), (key, "b")]
+    assert [line.rpartition(" ")[2] for line in tailed] == ["one", "a", "b"]
     listed = [line.split()[0] for line in shown if line.startswith("  #")]
     assert len(set(listed) | {"#lobby"}) == 3

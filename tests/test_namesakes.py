@@ -1,13 +1,26 @@
 """Two who look the same in name never look the same on the screen, nor do two channels."""
 
-import pytest
+from dataclasses import replace
+from pathlib import Path
 
+import pytest
+from rich.cells import cell_len
+
+from chat_tui import panels, peers_table, reports
+from chat_tui.announcer import Announcer
+from chat_tui.commands.command import At, Result
+from chat_tui.commands.table import Commands
+from chat_tui.marks import UNICODE
 from chat_tui.namesakes import NAMES_MAX, Names, called, look_alike_key, tell_apart
 from chat_tui.plain_lines import MARK, laid, plain_name, said, tailed
+from chat_tui.settings import schema
 from sync.identity import short_fingerprint
+from sync.infos import TypistInfo
 from sync.machine import ChannelId, PeerId
-from sync.view import ChannelInfo
+from sync.view import ChannelInfo, MessageShown
+from tests import scenes
 from tests.entries import identity
+from tests.scenes import Scene
 
 BOB, EVE, CAROL = (identity(name).peer_id for name in ("bob", "eve", "carol"))
 CYRILLIC_BOB = "B\u043eb"
@@ -124,3 +137,85 @@ def test_what_an_older_chat_says_to_tail_has_keys_beside_all_names() -> None:
 
 def test_lines_that_fit_stay_as_they_are() -> None:
     assert laid("a\n\nb", MARK, 80) == f"a\n{MARK}\n{MARK}b"
+
+
+# --- Wherever people are named -------------------------------------------------------------------
+
+
+def two_bobs() -> Scene:
+    """A talk in which somebody else calls themself bob, in Cyrillic, and both have written."""
+    scene = Scene("alice", "bob", CYRILLIC_BOB)
+    scene.sleep_until(scenes.MONDAY_MORNING)
+    scene.say(1, "the real one")
+    scene.say(2, "the other one")
+    return scene
+
+
+@pytest.fixture
+def scene() -> Scene:
+    return two_bobs()
+
+
+async def done(scene: Scene, line: str) -> Result:
+    return await Commands(scene.chat).run(line, At(scene.world.channel))
+
+
+def names_of(scene: Scene) -> tuple[str, str]:
+    """How the two are to be called."""
+    _, bob, other = (node.identity.peer_id for node in scene.world.nodes)
+    return f"bob {short_fingerprint(bob)}", f"{CYRILLIC_BOB} {short_fingerprint(other)}"
+
+
+async def test_completion_and_commands_tell_them_apart(scene: Scene) -> None:
+    bob, other = names_of(scene)
+    key = bob.rpartition(" ")[2]
+
+    unclear = await done(scene, "/verify bob")
+    meant = await done(scene, f"/verify {bob}")
+    by_look = await done(scene, f"/verify {CYRILLIC_BOB} {key}")
+    by_key = await done(scene, f"/verify {key}")
+
+    assert {bob, other} <= set(Commands(scene.chat).vocabulary())
+    assert not unclear.ok
+    assert "2 are called bob: write the key instead." in unclear.text
+    assert meant.ok
+    assert meant.action == by_key.action == by_look.action
+
+
+async def test_status_typing_and_lists_tell_them_apart(scene: Scene) -> None:
+    bob, other = names_of(scene)
+    snapshot = scene.snapshot()
+    peers = [node.identity.peer_id for node in scene.world.nodes]
+    typists = (TypistInfo(peers[1], "bob"), TypistInfo(peers[2], CYRILLIC_BOB))
+    typing = replace(snapshot.channels[0], typists=typists)
+
+    assert reports.who_types(snapshot, typing) == f"{bob} and {other} are typing"
+    assert {reports.name_of(snapshot, peer) for peer in peers[1:]} == {bob, other}
+    sidebar = panels.sidebar(snapshot, None, lambda _: 0, UNICODE).plain
+    table = "\n".join(line.plain for line in peers_table.table(snapshot, 120, 0, UNICODE))
+    for shown in (bob, other):
+        assert shown in sidebar
+        assert shown in table
+    for line in sidebar.split("\n"):
+        assert cell_len(line) <= panels.SIDEBAR_WIDTH
+
+
+async def test_notices_searches_and_files_tell_them_apart(scene: Scene, tmp_path: Path) -> None:
+    bob, other = names_of(scene)
+    found = await done(scene, "/search one")
+    for kind in ("txt", "md"):
+        assert (await done(scene, f"/export {kind} {tmp_path}/talk.{kind}")).ok
+    heard: list[str] = []
+    scene.chat.settings.change(schema.ALERTS, "all")
+    scene.chat.settings.change(schema.DESKTOP, "osc9")
+    announcer = Announcer(scene.chat, heard.append, lambda: None)
+    [_, line] = await scene.chat.history.page(scene.world.channel, before=None, limit=2)
+    announcer.note(MessageShown(line))
+
+    assert f"{bob}: the real one" in found.text
+    assert f"{other}: the other one" in found.text
+    text = (tmp_path / "talk.txt").read_text()
+    assert f" {bob}: the real one\n" in text
+    assert f" {other}: the other one\n" in text
+    assert f"**{other.replace('-', chr(45))}**" in (tmp_path / "talk.md").read_text()
+    assert any(f"{other}: the other one" in one for one in heard)

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from zeroconf import ServiceInfo
 
 from sync.errors import LocalError, RemoteError, StorageError
 from sync.identity import short_fingerprint
 from sync.machine import MINUTE, SECOND, MessageId
 from sync.net.clock import draw
-from sync.net.discovery import Discovery
+from sync.net.discovery import SERVICE, TXT_VERSION, Discovery
 from sync.net.link import PROTOCOL
 from sync.net.mesh import DEAD_AFTER
 from sync.net.options import Options
@@ -246,6 +247,30 @@ async def test_after_a_jump_the_announcement_is_made_again(tmp_path: Path) -> No
             resolving.cancel()
             await listening.stop()
             await asyncio.gather(resolving, *tasks, return_exceptions=True)
+
+
+async def test_of_what_is_announced_only_addresses_of_our_own_networks_are_dialled() -> None:
+    found: list[str] = []
+    tasks: set[asyncio.Task[None]] = set()
+
+    def spawn(name: str, work: Coroutine[Any, Any, None]) -> object:
+        tasks.add(asyncio.create_task(work, name=name))
+        return None
+
+    listening = Discovery(draw(8).hex(), lambda _, address, __: found.append(address), spawn)
+    await listening.start([HOST], 1)
+    try:
+        for forged in (["10.9.9.9", "127.0.0.5"], ["192.0.2.1", "224.0.0.1", "0.0.0.0"]):
+            name = f"{draw(8).hex()}.{SERVICE}"
+            info = ServiceInfo(
+                SERVICE, name, port=46021, properties={b"v": TXT_VERSION}, parsed_addresses=forged
+            )
+            listening._report(name.removesuffix(f".{SERVICE}"), info)
+    finally:
+        await listening.stop()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    assert found == ["127.0.0.5"]
 
 
 async def test_messages_are_stamped_with_the_median_of_clocks_that_are_near(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Files of exports are looked at before Spark starts."""
 
+import os
 from pathlib import Path
 
 import pyarrow as pa
@@ -77,4 +78,14 @@ def test_the_items_of_a_list_may_have_any_name(tmp_path: Path) -> None:
     pq.write_table(schema.empty_table(), where / "a.parquet", store_schema=False)
 
     with pytest.raises(PipelineError, match="hold no rows"):
+        check_files(found)
+
+
+@pytest.mark.parametrize("name", ["part-0.parquet", "left-over"])
+def test_a_pipe_among_the_files_is_named_and_not_waited_for(tmp_path: Path, name: str) -> None:
+    found = inputs(tmp_path / "one")
+    path = export_log(found.directories[0], pa.Table.from_pylist([LOGGED], LOG))
+    os.mkfifo(path.with_name(name))
+
+    with pytest.raises(PipelineError, match=f"{name} is no ordinary file"):
         check_files(found)

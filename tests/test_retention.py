@@ -2,6 +2,7 @@
 
 from sync.group import values
 from sync.machine import DAY, SECOND, MessageId
+from sync.sds.message import Delivery
 from tests.groups import NOW, Member, only
 from tests.pairs import Pair, transfer
 
@@ -49,6 +50,20 @@ def test_what_is_older_is_not_compared_in_either_direction() -> None:
     both.run(LATER)
 
     assert mine.entry.message_id not in both.one.shown()
+
+
+def test_a_proof_acknowledges_nothing_below_the_floor_of_who_proves() -> None:
+    both, old, new = archive_and_newcomer()
+    assert set(both.one.group.sds.outgoing.pending) == {*old, *new}
+
+    for _ in range(2):  # what the first one brings, the second proves
+        both.start(both.other)
+        both.run(LATER)
+
+    assert both.other.shown() == new, "who keeps three days has them, and not what is older"
+    marks = {one: both.one.disk.rows[one].delivery for one in (*old, *new)}
+    assert {marks[one] for one in new} == {Delivery.ACKNOWLEDGED}
+    assert {marks[one] for one in old} == {Delivery.UNACKNOWLEDGED}
 
 
 def test_a_transferred_message_from_below_the_floor_is_declined_and_counted() -> None:

@@ -12,7 +12,16 @@ from sync.group.writer import Author
 from sync.identity import verify
 from sync.machine import SECOND
 from sync.membership import Membership
-from sync.runner import BATCH_MAX, BURST, CROWDED, FAIR_FROM, QUEUE_MAX, Batch, Runner
+from sync.runner import (
+    BATCH_MAX,
+    BURST,
+    CROWDED,
+    CROWDED_BY_ONE,
+    FAIR_FROM,
+    QUEUE_MAX,
+    Batch,
+    Runner,
+)
 from sync.sds.message import Delivery
 from sync.sim.disk import Disk
 from tests.entries import CHANNEL
@@ -305,7 +314,7 @@ def test_a_flood_of_valid_messages_does_not_make_the_others_wait() -> None:
 
     shown = [one.message_id for one in alice.released if isinstance(one, values.Deliver)]
     place = shown.index(honest.entry.message_id)
-    assert place == int(BURST), "only the burst that everybody may send comes before"
+    assert place == FAIR_FROM + int(BURST), "only what everybody may send comes before"
     assert len(first.inputs) == len(flood) + 1, "and nothing is lost"
     assert shown[:place] + shown[place + 1 :] == [one.entry.message_id for one in flood]
 
@@ -334,6 +343,49 @@ def test_what_was_put_off_counts_as_waiting_and_survives_a_failed_commit() -> No
 
     assert waiting >= count + 1 - BATCH_MAX
     assert len(alice.disk.log()) == count + 1 - BATCH_MAX
+
+
+def test_peers_that_flood_have_turns_and_are_read_no_further_than_their_share() -> None:
+    alice = Driver()
+    floods = {name: Writer(name) for name in ("mallory", "eve")}
+    for name, count in (("mallory", CROWDED_BY_ONE + 3 * int(BURST)), ("eve", 2 * int(BURST))):
+        for number in range(count):
+            sent = floods[name].write(f"line {number}")
+            alice.runner.feed(CHANNEL, values.Arrived(floods[name].peer_id, sent.payload))
+    carol = Writer("carol").peer_id
+    crowded = [alice.runner.is_crowded_by(one.peer_id) for one in floods.values()]
+    backlog = alice.runner.backlog
+
+    handled = [one.event for one in alice.runner.turn(NOW).inputs]
+
+    of_mallory, of_eve = (one.peer_id for one in floods.values())
+    assert crowded == [True, False]
+    assert not alice.runner.is_crowded_by(carol)
+    assert not alice.runner.crowded
+    assert set(backlog) == {of_mallory, of_eve}
+    at_once = FAIR_FROM + 2 * int(BURST)
+    last = [one.peer for one in handled[at_once:][:60] if isinstance(one, values.Arrived)]
+    assert last == [last[0], last[1]] * 30, "by turns"
+    assert set(last) == {of_mallory, of_eve}
+
+
+def test_what_a_peer_transfers_waits_beside_what_it_says_and_in_order_with_its_end() -> None:
+    alice, bob = Driver(), Writer("bob")
+    waku = b"not a message"
+    for _ in range(FAIR_FROM + 2 * int(BURST)):
+        alice.runner.feed(CHANNEL, values.Transferred(bob.peer_id, waku))
+    ends: list[values.Input] = [values.TransferEnded(bob.peer_id), values.PeerGone(bob.peer_id)]
+    ends.append(values.PeerJoined(bob.peer_id))
+    for event in ends:
+        alice.runner.feed(CHANNEL, event)
+    said = values.Arrived(bob.peer_id, bob.write("live").payload)
+    alice.runner.feed(CHANNEL, said)
+
+    handled = [one.event for one in alice.runner.turn(NOW).inputs]
+
+    assert handled[-3:] == ends
+    assert handled.index(said) == FAIR_FROM + int(BURST)
+    assert alice.runner.backlog == {}
 
 
 def test_a_channel_that_was_left_takes_nothing_more_and_comes_back_from_the_disk() -> None:

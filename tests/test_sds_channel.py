@@ -4,7 +4,9 @@ import pytest
 
 from sync.bloom import ReceivedFilter
 from sync.errors import LocalError
-from sync.machine import SECOND, Tick
+from sync.machine import HOUR, MINUTE, SECOND, Tick
+from sync.sds.causal import POURED_FOR, POURING
+from sync.sds.channel import Channel
 from sync.sds.events import (
     Broadcast,
     Delivered,
@@ -15,7 +17,7 @@ from sync.sds.events import (
     SendAgain,
     SendEphemeral,
 )
-from sync.sds.history import TIPS_MAX
+from sync.sds.history import TIPS_MAX, TORRENT_MAX
 from sync.sds.message import Kind, Message
 from sync.sds.parameters import LAN
 from tests.channels import (
@@ -61,6 +63,63 @@ def test_what_a_message_is_about_is_named_before_what_every_message_names() -> N
     assert history[:2] == names(about)
     assert history[2:] == [one for one in regular if one not in names(about)]
     assert names(say(alice, "again").causal_history)[-1] == sent.message.message_id
+
+
+def pour(alice: Channel, count: int, *, since: int = 0, bulk: bool = False) -> list[Message]:
+    """Let so many lines come within a second, each of which builds on the one before."""
+    poured = [message(f"flood {since}", sender="mallory", lamport=NOW_MS + since)]
+    for number in range(since + 1, since + count):
+        after = named(f"flood {number - 1}")
+        poured.append(message(f"flood {number}", "mallory", after, NOW_MS + number))
+    for sent in poured:
+        alice.handle(received(sent)._replace(bulk=bulk), NOW)
+    return poured
+
+
+def test_nothing_builds_on_a_torrent_until_it_is_over_for_a_while_but_it_is_acknowledged() -> None:
+    alice = channel("alice")
+    hear(alice, message("calm", lamport=NOW_MS - 1))
+    poured = [one.message_id for one in pour(alice, 3 * POURING)]
+
+    during = names(say(alice, "one").causal_history)
+    mine = names(say(alice, "two").causal_history)
+    synced = [
+        id_
+        for _, one in advance(alice, NOW + 10 * SECOND)
+        if isinstance(one, Broadcast)
+        for id_ in names(one.message.causal_history)
+    ]
+    hear(alice, message("later", sender="carol", lamport=NOW_MS + 10_000), NOW + SECOND)
+    answered = names(say(alice, "three", NOW + 11 * SECOND).causal_history)
+    after = names(say(alice, "four", NOW + POURED_FOR).causal_history)
+
+    assert not {*during, *mine, *answered} & {*poured[POURING:]}
+    assert message_id("later") in answered
+    assert {*poured} <= {*synced, *during, *mine}
+    assert len(after) == LAN.history_size
+
+
+def test_a_torrent_goes_on_over_the_turn_of_a_second_and_is_remembered_within_bounds() -> None:
+    alice = channel("alice")
+    pour(alice, 2 * POURING)
+    for number in range(2 * TORRENT_MAX):
+        more = message(f"more {number}", "mallory", lamport=NOW_MS + 100 + number)
+        alice.handle(received(more), NOW + SECOND + number)
+
+    assert message_id("more 0") not in alice.log.torrent, "the oldest are forgotten"
+    assert len(alice.log.torrent) == TORRENT_MAX
+    assert not {*names(say(alice, "hello", NOW + 2 * SECOND).causal_history)} & {*alice.log.torrent}
+
+
+def test_a_history_that_is_transferred_and_few_lines_are_no_torrent() -> None:
+    alice = channel("alice")
+
+    [*_, newest] = pour(alice, 3 * POURING, bulk=True)
+    before = names(say(alice, "one").causal_history)
+    pour(alice, POURING, since=1000)
+
+    assert newest.message_id in before
+    assert not alice.log.torrent
 
 
 def test_each_message_rises_above_the_last_even_within_a_millisecond() -> None:
@@ -255,6 +314,20 @@ def test_a_sync_message_leaves_no_trace_in_log_filter_or_clock() -> None:
     after = (list(alice.log.order), alice.filter.to_bytes(), alice.lamport, dict(alice.log.tips))
     assert after == before
     assert not alice.incoming.waiting
+
+
+def test_a_sync_message_keeps_its_incremented_lamport_time() -> None:
+    alice = channel("alice")
+    first = say(alice, "hello")
+    alice.handle(ReferenceClock(-HOUR), NOW)  # from here on every time is one above the last
+
+    effects = [effect for _, effect in advance(alice, NOW + MINUTE)]
+    syncs = [one.message.lamport for one in only(Broadcast, effects) if not one.message.content]
+    answer = say(alice, "still here", NOW + MINUTE)
+
+    times = [time for time in (first.lamport, *syncs, answer.lamport) if time is not None]
+    assert len(times) > 4
+    assert times == sorted(set(times)), "no two are alike, and the line is the latest"
 
 
 # --- Ephemeral Messages ------------------------------------------------------------------------

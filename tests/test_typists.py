@@ -8,8 +8,8 @@ from sync import ephemeral
 from sync.entry import NICK_MAX
 from sync.errors import RemoteError
 from sync.group import values
-from sync.group.typists import LASTS, TELL_EVERY, TYPISTS_MAX
-from sync.machine import SECOND, MessageId, PeerId
+from sync.group.typists import LASTS, RESTING_MAX, TELL_EVERY, TOLD_EVERY, TYPISTS_MAX, Typists
+from sync.machine import MILLISECOND, SECOND, MessageId, PeerId
 from sync.sds.message import Kind, Message
 from sync.sds.wire import decode
 from sync.sim.network import Link
@@ -113,7 +113,8 @@ def test_who_types_on_under_another_name_is_named_anew() -> None:
     alice = alice_with(BOB)
     alice.tell(typing(BOB, "bob"))
 
-    assert changes(alice.tell(typing(BOB, "robert"))) == [began(BOB, "robert")]
+    assert changes(alice.tell(typing(BOB, "robert"))) == []
+    assert changes(alice.advance(NOW + TOLD_EVERY)) == [began(BOB, "robert")]
     assert alice.group.typists.nicks == {BOB: "robert"}
 
 
@@ -268,3 +269,40 @@ def test_a_key_pressed_between_two_notices_is_no_input_of_the_engine() -> None:
 
     assert (elsewhere, due) == (0, 1)
     assert not runner.busy
+
+
+def test_a_thousand_notices_a_second_are_told_once_a_second_and_last_as_they_are() -> None:
+    typists = Typists()
+    told = []
+    for number in range(3000):
+        now = NOW + number * MILLISECOND
+        if (due := typists.deadline()) is not None and due <= now:
+            told += typists.expire(now)
+        told += typists.heard(BOB, f"bob {number}", now)
+    told += typists.expire(NOW + 4 * SECOND)
+
+    assert len(told) <= 4
+    assert told[-1] == began(BOB, "bob 2999")
+    assert typists.nicks == {BOB: "bob 2999"}
+
+
+def test_who_begins_and_stops_all_the_time_is_told_of_once_a_second() -> None:
+    typists = Typists()
+    told = 0
+    for number in range(1000):
+        told += len(typists.heard(BOB, "bob", NOW + number * MILLISECOND))
+        typists.stopped(BOB)
+
+    assert told == 1
+    assert typists.heard(BOB, "bob", NOW + SECOND) == [began(BOB, "bob")]
+
+
+def test_many_who_type_for_a_moment_are_not_remembered() -> None:
+    typists = Typists()
+    for number in range(3 * RESTING_MAX):
+        typists.heard(PeerId(f"{number:064x}"), "eve", NOW)
+        typists.stopped(PeerId(f"{number:064x}"))
+
+    assert len(typists._resting) <= RESTING_MAX
+    assert typists.expire(NOW + SECOND) == []
+    assert not typists._resting

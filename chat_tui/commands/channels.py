@@ -30,7 +30,8 @@ async def leave(chat: Chat, _rest: str, at: At) -> Result:
     info = channel_info(chat, at.channel)
     title = reports.channel_title(info)
     await chat.leave(info.channel)
-    again = f"/msg {title[1:]}" if info.direct is not None else f"/join {title}"
+    typed = reports.typed_title(info)
+    again = f"/msg {typed[1:]}" if info.direct is not None else f"/join {typed}"
     what = (
         "what they write waits with them until then"
         if info.direct is not None
@@ -60,9 +61,11 @@ async def channel(chat: Chat, rest: str, _at: At) -> Result:
     """Switch to a channel we are in."""
     wanted = required(rest, "/channel #name").casefold()
     wanted = wanted if wanted.startswith(("#", "@")) else f"#{wanted}"
-    for info in chat.snapshot().channels:
-        if reports.channel_title(info).casefold() == wanted:
-            return Result(channel=info.channel)
+    ours = chat.snapshot().channels
+    for title in (reports.channel_title, reports.typed_title):
+        for info in ours:
+            if title(info).casefold() == wanted:
+                return Result(channel=info.channel)
     how = f"/msg {wanted[1:]} opens it" if wanted.startswith("@") else f"/join {wanted} joins"
     raise LocalError(f"You are not in {wanted}. /channels lists yours; {how}.")
 
@@ -78,7 +81,8 @@ async def invite(chat: Chat, rest: str, at: At) -> Result:
     title = reports.channel_title(info)
     if info.open:
         return Result(
-            text=f"{title} is open to everybody on this network: /join {title} is enough."
+            text=f"{title} is open to everybody on this network: /join "
+            f"{reports.typed_title(info)} is enough."
         )
     code = chat.invite(info.channel)
     text = f"{invitation(title)}\n\n/join {code}"

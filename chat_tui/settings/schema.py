@@ -194,6 +194,10 @@ HISTORY_DAYS = Setting(
     "history_days", Section.PRIVACY, OrNone(Whole(1, 36_500), "everything"), None,
     "Get from others only what is at most so many days old. What is here stays here.", When.START,
 )  # fmt: skip
+ASK_ABOVE_MB = Setting(
+    "ask_above_mb", Section.PRIVACY, Whole(0, 1_000_000), 200,
+    "From how many megabytes of one author you are asked, once, whether to block them; 0 never.",
+)  # fmt: skip
 PROTOCOL_LOG = Setting(
     "protocol_log", Section.PRIVACY, Switch(), True,
     "Whether a log of which message came and went when, without its text, is kept here for "
@@ -215,7 +219,7 @@ SETTINGS: Final[tuple[Setting[Any], ...]] = (
     ALERTS, BELL, DESKTOP, TITLE, QUIET_HOURS,
     *KEY_SETTINGS.values(),
     INTERFACE, PORT, DISCOVERY, CONNECT,
-    TYPING_NOTICES, HISTORY_DAYS, PROTOCOL_LOG,
+    TYPING_NOTICES, HISTORY_DAYS, ASK_ABOVE_MB, PROTOCOL_LOG,
 )  # fmt: skip
 
 BY_NAME: Final = {setting.name: setting for setting in SETTINGS}

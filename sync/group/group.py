@@ -300,14 +300,20 @@ class Group:
         if self._holds(message.message_id):
             self.copy = message
             return []
-        return self._accept(message, stored, via=accepted.peer)
+        return self._accept(message, stored, via=accepted.peer, bulk=True)
 
     def _accept(
-        self, message: Message, stored: values.StoredMessage, *, via: PeerId | None
+        self,
+        message: Message,
+        stored: values.StoredMessage,
+        *,
+        via: PeerId | None,
+        bulk: bool = False,
     ) -> list[values.Effect]:
         """Take in a checked entry that is new: store it, and deliver it or hold it back.
 
-        It came on the link of `via`; None where it was fetched elsewhere.
+        It came on the link of `via`; None where it was fetched elsewhere. `bulk`: it is a part of a
+        history that is transferred.
         """
         from_author = message.sender_id == via
         header = stored.entry.header
@@ -329,7 +335,7 @@ class Group:
                 *self._wait_for_history(message, stored, delivery, via, direct=direct),
                 *self._beside(message, via=via),
             ]
-        received = sds.Received(message, stored.waku_hash, from_author, via)
+        received = sds.Received(message, stored.waku_hash, from_author, via, bulk)
         effects += self._sds(received, stored, delivery)
         return [*effects, *self._seek_backlink(stored, via)]
 

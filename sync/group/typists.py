@@ -16,6 +16,13 @@ TELL_EVERY: Final[Nanos] = 4 * SECOND
 LASTS: Final[Nanos] = 6 * SECOND
 """Half as long again as `TELL_EVERY`, so that a notice may be late without a flicker."""
 
+TOLD_EVERY: Final[Nanos] = SECOND
+"""Between two events that say that a peer is typing, or by which name: who changes it all the time
+is shown with the last of it."""
+
+RESTING_MAX: Final = 256
+"""Peers remembered who were told of within that time; more than there are links."""
+
 TYPISTS_MAX: Final = 16
 """Who types while these do is not noted: the screen names two, and counts the others."""
 
@@ -24,6 +31,8 @@ TYPISTS_MAX: Final = 16
 class _Typist:
     nick: str
     until: Nanos
+    told: str | None = None
+    """By which name we told of it; None if not yet."""
 
 
 class Typists:
@@ -31,6 +40,8 @@ class Typists:
 
     def __init__(self) -> None:
         self._typists: dict[PeerId, _Typist] = {}
+        self._resting: dict[PeerId, Nanos] = {}
+        """Who was told of just now, and until when nothing more is."""
         self._told_at: Nanos | None = None
 
     def __len__(self) -> int:
@@ -39,7 +50,9 @@ class Typists:
     @property
     def nicks(self) -> dict[PeerId, str]:
         """Who is typing, who began first coming first."""
-        return {peer: typist.nick for peer, typist in self._typists.items()}
+        return {
+            peer: typist.told for peer, typist in self._typists.items() if typist.told is not None
+        }
 
     # --- Our own notices -----------------------------------------------------------------------
 
@@ -58,21 +71,42 @@ class Typists:
         known = self._typists.get(peer)
         if known is None and len(self._typists) >= TYPISTS_MAX:
             return []
-        self._typists[peer] = _Typist(nick, now + LASTS)
-        if known is not None and known.nick == nick:
+        told = None if known is None else known.told
+        self._typists[peer] = _Typist(nick, now + LASTS, told)
+        return self._tell(peer, now)
+
+    def _tell(self, peer: PeerId, now: Nanos) -> list[TypingChanged]:
+        """Tell what is new of a typist, unless something was told just now."""
+        typist = self._typists[peer]
+        if typist.told == typist.nick or now < self._resting.get(peer, now):
             return []
-        return [TypingChanged(peer, nick, typing=True)]
+        typist.told = typist.nick
+        self._resting.pop(peer, None)
+        self._resting[peer] = now + TOLD_EVERY
+        if len(self._resting) > RESTING_MAX:
+            del self._resting[next(iter(self._resting))]
+        return [TypingChanged(peer, typist.nick, typing=True)]
 
     def stopped(self, peer: PeerId) -> list[TypingChanged]:
         """`peer` has sent what it wrote, or is gone."""
         known = self._typists.pop(peer, None)
-        return [] if known is None else [TypingChanged(peer, known.nick, typing=False)]
+        if known is None or known.told is None:
+            return []
+        return [TypingChanged(peer, known.told, typing=False)]
 
     def expire(self, now: Nanos) -> list[TypingChanged]:
-        """Forget those not heard of for too long."""
+        """Forget those not heard of for too long, and tell what could not be told before."""
+        self._resting = {peer: until for peer, until in self._resting.items() if until > now}
         over = [peer for peer, typist in self._typists.items() if typist.until <= now]
-        return [change for peer in over for change in self.stopped(peer)]
+        changes = [change for peer in over for change in self.stopped(peer)]
+        return changes + [change for peer in self._typists for change in self._tell(peer, now)]
 
     def deadline(self) -> Nanos | None:
         """When `expire` next has something to do."""
-        return min((typist.until for typist in self._typists.values()), default=None)
+        times = [typist.until for typist in self._typists.values()]
+        times += [
+            self._resting[peer]
+            for peer, typist in self._typists.items()
+            if typist.told != typist.nick and peer in self._resting
+        ]
+        return min(times, default=None)

@@ -1,9 +1,14 @@
-"""Addresses where peers may be, and when to dial each of them again."""
+"""Addresses where peers may be, and when to dial each of them again.
+
+Anybody on the network can announce anything, so an address that was only announced, and never
+answered, is in doubt: of one host, one port is dialled at a time, and ever later, whatever else is
+announced there, until one of ours answers.
+"""
 
 import random
 from dataclasses import dataclass, field
 
-from sync.machine import HOUR, SECOND, Nanos, PeerId
+from sync.machine import HOUR, MINUTE, SECOND, Nanos, PeerId
 
 ADDRESSES_MAX = 256
 """Addresses kept; beyond it those that never answered go first, then the oldest."""
@@ -13,6 +18,12 @@ RETRY_KNOWN_MAX: Nanos = 5 * SECOND
 
 RETRY_OTHER_MAX: Nanos = 30 * SECOND
 RETRY_FIRST: Nanos = 1 * SECOND
+
+RETRY_DOUBTED_MAX: Nanos = 10 * MINUTE
+"""The same for a host that was only announced: whoever is really there dials us as well."""
+
+DOUBTED_PER_HOST_MAX = 8
+"""Announced ports kept of a host where none of ours has answered yet, those heard of last."""
 
 STABLE_AFTER: Nanos = 10 * SECOND
 """A link that lasted less counts as a failed dial: who hangs up on us at once is left alone."""
@@ -35,6 +46,16 @@ class Candidate:
     named: bool = False
     """Whether the person named it: it is the last to be forgotten."""
     ourselves: bool = False
+    doubted: bool = False
+    """Whether it was only announced so far."""
+
+
+@dataclass(slots=True)
+class Doubt:
+    """How often dialling announced ports of a host was in vain, and when to try the next one."""
+
+    failures: int = 0
+    next_at: Nanos = 0
 
 
 @dataclass(slots=True)
@@ -43,6 +64,7 @@ class Addresses:
 
     rng: random.Random
     known: dict[tuple[str, int], Candidate] = field(default_factory=dict)
+    _doubts: dict[str, Doubt] = field(default_factory=dict)
 
     def add(self, host: str, port: int, now: Nanos, *, named: bool = False) -> Candidate:
         """Learn of an address, or that it is announced again: dial it soon."""
@@ -51,13 +73,29 @@ class Addresses:
             self._make_room()
             candidate = self.known[host, port] = Candidate(host, port, now, now)
         candidate.named |= named
+        candidate.doubted = False
         candidate.heard_at = now
         soon = now if candidate.failures == 0 or named else now + RETRY_FIRST
         candidate.next_at = min(candidate.next_at, soon)
         return candidate
 
+    def announce(self, host: str, port: int, now: Nanos) -> Candidate:
+        """Hear an address announced: dial it soon, unless what is announced there is in doubt."""
+        candidate = self.known.get((host, port))
+        if candidate is not None and not candidate.doubted:
+            return self.add(host, port, now)
+        if candidate is None:
+            doubted = [one for one in self.known.values() if one.host == host and one.doubted]
+            if len(doubted) >= DOUBTED_PER_HOST_MAX:
+                oldest = min(doubted, key=lambda one: (one.dialling, one.heard_at))
+                del self.known[oldest.host, oldest.port]
+            candidate = self.add(host, port, now)
+            candidate.doubted = True
+        candidate.heard_at = now
+        return candidate
+
     def due(self, now: Nanos) -> list[Candidate]:
-        """Return the addresses to dial now.
+        """Return the addresses to dial now, of those in doubt one of each host.
 
         Those that answered before come first, then those last heard of: a flood of forged ones is
         older than the peer that comes after it.
@@ -67,22 +105,49 @@ class Addresses:
             for candidate in self.known.values()
             if candidate.next_at <= now and not candidate.dialling and not candidate.ourselves
         ]
-        return sorted(ready, key=lambda one: (one.answered_at is None, -one.heard_at))
+        ready.sort(key=lambda one: (one.answered_at is None, one.failures, -one.heard_at))
+        tried = {one.host for one in self.known.values() if one.doubted and one.dialling}
+        due = []
+        for candidate in ready:
+            if candidate.doubted:
+                doubt = self._doubts.get(candidate.host)
+                if candidate.host in tried or (doubt is not None and doubt.next_at > now):
+                    continue
+                tried.add(candidate.host)
+            due.append(candidate)
+        return due
 
     def answered(self, candidate: Candidate, peer: PeerId, now: Nanos) -> None:
         """A link was made there."""
+        candidate.doubted = False
+        self._doubts.pop(candidate.host, None)
         candidate.peer = peer
         candidate.answered_at = now
         candidate.next_at = now + RETRY_OTHER_MAX
 
     def failed(self, candidate: Candidate, now: Nanos) -> None:
         """Nobody of ours answered, or not for long: wait longer each time, 1 s at first."""
+        if candidate.doubted:
+            self._doubt(candidate, now)
+            return
         recent = candidate.answered_at is not None and now - candidate.answered_at < HOUR
         longest = RETRY_KNOWN_MAX if recent else RETRY_OTHER_MAX
-        # A quarter is left to chance, so that a room of people does not dial in step.
-        wait = min(RETRY_FIRST << min(candidate.failures, 5), longest * 4 // 5)
+        candidate.next_at = now + self._wait(candidate.failures, longest)
         candidate.failures += 1
-        candidate.next_at = now + wait + self.rng.randrange(wait // 4 + 1)
+
+    def _doubt(self, candidate: Candidate, now: Nanos) -> None:
+        """What was announced of a host is not there: ever later for all that is."""
+        doubt = self._doubts.setdefault(candidate.host, Doubt())
+        candidate.next_at = doubt.next_at = now + self._wait(doubt.failures, RETRY_DOUBTED_MAX)
+        doubt.failures += 1
+        candidate.failures += 1
+        if len(self._doubts) > ADDRESSES_MAX:
+            del self._doubts[next(iter(self._doubts))]
+
+    def _wait(self, failures: int, longest: Nanos) -> Nanos:
+        """How long to wait; a quarter is chance, so that a room of people does not dial in step."""
+        wait = min(RETRY_FIRST << min(failures, 10), longest * 4 // 5)
+        return wait + self.rng.randrange(wait // 4 + 1)
 
     def lost(self, peer: PeerId, lasted: Nanos, now: Nanos) -> None:
         """The link to `peer` is down, after `lasted` nanoseconds: dial where it was, soon."""
@@ -97,6 +162,7 @@ class Addresses:
 
     def hurry(self, now: Nanos) -> None:
         """The network changed: forget all waiting."""
+        self._doubts.clear()
         for candidate in self.known.values():
             candidate.failures = 0
             candidate.next_at = now

@@ -1,8 +1,8 @@
 """Finding peers by mDNS: `_chat-tui._tcp.local.`, a random instance name, version and port.
 
-mDNS is a hint: it only ever adds addresses to dial. Who is there and alive, links tell; so a
-forged goodbye changes nothing, a forged address fails its handshake, and a flood of names is
-capped. Nothing announced tells who we are or what we talk about.
+mDNS is a hint: it only ever adds addresses to dial, of the networks we are on. Who is there and
+alive, links tell; so a forged goodbye changes nothing, a forged address fails its handshake, and a
+flood of names is capped. Nothing announced tells who we are or what we talk about.
 """
 
 import asyncio
@@ -18,6 +18,7 @@ from zeroconf import IPVersion, ServiceInfo, ServiceStateChange, Zeroconf
 from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZeroconf
 
 from sync.errors import LocalError
+from sync.net.interfaces import networks_of
 
 SERVICE: Final = "_chat-tui._tcp.local."
 TXT_VERSION: Final = b"1"
@@ -62,7 +63,7 @@ class Discovery:
         self._zeroconf: AsyncZeroconf | None = None
         self._browser: AsyncServiceBrowser | None = None
         self._info: ServiceInfo | None = None
-        self._loopback = False
+        self._networks: list[ipaddress.IPv4Network] = []
         self._names: OrderedDict[str, None] = OrderedDict()
         self._named = asyncio.Event()
         self._places = asyncio.Semaphore(RESOLVES_MAX)
@@ -81,7 +82,7 @@ class Discovery:
                 f"Looking for people by mDNS does not work here ({error.strerror}); "
                 "use /connect HOST:PORT to reach somebody by address."
             ) from error
-        self._loopback = any(ipaddress.ip_address(address).is_loopback for address in addresses)
+        self._networks = networks_of(addresses)
         self._info = ServiceInfo(
             SERVICE,
             f"{self.instance}.{SERVICE}",
@@ -180,8 +181,6 @@ class Discovery:
                 self._on_found(instance, address, info.port)
 
     def _is_plausible(self, address: str) -> bool:
-        """Whether a peer may be there: nobody on the network sends us to our own loopback."""
-        ip = ipaddress.ip_address(address)
-        if ip.is_loopback:
-            return self._loopback
-        return not (ip.is_multicast or ip.is_unspecified or ip.is_reserved)
+        """Whether a peer may be there: nobody on a network sends us to another one."""
+        ip = ipaddress.IPv4Address(address)
+        return any(ip in network for network in self._networks)

@@ -14,7 +14,7 @@ from typing import Final, Protocol, TypeVar
 from sync.errors import LocalError, RemoteError, StorageError
 from sync.group import values
 from sync.journal import Journal, Loaded
-from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos
+from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.net.clock import Clock
 from sync.runner import Batch, Runner, tell_looks
 from sync.sds.message import HistoryEntry
@@ -116,9 +116,9 @@ class Engine:
         if future is not None and not future.done():
             future.set_result(message_id)
 
-    async def breathe(self) -> None:
-        """Return when there is room for more from peers."""
-        while self.runner.crowded and not self._ill:
+    async def breathe(self, peer: PeerId, *, transfers: bool = False) -> None:
+        """Return when there is room for more from `peer`: on its link, or of what it transfers."""
+        while self.runner.is_crowded_by(peer, transfers=transfers) and not self._ill:
             self._calm.clear()
             await self._calm.wait()
 

@@ -1,6 +1,7 @@
 """Which network interfaces to be on: the named address, or every ordinary one."""
 
 import ipaddress
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import ifaddr
@@ -56,6 +57,20 @@ def has_ipv6_only() -> bool:
 def _is_routed(address: str) -> bool:
     found = ipaddress.ip_address(address.partition("%")[0])
     return not (found.is_loopback or found.is_link_local or found.is_multicast)
+
+
+def networks_of(addresses: Collection[str]) -> list[ipaddress.IPv4Network]:
+    """Return the networks that addresses of this computer are in; an address alone if unknown."""
+    prefixes = {
+        str(address.ip): address.network_prefix
+        for adapter in ifaddr.get_adapters()
+        for address in adapter.ips
+        if address.is_IPv4
+    }
+    return [
+        ipaddress.IPv4Network(f"{address}/{prefixes.get(address, 32)}", strict=False)
+        for address in addresses
+    ]
 
 
 def _present() -> list[Interface]:

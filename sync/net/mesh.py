@@ -3,7 +3,7 @@
 Rules:
 1. A peer is who its handshake proves; an address is only where somebody answered.
 2. A silent link is closed and dialled anew, never waited for.
-3. Whoever is on the network can make identities: where places run out, `sync.net.places` says who
+3. Whoever is on the network can make identities: where places run out, `sync.places` says who
    gives way, and who has proved no channel may send next to nothing.
 """
 
@@ -34,8 +34,8 @@ from sync.net.frames import (
 from sync.net.link import PROTOCOL, Link, superfluous
 from sync.net.listener import BlockedError, Listener, Serve, Spawn
 from sync.net.mesh_events import Events
-from sync.net.places import Holder, Standing, give_way
 from sync.net.stream import DisconnectedError, SecureStream
+from sync.places import Holder, Standing, give_way
 
 DEFAULT_PORT: Final = 46021
 
@@ -211,7 +211,7 @@ class Mesh:
                     frame = decode(data)
                     link.admit(frame, link.heard_at)
                     self._on_frame(link, frame)
-                    await self._events.breathe()
+                    await self._events.breathe(link.peer)
                     if number % FRAMES_AT_ONCE == 0:
                         await asyncio.sleep(0)
         except DisconnectedError:

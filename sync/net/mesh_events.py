@@ -39,5 +39,5 @@ class Events(Protocol):
     async def offered(self, stream: SecureStream, opened: Open) -> Serve:
         """A peer opens a connection for a session; raises `RemoteError` if it must not."""
 
-    async def breathe(self) -> None:
-        """Return when there is room for more from peers."""
+    async def breathe(self, peer: PeerId) -> None:
+        """Return when there is room for more from `peer`."""

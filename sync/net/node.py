@@ -31,6 +31,7 @@ from sync.net.addresses import Addresses
 from sync.net.clocks import Clocks
 from sync.net.discovery import INSTANCE_SIZE, Discovery
 from sync.net.engine import Engine
+from sync.net.floods import Floods
 from sync.net.frames import Open
 from sync.net.invite import is_guessable
 from sync.net.knocks import Knocks
@@ -40,12 +41,12 @@ from sync.net.mesh import Mesh
 from sync.net.online import Online
 from sync.net.options import Options
 from sync.net.outlet import Outlet
-from sync.net.places import Standing
 from sync.net.roster import Roster
 from sync.net.sessions import SessionStreams
 from sync.net.stream import SecureStream
 from sync.net.ticking import Ticking
 from sync.net.trace import SEED_SIZE, Began, Drew, Trace
+from sync.places import Standing
 from sync.runner import Runner
 from sync.sds.message import HistoryEntry
 from sync.show import channel_info, clock_info, info_of, session_infos
@@ -139,7 +140,9 @@ class Node:
             self.clocks,
             listener,
             self._flush_trace,
+            self._look_for_floods,
         )
+        self._floods = Floods(self.mesh.nick_of)
         self._tasks: asyncio.TaskGroup | None = None
 
     def _draw_log(self) -> int:
@@ -325,6 +328,10 @@ class Node:
         self._trace.close()
         self._tap.stop()
 
+    def _look_for_floods(self) -> None:
+        for notice in self._floods.look(self._runner.backlog, self.clock.now()):
+            self.notify(notice)
+
     def _flush_trace(self) -> None:
         try:
             self._trace.flush()
@@ -354,7 +361,7 @@ class Node:
 
     def _on_found(self, instance: str, host: str, port: int) -> None:
         """An address to dial; of two who find each other, the smaller name dials first."""
-        candidate = self.mesh.addresses.add(host, port, self.clock.now())
+        candidate = self.mesh.addresses.announce(host, port, self.clock.now())
         if self._discovery.instance > instance and candidate.answered_at is None:
             candidate.next_at = max(candidate.next_at, self.clock.now() + 300 * MILLISECOND)
         self.mesh.dial_due()
@@ -463,9 +470,9 @@ class Node:
         """See `sync.net.mesh_events.Events`."""
         return await self.streams.offered(stream, opened)
 
-    async def breathe(self) -> None:
-        """Return when there is room for more from peers."""
-        await self._engine.breathe()
+    async def breathe(self, peer: PeerId, *, transfers: bool = False) -> None:
+        """Return when there is room for more from `peer`."""
+        await self._engine.breathe(peer, transfers=transfers)
 
     def feed(self, channel: ChannelId, event: values.Input) -> None:
         """Give an input to the channel's machines."""
@@ -543,7 +550,9 @@ class Node:
                     for channel, group in groups.items()
                 ]
             ),
-            peers=self._roster.peers(syncing, self.clock.wall() - self.clock.now()),
+            peers=self._roster.peers(
+                syncing, self.clock.wall() - self.clock.now(), self._runner.backlog
+            ),
             sessions=session_infos(groups.values()),
             trace=self._trace.recent(50),
             longest_block_ns=self._engine.longest_slice,

@@ -1,10 +1,11 @@
 """Who has been here: what the UI knows of each peer, and what each was refused."""
 
 from collections import Counter
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from dataclasses import replace
 from typing import Final
 
+from sync.buckets import Buckets
 from sync.identity import short_fingerprint
 from sync.machine import SECOND, Nanos, PeerId
 from sync.net.mesh import Mesh
@@ -15,6 +16,10 @@ PEERS_MAX: Final = 1024
 
 REFUSED_MAX: Final = 256
 """Names kept in the count of what was refused."""
+
+SHOWN_PER_SECOND: Final = 1.0
+SHOWN_BURST: Final = 5.0
+"""Events about one peer: who comes and goes all the time is shown as it is in the end."""
 
 SILENT_MAX: Final[Nanos] = SECOND
 """How long a peer may share a channel without a name; then it is shown without one."""
@@ -28,6 +33,9 @@ class Roster:
         self._mesh = mesh
         self._peers: dict[PeerId, PeerInfo] = {}
         self._silent: dict[PeerId, Nanos] = {}
+        self._shows = Buckets(SHOWN_PER_SECOND, SHOWN_BURST)
+        self._unshown: set[PeerId] = set()
+        """Of whom something is new that is shown a little later."""
 
     def refused(self, who: str) -> None:
         """Count one bad input of a peer or an address."""
@@ -43,7 +51,7 @@ class Roster:
         before = self._peers.get(peer)
         up = self._mesh.shares(peer)
         nick = self._mesh.nick_of(peer)
-        if before is None or before.state is PeerState.DOWN:
+        if (before is None or before.state is PeerState.DOWN) and peer not in self._unshown:
             if not up:
                 self._silent.pop(peer, None)
                 return None  # none of ours, or gone before it told its nick
@@ -61,22 +69,33 @@ class Roster:
             away=self._mesh.away_of(peer),
         )
         self._remember(info)
-        if before is not None and _told(before) == _told(info):
+        if before is not None and _told(before) == _told(info) and peer not in self._unshown:
             return None
+        if not self._shows.take(peer, now):
+            self._unshown.add(peer)
+            return None
+        self._unshown.discard(peer)
         return PeerShown(peer, info.nick, info.state, info.away)
 
     def overdue(self, now: Nanos) -> list[PeerShown]:
-        """Return what the UI should hear of those who do not tell their nick."""
-        waiting = [peer for peer, since in self._silent.items() if now - since >= SILENT_MAX]
+        """Return what the UI should hear of who tells no nick, or changed too often."""
+        waiting = [*self._unshown]
+        waiting += [peer for peer, since in self._silent.items() if now - since >= SILENT_MAX]
         shown = [self.update(peer, now) for peer in waiting]
         return [each for each in shown if each is not None]
 
-    def peers(self, syncing: Set[PeerId], wall_offset: Nanos) -> tuple[PeerInfo, ...]:
+    def peers(
+        self, syncing: Set[PeerId], wall_offset: Nanos, backlog: Mapping[PeerId, int]
+    ) -> tuple[PeerInfo, ...]:
         """Return everybody, with what their links measure now.
 
-        `wall_offset` is how far our wall clock is ahead of the machines' clock.
+        `wall_offset` is how far our wall clock is ahead of the machines' clock; `backlog` has how
+        many frames of whom wait.
         """
-        return tuple([self._info(info, syncing, wall_offset) for info in self._peers.values()])
+        infos = [self._info(info, syncing, wall_offset) for info in self._peers.values()]
+        if backlog:
+            infos = [replace(one, waiting=backlog.get(one.peer, 0)) for one in infos]
+        return tuple(infos)
 
     def _info(self, info: PeerInfo, syncing: Set[PeerId], wall_offset: Nanos) -> PeerInfo:
         link = self._mesh.link_to(info.peer)
@@ -97,7 +116,9 @@ class Roster:
         self._peers[info.peer] = info
         if len(self._peers) > PEERS_MAX:
             gone = [one.peer for one in self._peers.values() if one.state is PeerState.DOWN]
-            del self._peers[gone[0] if gone else next(iter(self._peers))]
+            forgotten = gone[0] if gone else next(iter(self._peers))
+            del self._peers[forgotten]
+            self._unshown.discard(forgotten)
 
 
 def _told(info: PeerInfo) -> tuple[PeerState, str, str]:

@@ -5,7 +5,7 @@ of a whole history never stands before a line of chat.
 
 Rules:
 1. A transfer or a check needs a session that goes on with that peer in that channel.
-2. Where places run out, `sync.net.places` says who gives way; who must wait asks again later.
+2. Where places run out, `sync.places` says who gives way; who must wait asks again later.
 3. Nothing is waited for longer than the machines of a session wait.
 """
 
@@ -27,8 +27,8 @@ from sync.net.frames import Open, Proof, encode
 from sync.net.link import Link, read_proof
 from sync.net.listener import Serve, Spawn
 from sync.net.membership import Membership
-from sync.net.places import Holder, Places, Standing
 from sync.net.stream import HANDSHAKE_DEADLINE, SecureStream
+from sync.places import Holder, Places, Standing
 from sync.waku.check_message import CHECK
 from sync.waku.message import RECONCILIATION, TRANSFER, WakuMessage, content_topic, pubsub_topic
 from sync.waku.wire import encode_transfer
@@ -100,8 +100,8 @@ class Host(Protocol):
     def pushed(self, channel: ChannelId, peer: PeerId, payload: bytes) -> None:
         """Note a message that is pushed to a peer."""
 
-    async def breathe(self) -> None:
-        """Return when there is room for more from peers."""
+    async def breathe(self, peer: PeerId, *, transfers: bool = False) -> None:
+        """Return when there is room for more from `peer`, or of what it transfers."""
 
 
 @dataclass(slots=True)
@@ -346,7 +346,7 @@ class SessionStreams:
     ) -> None:
         while (payload := await stream.receive()) is not None:
             self._host.feed(channel, values.SessionPayload(session, payload))
-            await self._host.breathe()
+            await self._host.breathe(stream.peer)
 
     async def _read_transfer(self, channel: ChannelId, stream: SecureStream) -> None:
         stream.limit_frames(TRANSFER_FRAME_MAX)
@@ -356,7 +356,7 @@ class SessionStreams:
             while batch := await self._next_batch(channel, stream):
                 for payload in batch:
                     self._host.feed(channel, values.Transferred(stream.peer, payload))
-                    await self._host.breathe()
+                    await self._host.breathe(stream.peer, transfers=True)
         except RemoteError:
             if stream in self._transfers.get(key, ()):
                 raise  # else it was us who closed it

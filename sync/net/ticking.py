@@ -32,6 +32,7 @@ class Ticking:
         clocks: is told when our clock was set, or the computer slept.
         tell: takes note of an event.
         flush_trace: writes down what was traced, once a second.
+        look_for_floods: tells who sends more than is taken in, once a second.
     """
 
     clock: Clock
@@ -41,6 +42,7 @@ class Ticking:
     clocks: Clocks
     tell: Callable[[Event], None]
     flush_trace: Callable[[], None]
+    look_for_floods: Callable[[], None]
 
     async def tick_forever(self) -> None:
         """Tick until cancelled."""
@@ -64,6 +66,7 @@ class Ticking:
                 self.tell(shown)
             if ticks % 4 == 0:
                 self.flush_trace()
+                self.look_for_floods()
 
     async def _after_jump(self, gap: Nanos, step: Nanos) -> None:
         """The computer slept, or its clock was set: begin anew with everybody."""

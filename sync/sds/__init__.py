@@ -86,4 +86,6 @@ How we read them and where we differ; the reasons at length are in DECISIONS.md:
 - D27 Room for what is missing, and turns in asking for it, are shared by the links names came on.
 - D28 Filter and request beside a message that waits (parked, or for history) count when it comes;
   its causal history does when it takes its place.
+- D29 Content messages build on nothing that came on one link faster than anybody reads (20 a s)
+  until it is over for a minute: they would wait wherever that waits. Sync messages name it.
 """

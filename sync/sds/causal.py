@@ -6,6 +6,7 @@ Rules:
 """
 
 from collections.abc import Collection
+from typing import Final
 
 from sync.bloom import RollingBloomFilter
 from sync.machine import SECOND, MessageId, Nanos, PeerId
@@ -20,6 +21,13 @@ from sync.sds.repairs import Repairs
 FORGONE_MAX = 10_000
 """Ids remembered that count as met though they are not here; 2 MB. The oldest are looked for again
 if somebody names them."""
+
+POURING: Final = 20
+"""Messages that came on one link within a second, from which on they are a torrent: as many as are
+taken in their turn while others wait (`sync.runner`)."""
+
+POURED_FOR: Nanos = 60 * SECOND
+"""How long after the last of a torrent nothing builds on it: somebody slower may still read it."""
 
 SLEPT: Nanos = 10 * SECOND
 """A sweep that comes this late means that the computer slept: nobody could be asked meanwhile."""
@@ -40,6 +48,12 @@ class Causal:
         """What is here and waits for its time, outside of this machine, whose limits bound it."""
         self.coming: Collection[bytes] = frozenset()
         """Retrieval hints of what is on its way without being asked for."""
+        self._came: dict[PeerId, int] = {}
+        """How many messages came on each link since `_came_since`, a second ago at most."""
+        self._pouring: frozenset[PeerId] = frozenset()
+        """On which links it was a torrent in the second before that."""
+        self._came_since: Nanos = 0
+        self._poured_at: Nanos = 0
         self.forgone: dict[MessageId, None] = {}
         """What counts as met though it is not here."""
         self._me = me
@@ -68,6 +82,23 @@ class Causal:
             return missing + self._deliver([content])
         held: list[Effect] = [Held(message_id), *missing]
         return held if instead is None else held + self._deliver([instead])
+
+    def count(self, message_id: MessageId, via: PeerId, now: Nanos) -> None:
+        """Note a new message that came live on the link of `via`: too many are a torrent."""
+        came = self._came
+        if now - self._came_since >= SECOND:
+            self._pouring = frozenset([one for one, count in came.items() if count > POURING])
+            came.clear()
+            self._came_since = now
+        came[via] = count = came.get(via, 0) + 1
+        if count > POURING or via in self._pouring:
+            self._poured_at = now
+            self.log.pours(message_id)
+
+    def calm(self, now: Nanos) -> None:
+        """Build on the messages of a torrent again, once it has been over for a while."""
+        if self.log.torrent and now - self._poured_at >= POURED_FOR:
+            self.log.torrent.clear()
 
     def _unknown(self, history: History, named_by: str) -> dict[MessageId, HistoryEntry]:
         """Return what is named there and not in the log; a message does not wait for itself."""

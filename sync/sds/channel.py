@@ -165,6 +165,7 @@ class Channel:
 
     def _on_send(self, event: Send, now: Nanos) -> list[Effect]:
         me, lamport = self.me, self.next_lamport(now)
+        self._causal.calm(now)
         history = self.history(event.names)
         sealed = self._seal(lamport, history, event.body)
         self._causal.lamport = lamport
@@ -221,6 +222,8 @@ class Channel:
         if self._causal.holds(message_id):
             self._heard_again(event, now)
             return effects
+        if event.via is not None and not event.bulk:
+            self._causal.count(message_id, event.via, now)
         content = Content(
             message_id,
             sender,

@@ -63,13 +63,14 @@ class Received(NamedTuple):
     """Input: a message, checked by the caller. `hint` is its own retrieval hint.
 
     `from_author`: it came straight from its sender, so its filter counts, and a sync message. `via`
-    is whose link it came on; None where it was fetched elsewhere.
+    is whose link it came on; None where it was fetched elsewhere. `bulk`: it is part of a history.
     """
 
     message: Message
     hint: bytes | None
     from_author: bool
     via: PeerId | None = None
+    bulk: bool = False
 
 
 @dataclass(frozen=True, slots=True)

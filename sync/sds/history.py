@@ -17,6 +17,9 @@ TIPS_MAX = 512
 OWED_MAX = 100_000
 """Messages kept that we owe an acknowledgement; beyond it the oldest are left to resending."""
 
+TORRENT_MAX = 1024
+"""Messages of a torrent remembered: more than there are tips, and the newest, to choose from."""
+
 Place: TypeAlias = tuple[int, HistoryEntry]
 """(lamport, entry); an entry begins with its id, so places are ordered as the log is."""
 
@@ -27,14 +30,18 @@ class Log:
 
     `order` holds them all. `tips` are messages that no message names: what our next message builds
     on. `owed` are messages of others that no other author has named: what our next sync message
-    acknowledges.
+    acknowledges. `torrent` are messages that came faster than anybody reads: no content message
+    builds on them, or it would wait wherever they do; sync messages acknowledge them.
     """
 
     me: PeerId
     order: OrderedLog = field(default_factory=OrderedLog)
     tips: dict[MessageId, Place] = field(default_factory=dict)
     owed: dict[MessageId, HistoryEntry] = field(default_factory=dict)
+    torrent: dict[MessageId, None] = field(default_factory=dict)
     _newest: list[Place] = field(default_factory=list)
+    _calm: list[Place] = field(default_factory=list)
+    """While there is a torrent: the newest of all other messages."""
     _turn: int = 0
     """Where among the tips, if they are many, the next sync message goes on naming them."""
 
@@ -61,6 +68,17 @@ class Log:
         if is_tip:
             self._add_tip(place)
         self._remember(place)
+        if self.torrent and entry.message_id not in self.torrent:
+            insort(self._calm, place)
+            del self._calm[:-HISTORY_MAX]
+
+    def pours(self, message_id: MessageId) -> None:
+        """Build on this one only when the torrent that it is part of has been over for a while."""
+        if not self.torrent:
+            self._calm = list(self._newest)
+        self.torrent[message_id] = None
+        if len(self.torrent) > TORRENT_MAX:
+            del self.torrent[next(iter(self.torrent))]
 
     def owe(self, entry: HistoryEntry) -> None:
         """Name `entry` in our next sync message: its author does not know that we have it."""
@@ -89,9 +107,12 @@ class Log:
 
     def content_history(self, size: int) -> tuple[HistoryEntry, ...]:
         """Return the newest tips, then the newest messages, up to `size`, oldest first."""
-        if self._in_line():
-            return self._last(size)
         newest, tips = self._newest, self.tips
+        if self.torrent:
+            newest = self._calm
+            tips = {id_: place for id_, place in tips.items() if id_ not in self.torrent}
+        elif self._in_line():
+            return self._last(size)
         chosen = nlargest(size, tips.values()) if len(tips) > size else list(tips.values())
         for place in reversed(newest):
             if len(chosen) >= size:

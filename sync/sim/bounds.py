@@ -3,7 +3,7 @@
 One walk finds them all: from the runner through every object of ours down to each dictionary, list,
 set, heap and array. `BOUNDS` names a bound for each; a table without one is an error of ours.
 Tables that follow what the disk holds are bounded by that, those that follow links by their number:
-who is linked is decided elsewhere, by `sync.net.places` where people run it.
+who is linked is decided elsewhere, by `sync.places` where people run it.
 """
 
 from array import array
@@ -103,6 +103,8 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Aside.replaced": _stored,
     "AuthorLog._ids": lambda scale: 32 * scale.stored,
     "Buckets._levels": buckets.KEYS_MAX,
+    "Causal._came": lambda scale: 2 * scale.links + 64,  # within a second
+    "Causal._pouring": lambda scale: 2 * scale.links + 64,
     "Causal.aside": _stored,
     "Causal.coming": lambda scale: loading.LEFT_MAX + scale.sessions * WANTED_MAX,
     "Causal.forgone": causal.FORGONE_MAX,
@@ -124,6 +126,8 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Loading.ids": _stored,
     "Loading.in_vain": loading.LEFT_MAX,
     "Loading.left": loading.LEFT_MAX,
+    "Log._calm": message.HISTORY_MAX,
+    "Log.torrent": history.TORRENT_MAX,
     "Log._newest": message.HISTORY_MAX,
     "Log.owed": history.OWED_MAX,
     "Log.tips": history.TIPS_MAX,
@@ -165,6 +169,7 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Transfer._got": WANTED_MAX,
     "Transfer._missing": WANTED_MAX,
     "Transfer._waiting": transfer.WAITING_MAX,
+    "Typists._resting": typists.RESTING_MAX,
     "Typists._typists": typists.TYPISTS_MAX,
     "Writer._waiting": lambda scale: 2 * scale.stored + writer.FORGET_FROM,
     "Answering.answers": answering.ANSWERS_MAX,

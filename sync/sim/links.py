@@ -12,6 +12,7 @@ from typing import Protocol
 
 from sync.group import values
 from sync.machine import SECOND, Nanos
+from sync.places import Holder, Standing, give_way
 from sync.sim.network import Network
 from sync.sim.node import Node
 from sync.sim.pongs import Pongs
@@ -36,7 +37,7 @@ class Surroundings:
     feed_channel: FeedChannel
     rooms: Rooms
     most: int | None = None
-    """How many links a node has at once; further ones are refused."""
+    """How many links a node has at once; beyond, somebody gives way."""
 
     def feed(self, node: Node, event: values.Input) -> None:
         """Give a node an input that is the same for every channel."""
@@ -77,6 +78,8 @@ class Mesh:
 
     def __init__(self, around: Surroundings, *, telling: bool = False) -> None:
         self._around = around
+        self._since: dict[tuple[int, int], Nanos] = {}
+        """When each link was made, by the numbers of its ends, rising."""
         self.pongs = Pongs(
             around.nodes, around.timeline, around.rng, around.feed_channel, around.rooms
         )
@@ -158,8 +161,9 @@ class Mesh:
     def _join(self, one: Node, other: Node) -> None:
         around = self._around
         channels = shared(around.rooms, one.number, other.number)
-        if not channels or self._is_full(one, other) or self._is_full(other, one):
+        if not channels:
             return
+        self._since[_pair(one, other)] = around.timeline.now
         one.join(other.number)
         other.join(one.number)
         for channel in channels:
@@ -167,6 +171,8 @@ class Mesh:
             around.feed_channel(other, values.PeerJoined(one.identity.peer_id), channel)
         self.pongs.tell(one, other)
         self.pongs.tell(other, one)
+        for node in (one, other):
+            self._make_room(node)
 
     def _leave(self, one: Node, other: Node) -> None:
         one.leave(other.number)
@@ -176,10 +182,28 @@ class Mesh:
             around.feed_channel(one, values.PeerGone(other.identity.peer_id), channel)
             around.feed_channel(other, values.PeerGone(one.identity.peer_id), channel)
 
-    def _is_full(self, node: Node, newcomer: Node) -> bool:
-        """Whether a node has no place for another link."""
+    def _make_room(self, node: Node) -> None:
+        """Take down the links of those who give way, where a node has too many (`sync.places`)."""
         most = self._around.most
-        return most is not None and len(node.joined - {newcomer.number}) >= most
+        if most is None or node.is_alias or len(node.joined) <= most:
+            return
+        others = [self._around.nodes[number] for number in node.hearers]
+        holders = [
+            Holder(
+                other.number,
+                str(other.host),
+                self._standing(node, other),
+                self._since[_pair(node, other)],
+            )
+            for other in others
+        ]
+        for number in give_way(holders, most):
+            self._leave(node, self._around.nodes[number])
+
+    def _standing(self, node: Node, other: Node) -> Standing:
+        """Whoever shares a further channel is a member; the first one is open to all."""
+        common = shared(self._around.rooms, node.number, other.number)
+        return Standing.MEMBER if len(common) > 1 else Standing.OPEN
 
 
 class Air:
@@ -241,6 +265,10 @@ class Air:
 
     def _tell_audience(self, node: Node) -> None:
         self._around.feed(node, values.Audience(self._around.network.size - 1))
+
+
+def _pair(one: Node, other: Node) -> tuple[int, int]:
+    return min(one.number, other.number), max(one.number, other.number)
 
 
 def _linked(one: Node, other: Node) -> bool:

@@ -4,7 +4,6 @@ import hashlib
 from collections import Counter, deque
 from dataclasses import dataclass, field
 
-from sync.group import values
 from sync.group.values import SessionId
 from sync.identity import Identity
 from sync.logbook import Logbook
@@ -32,36 +31,35 @@ class Stream:
 
 @dataclass(slots=True)
 class Unread:
-    """What came while its receiver was busy, in order; links hold so many bytes and no more."""
+    """What came while its receiver read nothing of its sender, of each in order.
 
-    inputs: deque[tuple[int, int, Addressed]] = field(default_factory=deque)
-    """(number of the sender, bytes, input)."""
+    A link holds so many bytes and no more.
+    """
+
+    inputs: dict[int, deque[tuple[int, Addressed]]] = field(default_factory=dict)
+    """(bytes, input), by the number of the sender."""
     size: Counter[int] = field(default_factory=Counter)
     """Bytes, by sender."""
 
     def add(self, sender: int, size: int, addressed: Addressed) -> int:
         """Keep an input; returns how many bytes of its sender wait now."""
-        self.inputs.append((sender, size, addressed))
+        self.inputs.setdefault(sender, deque()).append((size, addressed))
         self.size[sender] += size
         return self.size[sender]
 
-    def take(self) -> Addressed:
-        """Return the first one."""
-        sender, size, addressed = self.inputs.popleft()
+    def take(self, sender: int) -> Addressed:
+        """Return the first one of a sender of whom there is one."""
+        waiting = self.inputs[sender]
+        size, addressed = waiting.popleft()
         self.size[sender] -= size
+        if not waiting:
+            self.forget(sender)
         return addressed
 
     def forget(self, sender: int) -> None:
-        """The link to a sender is gone, with what was on it; its session streams are not."""
-        kept = [
-            one
-            for one in self.inputs
-            if one[0] != sender or not isinstance(one[2].event, values.Arrived)
-        ]
-        self.inputs = deque(kept)
-        self.size = Counter()
-        for number, size, _ in kept:
-            self.size[number] += size
+        """The link to a sender is gone, with what was on it."""
+        self.inputs.pop(sender, None)
+        self.size.pop(sender, None)
 
 
 @dataclass(slots=True)
@@ -70,6 +68,8 @@ class Node:
 
     number: int
     identity: Identity
+    host: int
+    """The number of the node whose address it has: its own, but for aliases."""
     disks: dict[ChannelId, Disk]
     """What it holds of every channel it is in, the first channel of its world first."""
     runner: Runner | None = None
@@ -82,7 +82,7 @@ class Node:
     committing: Batch | None = None
     """What it is handling or committing; until that is done it does nothing else."""
     loading: bool = False
-    """Whether it has just begun to load its history, which fills a turn."""
+    """Whether it has begun and not loaded its history yet, which fills a turn."""
     unread: Unread = field(default_factory=Unread)
     wake_at: Nanos | None = None
     clock_offset: Nanos = 0

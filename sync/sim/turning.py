@@ -43,7 +43,8 @@ class Turning:
 
     Attributes:
         work: what handling one input takes; a turn ends after `SLICE` of it, and after a start with
-            the loading of the history alone. 0: turns take no time, and handle what there is.
+            each input up to the loading of the history. 0: turns take no time, and handle what
+            there is.
         crash: stops a node as a power cut does.
         clock_judged: hears that a node follows somebody else's clock, or nobody's any more.
         tells_clocks: says whether any clock is or was wrong, so that all are told.
@@ -126,16 +127,20 @@ class Turning:
     def arrive(self, node: Node, sender: int, size: int, addressed: Addressed) -> bool:
         """Give a node what came over the network; returns whether its link has become too full.
 
-        Who is crowded reads nothing: what comes waits on the way to it.
+        Who is crowded by somebody reads nothing of them: what comes waits on the way.
         """
         runner = node.runner
         assert runner is not None
-        if runner.crowded or node.unread.inputs:
+        if sender in node.unread.inputs or self._is_crowded_by(node, sender):
             return node.unread.add(sender, size, addressed) > QUEUED_MAX
         runner.feed(*addressed)
         if node.committing is None:
             self.turn(node)
         return False
+
+    def _is_crowded_by(self, node: Node, sender: int) -> bool:
+        assert node.runner is not None
+        return node.runner.is_crowded_by(self.outlet.nodes[sender].identity.peer_id)
 
     def wake(self, node: Node, at: Nanos) -> None:
         """Let a node look at `at` what there is to do."""
@@ -160,7 +165,7 @@ class Turning:
         """One turn of the runner: handle what waits, then commit, which takes a while."""
         assert node.runner is not None
         batch = node.runner.turn(self.time.now + node.machine_offset, self._enough(node))
-        node.loading = False
+        node.loading = node.loading and not any(map(_loads, batch.inputs))
         if batch.failures:
             self._note_failures(node, batch)
         took = len(batch.inputs) * self.work
@@ -288,8 +293,9 @@ class Turning:
         """Sleep until the next input or deadline."""
         runner = node.runner
         assert runner is not None
-        while node.unread.inputs and not runner.crowded:
-            runner.feed(*node.unread.take())
+        for sender in list(node.unread.inputs):
+            while sender in node.unread.inputs and not self._is_crowded_by(node, sender):
+                runner.feed(*node.unread.take(sender))
         if runner.busy:
             self.wake(node, self.time.now)
         elif (due := runner.deadline()) is not None:
@@ -304,6 +310,11 @@ def channel_of(record: values.Record) -> ChannelId:
 def _is_up_with(node: Node, batch: Batch) -> bool:
     """Whether a node has not crashed since it began to commit a batch."""
     return node.committing is batch and node.runner is not None
+
+
+def _loads(addressed: Addressed) -> bool:
+    """Whether an input is the history of a channel, of which a long one fills a turn."""
+    return isinstance(addressed.event, values.Restored)
 
 
 def _reads(release: Release) -> bool:

@@ -60,7 +60,7 @@ class Terms:
     Attributes:
         rooms: further channels, each with the numbers of those who are in it; all are in the first.
         work: what handling an input takes, so that turns end early and queues fill; 0 for nothing.
-        links_max: how many links a node has at once; None for as many as there are others.
+        links_max: how many links a node has at once, then somebody gives way; None for any number.
         streams_max: how many session streams a node takes part in at once.
         hostile: how many of the nodes are hostile, the last ones; of them nothing is asked.
     """
@@ -128,7 +128,7 @@ class World:
         self._tokens = 0
         self._clocks_differ = any(clocks)
         self.nodes = [self._new_node(number) for number in range(size)]
-        self.nodes += [Node(number, identity_of(seed, number), {}) for number in range(size, total)]
+        self.nodes += [self._alias(number, size) for number in range(size, total)]
         for room in self.rooms.values():
             room.witness.honest.update(node.identity.peer_id for node in self.honest)
         self.streams = Streams(
@@ -222,6 +222,12 @@ class World:
     def gate(self) -> Gate:
         """Reads and checks what any of the nodes sends in the first channel."""
         return self._gate
+
+    def send(self, number: int, payload: bytes, receivers: Sequence[int]) -> None:
+        """Put any bytes on the links from node `number`, in the first channel."""
+        room = self.rooms[CHANNEL]
+        said = values.Arrived(self.nodes[number].identity.peer_id, payload)
+        self._outlet.send(Frame(number, room, said, None), receivers)
 
     def record(self, recording: Recording) -> None:
         """Have the nodes keep protocol logs from now on."""
@@ -487,7 +493,12 @@ class World:
             for channel, room in self.rooms.items()
             if number in room.members
         }
-        return Node(number, who, disks)
+        return Node(number, who, number, disks)
+
+    def _alias(self, number: int, size: int) -> Node:
+        """Return another identity of a hostile member, at the same address."""
+        host = self.hostile_from + (number - size) // ALIASES
+        return Node(number, identity_of(self.seed, number), host, {})
 
     def _start(self, node: Node) -> None:
         if self._recording is not None:
