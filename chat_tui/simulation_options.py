@@ -11,7 +11,7 @@ HOSTILE_MAX: Final = 10
 
 
 class ActsOption(click.Option):
-    """An option whose help names all hostile acts; they are imported only when help is asked for."""
+    """An option whose help names all hostile acts; help alone imports them."""
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """Return the option and its help, as click prints them."""
