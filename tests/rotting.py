@@ -8,7 +8,9 @@ FLIPPED = 0x01
 """One bit: a letter stays a letter, so that nothing but a hash can tell."""
 
 
-def rot(path: Path, text: str, *, replaced: bytes = b"", offset: int = 0) -> None:
+def rot(
+    path: Path, text: str, *, replaced: bytes = b"", offset: int = 0, message_id: str = ""
+) -> None:
     """Flip a bit of the one stored message that has `text`, in the row where its bytes are.
 
     Args:
@@ -16,10 +18,12 @@ def rot(path: Path, text: str, *, replaced: bytes = b"", offset: int = 0) -> Non
         text: what the message says; the bit is in its first letter.
         replaced: what to look for instead, in the message that has `text`.
         offset: how many bytes further on the bit is.
+        message_id: which message, where `text` does not tell.
     """
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         found = db.execute(
-            "SELECT number, payload FROM messages WHERE instr(payload, ?)", (text.encode(),)
+            "SELECT number, payload FROM messages WHERE instr(payload, ?)",
+            ((message_id or text).encode(),),
         ).fetchall()
         [(number, payload)] = found
         at = payload.index(replaced or text.encode()) + offset

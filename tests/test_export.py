@@ -41,6 +41,7 @@ from tests.exports import (
     received,
     written,
 )
+from tests.rotting import rot
 from tests.stores import delivered, membership
 
 # --- What is in it -----------------------------------------------------------------------------
@@ -64,6 +65,19 @@ async def test_history_is_exported_as_it_is_held(tmp_path: Path) -> None:
         assert row["signature"] == message.entry.signature
         assert row["body"] == message.entry.body
         assert (row["node"], row["channel"], row["delivered"]) == (owner.peer_id, CHANNEL, True)
+
+
+async def test_what_the_disk_has_damaged_is_left_out_and_counted(tmp_path: Path) -> None:
+    owner, messages = Owner(tmp_path), history(10)
+    await owner.hold(delivered(*messages))
+    bad = messages[-1].entry
+    rot(owner.directory / "chat.db", "", replaced=bad.signature, message_id=bad.message_id)
+
+    summary = owner.export(tmp_path / "out")
+    rows = read(tmp_path / "out", HISTORY_DIR)
+
+    assert (summary.messages, summary.damaged) == (9, 1)
+    assert bad.message_id not in {row["message_id"].hex() for row in rows}
 
 
 async def test_the_signed_header_says_what_the_columns_say(tmp_path: Path) -> None:

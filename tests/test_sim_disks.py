@@ -85,9 +85,13 @@ def test_without_an_entry_of_our_log_no_number_is_signed_twice() -> None:
     own = [one for _, one in disk.log() if disk.rows[one].message.entry.header.author == disk.me]
     before = disk.log_number
     world.rot(OWNER, own[-2:])
+    world.partition({OWNER}, {0, 2})  # so that nobody tells it what it has lost
     world.give(OWNER, Damaged(tuple(own[-2:])))
+    world.run(5 * SECOND)
     world.write(OWNER, "written meanwhile")
-    world.run(MINUTE)
+    world.run(5 * SECOND)
+    world.heal()
+    world.run(2 * MINUTE)
 
     assert told.discarded == own[-2:]
     assert disk.log_number != before

@@ -43,7 +43,8 @@ Where we differ (`division.STRICT` does not do the first two):
 - A payload stays within 1 MiB and 16,384 ids. A range whose items no longer fit goes back as a
   fingerprint; of an item set that asks for more than fits the beginning is answered, and the rest
   goes back as a fingerprint; a payload with no room for another range ends with one fingerprint
-  over all that is left. Any peer that answers ranges one by one copes.
+  over all that is left. Any peer that answers ranges one by one copes; we go on there with what it
+  had said before (`backlog.Backlog`), and do not begin anew at the top.
 - Fingerprints are never answered by an item set marked `reconciled`, which other implementations
   do where they hold nothing: it saves a round, but we would not learn what we lack.
 - An XOR fingerprint is no proof: 257 hashes always contain a subset that XORs to zero, so who

@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 
 from sync.ranges import HASH_BYTES, ORIGIN, ZERO_HASH, OrderedSet, Places, SyncId, rungs
+from sync.waku.backlog import Backlog
 from sync.waku.division import ITEMS_MAX, PART, Divider, Division, Parameters
 from sync.waku.message import (
     BOUND_HASH_BYTES_MAX,
@@ -125,6 +126,7 @@ class Answerer:
         self._local = local
         self._parameters = parameters
         self._divider = Divider(local, parameters)
+        self._backlog = Backlog()
         self._reserve = max(parameters.wide_partitions, parameters.partitions) + 3 * RUNGS_MAX
         """Ranges it may take to answer one more, and then to end the payload."""
 
@@ -143,27 +145,37 @@ class Answerer:
         if floor > ORIGIN:
             received = self._above(floor, received, answer)
         if received:
-            self._answer_all(received, answer, first=first)
+            self._answer_all(self._backlog.resumed(received), answer, first=first)
         answer.skip_to(end)
         return answer
 
     def _answer_all(self, received: Ranges, answer: Answer, *, first: bool) -> None:
-        places = self._places(received)
+        """Answer range by range; what does not fit, or is too much for one payload, is put off."""
+        looked_at = received.first(RANGES_MAX)
+        places = self._places(looked_at)
         counts: list[int] = (places[1:] - places[:-1]).sum(axis=1).tolist()
-        differs, divisions = self._divider.compare(received, places, first=first)
-        items = [at for at, one in enumerate(received.contents) if isinstance(one, Items)]
+        differs, divisions, full_at = self._divider.compare(looked_at, places, first=first)
+        items = [at for at, one in enumerate(looked_at.contents) if isinstance(one, Items)]
         for at in sorted((*differs, *items)):
-            bounds = received.bounds(at)
-            content = received.contents[at]
-            if not answer.has_room(self._reserve):
-                self._ask_for_the_rest(Bounds(bounds.lower, received.upper(-1)), answer)
-                break
+            bounds = looked_at.bounds(at)
+            content = looked_at.contents[at]
+            if not answer.has_room(self._reserve) or at == full_at:
+                self._put_off(received, at, answer)
+                return
             if isinstance(content, Items):
                 self._answer_items(bounds, content, places[at : at + 2], counts[at], answer)
             elif at in divisions:
                 self._add_parts(bounds, divisions[at], answer)
             else:
                 self._add_items(bounds, places[at : at + 2], counts[at], answer)
+        if len(looked_at) < len(received):
+            self._put_off(received, len(looked_at), answer)
+
+    def _put_off(self, received: Ranges, first: int, answer: Answer) -> None:
+        """Answer the range of this number, and all behind it, in later payloads."""
+        lower = received.bounds(first).lower
+        self._ask_for_the_rest(Bounds(lower, received.upper(-1)), answer)
+        self._backlog.keep(received, first)
 
     def _above(self, floor: SyncId, received: Ranges, answer: Answer) -> Ranges:
         """Skip what is below `floor`; returns the ranges above it, after a `Skip` up to there.

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sync.machine import Nanos
-from sync.ranges import ZERO_HASH, OrderedSet, Places, SyncId
-from sync.waku.message import Bounds, Ranges
+from sync.ranges import HASH_BYTES, ZERO_HASH, OrderedSet, Places, SyncId
+from sync.waku.message import RANGES_MAX, Bounds, Ranges
 
 Counts: TypeAlias = NDArray[np.intp]
 Weights: TypeAlias = NDArray[np.float64]
@@ -111,27 +111,33 @@ class Divider:
 
     def compare(
         self, received: Ranges, places: Places, *, first: bool
-    ) -> tuple[list[int], dict[int, Division]]:
-        """Return which ranges have another fingerprint here, and the parts of those to divide."""
+    ) -> tuple[list[int], dict[int, Division], int | None]:
+        """Return which ranges have another fingerprint here, and the parts of those to divide.
+
+        The last result is from which range on they are left out, as they do not fit in a payload.
+        """
         theirs = [one for one in received.contents if isinstance(one, bytes)]
         if not theirs:
-            return [], {}
+            return [], {}, None
         at = np.array([at for at, one in enumerate(received.contents) if isinstance(one, bytes)])
         lower, upper = places[at], places[at + 1]
         ours = self._local.fingerprints(lower, upper)
-        words = np.frombuffer(b"".join(theirs), np.uint64).reshape(ours.shape)
+        known = [one or bytes(HASH_BYTES) for one in theirs]
+        words = np.frombuffer(b"".join(known), np.uint64).reshape(ours.shape)
         differs = (ours != words).any(axis=1)
+        differs[[number for number, one in enumerate(theirs) if not one]] = True
         if not differs.any():
-            return [], {}
+            return [], {}, None
         parts = self._parts((upper - lower).sum(axis=1), differs, first=first)
+        fits = np.cumsum(np.where(differs & (parts > 1), parts, 0)) <= RANGES_MAX
         divisions: dict[int, Division] = {}
         for each in sorted({*parts[differs].tolist()} - {1}):
-            chosen = np.flatnonzero(differs & (parts == each))
+            chosen = np.flatnonzero(differs & (parts == each) & fits)
             numbers = at[chosen].tolist()
             bounds = [received.bounds(one) for one in numbers]
             cut = self._cut(bounds, lower[chosen], upper[chosen], each)
             divisions |= zip(numbers, cut, strict=True)
-        return at[differs].tolist(), divisions
+        return at[differs].tolist(), divisions, None if fits.all() else int(at[~fits][0])
 
     def _parts(self, counts: Counts, differs: NDArray[np.bool_], *, first: bool) -> Counts:
         """Return into how many parts to divide ranges that differ; 1 sends the items at once."""

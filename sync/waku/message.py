@@ -145,6 +145,18 @@ class Ranges:
         """Return the bounds of range `at`."""
         return Bounds(self.upper(at - 1) if at else ORIGIN, self.upper(at))
 
+    def first(self, count: int) -> "Ranges":
+        """Return the first so many of them."""
+        if len(self) <= count:
+            return self
+        hashes = {at: one for at, one in self.hashes.items() if at < count}
+        return Ranges(self.timestamps[:count], hashes, self.contents[:count])
+
+    def extend(self, timestamps: list[Nanos], contents: list[Content]) -> None:
+        """Add ranges that reach on to these bounds, which have no hashes."""
+        self.timestamps += timestamps
+        self.contents += contents
+
     def append(self, upper: SyncId, content: Content) -> None:
         """Add a range that reaches from the last one up to `upper`."""
         if upper.hash != ZERO_HASH:
