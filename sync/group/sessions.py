@@ -137,12 +137,13 @@ class Sessions:
                 assert_never(event)
 
     def deadline(self) -> Nanos | None:
-        """When the next session has waited too long."""
+        """When the next session has waited too long, or the grace of one that is over ends."""
+        grace = self._late.deadline()
         if not self.by_peer:
-            return None
+            return grace
         times = (session.deadline() for session in self.by_peer.values())
         due = min((time for time in times if time is not None), default=None)
-        return earlier(due, self._shares.deadline(self.by_peer))
+        return earlier(earlier(due, grace), self._shares.deadline(self.by_peer))
 
     @property
     def busy(self) -> bool:
