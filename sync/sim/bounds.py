@@ -99,6 +99,7 @@ def _looked_for(scale: Scale) -> int:
 
 
 BOUNDS: Final[dict[str, Bound]] = {
+    "Aside._followed_by": _links,
     "Aside._warned": aside.WARNED_MAX,
     "Aside.replaced": _stored,
     "AuthorLog._ids": lambda scale: 32 * scale.stored,
