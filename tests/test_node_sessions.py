@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sync.errors import RemoteError
-from sync.machine import SECOND, PeerId
+from sync.machine import SECOND, ChannelId, PeerId
 from sync.net.clock import draw_key
 from sync.net.frames import Open, Proof, encode
 from sync.net.listener import STRANGERS_PER_ADDRESS_MAX
@@ -67,6 +67,43 @@ async def test_who_comes_late_gets_three_thousand_messages(tmp_path: Path) -> No
             assert bob.shown(SyncShown)[-1].bytes_in > len(lines) * 100
             assert bob.shown(SyncShown)[-1].elapsed_ns > 0
             assert 0 < bob.node.snapshot().longest_block_ns < SECOND
+
+
+async def test_who_comes_late_among_three_fetches_what_they_share_about_once(
+    tmp_path: Path,
+) -> None:
+    lines = texts(2_000)
+    async with AsyncExitStack() as stack:
+        alice, bob, carol, late = [
+            await stack.enter_async_context(host(tmp_path, name, "tea"))
+            for name in ("alice", "bob", "carol", "late")
+        ]
+        await write_all(alice, lines)
+        for other in (bob, carol):
+            await meet(alice, other)
+        await until(
+            lambda: all(len(other.texts()) == len(lines) for other in (bob, carol)),
+            "they share everything",
+        )
+        pushed = {one.name: counted(one) for one in (alice, bob, carol)}
+
+        await meet(late, alice, bob, carol)
+        await until(lambda: len(late.texts()) == len(lines), "the late one has everything")
+
+        assert sum(map(len, pushed.values())) < 1.5 * len(lines)
+
+
+def counted(sender: Host) -> list[bytes]:
+    """The messages that a node pushes from now on."""
+    sent: list[bytes] = []
+    tell = sender.node.pushed
+
+    def pushed(channel: ChannelId, peer: PeerId, payload: bytes) -> None:
+        sent.append(payload)
+        tell(channel, peer, payload)
+
+    sender.node.pushed = pushed  # type: ignore[method-assign]
+    return sent
 
 
 async def test_a_transfer_that_is_cut_is_repeated_until_all_is_there(tmp_path: Path) -> None:
