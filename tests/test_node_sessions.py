@@ -246,19 +246,21 @@ async def test_a_session_is_not_read_while_its_payloads_wait(
     monkeypatch.setattr("sync.runner.PAYLOADS_MAX", 0)  # they always wait
     again = Ranges.of([Fingerprint(EVERYTHING, b"\1" * 32)])
     payload = encode_ranges(RangesData(CLUSTER, (shard(TEA),), again))
-    async with host(tmp_path, "bob", "tea") as bob:
-        async with session(bob, RECONCILIATION, TEA_SECRET) as eve:
-            assert isinstance(await next_frame(eve), Proof)
-            eve.send_batch([payload] * 10)
-            sessions = bob.node._runner.groups[TEA].sessions.by_peer
-            await until(lambda: EVE in sessions and sessions[EVE].payloads, "the first is read")
-            for number in range(3):  # turns of the engine
-                await bob.write(TEA, f"line {number}")
+    async with (
+        host(tmp_path, "bob", "tea") as bob,
+        session(bob, RECONCILIATION, TEA_SECRET) as eve,
+    ):
+        assert isinstance(await next_frame(eve), Proof)
+        eve.send_batch([payload] * 10)
+        sessions = bob.node._runner.groups[TEA].sessions.by_peer
+        await until(lambda: EVE in sessions and sessions[EVE].payloads, "the first is read")
+        for number in range(3):  # turns of the engine
+            await bob.write(TEA, f"line {number}")
 
-            assert sessions[EVE].payloads == 2  # one received, one sent
-            monkeypatch.setattr("sync.runner.PAYLOADS_MAX", 100)
-            await bob.write(TEA, "another turn")
-            await until(lambda: sessions[EVE].payloads == 20, "the others follow")
+        assert sessions[EVE].payloads == 2  # one received, one sent
+        monkeypatch.setattr("sync.runner.PAYLOADS_MAX", 100)
+        await bob.write(TEA, "another turn")
+        await until(lambda: sessions[EVE].payloads == 20, "the others follow")
 
 
 async def test_of_peers_that_are_pushed_to_a_friend_comes_before_guests(tmp_path: Path) -> None:
