@@ -101,7 +101,7 @@ class People:
         node.knocks.on_direct = lambda peer, noise_key: self._put(_Wished(peer, noise_key))
         node.mesh.blocked.update(self.book.blocked())
         node.mesh.verified.update(self.book.verified())
-        node.mesh.met.update(self.book.met_before(self._clock.wall() - STANDING_AFTER))
+        node.mesh.met.update(self.book.met_before(self._clock.wall(), STANDING_AFTER))
 
     @property
     def _node(self) -> "Node":
