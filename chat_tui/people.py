@@ -238,6 +238,7 @@ class People:
         await self._store.answer_warnings(peer, now)
         self.book.verify(peer, nick, now)
         self._node.mesh.verified.add(peer)
+        self._node.clocks.heard(peer)
         self._say(peer)
 
     async def trust(self, peer: PeerId) -> None:

@@ -19,6 +19,7 @@ from sync.runner import (
     CROWDED,
     CROWDED_BY_ONE,
     FAIR_FROM,
+    PAYLOADS_MAX,
     QUEUE_MAX,
     Batch,
     Runner,
@@ -262,6 +263,21 @@ def test_the_queue_is_crowded_long_before_it_is_full() -> None:
     assert (calm, crowded) == (False, True)
     with pytest.raises(LocalError, match="wait a moment"):
         alice.write(1)
+
+
+def test_a_session_is_read_no_further_than_two_payloads() -> None:
+    alice = Driver()
+    crowded = []
+    for _ in range(PAYLOADS_MAX):
+        alice.runner.feed(CHANNEL, values.SessionPayload(7, b""))
+        crowded.append(alice.runner.is_crowded_by_session(7))
+    others = alice.runner.is_crowded_by_session(8)
+    alice.runner.turn(NOW)
+
+    assert crowded == [False, True]
+    assert not others
+    assert not alice.runner.is_crowded_by_session(7)
+    assert not alice.runner._payloads
 
 
 def test_every_input_is_traced_with_its_effects() -> None:

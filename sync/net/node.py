@@ -472,6 +472,10 @@ class Node:
         """Return when there is room for more from `peer`."""
         await self._engine.breathe(peer, transfers=transfers)
 
+    async def breathe_session(self, session: values.SessionId) -> None:
+        """See `sync.net.sessions.Host`."""
+        await self._engine.breathe_session(session)
+
     def feed(self, channel: ChannelId, event: values.Input) -> None:
         """Give an input to the channel's machines."""
         match event:
