@@ -26,6 +26,7 @@ from sync.runner import (
 )
 from sync.sds.message import Delivery
 from sync.sim.disk import Disk
+from sync.weights import BYTES_CROWDED, BYTES_OF_ONE
 from tests.entries import CHANNEL
 from tests.entries import Author as Writer
 from tests.groups import NOW
@@ -384,6 +385,61 @@ def test_peers_that_flood_have_turns_and_are_read_no_further_than_their_share() 
     last = [one.peer for one in handled[at_once:][:60] if isinstance(one, values.Arrived)]
     assert last == [last[0], last[1]] * 30, "by turns"
     assert set(last) == {of_mallory, of_eve}
+
+
+def feed_large(alice: Driver, name: str, size: int, at_most: int) -> int:
+    """Feed frames of a peer until it is not read any more; returns their bytes."""
+    peer, fed = Writer(name).peer_id, 0
+    while not alice.runner.is_crowded_by(peer) and fed < at_most:
+        alice.runner.feed(CHANNEL, values.Arrived(peer, bytes(size)))
+        fed += size
+    return fed
+
+
+def test_of_large_frames_no_more_bytes_wait_than_the_share_of_their_sender() -> None:
+    alice, large = Driver(), 256 * 1024
+    of_mallory = feed_large(alice, "mallory", large, 64 * large)
+    of_many = [feed_large(alice, f"eve {number}", large, 64 * large) for number in range(100)]
+    carol = Writer("carol").peer_id
+
+    assert of_mallory == BYTES_OF_ONE
+    assert sum(of_many) + of_mallory < BYTES_CROWDED + large
+    assert alice.runner.crowded, "so many peers have taken all there is"
+    while alice.runner.busy:
+        alice.turn()
+
+    assert not alice.runner.crowded
+    assert not alice.runner.is_crowded_by(carol)
+    assert not alice.runner.is_crowded_by(Writer("mallory").peer_id)
+
+
+def test_a_session_and_a_transfer_have_shares_of_bytes_of_their_own() -> None:
+    alice, mallory = Driver(), Writer("mallory").peer_id
+    feed_large(alice, "mallory", 1024 * 1024, BYTES_CROWDED)
+    alice.runner.feed(CHANNEL, values.SessionPayload(7, bytes(BYTES_OF_ONE)))
+    alice.runner.feed(CHANNEL, values.Transferred(mallory, b"little"))
+
+    assert alice.runner.is_crowded_by(mallory)
+    assert alice.runner.is_crowded_by_session(7)
+    assert not alice.runner.is_crowded_by(mallory, transfers=True)
+    assert not alice.runner.is_crowded_by_session(8)
+
+
+def test_what_survives_a_failed_commit_still_counts_by_its_bytes() -> None:
+    alice = Driver()
+    alice.write(1)
+    for _ in range(BATCH_MAX):
+        alice.runner.feed(CHANNEL, values.Typing("alice"))
+    alice.runner.feed(CHANNEL, values.Arrived(Writer("eve").peer_id, bytes(BYTES_OF_ONE)))
+    alice.disk.full = True
+    alice.turn()
+    crowded = alice.runner.is_crowded_by(Writer("eve").peer_id)
+    alice.disk.full = False
+    while alice.runner.busy:
+        alice.turn()
+
+    assert crowded
+    assert not alice.runner.is_crowded_by(Writer("eve").peer_id)
 
 
 def test_what_a_peer_transfers_waits_beside_what_it_says_and_in_order_with_its_end() -> None:

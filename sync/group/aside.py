@@ -157,6 +157,8 @@ class Aside:
 
     def next_at(self) -> Nanos | None:
         """When, by the machines' clock, the next one is let in."""
+        if not len(self):
+            return None  # nearly always
         due = self.parked.next_at() if self.reference.ruling.judges else None
         due = None if due is None else due - self.offset
         question, waiting = self.reference.ruling.question, self.waiting.next_at()
