@@ -54,7 +54,7 @@ NO_CLOCK: Final = (
     "This computer's clock cannot be right: it is before this program was released, or after 2100. "
     "Set it."
 )
-HOLDS: Final = "It holds until this clock is set, or the difference changes by 5 minutes."
+HOLDS: Final = "It holds until your clock is set, or the difference changes by 5 minutes."
 
 
 def length(distance: Nanos) -> str:
@@ -77,7 +77,7 @@ def asked(snapshot: Snapshot, question: ClockQuestion) -> str:
     ]
     says = "says" if len(voters) == 1 else "say"
     way = "behind" if question.ahead_ns > 0 else "ahead"
-    return f"{_listed(voters)} {says} this computer's clock is {length(question.ahead_ns)} {way}."
+    return f"{_listed(voters)} {says} your clock is {length(question.ahead_ns)} {way}."
 
 
 def band(snapshot: Snapshot, chosen: Chosen = USUAL) -> list[str]:
@@ -108,7 +108,7 @@ def answered(snapshot: Snapshot, question: ClockQuestion, *, follow: bool) -> st
     """Return what an answer has done."""
     them = _names(snapshot, question.voters)
     if not follow:
-        return f"You stay with this computer's clock, and do not follow {them}. {HOLDS}"
+        return f"You stay with your clock, and do not follow {them}. {HOLDS}"
     aside = f" {_set_aside(question)}." if question.sets_aside else ""
     return f"You follow {them}: what you write bears their time.{aside} {HOLDS}"
 
@@ -148,9 +148,9 @@ class ClockNews:
 
 
 ANSWERS: Final = {
-    ClockAnswer.FOLLOW: "What you write bears the others' time, not this computer's.",
-    ClockAnswer.STAY: "You stay with this computer's clock, though the others' differ.",
-    ClockAnswer.NONE: "What you write bears this computer's time again.",
+    ClockAnswer.FOLLOW: "What you write bears the others' time, not that of your clock.",
+    ClockAnswer.STAY: "You stay with your clock, though the others' differ.",
+    ClockAnswer.NONE: "What you write bears the time of your clock again.",
 }
 
 
@@ -163,8 +163,8 @@ def _settled(snapshot: Snapshot, question: ClockQuestion) -> str:
         return f"{_names(snapshot, question.voters)} left: nothing is asked about the clock now."
     if far:
         follow = "follows" if len(far) == 1 else "follow"
-        return f"{_names(snapshot, far)} {follow} this computer's clock now: nothing is left to do."
-    return f"This computer's clock and {_names(snapshot, here)} agree now: the question is settled."
+        return f"{_names(snapshot, far)} {follow} your clock now: nothing is left to do."
+    return f"Your clock and {_names(snapshot, here)} agree now: nothing is left to do."
 
 
 def ahead(snapshot: Snapshot, event: AheadShown) -> str:
@@ -207,7 +207,7 @@ def _seen_late(snapshot: Snapshot, info: ChannelInfo) -> str:
         return ""
     names = _listed([called(snapshot, peer.peer, peer.nick) for peer in late])
     behind = length(max(-(peer.clock_offset_ns or 0) for peer in late))
-    return f"{names} may see what you write only in {behind}: by this clock it is later; /clock."
+    return f"{names} may see what you write only in {behind}: by your clock it is later; /clock."
 
 
 def state(snapshot: Snapshot) -> list[str]:

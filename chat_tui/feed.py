@@ -151,6 +151,7 @@ class Feed:
                     changes = self.conversation(line.channel).arrive(line)
                     self._changed(line.channel, changes, shown, news)
                     self._count_mention(line, unread)
+                    news.around |= line.parked
                 case LineChanged() | DeliveryShown() | ReplacedShown():
                     self._changed(*self._change(event), shown, news)
                 case TrustShown(hidden=True):

@@ -124,6 +124,9 @@ EDITED: Final = "(edited)"
 DELETED: Final = "deleted by its author"
 """What is said in place of the text of a message that its author has hidden."""
 
+REPLACED: Final = "replaced: its author has written it anew"
+"""What is said in place of the text of a message that another one stands for."""
+
 WAITING: Final = "waiting"
 """What is said of a message while nobody is there whom it could be sent to."""
 

@@ -156,8 +156,9 @@ class Conversation:
     def hide(self, message_id: MessageId) -> list[Change]:
         """Forget a message that was replaced by another one."""
         self._parked.take(message_id)
+        changes = self._show_parked()
         index = self.index_of(message_id)
-        return self._show_parked() + ([] if index is None else self._forget(index, 1))
+        return changes if index is None else [*changes, *self._forget(index, 1)]
 
     def settle(self, message_id: MessageId, delivery: Delivery) -> list[Change]:
         """Show the new delivery state of an own message."""

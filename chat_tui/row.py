@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from chat_tui.actions import as_shown
-from chat_tui.marks import DELETED
+from chat_tui.marks import DELETED, REPLACED
 from chat_tui.text import clean_nick, clean_text
 from sync.view import Line
 
@@ -69,4 +69,6 @@ Change: TypeAlias = Inserted | Removed | Changed
 
 def shown_text(line: Line) -> str:
     """Return what stands where the text of a message does."""
-    return DELETED if line.deleted else as_shown(clean_nick(line.nick), clean_text(line.text))
+    if line.deleted:
+        return REPLACED if line.replaced else DELETED
+    return as_shown(clean_nick(line.nick), clean_text(line.text))

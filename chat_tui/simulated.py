@@ -9,13 +9,12 @@ from chat_tui.reports import name_of
 from chat_tui.settings.preferences import Preferences
 from chat_tui.settings.schema import TYPING_NOTICES
 from chat_tui.trust import TrustBook
-from sync.changes import Change, change_of
+from sync.changes import Change
 from sync.errors import LocalError
 from sync.group.ingest import outline_of_entry
 from sync.group.values import AskAgain, SendAgain, Written
 from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.runner import Release, Runner
-from sync.show import text_of
 from sync.sim.view import SimulatedView
 from sync.sim.world import World
 from sync.view import Event, History, Inspection, Snapshot, Trust
@@ -122,13 +121,10 @@ class SimulatedChat:
             LocalError: it does not wait for anything.
         """
         runner = self._runner(channel)
-        node = self._world.nodes[self._number]
         if message_id in runner.groups[channel].aside.own():
-            entry = node.disk.load(message_id).entry
-            change = change_of(entry)
-            if change is not None:
-                return await self._change(channel, change)
-            return await self.write(channel, text_of(entry).text)
+            return await self._written(
+                channel, lambda: self._world.write_anew(self._number, message_id)
+            )
         if message_id not in runner.groups[channel].sds.outgoing.pending:
             raise LocalError("That message is not waiting: it was received, or is not yours.")
         runner.feed(channel, SendAgain(message_id))

@@ -6,20 +6,27 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from sync.sim.hostile_acts import ACTS
-
 HOSTILE_MAX: Final = 10
 """Each has a dozen aliases with links of their own; there is no link for everybody beyond."""
+
+
+class ActsOption(click.Option):
+    """An option whose help names all hostile acts; help alone imports them."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return the option and its help, as click prints them."""
+        from sync.sim.hostile_acts import ACTS
+
+        record = super().get_help_record(ctx)
+        assert record is not None, "the option is not hidden"
+        *others, last = ACTS
+        return record[0], record[1].replace("{acts}", f"{', '.join(others)}, {last}")
+
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 PERCENT: Final = click.FloatRange(0, 90)
 NOT_NEGATIVE: Final = click.FloatRange(0)
-
-
-def _acts() -> str:
-    *others, last = ACTS
-    return f"{', '.join(others)}, {last}"
 
 
 def simulation_options(command: F) -> F:
@@ -59,7 +66,8 @@ def simulation_options(command: F) -> F:
             {
                 "default": 0,
                 "type": click.IntRange(0, HOSTILE_MAX),
-                "help": f"How many of the people are hostile. They do all of this: {_acts()}.",
+                "cls": ActsOption,
+                "help": "How many of the people are hostile. They do all of this: {acts}.",
             },
         ),
         (

@@ -7,7 +7,7 @@ releases nothing.
 """
 
 import random
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -36,6 +36,10 @@ OF_ONE_MIN = 16
 """Inputs of one peer that are put off, at which a driver stops reading from it: 0.2 s of work. If
 many peers have as many, each has its share of `CROWDED`, but not fewer than 16. Who has none put
 off is read whatever the others do."""
+
+PAYLOADS_MAX = 2
+"""Payloads of one session that wait, at which a driver stops reading it: up to 1 MiB each, and an
+honest peer sends the next one after our answer."""
 
 BATCH_MAX = 512
 """Inputs handled before a commit; at 0.3 ms each the screen would wait 150 ms."""
@@ -170,6 +174,8 @@ class Runner:
         self.logbook: Logbook | None = None
         """Notes what comes of inputs; drivers tell it what is let out."""
         self._queue: deque[Addressed] = deque()
+        self._payloads: Counter[values.SessionId] = Counter()
+        """How many payloads of each session are among them."""
         self._put_off: dict[str, deque[Addressed]] = {}
         """What came from peers that sent more than their share, of each in order; in the order of
         their turns."""
@@ -231,6 +237,8 @@ class Runner:
         key = self._put_off_as(event)
         if key is None:
             self._queue.append(Addressed(channel, event))
+            if isinstance(event, values.SessionPayload):
+                self._payloads[event.session] += 1
             return
         waiting = self._put_off.get(key)
         if waiting is None:
@@ -264,6 +272,10 @@ class Runner:
             return False
         share = max(OF_ONE_MIN, CROWDED // len(self._put_off))
         return len(waiting) >= min(CROWDED_BY_ONE, share)
+
+    def is_crowded_by_session(self, session: values.SessionId) -> bool:
+        """Whether drivers should stop reading the stream of a session for now."""
+        return self._payloads[session] >= PAYLOADS_MAX
 
     @property
     def backlog(self) -> dict[PeerId, int]:
@@ -355,11 +367,17 @@ class Runner:
             if audience:
                 self._queue.append(Addressed(channel, values.Audience(audience)))
         self._queue.extend(waiting)
+        self._payloads = Counter(
+            one.event.session for one in waiting if isinstance(one.event, values.SessionPayload)
+        )
 
     def _next(self) -> Addressed:
         """Take the next input; what is beyond a peer's share only where there is nothing else."""
         if self._queue:
-            return self._queue.popleft()
+            addressed = self._queue.popleft()
+            if isinstance(addressed.event, values.SessionPayload):
+                self._payloads -= Counter((addressed.event.session,))
+            return addressed
         key = next(iter(self._put_off))
         waiting = self._put_off.pop(key)
         addressed = waiting.popleft()

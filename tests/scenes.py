@@ -19,6 +19,7 @@ from chat_tui.marks import UNICODE, Glyphs
 from chat_tui.simulated import SimulatedChat
 from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND, Nanos
 from sync.sim.network import Link
+from sync.sim.walls import Person
 from sync.sim.world import EPOCH, Terms, World
 from sync.view import ChannelInfo, Snapshot
 
@@ -48,6 +49,7 @@ IN_MANY_SCRIPTS: Final = (
 )
 """What dave and carol say when they come in the morning."""
 
+DAY: Final[Nanos] = 24 * HOUR
 PART: Final = 12
 """Lines of those that come at once: fewer than the screen has."""
 
@@ -197,6 +199,28 @@ def empty() -> Scene:
     """Alice and bob, before anybody has said anything."""
     scene = Scene("alice", "bob")
     scene.sleep_until(MONDAY_MORNING)
+    return scene
+
+
+def doubted(*wrong: int, ahead: Nanos = DAY) -> Scene:
+    """Alice, bob and carol, who know each other; the clocks of some are a day ahead."""
+    scene = Scene("alice", "bob", "carol")
+    for node in scene.world.nodes:
+        node.wall.person = Person.NEVER_ANSWERS
+    scene.sleep_until(MONDAY_MORNING)
+    scene.say(BOB, "good morning, the demo is at three")
+    for number in wrong:
+        scene.world.set_clock(number, ahead)
+    scene.world.run(10 * SECOND)
+    return scene
+
+
+def ahead_of_time() -> Scene:
+    """What alice reads of bob and carol, whose clocks are ahead, and writes herself."""
+    scene = doubted(BOB, CAROL)
+    scene.say(BOB, "I moved the projector to room 2, the other one is taken all day")
+    scene.say(CAROL, "then I bring the long cable")
+    scene.say(ALICE, "do you know that your clocks are ahead?")
     return scene
 
 

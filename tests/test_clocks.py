@@ -1,6 +1,7 @@
 """What is said of clocks: the question and its answers, news, and what waits, in words."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -15,10 +16,13 @@ from sync.view import (
     ClockQuestion,
     ClockShown,
     ClockVoter,
+    MessageShown,
     PeerState,
+    PreviewShown,
     Snapshot,
     Trust,
 )
+from tests.chats import line_mode
 from tests.conversations import LOBBY, NOON, line, peer
 from tests.test_reports import CALM, HERE, ident, present, snapshot
 
@@ -65,11 +69,11 @@ def test_the_question_says_who_says_what_and_what_following_sets_aside() -> None
     shown = replace(snapshot(verified, present("carol")), clock=asking(asked))
 
     assert clocks.band(shown) == [
-        "CLOCK: bob (verified) and carol (known) say this computer's clock is 24 hours ahead.",
+        "CLOCK: bob (verified) and carol (known) say your clock is 24 hours ahead.",
         "Alt+T follows them (3 messages here are set aside) · Alt+M stays · /clock says more",
     ]
     assert clocks.in_words(shown, asked) == [
-        "bob (verified) and carol (known) say this computer's clock is 24 hours ahead.",
+        "bob (verified) and carol (known) say your clock is 24 hours ahead.",
         "/clock follow: what you write bears their time; 3 messages here are set aside until then.",
         "/clock stay: what you write waits with them, until their clocks get there.",
     ]
@@ -81,7 +85,7 @@ def test_one_stranger_is_called_so_and_other_keys_are_named() -> None:
     chosen = {"clock_follow": ("f12",), "clock_stay": ("alt+r",)}
 
     assert clocks.band(shown, chosen) == [
-        "CLOCK: eve (new here) says this computer's clock is 365 days behind.",
+        "CLOCK: eve (new here) says your clock is 365 days behind.",
         "F12 follows it · Alt+R stays · /clock says more",
     ]
 
@@ -117,13 +121,13 @@ def test_line_mode_is_asked_once_and_told_how_it_ended() -> None:
     assert len(asked) == 3
     assert again == []
     assert len(more) == 3
-    assert settled == ["bob follows this computer's clock now: nothing is left to do."]
+    assert settled == ["bob follows your clock now: nothing is left to do."]
 
 
 @pytest.mark.parametrize(
     ("now", "said"),
     [
-        (offset("bob", SECOND), "This computer's clock and bob agree now"),
+        (offset("bob", SECOND), "Your clock and bob agree now"),
         (snapshot(), "bob left: nothing is asked"),
     ],
 )
@@ -142,7 +146,7 @@ def test_what_the_person_answered_is_said_by_the_answer_alone() -> None:
     assert news.said_of(ClockShown(asking(None, ClockAnswer.FOLLOW)), snapshot()) == []
     assert clocks.answered(snapshot(), asked, follow=True) == (
         "You follow bob: what you write bears their time. 1 message here is set aside. "
-        "It holds until this clock is set, or the difference changes by 5 minutes."
+        "It holds until your clock is set, or the difference changes by 5 minutes."
     )
     assert clocks.answered(snapshot(), asked, follow=False).startswith("You stay")
 
@@ -152,7 +156,9 @@ def test_who_follows_by_a_setting_is_told_in_one_sentence() -> None:
 
     said = news.said_of(ClockShown(asking(None, ClockAnswer.FOLLOW)), snapshot())
 
-    assert said == ["What you write bears the others' time, not this computer's. /clock says more."]
+    assert said == [
+        "What you write bears the others' time, not that of your clock. /clock says more."
+    ]
 
 
 def test_one_notice_tells_of_a_clock_that_is_ahead() -> None:
@@ -232,3 +238,31 @@ def test_the_details_say_why_a_line_waits_and_until_when() -> None:
     assert "Saturday, 22 November 2025" in said
     assert "/resend" in clocks.why_parked(mine, NOON)
     assert "/clock" in clocks.why_parked(replace(mine, waits=True), NOON)
+
+
+# --- Line mode -----------------------------------------------------------------------------------
+
+
+async def test_line_mode_prints_what_waits_once_and_asks_in_words(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parked = replace(line(1, "see you"), parked=True)
+    mine = replace(line(2, "is my clock right?", author="alice"), parked=True, waits=True)
+    async with line_mode(tmp_path) as (_, face):
+        for event in (
+            AheadShown(LOBBY, peer("bob"), "bob", DAY),
+            PreviewShown(parked),
+            PreviewShown(mine),
+            ClockShown(asking(question(voter("bob", DAY)))),
+            MessageShown(replace(parked, parked=False)),
+        ):
+            face.event(event)
+    said = capsys.readouterr().out.split("\n")
+
+    assert said[0].startswith("* The clock of bob is 24 hours ahead")
+    assert said[1].endswith("(waits for its time) bob: see you")
+    assert "(waits for your answer) alice" in said[2]
+    assert said[3] == "* bob (known) says your clock is 24 hours behind."
+    assert said[4] == "* /clock follow: what you write bears their time."
+    assert said[5].startswith("* /clock stay: what they write stands here dim")
+    assert said[6:] == [""]

@@ -300,6 +300,21 @@ async def test_the_ninth_stranger_from_one_address_is_sent_away_at_once() -> Non
         assert not any(reader.at_eof() for reader in readers[:-1])
 
 
+async def test_so_many_strangers_and_no_more_from_all_addresses(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sync.net.listener.STRANGERS_MAX", 3)
+    bob = Station("bob")
+    async with stations(bob), AsyncExitStack() as closing:
+        for number in range(2, 6):
+            local = (f"127.0.0.{number}", 0)
+            _, writer = await asyncio.open_connection(HOST, bob.port, local_addr=local)
+            closing.callback(writer.close)
+        await until(lambda: bob.refusals, "one too many")
+
+        assert bob.refusals == [("127.0.0.5", "too many connections at once")]
+
+
 async def test_strangers_who_leave_make_room() -> None:
     alice, bob = Station("alice", "tea"), Station("bob", "tea")
     async with stations(alice, bob):

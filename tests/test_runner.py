@@ -8,9 +8,10 @@ import pytest
 from sync.entry import Kind, Text, encode_text
 from sync.errors import LocalError, RemoteError, StorageError
 from sync.group import values
+from sync.group.clock_values import Policy
 from sync.group.writer import Author
 from sync.identity import verify
-from sync.machine import SECOND
+from sync.machine import DAY, SECOND
 from sync.membership import Membership
 from sync.runner import (
     BATCH_MAX,
@@ -18,6 +19,7 @@ from sync.runner import (
     CROWDED,
     CROWDED_BY_ONE,
     FAIR_FROM,
+    PAYLOADS_MAX,
     QUEUE_MAX,
     Batch,
     Runner,
@@ -263,6 +265,21 @@ def test_the_queue_is_crowded_long_before_it_is_full() -> None:
         alice.write(1)
 
 
+def test_a_session_is_read_no_further_than_two_payloads() -> None:
+    alice = Driver()
+    crowded = []
+    for _ in range(PAYLOADS_MAX):
+        alice.runner.feed(CHANNEL, values.SessionPayload(7, b""))
+        crowded.append(alice.runner.is_crowded_by_session(7))
+    others = alice.runner.is_crowded_by_session(8)
+    alice.runner.turn(NOW)
+
+    assert crowded == [False, True]
+    assert not others
+    assert not alice.runner.is_crowded_by_session(7)
+    assert not alice.runner._payloads
+
+
 def test_every_input_is_traced_with_its_effects() -> None:
     lines: list[tuple[str, str, int]] = []
     writer = Writer("alice")
@@ -407,3 +424,79 @@ def test_a_channel_that_was_left_takes_nothing_more_and_comes_back_from_the_disk
     assert gone == {}
     assert alice.disk.log() == []
     assert set(alice.runner.groups) == {CHANNEL}
+
+
+# --- Clocks --------------------------------------------------------------------------------------
+
+
+def followed() -> tuple[Driver, Writer]:
+    """Alice wrote with a clock a day ahead; bob was there, and she followed him."""
+    alice, bob = Driver(), Writer("bob")
+    alice.runner.feed_all(values.OwnClock(DAY, policy=Policy.FOLLOW))
+    alice.write(1)
+    alice.turn()
+    alice.runner.feed(CHANNEL, values.PeerJoined(bob.peer_id))
+    alice.runner.feed(CHANNEL, values.MemberClock(bob.peer_id, 0, "10.0.0.2", standing=True))
+    batch = alice.turn()
+    assert batch.begin_anew
+    assert any(isinstance(one, values.Withdrawn) for one in alice.released)
+    alice.released.clear()
+    alice.runner.rebuild({CHANNEL: alice.disk.restore()})
+    return alice, bob
+
+
+def step_by_step(driver: Driver) -> None:
+    """Turn for one input at a time, as where each takes a whole slice."""
+    while driver.runner.busy:
+        batch = driver.runner.turn(NOW, lambda: True)
+        driver.disk.commit(batch.records)
+        driver.released += [release.effect for release in batch.releases]
+
+
+def statuses(driver: Driver) -> list[values.Status]:
+    return [row.status for row in driver.disk.rows.values()]
+
+
+def test_what_was_withdrawn_does_not_come_back_while_machines_are_made_anew() -> None:
+    alice, _ = followed()
+
+    step_by_step(alice)
+    alice.runner.rebuild({CHANNEL: alice.disk.restore()})
+    step_by_step(alice)
+
+    assert not [one for one in alice.released if isinstance(one, values.Deliver)]
+    assert statuses(alice) == [values.Status.PARKED]
+    alice.write(2)
+    alice.turn()
+    header = list(alice.disk.rows.values())[-1].message.entry.header
+    assert header.created_ns == NOW, "and we go by bob's clock"
+
+
+def test_nor_does_it_come_back_after_a_start_with_a_clock_that_is_still_wrong() -> None:
+    alice, bob = followed()
+    again = Runner(alice.author(), random.Random(1))
+    again.feed_all(values.OwnClock(DAY, policy=Policy.FOLLOW))
+    again.add_channel(LOBBY, alice.disk.restore())
+    alice.runner = again
+
+    step_by_step(alice)
+    again.feed(CHANNEL, values.PeerJoined(bob.peer_id))
+    again.feed(CHANNEL, values.MemberClock(bob.peer_id, 0, "10.0.0.2", standing=True))
+    step_by_step(alice)
+
+    assert not [one for one in alice.released if isinstance(one, values.Deliver)]
+    assert statuses(alice) == [values.Status.PARKED]
+
+
+def test_a_channel_taken_up_later_hears_of_our_clock_before_its_history() -> None:
+    alice = Driver()
+    alice.runner.feed_all(values.OwnClock(-DAY, was_set=True))
+    alice.turn()
+    alice.runner.remove_channel(CHANNEL, NOW)
+    alice.runner.add_channel(LOBBY, alice.disk.restore())
+
+    batch = alice.turn()
+
+    events = [addressed.event for addressed in batch.inputs]
+    assert events[0] == values.OwnClock(-DAY), "nobody has set it since"
+    assert isinstance(events[1], values.Restored)

@@ -2,8 +2,10 @@
 
 from sync.entry import decode_text
 from sync.machine import MINUTE, SECOND
+from sync.sds.answering import ANSWERS_BURST, ANSWERS_PER_SECOND
 from sync.sds.incoming import MISSING_MAX, MISSING_PER_LINK_MAX
-from sync.sds.message import HistoryEntry
+from sync.sds.message import REPAIR_MAX, HistoryEntry
+from sync.sim.measure import Sent, Sort
 from sync.sim.world import Terms, World
 from tests.hostiles import Mallory
 
@@ -121,3 +123,24 @@ def test_who_answers_and_when_follows_from_the_author_and_not_from_the_request()
     answer = answering.answers.get(wanted.message_id)
     assert answer is not None, "as its author it would have answered at once"
     assert answer.sender == wanted.sender_id
+
+
+def test_who_asks_for_everything_again_and_again_causes_no_more_than_its_share() -> None:
+    world = met(5, size=4, reconcile=False)
+    for number in range(200):
+        world.write(number % 3, f"line {number}")
+    world.run(10 * SECOND)
+    mallory, disk = Mallory(world, 3), world.nodes[2].disk
+    everything = [disk.load(one).named for _, one in disk.log()]
+    before = world.meter.sent.get(Sort.ANSWER, Sent())
+
+    spell = 30
+    for turn in range(20 * spell):
+        start = turn * REPAIR_MAX % len(everything)
+        mallory.ask(everything[start : start + REPAIR_MAX])
+        world.run(SECOND // 20)
+
+    answered = world.meter.sent[Sort.ANSWER].frames - before.frames
+    share = ANSWERS_BURST + ANSWERS_PER_SECOND * spell
+    assert 0 < answered <= 3 * share, "of each of the three who may answer"
+    assert answered < 20 * spell * REPAIR_MAX / 4

@@ -17,8 +17,9 @@ from sync.group.loading import LEFT_MAX, STALLED_AFTER
 from sync.group.session import ROUNDS_MAX as ROUNDS_SHOWN_MAX
 from sync.group.session import SESSION_WITHIN
 from sync.group.sessions import SHOWN_MAX, TOO_LONG
-from sync.machine import MINUTE, SECOND, PeerId
+from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND, PeerId, Tick
 from sync.ranges import ORIGIN, ZERO_HASH, SyncId
+from sync.sds.wire import decode, encode
 from sync.waku import reconcile
 from sync.waku.check_message import CHECK
 from sync.waku.message import (
@@ -32,15 +33,18 @@ from sync.waku.message import (
     Range,
     Ranges,
     RangesData,
+    WakuMessage,
+    content_topic,
     shard,
+    sync_id,
 )
 from sync.waku.reconcile import NEED_MAX, ROUNDS_MAX
 from sync.waku.transfer import WAITING_MAX
-from sync.waku.wire import encode_ranges
+from sync.waku.wire import decode_transfer, encode_ranges, encode_transfer
 from tests.archives import scattered
 from tests.entries import CHANNEL, Author
 from tests.groups import NOW, Member, only
-from tests.pairs import Pair, pair, transfer
+from tests.pairs import TOPIC, Pair, pair, transfer
 from tests.waku_sets import subset_with_zero_xor
 
 EFFECTS_MAX = 8
@@ -400,6 +404,67 @@ def test_within_the_grace_only_what_is_missing_is_taken_and_nothing_after_it(lat
     assert (len(honest.shown()) > len(before)) is in_time
     both.lose_pushed_after = None
     check_unharmed(honest, both)
+
+
+def test_after_the_grace_nothing_of_a_session_is_kept() -> None:
+    honest, both = attacked()
+    both.lose_pushed_after = 2
+    both.start(honest)
+    both.run()
+    kept = sum(honest.group.sessions.claimed)
+
+    honest.tell(Tick(), NOW + GRACE)
+    still = sum(honest.group.sessions.claimed)
+    due = honest.group.sessions.deadline()
+    honest.tell(Tick(), NOW + GRACE + 1)
+
+    assert kept == still > 0
+    assert due == NOW + GRACE + 1
+    assert honest.group.sessions.claimed == []
+    assert not honest.group.sessions.receives_from(both.other.peer_id, NOW + GRACE + 1)
+
+
+def test_a_transfer_that_is_not_canonical_is_refused_though_it_was_claimed_and_wanted() -> None:
+    honest, both = attacked()
+    stored = Author("mallory", CHANNEL).write("hello", lamport=NOW // MILLISECOND, created_ns=NOW)
+    loose = encode(decode(stored.payload)._replace(bloom_filter=bytes(1800)))
+    created_ns = stored.entry.header.created_ns
+    pushed = encode_transfer(WakuMessage(loose, content_topic(CHANNEL), created_ns), TOPIC)
+    before = honest.shown()
+    offer(honest, both)
+    claimed = (sync_id(TOPIC, decode_transfer(pushed)[0]),)
+    tell(
+        honest, values.SessionPayload(STREAM, ranges(ItemSet(EVERYTHING, claimed, reconciled=True)))
+    )
+
+    effects = honest.tell(values.Transferred(both.other.peer_id, pushed))
+
+    assert [refused.reason for refused in only(values.Refused, effects)] == [
+        "a transferred message is not in its canonical form"
+    ]
+    assert not only(values.StoreMessage, effects)
+    assert honest.shown() == before
+    tell(honest, values.SessionClosed(STREAM))
+
+
+def test_a_transfer_from_before_the_window_is_refused_at_once() -> None:
+    """Not kept until its range is decided: nothing that old is ever decided."""
+    honest, both = attacked()
+    peer = both.other.peer_id
+    tell(honest, values.StartSession(STREAM, peer, "test", HOUR))
+    tell(honest, values.SessionOpened(STREAM))
+    times = [NOW - 3 * HOUR, NOW - HOUR // 2]
+    old, young = [
+        transfer(Author("mallory", CHANNEL).write("hi", lamport=at // MILLISECOND, created_ns=at))
+        for at in times
+    ]
+
+    refused = honest.tell(values.Transferred(peer, old))
+    waits = honest.tell(values.Transferred(peer, young))
+
+    assert refused == [values.Refused(peer, "a transferred message from before what was compared")]
+    assert waits == []
+    assert honest.group.sessions.by_peer[peer].transfer.waiting_bytes == len(young)
 
 
 # --- Forged fingerprints -----------------------------------------------------------------------

@@ -94,7 +94,7 @@ class Aside:
             if now is None or shown is None:
                 return []
             same = [vote.peer for vote in now.votes] == [vote.peer for vote in shown.votes]
-            if same and abs(now.ahead - shown.ahead) < TOLD_BY:
+            if same and now.standing == shown.standing and abs(now.ahead - shown.ahead) < TOLD_BY:
                 return []
         self._shown = now
         return [values.ClockJudged(now)]

@@ -39,6 +39,10 @@ class Grace:
         """Bytes that each of them takes."""
         return [session.claimed for session, _ in self._late.values()]
 
+    def deadline(self) -> Nanos | None:
+        """When `forget` next has something to do."""
+        return min((until + 1 for _, until in self._late.values()), default=None)
+
     def forget(self, now: Nanos, peer: PeerId | None = None) -> None:
         """Let go of ids, perhaps half a million, that sessions of `peer` or of old still lack."""
         for each, (session, until) in list(self._late.items()):

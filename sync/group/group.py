@@ -322,8 +322,8 @@ class Group:
         if own and header.log == self._writer.log.number:
             effects += self._restart_log()
         delivery = Delivery.ACKNOWLEDGED if own else None
-        if self.sessions.by_peer:
-            effects += self._sessions(session_values.Here(_sync_id(stored)))
+        if self.sessions.by_peer and self.sessions.awaits(sync_id := _sync_id(stored)):
+            effects += self._sessions(session_values.Here(sync_id))
         if self._is_ahead(header):
             return [*effects, *self._park(stored, delivery), *self._beside(message, via=via)]
         self._insert_item(stored)

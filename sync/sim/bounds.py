@@ -33,7 +33,7 @@ from sync.sds import (
     participants,
     probes,
 )
-from sync.waku import check_message, reconcile, transfer
+from sync.waku import backlog, check_message, reconcile, transfer
 
 SIZED: Final = (dict, list, set, frozenset, deque, bytearray, array, np.ndarray)
 
@@ -121,6 +121,8 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Incoming.lost": incoming.LOST_MAX,
     "Incoming.missing": incoming.MISSING_MAX,
     "Incoming.waiting": incoming.WAITING_MAX,
+    "Backlog._contents": backlog.BACKLOG_MAX,
+    "Backlog._uppers": backlog.BACKLOG_MAX,
     "Loading.coming": lambda scale: loading.LEFT_MAX + scale.sessions * WANTED_MAX,
     "Loading.direct": _stored,
     "Loading.ids": _stored,

@@ -33,7 +33,7 @@ from sync.machine import SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.message_infos import ChangeInfo, StoredInfo
 from sync.runner import Release
 from sync.sds.message import Delivery
-from sync.show import channel_info, clock_info, event_of, line_of, session_infos
+from sync.show import channel_info, clock_info, event_of, line_of, session_infos, text_of
 from sync.sim.disk import Disk
 from sync.sim.world import World
 from sync.tap import Tap
@@ -53,6 +53,7 @@ from sync.view import (
     Place,
     Position,
     PreviewShown,
+    ReplacedShown,
     SessionInfo,
     Snapshot,
     TypingShown,
@@ -184,6 +185,8 @@ class SimulatedView:
         else:
             me = self._node.identity.peer_id
             event = event_of(release.channel, release.effect, me, self._load)
+        if isinstance(release.effect, Written):
+            event = self._replaced(release.channel, release.effect.message_id)
         if isinstance(event, MessageShown | PreviewShown | LineChanged):
             event = replace(event, line=self._named(event.line))
         elif isinstance(event, TypingShown | AheadShown):
@@ -191,6 +194,11 @@ class SimulatedView:
         if event is not None:
             for subscriber in list(self._subscribers):
                 subscriber(event)
+
+    def _replaced(self, channel: ChannelId, message_id: MessageId) -> ReplacedShown | None:
+        """Return that an own message stands for another one, if it does."""
+        old = text_of(self._node.disk.load(message_id).entry).replaces
+        return ReplacedShown(channel, MessageId(old), message_id) if old else None
 
     def _load(self, deliver: Deliver) -> tuple[Entry, Delivery | None]:
         loaded = self._node.disk.load(deliver.message_id)

@@ -36,6 +36,7 @@ from sync.net.invite import open_channel
 from sync.net.link import PROTOCOL
 from sync.net.membership import Membership
 from sync.net.stream import SecureStream
+from sync.waku.message import RECONCILIATION, TRANSFER
 from tests.entries import identity
 
 GROUP = ("224.0.0.251", 5353)
@@ -245,6 +246,27 @@ async def identities(target: str, port: str, count: str, channel: str = "") -> N
             stream.abort()
 
 
+async def sessions(target: str, port: str, count: str, channel: str) -> None:
+    """Open so many connections for sessions of an open channel, say nothing on them, and stay.
+
+    Each key has eight, of one kind, which is all that one may have; half of the kinds are
+    transfers.
+    """
+    opened = open_channel(channel)
+    streams: list[SecureStream] = []
+    for number in range(int(count)):
+        key = identity(str(number // 8))
+        stream = await SecureStream.dial(target, int(port), key, draw_key)
+        proofs = Membership(stream.role, stream.handshake_hash, {opened.channel: opened.secret})
+        kind = (TRANSFER, RECONCILIATION)[number // 8 % 2]
+        stream.send_batch([encode(Open(kind, 0)), *map(encode, map(Proof, proofs.opening()))])
+        streams.append(stream)
+    say(opened=len(streams))
+    await end_of_input()
+    for stream in streams:
+        stream.abort()
+
+
 async def ping_all(streams: list[SecureStream]) -> None:
     """Be alive, on every link."""
     for nonce in range(round(IDLE_MAX_S)):
@@ -274,6 +296,7 @@ DEEDS: dict[str, Callable[..., Coroutine[Any, Any, None]]] = {
     "flood": flood,
     "crowd": crowd,
     "identities": identities,
+    "sessions": sessions,
     "listen": listen,
 }
 

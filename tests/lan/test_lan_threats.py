@@ -28,6 +28,9 @@ FORGED_NAMES = 1000
 IDENTITIES = 300
 """More than anybody has places."""
 
+IDLE_SESSIONS = 160
+"""More than anybody has places for them."""
+
 MEMORY_MAX = 200 * 1024 * 1024
 STDERR_LINES_MAX = 5
 
@@ -200,6 +203,24 @@ async def test_hundreds_of_identities_of_one_address_keep_no_friend_out(
         assert 0 < deed.said[-1]["left"] < IDENTITIES
         assert memory < MEMORY_MAX
         assert len(alice._stderr) <= STDERR_LINES_MAX
+
+
+async def test_idle_sessions_do_not_keep_a_friend_from_the_history(
+    lab: Lab, tmp_path: Path
+) -> None:
+    async with PlainProcess(person(lab, tmp_path, 1)) as alice:
+        await alice.say("one", "two", "three")
+        idling = ("sessions", lab.address(1), str(alice.port), str(IDLE_SESSIONS), "lobby")
+        async with attack(lab.prefix(ATTACKER), *idling) as deed:
+            await deed.say_next("opened")
+            async with PlainProcess(person(lab, tmp_path, 2)) as bob:
+                read = await equal_logs([alice, bob])
+                await bob.send("/sync")  # which bob begins, whoever has the smaller key
+                await bob.wait_for("sync", result="equal", within_s=FOUND_WITHIN_S)
+            await deed.end()
+
+        assert sorted(read) == ["one", "three", "two"]
+        assert highest_memory(alice) < MEMORY_MAX
 
 
 def highest_memory(process: PlainProcess) -> int:

@@ -1,8 +1,10 @@
 """Who has whose messages: causal histories prove it and filters hint at it, both ways."""
 
+from itertools import pairwise
+
 import pytest
 
-from sync.machine import SECOND, MessageId
+from sync.machine import HOUR, SECOND, MessageId
 from sync.sds.events import DeliveryChanged
 from sync.sds.message import Delivery
 from sync.sds.parameters import WAKU
@@ -107,3 +109,18 @@ def test_a_message_without_our_filter_is_received_all_the_same(node: SdsNode) ->
 
     assert bob.log() == alice.log()
     assert len(bob.events(ACKNOWLEDGED)) == 1
+
+
+def test_what_they_never_name_is_sent_again_ever_later(node: SdsNode) -> None:
+    """They name two messages at a time, the newest; of earlier ones only their filter tells."""
+    alice, bob = Ours("alice"), Theirs(node, "bob", NOW)
+    room = Room(alice, bob)
+    first, *_ = (room.say(alice, text) for text in ("one", "two", "three", "four", "five"))
+
+    room.run(NOW + 3 * HOUR)
+
+    assert states(alice)[first.message_id] is Delivery.POSSIBLY_ACKNOWLEDGED
+    times = [copy.at for copy in room.said(first.message_id)]
+    pauses = [later - earlier for earlier, later in pairwise(times)]
+    assert pauses == sorted(pauses)
+    assert 5 < len(times) < 12
