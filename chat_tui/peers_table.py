@@ -41,9 +41,9 @@ def title(snapshot: Snapshot) -> Content:
 
 def table(snapshot: Snapshot, width: int, cursor: int, glyphs: Glyphs) -> list[Content]:
     """Return a heading and a line a peer, that at `cursor` marked; who is here comes first."""
-    hidden = _hidden(width)
-    lines = [Content.styled(_columns(("name", *HEADS), hidden, lead=" " * LEAD), DIM)]
     forked = {one.author for one in snapshot.contradictions}
+    hidden = _hidden(width - len(FORKED) if forked else width)
+    lines = [Content.styled(_columns(("name", *HEADS), hidden, lead=" " * LEAD), DIM)]
     for number, peer in enumerate(here_first(snapshot)):
         at = number == cursor
         lead = Content(f"{glyphs.cursor if at else ' '} ") + sign(peer, glyphs) + Content(" ")

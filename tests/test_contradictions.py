@@ -6,8 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 
+from chat_tui import peers_table
 from chat_tui.contradictions import Contradictions, of_author
+from chat_tui.marks import UNICODE
 from storage.contradictions import all_found
 from sync.entry import Entry, seal
 from sync.errors import StorageError
@@ -18,6 +21,8 @@ from sync.identity import verify
 from sync.machine import ChannelId, MessageId
 from sync.show import info_of
 from sync.sim.disk import Disk
+from sync.view import ContradictionInfo
+from tests import scenes
 from tests.entries import CHANNEL, Author
 from tests.stores import ME, Store, delivered, opened
 
@@ -161,3 +166,16 @@ def test_people_are_told_of_an_author_once_and_may_ask_for_the_rest() -> None:
     assert len(known.found) == 2, "told in this run, and on the disk"
     assert "1 more" in of_author(known.found, found.author)
     assert of_author(known.found, ME) == ""
+
+
+@pytest.mark.parametrize("width", [80, 100, 140])
+def test_the_peers_screen_marks_them_and_still_fits(width: int) -> None:
+    morning = scenes.morning().snapshot()
+    someone = morning.peers[0]
+    proof = ContradictionInfo(CHANNEL, someone.peer, "fork", 2, (ME, CHANNEL))
+    told = replace(morning, contradictions=(proof,))
+    lines = [one.plain for one in peers_table.table(told, width, 1, UNICODE)]
+    [marked] = [line for line in lines if line.rstrip().endswith("fork")]
+    assert someone.nick in marked
+    assert max(map(cell_len, lines)) <= width
+    assert not any("fork" in one.plain for one in peers_table.table(morning, width, 1, UNICODE))
