@@ -172,7 +172,9 @@ def test_people_are_told_of_an_author_once_and_may_ask_for_the_rest() -> None:
 def test_the_peers_screen_marks_them_and_still_fits(width: int) -> None:
     morning = scenes.morning().snapshot()
     someone = morning.peers[0]
-    proof = ContradictionInfo(CHANNEL, someone.peer, "fork", 2, (ME, CHANNEL))
+    proof = ContradictionInfo(
+        CHANNEL, someone.peer, "fork", 2, (MessageId("a" * 64), MessageId("b" * 64))
+    )
     told = replace(morning, contradictions=(proof,))
     lines = [one.plain for one in peers_table.table(told, width, 1, UNICODE)]
     [marked] = [line for line in lines if line.rstrip().endswith("fork")]
