@@ -35,6 +35,7 @@ class Aside:
         self._warned: set[PeerId] = set()
         self._kept = ClockKept()
         self._shown: values.Question | None = None
+        self._followed_by: set[PeerId] = set()
 
     def __contains__(self, message_id: MessageId) -> bool:
         return message_id in self.parked or message_id in self.waiting
@@ -90,6 +91,11 @@ class Aside:
     def news(self) -> list[values.Effect]:
         """Return what the person has to be shown of the question, if that has changed."""
         now, shown = self.reference.ruling.question, self._shown
+        followed_by = set(self.reference.followed_by)
+        if followed_by - self._followed_by:
+            self._followed_by, self._shown = followed_by, now
+            return [values.ClockJudged(now)]
+        self._followed_by = followed_by
         if (now is None) == (shown is None):
             if now is None or shown is None:
                 return []

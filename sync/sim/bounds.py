@@ -99,6 +99,7 @@ def _looked_for(scale: Scale) -> int:
 
 
 BOUNDS: Final[dict[str, Bound]] = {
+    "Aside._followed_by": _links,
     "Aside._warned": aside.WARNED_MAX,
     "Aside.replaced": _stored,
     "AuthorLog._ids": lambda scale: 32 * scale.stored,
@@ -191,6 +192,7 @@ BOUNDS: Final[dict[str, Bound]] = {
     "RollingBloomFilter._younger": _filter,
     "RollingBloomFilter._bits": _filter_bytes,
     "RollingBloomFilter._younger_bits": _filter_bytes,
+    "Runner._payloads": lambda scale: 2 * scale.sessions,  # each session and its check
     "Runner._profiles": 64,
     "Runner._put_off": runner.QUEUE_MAX,
     "Runner._putting_off": runner.QUEUE_MAX,

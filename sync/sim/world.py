@@ -548,7 +548,7 @@ class World:
         """Note what a frame proves to who gets it, before it says what it makes of that."""
         assert node.runner is not None
         channel, witness = frame.room.channel, frame.room.witness
-        if message.repair_request:
+        if message.repair_request and frame.sender < self.hostile_from:
             rows = node.disks[channel].rows
             asked = [one for one in message.repair_request if one.message_id in rows]
             self.meter.requests_heard += bool(asked)
