@@ -485,15 +485,24 @@ def test_a_channel_that_was_left_takes_nothing_more_and_comes_back_from_the_disk
 # --- Clocks --------------------------------------------------------------------------------------
 
 
-def followed() -> tuple[Driver, Writer]:
-    """Alice wrote with a clock a day ahead; bob was there, and she followed him."""
+TOMORROW = NOW + DAY
+"""What her machines' clock shows, which began with the wrong one."""
+
+
+def followed(*, set_right: bool = False) -> tuple[Driver, Writer]:
+    """Alice began and wrote with a clock a day ahead; bob was there, and she followed him.
+
+    Or her clock was `set_right`, and bob agreed with it.
+    """
     alice, bob = Driver(), Writer("bob")
-    alice.runner.feed_all(values.OwnClock(DAY, policy=Policy.FOLLOW))
+    alice.runner.feed_all(values.OwnClock(0, policy=Policy.FOLLOW))
     alice.write(1)
-    alice.turn()
+    alice.turn(TOMORROW)
+    if set_right:
+        alice.runner.feed_all(values.OwnClock(-DAY, policy=Policy.FOLLOW, was_set=True))
     alice.runner.feed(CHANNEL, values.PeerJoined(bob.peer_id))
-    alice.runner.feed(CHANNEL, values.MemberClock(bob.peer_id, 0, "10.0.0.2", standing=True))
-    batch = alice.turn()
+    alice.runner.feed(CHANNEL, values.MemberClock(bob.peer_id, -DAY, "10.0.0.2", standing=True))
+    batch = alice.turn(TOMORROW)
     assert batch.begin_anew
     assert any(isinstance(one, values.Withdrawn) for one in alice.released)
     alice.released.clear()
@@ -504,7 +513,7 @@ def followed() -> tuple[Driver, Writer]:
 def step_by_step(driver: Driver) -> None:
     """Turn for one input at a time, as where each takes a whole slice."""
     while driver.runner.busy:
-        batch = driver.runner.turn(NOW, lambda: True)
+        batch = driver.runner.turn(TOMORROW, lambda: True)
         driver.disk.commit(batch.records)
         driver.released += [release.effect for release in batch.releases]
 
@@ -513,8 +522,11 @@ def statuses(driver: Driver) -> list[values.Status]:
     return [row.status for row in driver.disk.rows.values()]
 
 
-def test_what_was_withdrawn_does_not_come_back_while_machines_are_made_anew() -> None:
-    alice, _ = followed()
+@pytest.mark.parametrize("set_right", [False, True])
+def test_what_was_withdrawn_does_not_come_back_while_machines_are_made_anew(
+    *, set_right: bool
+) -> None:
+    alice, _ = followed(set_right=set_right)
 
     step_by_step(alice)
     alice.runner.rebuild({CHANNEL: alice.disk.restore()})
@@ -523,7 +535,7 @@ def test_what_was_withdrawn_does_not_come_back_while_machines_are_made_anew() ->
     assert not [one for one in alice.released if isinstance(one, values.Deliver)]
     assert statuses(alice) == [values.Status.PARKED]
     alice.write(2)
-    alice.turn()
+    alice.turn(TOMORROW)
     header = list(alice.disk.rows.values())[-1].message.entry.header
     assert header.created_ns == NOW, "and we go by bob's clock"
 
@@ -531,13 +543,13 @@ def test_what_was_withdrawn_does_not_come_back_while_machines_are_made_anew() ->
 def test_nor_does_it_come_back_after_a_start_with_a_clock_that_is_still_wrong() -> None:
     alice, bob = followed()
     again = Runner(alice.author(), random.Random(1))
-    again.feed_all(values.OwnClock(DAY, policy=Policy.FOLLOW))
+    again.feed_all(values.OwnClock(0, policy=Policy.FOLLOW))
     again.add_channel(LOBBY, alice.disk.restore())
     alice.runner = again
 
     step_by_step(alice)
     again.feed(CHANNEL, values.PeerJoined(bob.peer_id))
-    again.feed(CHANNEL, values.MemberClock(bob.peer_id, 0, "10.0.0.2", standing=True))
+    again.feed(CHANNEL, values.MemberClock(bob.peer_id, -DAY, "10.0.0.2", standing=True))
     step_by_step(alice)
 
     assert not [one for one in alice.released if isinstance(one, values.Deliver)]
