@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from chat_tui.author_sizes import AuthorSizes
 from chat_tui.changing import edit_of, redaction_of, toggled
@@ -21,7 +21,7 @@ from chat_tui.memberships import Memberships, checked_way_in
 from chat_tui.people import People
 from chat_tui.reports import channel_title, name_of
 from chat_tui.settings.preferences import Preferences
-from chat_tui.settings.schema import NAME, TYPING_NOTICES, checked_nick
+from chat_tui.settings.schema import CLOCK, NAME, TYPING_NOTICES, Setting, checked_nick
 from chat_tui.setup import Setup, default_nick
 from storage.database import Database
 from storage.history import SqliteHistory
@@ -29,6 +29,7 @@ from storage.members import Members
 from storage.profile import Profile, Settings
 from sync.entry import Kind, Text, encode_text
 from sync.errors import LocalError, StorageError
+from sync.group.clock_values import Policy
 from sync.group.records import Discard, Record, SetLog
 from sync.identity import Identity
 from sync.machine import ChannelId, MessageId, PeerId
@@ -151,7 +152,9 @@ class Client:
             from chat_tui.online import node_of
 
             options = replace(
-                self._setup.network, port=self._setup.network.port or self.profile.settings.port
+                self._setup.network,
+                port=self._setup.network.port or self.profile.settings.port,
+                clock=self._clock_policy(),
             )
             node = node_of(
                 self.identity,
@@ -166,7 +169,17 @@ class Client:
             self._keeper = LogKeeper(self.profile.directory, self.settings, clock.draw, self._tell)
             self._keeper.keep(node.logbook)
             self._made = node
+            self.settings.subscribe(self._follow_settings)
         return self._made
+
+    def _clock_policy(self) -> Policy:
+        """Return who answers when it is asked whose clock is right."""
+        asks = Policy.ASK if self._setup.attended else Policy.NOBODY
+        return {"follow": Policy.FOLLOW, "stay": Policy.STAY}.get(self.settings[CLOCK], asks)
+
+    def _follow_settings(self, setting: Setting[Any]) -> None:
+        if setting is CLOCK:
+            self._node.clocks.tell_policy(self._clock_policy())
 
     @property
     def _node(self) -> "Node":
@@ -501,13 +514,12 @@ class Client:
         self._tell(ChannelShown(membership.channel, membership.name))
 
     async def _know_contradictions(self) -> None:
-        """Learn what was told in earlier runs, beside the chat: it reads every message's row."""
-        from storage.contradictions import all_found  # a first paint needs none of it
-        from storage.integrity import beside
+        """Learn what was told in earlier runs; a first paint needs none of it."""
+        from storage.contradictions import all_found
         from sync.show import info_of
 
         with suppress(LocalError):
-            found = await beside(self._database.path, all_found)
+            found = await self._database.read(all_found)
             self._contradictions.load(info_of(one) for one in found)
 
     def _on_event(self, event: Event) -> None:

@@ -96,6 +96,11 @@ def network_options(command: F) -> F:
             metavar="N",
             help="Get from others only what is at most N days old.  [default: everything]",
         ),
+        click.option(
+            "--clock",
+            type=click.Choice(["ask", "follow", "stay"]),
+            help="Where others' clocks agree, and not with this one: ask, follow them, or stay.",
+        ),
         click.option("--name", metavar="NICK", callback=utf8, help="What others call you."),
     ):
         command = option(command)
@@ -159,7 +164,7 @@ def setup_of(options: dict[str, Any]) -> "Setup":
 
 def _as_pairs(options: dict[str, Any]) -> list[str]:
     """Return the options that settings have too as `--set` takes them: all lists show one truth."""
-    given = {name: options.get(name) for name in ("interface", "port", "history_days")}
+    given = {name: options.get(name) for name in ("interface", "port", "history_days", "clock")}
     pairs = [f"{name}={value}" for name, value in given.items() if value]
     return [*pairs, "discovery=off"] if options.get("no_discovery") else pairs
 

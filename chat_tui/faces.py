@@ -172,7 +172,7 @@ class TextFace:
                 self._print("* It waits for your answer about the clock; /clock says more.")
             case AheadShown() | ClockShown():
                 for sentence in self._clocks.said_of(event, self._client.snapshot()):
-                    self._print(f"* {sentence}")
+                    self._say(sentence)
             case LineChanged(line, rewritten) if not line.loading:
                 news = rewritten and (self._echo or not line.own)
                 author = self._called(line.author, line.nick)

@@ -101,7 +101,7 @@ class People:
         node.knocks.on_direct = lambda peer, noise_key: self._put(_Wished(peer, noise_key))
         node.mesh.blocked.update(self.book.blocked())
         node.mesh.verified.update(self.book.verified())
-        node.mesh.met.update(self.book.met_before(self._clock.wall() - STANDING_AFTER))
+        node.mesh.met.update(self.book.met_before(self._clock.wall(), STANDING_AFTER))
 
     @property
     def _node(self) -> "Node":
@@ -238,6 +238,7 @@ class People:
         await self._store.answer_warnings(peer, now)
         self.book.verify(peer, nick, now)
         self._node.mesh.verified.add(peer)
+        self._node.clocks.heard(peer)
         self._say(peer)
 
     async def trust(self, peer: PeerId) -> None:

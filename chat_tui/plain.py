@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from chat_tui import garbage
@@ -215,7 +216,8 @@ async def run(setup: Setup, *, as_json: bool, stay: bool, history: int) -> None:
     Raises:
         LocalError: the profile or the network cannot be used; says what to do.
     """
-    client = await Client.open(setup)
+    attended = sys.stdin.isatty() and not stay
+    client = await Client.open(replace(setup, attended=attended))
     garbage.settle()
     try:
         for problem in client.settings.problems:

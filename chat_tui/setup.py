@@ -21,6 +21,8 @@ class Setup:
     network: Options = field(default_factory=Options)
     wishes: Wishes = field(default_factory=Wishes)
     """What the start says of settings."""
+    attended: bool = False
+    """Whether a person is there who can be asked."""
     on_slow_line: bool = False
     """Whether they say that the terminal is far away."""
 

@@ -8,6 +8,7 @@ import os
 import sys
 import traceback
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from chat_tui import garbage
@@ -127,7 +128,7 @@ def run(setup: Setup, config_file: Path) -> None:
 
 async def _chat(setup: Setup) -> BaseException | None:
     """Run the screen over an open client; returns what made it crash, if anything did."""
-    client = await Client.open(setup)
+    client = await Client.open(replace(setup, attended=True))
     try:
         async with asyncio.TaskGroup() as tasks:
             online = Online(client, tasks)

@@ -18,6 +18,7 @@ from chat_tui.namesakes import Names, look_alike_key, tell_apart
 from storage.members import KnownPeer
 from storage.trust import NickUsed
 from sync.machine import DAY, Nanos, PeerId
+from sync.release import FIRST_NS, RELEASED_NS
 from sync.view import KeyWarning, PeerInfo, PeerState, Snapshot, Trust
 
 HELD_LONG: Final[Nanos] = 3 * DAY
@@ -233,9 +234,16 @@ class TrustBook:
         """Return whose keys were compared."""
         return {one.peer for one in self.people.values() if one.verified_ns is not None}
 
-    def met_before(self, time: Nanos) -> set[PeerId]:
-        """Return who was first met before then, by the clock of this computer."""
-        return {one.peer for one in self.people.values() if one.first_seen_ns < time}
+    def met_before(self, now: Nanos, span: Nanos) -> set[PeerId]:
+        """Return who was first met more than `span` before `now`, a time of this computer's clock.
+
+        A time at which there was no such program yet was a wrong clock's, and says nothing. Where
+        the clock is wrong now, the last time anybody was seen stands for it.
+        """
+        people = self.people.values()
+        if now < RELEASED_NS:
+            now = max([one.last_seen_ns for one in people], default=0)
+        return {one.peer for one in people if FIRST_NS <= one.first_seen_ns < now - span}
 
     def blocked(self) -> set[PeerId]:
         """Return everybody who is blocked."""

@@ -279,6 +279,18 @@ class ClockAnswer(Enum):
     STAY = "stay"
 
 
+class ClockSettled(Enum):
+    """Why a question about our clock is no longer asked, though nobody answered it."""
+
+    NONE = ""
+    FOLLOWED = "followed"
+    """Who was asked about follows us."""
+    SET = "set"
+    """Our clock was set."""
+    AGREE = "agree"
+    """The difference is gone, or they are."""
+
+
 @dataclass(frozen=True, slots=True)
 class ClockVoter:
     """Somebody whose clock differs from ours; `nick` is their bytes: sanitise to render."""
@@ -321,3 +333,9 @@ class ClockInfo:
     """What the person is asked, until it is answered or has settled itself."""
     answer: ClockAnswer = ClockAnswer.NONE
     """What was answered, by the person or a setting, as long as that holds."""
+    settled: ClockSettled = ClockSettled.NONE
+    """Why the last question is no longer asked, if it was not answered."""
+    following: tuple[ClockVoter, ...] = ()
+    """Who of those we follow is here."""
+    followed_by: tuple[PeerId, ...] = ()
+    """Who says that it follows us."""

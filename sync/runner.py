@@ -7,7 +7,7 @@ releases nothing.
 """
 
 import random
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -24,6 +24,7 @@ from sync.logbook import Logbook
 from sync.machine import ChannelId, MessageId, Nanos, PeerId, Tick
 from sync.membership import Membership
 from sync.sds.parameters import PROFILES, Parameters
+from sync.weights import BYTES_CROWDED, TRANSFER, Weights
 
 QUEUE_MAX = 20_000
 """Inputs that may wait. Drivers stop reading from peers well before (`crowded`)."""
@@ -36,6 +37,10 @@ OF_ONE_MIN = 16
 """Inputs of one peer that are put off, at which a driver stops reading from it: 0.2 s of work. If
 many peers have as many, each has its share of `CROWDED`, but not fewer than 16. Who has none put
 off is read whatever the others do."""
+
+PAYLOADS_MAX = 2
+"""Payloads of one session that wait, at which a driver stops reading it: up to 1 MiB each, and an
+honest peer sends the next one after our answer."""
 
 BATCH_MAX = 512
 """Inputs handled before a commit; at 0.3 ms each the screen would wait 150 ms."""
@@ -55,9 +60,6 @@ PER_SECOND = 20.0
 BURST = 100.0
 """Frames of one peer that are taken as they came while there is a backlog. Those beyond wait until
 nothing else is left, and peers then have turns: a flood slows down its sender, and is not lost."""
-
-TRANSFER = "transfer of "
-"""Before the key of a peer: what it transfers waits beside what it says live."""
 
 IN_ORDER: Final = frozenset({values.TransferEnded, values.PeerGone, values.PeerJoined})
 """What waits behind what its peer transferred before."""
@@ -170,11 +172,14 @@ class Runner:
         self.logbook: Logbook | None = None
         """Notes what comes of inputs; drivers tell it what is let out."""
         self._queue: deque[Addressed] = deque()
+        self._payloads: Counter[values.SessionId] = Counter()
+        """How many payloads of each session are among them."""
         self._put_off: dict[str, deque[Addressed]] = {}
         """What came from peers that sent more than their share, of each in order; in the order of
         their turns."""
         self._waiting_off = 0
         """How much that is."""
+        self._weights = Weights()
         self._claims = Claims(lambda: [group.sessions for group in self.groups.values()])
         self._shares = Buckets(PER_SECOND, BURST)
         self._rebuilt: list[ChannelId] = []
@@ -228,9 +233,12 @@ class Runner:
         """
         if self.waiting >= QUEUE_MAX:
             raise LocalError("Too much at once: wait a moment, then go on.")
+        self._weights.add(event)
         key = self._put_off_as(event)
         if key is None:
             self._queue.append(Addressed(channel, event))
+            if isinstance(event, values.SessionPayload):
+                self._payloads[event.session] += 1
             return
         waiting = self._put_off.get(key)
         if waiting is None:
@@ -253,17 +261,22 @@ class Runner:
     @property
     def crowded(self) -> bool:
         """Whether drivers should stop reading from peers for now."""
-        return len(self._queue) >= CROWDED
+        return len(self._queue) >= CROWDED or self._weights.total >= BYTES_CROWDED
 
     def is_crowded_by(self, peer: PeerId, *, transfers: bool = False) -> bool:
         """Whether drivers should stop reading a peer's link for now, or what it transfers."""
-        if len(self._queue) >= CROWDED:
+        sender = TRANSFER + peer if transfers else peer
+        if self.crowded or self._weights.is_full(sender):
             return True
-        waiting = self._put_off.get(TRANSFER + peer if transfers else peer)
+        waiting = self._put_off.get(sender)
         if waiting is None:
             return False
         share = max(OF_ONE_MIN, CROWDED // len(self._put_off))
         return len(waiting) >= min(CROWDED_BY_ONE, share)
+
+    def is_crowded_by_session(self, session: values.SessionId) -> bool:
+        """Whether drivers should stop reading the stream of a session for now."""
+        return self._payloads[session] >= PAYLOADS_MAX or self._weights.is_full(session)
 
     @property
     def backlog(self) -> dict[PeerId, int]:
@@ -342,6 +355,7 @@ class Runner:
         self._queue.clear()
         self._put_off.clear()
         self._waiting_off = 0
+        self._weights.clear()
         for channel, state in states.items():
             if channel not in self.groups:
                 continue  # left while the disk was read
@@ -355,14 +369,24 @@ class Runner:
             if audience:
                 self._queue.append(Addressed(channel, values.Audience(audience)))
         self._queue.extend(waiting)
+        for one in waiting:
+            self._weights.add(one.event)
+        self._payloads = Counter(
+            one.event.session for one in waiting if isinstance(one.event, values.SessionPayload)
+        )
 
     def _next(self) -> Addressed:
         """Take the next input; what is beyond a peer's share only where there is nothing else."""
         if self._queue:
-            return self._queue.popleft()
+            addressed = self._queue.popleft()
+            self._weights.take(addressed.event)
+            if isinstance(addressed.event, values.SessionPayload):
+                self._payloads -= Counter((addressed.event.session,))
+            return addressed
         key = next(iter(self._put_off))
         waiting = self._put_off.pop(key)
         addressed = waiting.popleft()
+        self._weights.take(addressed.event)
         self._waiting_off -= 1
         if waiting:
             self._put_off[key] = waiting  # the next turn is another's

@@ -8,10 +8,10 @@ from sync.digest import ROW_BYTES
 from sync.entry import Entry, Kind, Text, decode_text
 from sync.errors import DecodeError
 from sync.group import values
-from sync.group.clock_values import Answer
+from sync.group.clock_values import Answer, Settled
 from sync.group.group import Group
 from sync.group.records import Contradiction
-from sync.group.reference import AGREE, END
+from sync.group.reference import AGREE, END, Reference
 from sync.group.session import Session
 from sync.looks import changed
 from sync.machine import ChannelId, Nanos, PeerId
@@ -28,6 +28,7 @@ from sync.view import (
     ClockAnswer,
     ClockInfo,
     ClockQuestion,
+    ClockSettled,
     ClockVoter,
     ContradictionInfo,
     DeliveryShown,
@@ -215,7 +216,26 @@ def clock_info(
         moved_ns=max(moved, key=abs),
         question=_clock_question(groups, now, nick_of),
         answer=ClockAnswer(answer.value),
+        settled=ClockSettled(_settled(references.values()).value),
+        following=tuple(
+            {
+                one.peer: ClockVoter(
+                    one.peer, nick_of(one.peer), one.offset - own.offset, one.standing
+                )
+                for reference in references.values()
+                for one in reference.following
+            }.values()
+        ),
+        followed_by=tuple(
+            dict.fromkeys(peer for one in references.values() for peer in one.followed_by)
+        ),
     )
+
+
+def _settled(references: Iterable[Reference]) -> Settled:
+    """Return why the last question is no longer asked, of several channels the first that says."""
+    told = [one.settled for one in references if one.settled is not Settled.NONE]
+    return told[0] if told else Settled.NONE
 
 
 def _clock_question(

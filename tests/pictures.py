@@ -78,6 +78,10 @@ def known(*, impostor: bool = False) -> ChatApp:
     return scenes.screen_of(scene)
 
 
+def ahead() -> ChatApp:
+    return scenes.screen_of(scenes.ahead_of_time())
+
+
 def repairing() -> ChatApp:
     return scenes.screen_of(scenes.repairing())
 
@@ -183,6 +187,7 @@ PICTURES: Final = {
     "peers": Picture(known, NARROW, pressing("f3", "down")),
     "verify": Picture(known, NARROW, pressing("f3", "v")),
     "changed_key": Picture(lambda: known(impostor=True), NARROW, nothing),
+    "clock": Picture(ahead, NARROW, nothing),
     "demo_wide": Picture(demo(3), WIDE, stepping_to("back and starts a random wait")),
     "demo_narrow": Picture(demo(5), NARROW, stepping_to("1 part equal")),
     "settings": Picture(morning, WIDE, choose_a_theme),

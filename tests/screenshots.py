@@ -17,9 +17,9 @@ import resvg_py
 from textual.widgets import Input
 
 from tests import scenes
-from tests.pictures import NARROW, PICTURES, WIDE, Picture
+from tests.pictures import NARROW, PICTURES, SMALL, WIDE, Picture
 
-__all__ = ["DIRECTORY", "FONTS", "NARROW", "PICTURES", "WIDE", "main", "png_of", "svg_of"]
+__all__ = ["DIRECTORY", "FONTS", "NARROW", "PICTURES", "SMALL", "WIDE", "main", "png_of", "svg_of"]
 
 DIRECTORY: Final = Path(__file__).parent.parent / "screenshots"
 FONTS: Final = Path("/usr/share/fonts/truetype/dejavu")

@@ -19,7 +19,7 @@ from sync.changes import (
     Redaction,
     look_of,
 )
-from sync.entry import Kind
+from sync.entry import Kind, Text, encode_text
 from sync.group.values import Altered, Record, SetStatus, Status, StoredMessage, StoreMessage
 from sync.looks import changed as shown_as
 from sync.machine import ChannelId
@@ -263,6 +263,8 @@ async def test_changes_that_an_older_version_kept_count_from_the_update_on(
             DROP VIEW lines; DROP INDEX messages_as_lines; DROP TABLE changes; DROP TABLE damaged;
             DROP TABLE awaited_links;
             DROP TABLE nicks; DROP TABLE key_warnings; DROP INDEX peers_blocked; DROP TABLE clocks;
+            DROP TRIGGER authors_lose; DROP TABLE authors; DROP TABLE counted;
+            DROP TABLE contradictions;
             ALTER TABLE channels DROP COLUMN direct; ALTER TABLE channels DROP COLUMN left_ns;
             ALTER TABLE peers DROP COLUMN noise_key; ALTER TABLE peers DROP COLUMN verified_ns;
             ALTER TABLE peers DROP COLUMN blocked_ns;
@@ -393,3 +395,75 @@ async def test_any_order_of_arrival_shows_and_finds_what_a_plain_model_says(
                 for word in WORDS:
                     expected = [one for one in lines if word in one.text]
                     assert await store.history.search(CHANNEL, word, limit=LIMIT) == expected
+
+
+# --- Written anew --------------------------------------------------------------------------------
+
+
+def anew(author: Author, target: StoredMessage, text: str, lamport: int) -> StoredMessage:
+    """A text that stands for another one of its author."""
+    body = encode_text(Text(author.name, text, target.entry.message_id))
+    return author.write(text, body=body, lamport=lamport)
+
+
+@pytest.mark.parametrize("late", [False, True])
+async def test_what_was_written_anew_is_hidden_once_its_time_comes(
+    tmp_path: Path, *, late: bool
+) -> None:
+    ann = Author("ann")
+    ahead = ann.write("tea at four", lamport=900)
+    again = anew(ann, ahead, "tea at four", lamport=5)
+    sim = Disk(ann.peer_id, 1)
+
+    async with opened(tmp_path / "chat.db") as store:
+        parked = stored(ahead, status=Status.PARKED)
+        both = [stored(again), parked] if late else [parked, stored(again)]
+        for records in both:
+            assert await store.journal.commit(records) == []
+            assert sim.commit(records) == []
+        aside = await store.history.parked(CHANNEL, limit=LIMIT)
+        altered = await store.journal.commit([set_to(ahead, Status.DELIVERED)])
+        sim_altered = sim.commit([set_to(ahead, Status.DELIVERED)])
+        lines = await shown(store)
+        hits = await found(store, "tea")
+
+    assert aside == [], "it is not read twice"
+    assert altered == sim_altered == [
+        Altered(
+            CHANNEL, ahead.entry.message_id, ahead.entry, False, None, Look(replaced=True),
+            rewritten=True, reacted=False,
+        )
+    ]  # fmt: skip
+    assert [(line.text, line.replaced) for line in lines] == [("tea at four", False), ("", True)]
+    assert hits == ["tea at four"]
+
+
+@pytest.mark.parametrize("who", ["bob", "ann"])
+async def test_only_its_author_with_an_earlier_time_writes_a_line_anew(
+    tmp_path: Path, who: str
+) -> None:
+    ann = Author("ann")
+    target = ann.write("tea at four", lamport=5)
+    again = anew(Author(who, log=2), target, "coffee", lamport=4 if who == "bob" else 6)
+
+    async with opened(tmp_path / "chat.db") as store:
+        assert await store.journal.commit(stored(target, again)) == []
+        lines = await shown(store)
+
+    assert not any(line.replaced for line in lines)
+    assert look_of(target.entry, [again.entry]) == Look()
+
+
+async def test_what_of_ours_was_written_anew_is_known_after_a_start(tmp_path: Path) -> None:
+    me = Author("me")
+    ahead, other = me.write("one", lamport=900), me.write("two", lamport=901)
+    again = anew(me, ahead, "one", lamport=5)
+    sim = Disk(me.peer_id, 1)
+
+    async with opened(tmp_path / "chat.db") as store:
+        records = [*stored(ahead, other, status=Status.PARKED), *stored(again)]
+        await store.journal.commit(records)
+        sim.commit(records)
+        restored = await store.journal.restore(CHANNEL)
+
+    assert restored.replaced == sim.restore().replaced == {ahead.entry.message_id}

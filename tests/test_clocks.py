@@ -1,6 +1,7 @@
 """What is said of clocks: the question and its answers, news, and what waits, in words."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -15,10 +16,13 @@ from sync.view import (
     ClockQuestion,
     ClockShown,
     ClockVoter,
+    MessageShown,
     PeerState,
+    PreviewShown,
     Snapshot,
     Trust,
 )
+from tests.chats import line_mode
 from tests.conversations import LOBBY, NOON, line, peer
 from tests.test_reports import CALM, HERE, ident, present, snapshot
 
@@ -234,3 +238,31 @@ def test_the_details_say_why_a_line_waits_and_until_when() -> None:
     assert "Saturday, 22 November 2025" in said
     assert "/resend" in clocks.why_parked(mine, NOON)
     assert "/clock" in clocks.why_parked(replace(mine, waits=True), NOON)
+
+
+# --- Line mode -----------------------------------------------------------------------------------
+
+
+async def test_line_mode_prints_what_waits_once_and_asks_in_words(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parked = replace(line(1, "see you"), parked=True)
+    mine = replace(line(2, "is my clock right?", author="alice"), parked=True, waits=True)
+    async with line_mode(tmp_path) as (_, face):
+        for event in (
+            AheadShown(LOBBY, peer("bob"), "bob", DAY),
+            PreviewShown(parked),
+            PreviewShown(mine),
+            ClockShown(asking(question(voter("bob", DAY)))),
+            MessageShown(replace(parked, parked=False)),
+        ):
+            face.event(event)
+    said = capsys.readouterr().out.split("\n")
+
+    assert said[0].startswith("* The clock of bob is 24 hours ahead")
+    assert said[1].endswith("(waits for its time) bob: see you")
+    assert "(waits for your answer) alice" in said[2]
+    assert said[3] == "* bob (known) says your clock is 24 hours behind."
+    assert said[4] == "* /clock follow: what you write bears their time."
+    assert said[5].startswith("* /clock stay: what they write stands here dim")
+    assert said[6:] == [""]

@@ -280,7 +280,7 @@ async def test_messages_are_stamped_with_the_median_of_clocks_that_are_near(tmp_
         host(tmp_path, "carol", "tea") as carol,
     ):
         for each in (alice, bob, carol):
-            each.node.clocks.standing = lambda _: True
+            each.node.mesh.met = {one.me for one in (alice, bob, carol)}
         bob.clock.set_wall(2 * MINUTE)
         carol.clock.set_wall(MINUTE)
         for other in (bob, carol):

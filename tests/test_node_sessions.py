@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sync.errors import RemoteError
-from sync.machine import SECOND, PeerId
+from sync.machine import SECOND, ChannelId, PeerId
 from sync.net.clock import draw_key
 from sync.net.frames import Open, Proof, encode
 from sync.net.listener import STRANGERS_PER_ADDRESS_MAX
@@ -15,8 +15,20 @@ from sync.net.sessions import PUSHES_MAX
 from sync.net.stream import SecureStream
 from sync.view import MessageShown, PeerState, SyncShown
 from sync.waku.check_message import CHECK
-from sync.waku.message import RECONCILIATION, TRANSFER, WakuMessage, content_topic, pubsub_topic
-from sync.waku.wire import encode_transfer
+from sync.waku.message import (
+    CLUSTER,
+    EVERYTHING,
+    RECONCILIATION,
+    TRANSFER,
+    Fingerprint,
+    Ranges,
+    RangesData,
+    WakuMessage,
+    content_topic,
+    pubsub_topic,
+    shard,
+)
+from sync.waku.wire import encode_ranges, encode_transfer
 from tests.entries import identity
 from tests.nodes import (
     HOST,
@@ -55,6 +67,44 @@ async def test_who_comes_late_gets_three_thousand_messages(tmp_path: Path) -> No
             assert bob.shown(SyncShown)[-1].bytes_in > len(lines) * 100
             assert bob.shown(SyncShown)[-1].elapsed_ns > 0
             assert 0 < bob.node.snapshot().longest_block_ns < SECOND
+
+
+async def test_who_comes_late_among_three_does_not_fetch_all_from_each(
+    tmp_path: Path,
+) -> None:
+    lines = texts(2_000)
+    async with AsyncExitStack() as stack:
+        alice, bob, carol, late = [
+            await stack.enter_async_context(host(tmp_path, name, "tea"))
+            for name in ("alice", "bob", "carol", "late")
+        ]
+        await write_all(alice, lines)
+        for other in (bob, carol):
+            await meet(alice, other)
+        await until(
+            lambda: all(len(other.texts()) == len(lines) for other in (bob, carol)),
+            "they share everything",
+        )
+        pushed = {one.name: counted(one) for one in (alice, bob, carol)}
+
+        await meet(late, alice, bob, carol)
+        await until(lambda: len(late.texts()) == len(lines), "the late one has everything")
+
+        # what waits in buffers of a fast network may come twice, but not from each of them
+        assert sum(map(len, pushed.values())) <= 2 * len(lines)
+
+
+def counted(sender: Host) -> list[bytes]:
+    """The messages that a node pushes from now on."""
+    sent: list[bytes] = []
+    tell = sender.node.pushed
+
+    def pushed(channel: ChannelId, peer: PeerId, payload: bytes) -> None:
+        sent.append(payload)
+        tell(channel, peer, payload)
+
+    sender.node.pushed = pushed  # type: ignore[method-assign]
+    return sent
 
 
 async def test_a_transfer_that_is_cut_is_repeated_until_all_is_there(tmp_path: Path) -> None:
@@ -189,6 +239,29 @@ async def test_a_transfer_ends_soon_after_its_session(
 
             await until(lambda: bob.node.streams._offered.holders == {}, "its place is free")
             assert bob.node.snapshot().refused == {EVE: 1}
+
+
+async def test_a_session_is_not_read_while_its_payloads_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sync.runner.PAYLOADS_MAX", 0)  # they always wait
+    again = Ranges.of([Fingerprint(EVERYTHING, b"\1" * 32)])
+    payload = encode_ranges(RangesData(CLUSTER, (shard(TEA),), again))
+    async with (
+        host(tmp_path, "bob", "tea") as bob,
+        session(bob, RECONCILIATION, TEA_SECRET) as eve,
+    ):
+        assert isinstance(await next_frame(eve), Proof)
+        eve.send_batch([payload] * 10)
+        sessions = bob.node._runner.groups[TEA].sessions.by_peer
+        await until(lambda: EVE in sessions and sessions[EVE].payloads, "the first is read")
+        for number in range(3):  # turns of the engine
+            await bob.write(TEA, f"line {number}")
+
+        assert sessions[EVE].payloads == 2  # one received, one sent
+        monkeypatch.setattr("sync.runner.PAYLOADS_MAX", 100)
+        await bob.write(TEA, "another turn")
+        await until(lambda: sessions[EVE].payloads == 20, "the others follow")
 
 
 async def test_of_peers_that_are_pushed_to_a_friend_comes_before_guests(tmp_path: Path) -> None:

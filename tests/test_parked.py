@@ -10,7 +10,7 @@ from sync.group.clock_values import Policy
 from sync.group.ingest import outline_of
 from sync.group.parked import CLOCK_AHEAD_MAX, PARKED_MAX, PARKED_PER_AUTHOR_MAX, Parked
 from sync.group.values import Effect
-from sync.machine import DAY, MILLISECOND, MINUTE, SECOND, MessageId, PeerId
+from sync.machine import DAY, HOUR, MILLISECOND, MINUTE, SECOND, MessageId, PeerId
 from sync.sds.message import Delivery
 from tests.entries import Author
 from tests.groups import NOW, NOW_MS, Member, arrived, name_of, only, sds_of
@@ -337,6 +337,20 @@ def test_without_a_clock_nothing_is_set_aside_and_nothing_let_in() -> None:
     assert alice.shown() == [later.entry.message_id, mine_id(alice)]
     assert ahead.entry.message_id in alice.group.aside
     assert mine.created_ns == NOW - DAY, "no entry is older than the program"
+
+
+def test_what_sync_messages_told_meanwhile_is_no_base_of_what_is_written() -> None:
+    alice = Member("alice")
+    meets(alice, "bob")
+    alice.write("before")
+    alice.tell(values.OwnClock(HOUR))
+    told = only(values.Broadcast, alice.advance(NOW + MINUTE))
+    alice.tell(values.OwnClock(0, was_set=True), NOW + MINUTE)
+
+    header = alice.write("after", NOW + MINUTE).entry.header
+
+    assert told, "sync messages, an hour ahead"
+    assert header.lamport == NOW_MS + MINUTE // MILLISECOND
 
 
 def mine_id(alice: Member) -> str:

@@ -15,6 +15,7 @@ from sync.group.clock_values import (
     MemberClock,
     OwnClock,
     Policy,
+    Settled,
 )
 from sync.group.reference import AGREE, END, UNASKED_MAX, Reference
 from sync.machine import DAY, HOUR, MINUTE, SECOND, Nanos, PeerId
@@ -338,6 +339,30 @@ def test_who_follows_does_not_vote_so_the_others_question_ends(follows: Follows)
 
     assert asked == HOUR
     assert judge.asked is None
+
+
+@pytest.mark.parametrize(
+    ("event", "settled"),
+    [
+        (member(1, HOUR, follows=Follows.YOU), Settled.FOLLOWED),
+        (OwnClock(HOUR, was_set=True), Settled.SET),
+        (member(1, MINUTE), Settled.AGREE),
+    ],
+)
+def test_it_is_said_why_nothing_is_asked_any_more(
+    event: MemberClock | OwnClock, settled: Settled
+) -> None:
+    judge = Judge(member(1, HOUR))
+    before = judge.reference.settled
+
+    if isinstance(event, MemberClock):
+        judge.hear(event)
+    else:
+        judge.own(event.offset, was_set=True)
+
+    assert (before, judge.reference.settled) == (Settled.NONE, settled)
+    assert judge.asked is None
+    assert (peer(1) in judge.reference.followed_by) == (settled is Settled.FOLLOWED)
 
 
 def test_we_say_whom_we_follow() -> None:

@@ -142,3 +142,14 @@ async def test_a_trace_is_played_on_the_screen(traces: dict[str, Path]) -> None:
         began = player.shot.now
         player.advance(3600 * SECOND)
         assert player.shot.now > began
+
+
+def test_a_trace_of_an_earlier_version_plays_as_it_was_recorded() -> None:
+    """Recorded before members told a channel their clocks; it has a wall clock that was set."""
+    recorded = steps(Path(__file__).parent / "vectors" / "trace_of_an_earlier_version.jsonl")
+    replay = Replay()
+
+    played = [replay.play(step) for step in recorded]
+
+    assert [one.difference for one in played if one.difference] == []
+    assert sum(type(step.event).__name__ == "ReferenceClock" for step in recorded) == 1

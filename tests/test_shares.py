@@ -24,6 +24,8 @@ NOW: Nanos = 1_000 * SECOND
 MANY = [numbered(number) for number in range(10 * PAGE)]
 DONE = reconcile.Finished(Result.RECONCILED, 3, len(MANY), 0)
 EQUAL = check.CheckFinished(check.Result.EQUAL, 0, 0, 0, 0, 0, "")
+LONG: Nanos = 1_000 * SECOND
+"""Later, when the leader has proved to be slow."""
 BOB, CAROL, DAVE = (PeerId(name * 64) for name in "bcd")
 
 
@@ -41,6 +43,7 @@ def led() -> tuple[Shares, Session]:
     leader.transfer.handle(transfer.Wanted(tuple(MANY)), NOW)
     leader.reconciled, leader.need = DONE, len(MANY)
     shares.found(leader, NOW)
+    come(shares, leader, len(MANY) - 1, len(MANY))
     return shares, leader
 
 
@@ -64,7 +67,7 @@ def test_while_one_session_leads_others_that_find_a_difference_are_put_off() -> 
 def test_shares_are_the_oldest_first_and_never_of_the_page_the_leader_brings() -> None:
     shares, _ = led()
     windows = []
-    while (window := shares.window(CAROL, 3)) is not None:
+    while (window := shares.window(CAROL, 3, NOW + LONG)) is not None:
         windows.append(window)
 
     assert windows[0].lower.timestamp == MANY[0].timestamp
@@ -73,15 +76,24 @@ def test_shares_are_the_oldest_first_and_never_of_the_page_the_leader_brings() -
     assert windows[-1].upper > MANY[-PAGE - SHARE_MIN]
 
 
-def test_a_leader_goes_on_only_with_what_nobody_else_brings() -> None:
+def test_what_the_leader_brings_soon_by_itself_is_asked_of_nobody_else() -> None:
     shares, leader = led()
-    while shares.window(CAROL, 1) is not None:
-        pass
-    assert not shares.met(NOW)
-
     come(shares, leader, len(MANY) - PAGE, len(MANY))
 
-    assert shares.met(NOW)
+    assert shares.idle({CAROL}, set(), NOW + SECOND // 10) == ()
+    assert shares.idle({CAROL}, set(), NOW + SECOND) == (CAROL,)
+
+
+def test_a_leader_goes_on_only_with_what_nobody_else_brings() -> None:
+    shares, leader = led()
+    while shares.window(CAROL, 1, NOW + LONG) is not None:
+        pass
+    assert not shares.met
+
+    come(shares, leader, len(MANY) - 2 * PAGE, len(MANY))
+
+    assert shares.paged(NOW)
+    assert shares.met
 
 
 def test_a_leader_alone_goes_on_to_the_end() -> None:
@@ -89,48 +101,48 @@ def test_a_leader_alone_goes_on_to_the_end() -> None:
 
     for page in range(9, 0, -1):
         come(shares, leader, page * PAGE, (page + 1) * PAGE)
-        assert not shares.met(NOW)
+        assert not shares.met
 
 
 def test_what_one_does_not_bring_is_asked_of_another() -> None:
     shares, leader = led()
     leader.moved_at = NOW + SECOND
-    lost = shares.window(CAROL, 2)
+    lost = shares.window(CAROL, 2, NOW + LONG)
     failed = session(CAROL)
 
     assert shares.stalled({CAROL: failed}, NOW + STALLED_AFTER - 1) == []
     assert shares.stalled({CAROL: failed}, NOW + STALLED_AFTER) == [failed]
     shares.ended(failed)
 
-    assert shares.idle({BOB, CAROL, DAVE}, {BOB}) == (DAVE,)
-    assert shares.window(DAVE, 2) == lost
+    assert shares.idle({BOB, CAROL, DAVE}, {BOB}, NOW + LONG) == (DAVE,)
+    assert shares.window(DAVE, 2, NOW + LONG) == lost
 
 
 def test_who_proves_not_to_have_it_either_is_no_liar_and_nobody_else_is_asked() -> None:
     shares, _ = led()
-    lacked = shares.window(CAROL, 2)
+    lacked = shares.window(CAROL, 2, NOW + LONG)
     honest = session(CAROL)
     honest.checked = EQUAL
 
     shares.ended(honest)
 
-    assert shares.window(CAROL, 2) not in {lacked, None}
+    assert shares.window(CAROL, 2, NOW + LONG) not in {lacked, None}
 
 
 def test_a_peer_that_never_has_a_place_is_not_asked_for_ever() -> None:
     shares, _ = led()
     for _ in range(FAILURES_MAX):
-        assert shares.idle({CAROL}, set()) == (CAROL,)
-        assert shares.window(CAROL, 2) is not None
+        assert shares.idle({CAROL}, set(), NOW + LONG) == (CAROL,)
+        assert shares.window(CAROL, 2, NOW + LONG) is not None
         shares.ended(session(CAROL))
 
-    assert shares.idle({CAROL}, set()) == ()
-    assert shares.window(CAROL, 2) is None
+    assert shares.idle({CAROL}, set(), NOW + LONG) == ()
+    assert shares.window(CAROL, 2, NOW + LONG) is None
 
 
 def test_a_share_that_trickles_is_asked_elsewhere_in_a_minute() -> None:
     shares, _ = led()
-    shares.window(CAROL, 2)
+    shares.window(CAROL, 2, NOW + LONG)
     slow = session(CAROL)
     slow.moved_at = NOW + SHARE_WITHIN - SECOND
 
@@ -180,9 +192,10 @@ def test_of_equal_timestamps_all_are_in_one_share() -> None:
     leader.transfer.handle(transfer.Wanted(tuple(same)), NOW)
     leader.reconciled = DONE
     shares.found(leader, NOW)
+    shares.came(same[-1])
 
-    window = shares.window(CAROL, 3)
+    window = shares.window(CAROL, 3, NOW + LONG)
 
     assert window is not None
     assert (window.lower.timestamp, window.upper.timestamp) == (5, 6)
-    assert shares.window(DAVE, 3) is None
+    assert shares.window(DAVE, 3, NOW + LONG) is None

@@ -93,6 +93,8 @@ class Narrator:
                 self._tell_mark(node, step, effect)
         if isinstance(event, values.Arrived):
             self._repairs.tell_repairs(node, step, event)
+        elif isinstance(event, values.AuthorsLoaded):
+            self._repairs.tell_answering(node, step, event)
 
     def _tell_link(self, node: Node, event: values.PeerJoined | values.PeerGone) -> None:
         other = self._voice.world.nodes[self._voice.numbers[event.peer]]

@@ -105,21 +105,7 @@ class RepairStory:
     ) -> None:
         asker = self._voice.name_of(self._voice.numbers[message.sender_id])
         me = self._voice.name(node)
-        planned = {one.message_id: one for one in after.answers}
-        for one in before.answers:
-            planned.pop(one.message_id, None)
         old = {one.message_id: one.asked for one in before.requests}
-        for answer in planned.values():
-            now = self._voice.world.now + node.machine_offset
-            wait = answer.t_resp - now
-            pause = "answers at once: the author need not wait"
-            if not self._voice.is_author(node, answer.message_id):
-                pause = f"waits {waits(wait)}: another may answer first"
-            self._voice.say(
-                node.number,
-                f"{me} has {self._voice.title(answer.message_id)} for {asker} and {pause}.",
-                self._t_resp(node, answer.message_id, after, answer.t_resp - now),
-            )
         for entry in message.repair_request:
             message_id = entry.message_id
             request = _request(after, message_id)
@@ -131,8 +117,31 @@ class RepairStory:
                     f"asked {times(request.asked)}: pause (2^min(asked, 2) - 1) · T_max, "
                     f"T_req {clock_tenths(request.t_req)}",
                 )
-            elif message_id not in planned:
-                self._tell_silence(node, message_id, after)
+
+    def tell_answering(self, node: Node, step: Step, event: values.AuthorsLoaded) -> None:
+        """Who wrote what somebody asks for is known: who answers, and when, or leaves it."""
+        before, after = step.before, step.after
+        if before is None or after is None:
+            return
+        asker = self._voice.name_of(self._voice.numbers[event.requester])
+        me = self._voice.name(node)
+        planned = {one.message_id: one for one in after.answers}
+        for one in before.answers:
+            planned.pop(one.message_id, None)
+        for answer in planned.values():
+            now = self._voice.world.now + node.machine_offset
+            wait = answer.t_resp - now
+            pause = "answers at once: the author need not wait"
+            if not self._voice.is_author(node, answer.message_id):
+                pause = f"waits {waits(wait)}: another may answer first"
+            self._voice.say(
+                node.number,
+                f"{me} has {self._voice.title(answer.message_id)} for {asker} and {pause}.",
+                self._t_resp(node, answer.message_id, after, answer.t_resp - now),
+            )
+        for entry in event.entries:
+            if entry.message_id not in planned:
+                self._tell_silence(node, entry.message_id, after)
 
     def _tell_silence(self, node: Node, message_id: MessageId, after: RepairInfo) -> None:
         row = node.disk.rows.get(message_id)

@@ -186,6 +186,12 @@ CONNECT = Setting(
     When.START,
 )  # fmt: skip
 
+CLOCK = Setting(
+    "clock", Section.NETWORK, OneOf(("ask", "follow", "stay")), "ask",
+    "Where others' clocks agree, and not with this one: ask, follow theirs, or stay. "
+    "ask without a person follows two whom you know.",
+)  # fmt: skip
+
 TYPING_NOTICES = Setting(
     "typing_notices", Section.PRIVACY, Switch(), True,
     "Whether those who are here see that you type.",
@@ -218,7 +224,7 @@ SETTINGS: Final[tuple[Setting[Any], ...]] = (
     THEME, DENSITY, NICK_WIDTH, GLYPHS, TICKS, ANIMATIONS, MOUSE, LOW_BANDWIDTH,
     ALERTS, BELL, DESKTOP, TITLE, QUIET_HOURS,
     *KEY_SETTINGS.values(),
-    INTERFACE, PORT, DISCOVERY, CONNECT,
+    INTERFACE, PORT, DISCOVERY, CONNECT, CLOCK,
     TYPING_NOTICES, HISTORY_DAYS, ASK_ABOVE_MB, PROTOCOL_LOG,
 )  # fmt: skip
 

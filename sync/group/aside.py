@@ -35,6 +35,7 @@ class Aside:
         self._warned: set[PeerId] = set()
         self._kept = ClockKept()
         self._shown: values.Question | None = None
+        self._followed_by: set[PeerId] = set()
 
     def __contains__(self, message_id: MessageId) -> bool:
         return message_id in self.parked or message_id in self.waiting
@@ -90,11 +91,16 @@ class Aside:
     def news(self) -> list[values.Effect]:
         """Return what the person has to be shown of the question, if that has changed."""
         now, shown = self.reference.ruling.question, self._shown
+        followed_by = set(self.reference.followed_by)
+        if followed_by - self._followed_by:
+            self._followed_by, self._shown = followed_by, now
+            return [values.ClockJudged(now)]
+        self._followed_by = followed_by
         if (now is None) == (shown is None):
             if now is None or shown is None:
                 return []
             same = [vote.peer for vote in now.votes] == [vote.peer for vote in shown.votes]
-            if same and abs(now.ahead - shown.ahead) < TOLD_BY:
+            if same and now.standing == shown.standing and abs(now.ahead - shown.ahead) < TOLD_BY:
                 return []
         self._shown = now
         return [values.ClockJudged(now)]
@@ -151,9 +157,11 @@ class Aside:
 
     def next_at(self) -> Nanos | None:
         """When, by the machines' clock, the next one is let in."""
-        due = self.parked.next_at() if self.reference.ruling.judges else None
-        due = None if due is None else due - self.offset
-        question, waiting = self.reference.ruling.question, self.waiting.next_at()
+        parked, waiting = self.parked.next_at(), self.waiting.next_at()
+        if parked is None and waiting is None:
+            return None  # nearly always
+        due = None if parked is None or not self.reference.ruling.judges else parked - self.offset
+        question = self.reference.ruling.question
         if question is None or waiting is None:
             return due
         return earlier(due, waiting - self.reference.ours - question.ahead)

@@ -27,6 +27,15 @@ class Follows(Enum):
     YOU = 2
 
 
+class Settled(Enum):
+    """Why a question that nobody answered is no longer asked."""
+
+    NONE = ""
+    FOLLOWED = "followed"
+    SET = "set"
+    AGREE = "agree"
+
+
 class Answer(Enum):
     """What was answered, by a person or by policy."""
 

@@ -26,6 +26,7 @@ from sync.group.clock_values import (
     OwnClock,
     Policy,
     Question,
+    Settled,
     Vote,
 )
 from sync.machine import DAY, MINUTE, SECOND, Nanos, PeerId
@@ -71,6 +72,8 @@ class Reference:
         self.ruling = Ruling(0, judges=True, question=None)
         self.me = me
         self._told: Nanos | None = None
+        self.settled = Settled.NONE
+        """Why nothing is asked any more that was asked before and not answered."""
         self._unsure = False
         """Whether what we followed in the run before has yet to be confirmed by somebody."""
         self._blind_at: Nanos | None = None
@@ -131,8 +134,30 @@ class Reference:
         elif question is not None and self.own.policy is Policy.STAY:
             self._stay(question.ahead)
             question = None
+        self._note_settled(question)
         self.ruling = Ruling(self._stamped_by(votes, now), self._has_clock(now), question)
         return self.ruling
+
+    def _note_settled(self, question: Question | None) -> None:
+        before = self.ruling.question
+        if question is not None or before is None:
+            self.settled = Settled.NONE if question is not None else self.settled
+        elif self.kept.answer is not Answer.NONE:
+            self.settled = Settled.NONE
+        elif any(vote.peer in self.followed_by for vote in before.votes):
+            self.settled = Settled.FOLLOWED
+        else:
+            self.settled = Settled.SET if self.own.was_set else Settled.AGREE
+
+    @property
+    def followed_by(self) -> list[PeerId]:
+        """Who says that it follows us."""
+        return [peer for peer, one in self.members.items() if one.follows is Follows.YOU]
+
+    @property
+    def following(self) -> list[MemberClock]:
+        """Whom we follow, of those who are here."""
+        return [one for peer, one in self.members.items() if self.follows(peer) is Follows.YOU]
 
     @property
     def ours(self) -> Nanos:

@@ -67,6 +67,9 @@ broadcast, and would only seem to be missing (Waku Sync, "Sync Window")."""
 
 TOO_LONG: Final = f"put off: not done within {SESSION_WITHIN // MINUTE} minutes"
 
+LOOKED_AFTER: Final = 64
+"""Messages of the leader between two looks at what others could bring."""
+
 SHOWN_MAX: Final = 20
 """Sessions that are over and still shown: some 5 kB each."""
 
@@ -125,7 +128,7 @@ class Sessions:
                 return self._on_here(sync_id, now)
             case PeerJoined(peer):
                 self._linked.add(peer)
-                return [*self._on_linked_again(peer, now), *self._share_out()]
+                return [*self._on_linked_again(peer, now), *self._share_out(now)]
             case PeerGone(peer):
                 return self._on_gone(peer, now)
             case Tick():
@@ -178,7 +181,7 @@ class Sessions:
         if peer in self.by_peer:
             return [self._close(session, "put off: another session with this peer runs", now)]
         if why == SHARE:
-            window = self._shares.window(peer, len(self._linked))
+            window = self._shares.window(peer, len(self._linked), now)
             if window is None:
                 return [self._close(session, "nothing is left to be shared", now)]
             session.since = max(session.since, window.lower.timestamp)
@@ -430,12 +433,22 @@ class Sessions:
                     effects += self._end(session, session.outcome(len(missing)), now, missing)
                 case _:
                     assert_never(result)
-        if session is self._shares.leader and self._shares.met(now):
-            self._shares.later.add(session.peer)
-            effects += self._end(session, "the rest comes from others", now, stops=True)
+        if session is self._shares.leader:
+            if self._shares.paged(now) and self._shares.met:
+                self._shares.later.add(session.peer)
+                effects += self._end(session, "the rest comes from others", now, stops=True)
+            elif session.got % LOOKED_AFTER == 0:
+                effects += self._share_out(now)
         return effects
 
     # --- What is missing, shared out -----------------------------------------------------------
+
+    def awaits(self, sync_id: SyncId) -> bool:
+        """Whether somebody is still to bring this message."""
+        sessions = self.by_peer.values()
+        return self._shares.lacks(sync_id) or any(
+            sync_id in one.transfer.wanted for one in sessions
+        )
 
     def _on_here(self, sync_id: SyncId, now: Nanos) -> list[Effect]:
         """Nobody needs to bring what is here."""
@@ -452,23 +465,23 @@ class Sessions:
         if session is not self._shares.leader:
             return []
         if not session.transfer.lacking:
-            return self._lead_over()
+            return self._lead_over(now)
         self._shares.found(session, now)
-        return self._share_out()
+        return self._share_out(now)
 
-    def _share_out(self) -> list[Effect]:
-        idle = self._shares.idle(self._linked, set(self.by_peer))
+    def _share_out(self, now: Nanos) -> list[Effect]:
+        idle = self._shares.idle(self._linked, set(self.by_peer), now)
         return [Sought(idle, SHARE, once=True)] if idle else []
 
-    def _lead_over(self) -> list[Effect]:
+    def _lead_over(self, now: Nanos) -> list[Effect]:
         """Nothing is missing any more: others need not wait."""
         self._shares.leader = None
-        return self._go_on()
+        return self._go_on(now)
 
-    def _go_on(self) -> list[Effect]:
+    def _go_on(self, now: Nanos) -> list[Effect]:
         """Share out what is left; where nobody brings anything, compare everything anew."""
         if self._shares.busy:
-            return self._share_out()
+            return self._share_out(now)
         later = [peer for peer in self._shares.finished() if peer in self._linked]
         return [Sought(tuple(later), PUT_OFF)] if later else []
 
@@ -481,7 +494,7 @@ class Sessions:
         for session in self._shares.stalled(self.by_peer, now):
             effects += self._end(session, "it stopped to bring its share", now, stops=True)
         if led is not self._shares.leader:
-            effects += self._go_on()
+            effects += self._go_on(now)
         for session in list(self.by_peer.values()):
             due = session.deadline()
             if due is None or due > now:
@@ -528,7 +541,7 @@ class Sessions:
         if left:
             effects.append(Unwanted(left))
         effects.append(self._close(session, result, now, put_off=put_off))
-        return [*effects, *self._go_on()]
+        return [*effects, *self._go_on(now)]
 
     def _close(
         self, session: Session, result: str, now: Nanos, *, put_off: bool = False

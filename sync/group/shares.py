@@ -44,6 +44,10 @@ SHARE_MAX: Final = 2048
 """Messages of a share: a tenth of a second for its two or three streams must be worth it, and not
 much be on its way from somebody who stops."""
 
+AHEAD: Final[Nanos] = 2 * SECOND
+"""What the leader brings within this time, at its pace, nobody else is asked for: on a fast network
+it waits in buffers already, and the newcomer is the slower one."""
+
 FAILURES_MAX: Final = 4
 """How often a share of one peer may come to nothing because it began a session itself meanwhile, or
 has no place for another; who stops to bring is not asked again at all."""
@@ -71,6 +75,7 @@ class Shares:
     """With whom everything is to be compared once all has come."""
 
     _led_at: Nanos = 0
+    _found_at: Nanos = 0
     _paged_at: Nanos = 0
     """When the leader last had brought a page."""
     _stalled_at: Nanos | None = None
@@ -114,46 +119,53 @@ class Shares:
         self._ids = ids
         self._missing = session.transfer.wanted
         self._low, self._high = 0, len(ids.timestamps)
-        self._paged_at = now
+        self._found_at = self._paged_at = now
+
+    def lacks(self, sync_id: SyncId) -> bool:
+        """Whether it is among what the leader found, and has not come."""
+        return sync_id in self._missing
 
     def came(self, sync_id: SyncId) -> None:
         """A message is here, whoever brought it."""
         self._missing.discard(sync_id)
 
-    def met(self, now: Nanos) -> bool:
-        """Whether the leader would go on with what others bring; asked when it brought a page."""
-        if self.leader is None or not self._ids.timestamps.size:
-            return False
+    def paged(self, now: Nanos) -> bool:
+        """Whether the leader has brought another page, or what was missing of it."""
         before = self._high
         self._lower_high()
         if self._high < before:
             self._paged_at = now
+        return self._high < before
+
+    @property
+    def met(self) -> bool:
+        """Whether the leader would go on with what others bring."""
         return self._low > self._page()
 
-    def window(self, peer: PeerId, peers: int) -> Bounds | None:
+    def window(self, peer: PeerId, peers: int, now: Nanos) -> Bounds | None:
         """Give `peer`, one of `peers`, a share; return where it lies, None if nothing is left."""
         self.later.add(peer)
-        share = None if self._failed(peer) else self._next(peers)
+        share = None if self._failed(peer) else self._next(peers, now)
         if share is None:
             return None
         self.given[peer] = share
         lower, upper = (int(self._ids.timestamps[at]) for at in (share.lower, share.upper - 1))
         return Bounds(SyncId(lower, ZERO_HASH), SyncId(upper + 1, ZERO_HASH))
 
-    def idle(self, linked: set[PeerId], running: set[PeerId]) -> tuple[PeerId, ...]:
+    def idle(self, linked: set[PeerId], running: set[PeerId], now: Nanos) -> tuple[PeerId, ...]:
         """Return who could be asked for a share now."""
         least = 1 if self.leader is None else SHARE_MIN
-        if not self.busy or not (self._returned or self._left() >= least):
+        if not self.busy or not (self._returned or self._left(now) >= least):
             return ()
         return tuple(sorted(peer for peer in linked - running if not self._failed(peer)))
 
     def _failed(self, peer: PeerId) -> bool:
         return self._failures[peer] >= FAILURES_MAX
 
-    def _next(self, peers: int) -> Share | None:
+    def _next(self, peers: int, now: Nanos) -> Share | None:
         if self._returned:
             return self._returned.pop()
-        left = self._left()
+        left = self._left(now)
         if left < SHARE_MIN and self.leader is not None:
             return None  # it comes as soon by itself
         if not left:
@@ -165,13 +177,21 @@ class Shares:
         self._low = upper
         return Share(lower, upper)
 
-    def _left(self) -> int:
-        """Return how much nobody is asked for, but for the page that the leader is at."""
+    def _left(self, now: Nanos) -> int:
+        """Return how much nobody is asked for, but for what the leader is about to bring."""
         self._lower_high()
-        limit = self._high if self.leader is None else min(self._high, self._page())
+        limit = self._high if self.leader is None else min(self._page(), self._ahead(now))
         while self._low < limit and self._at(self._low) not in self._missing:
             self._low += 1
         return max(0, limit - self._low)
+
+    def _ahead(self, now: Nanos) -> int:
+        """Return how far down the leader comes soon: to the end, before anything is here."""
+        brought = len(self._ids.timestamps) - len(self._missing)
+        lasted = (now - self._found_at) * (1 + len(self.given))
+        if not brought or not lasted:
+            return 0
+        return max(0, self._high - brought * AHEAD // lasted)
 
     def _page(self) -> int:
         """Return where the page begins that the leader brings now, counted as its peer does."""

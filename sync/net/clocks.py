@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from sync.group.clock_values import Follows, MemberClock, OwnClock, Policy
+from sync.group.reference import END
 from sync.machine import MILLISECOND, SECOND, ChannelId, Nanos, PeerId
 from sync.net.clock import Clock
 from sync.net.mesh import Mesh
@@ -22,6 +23,11 @@ LOOKED_EVERY: Final[Nanos] = SECOND
 """How often we look at our own clock, however many pongs come."""
 
 
+def is_clock(wall: Nanos) -> bool:
+    """Whether a wall clock can show that: after this program's release, and before 2100."""
+    return RELEASED_NS <= wall < END
+
+
 @dataclass(slots=True)
 class Clocks:
     """Tells the machines of clocks.
@@ -32,7 +38,6 @@ class Clocks:
         runner: of the channels.
         wake: has the machines look at what they were told.
         policy: who answers when it is asked whose clock is right.
-        standing: whether a peer is verified, or was met in an earlier run over a day ago.
     """
 
     clock: Clock
@@ -40,7 +45,6 @@ class Clocks:
     runner: Runner
     wake: Callable[[], None]
     policy: Policy
-    standing: Callable[[PeerId], bool]
     _own: OwnClock | None = None
     _looked_at: Nanos = 0
     _told: dict[tuple[PeerId, ChannelId], MemberClock] = field(default_factory=dict)
@@ -77,7 +81,8 @@ class Clocks:
         link = self.mesh.link_to(peer, channel)
         if link is None or link.wall_offset is None or channel not in self.runner.groups:
             return
-        host, standing = link.stream.remote_address[0], self.standing(peer)
+        standing = peer in self.mesh.verified or peer in self.mesh.met
+        host = link.stream.remote_address[0]
         member = MemberClock(peer, link.wall_offset, host, standing, link.follows)
         before = self._told.get((peer, channel))
         if before is not None and abs(member.offset - before.offset) < CLOCK_STEP:

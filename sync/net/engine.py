@@ -122,6 +122,12 @@ class Engine:
             self._calm.clear()
             await self._calm.wait()
 
+    async def breathe_session(self, session: values.SessionId) -> None:
+        """Return when there is room for another payload of a session."""
+        while self.runner.is_crowded_by_session(session) and not self._ill:
+            self._calm.clear()
+            await self._calm.wait()
+
     async def settled(self) -> None:
         """Return when everything fed is committed and released."""
         while self.runner.busy or self._writes:

@@ -127,10 +127,8 @@ class Node:
         self._discovery = Discovery(instance, self._on_found, self._spawn)
         self._online = Online(options, self.mesh, self._discovery, self.clock, listener)
         self._roster = Roster(self.mesh)
-        self.clocks = Clocks(
-            self.clock, self.mesh, self._runner, self._engine.wake, options.clock, lambda _: False
-        )
-        """Tells the channels of clocks; who knows people says there who has standing."""
+        self.clocks = Clocks(self.clock, self.mesh, self._runner, self._engine.wake, options.clock)
+        """Tells the channels of clocks."""
         self.knocks = Knocks(identity, self.mesh, self._secrets, self.refused)
         self.ticking = Ticking(
             self.clock,
@@ -473,6 +471,10 @@ class Node:
     async def breathe(self, peer: PeerId, *, transfers: bool = False) -> None:
         """Return when there is room for more from `peer`."""
         await self._engine.breathe(peer, transfers=transfers)
+
+    async def breathe_session(self, session: values.SessionId) -> None:
+        """See `sync.net.sessions.Host`."""
+        await self._engine.breathe_session(session)
 
     def feed(self, channel: ChannelId, event: values.Input) -> None:
         """Give an input to the channel's machines."""

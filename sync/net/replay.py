@@ -11,7 +11,7 @@ import types
 import typing
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from enum import Enum
 from functools import cache
 from pathlib import Path
@@ -147,7 +147,8 @@ def from_json(value: Any, kind: Any) -> Any:  # noqa: ANN401  # whatever `kind` 
     if is_dataclass(kind) or hasattr(kind, "_fields"):
         if value["is"] != kind.__name__:
             raise TypeError(f"{value['is']} instead of {kind.__name__}")
-        return kind(**{name: from_json(value[name], sort) for name, sort in _fields(kind)})
+        known = [one for one in _fields(kind) if one[0] in value or one[0] not in _optional(kind)]
+        return kind(**{name: from_json(value[name], sort) for name, sort in known})
     if type(value) is not kind:
         raise TypeError(f"{type(value).__name__} instead of {kind.__name__}")
     if kind is int and not -NUMBER_MAX <= value <= NUMBER_MAX:
@@ -177,6 +178,20 @@ def _fields(kind: type) -> tuple[tuple[str, Any], ...]:
     hints = typing.get_type_hints(kind)
     names = [one.name for one in fields(kind)] if is_dataclass(kind) else kind._fields  # type: ignore[attr-defined]
     return tuple([(name, hints[name]) for name in names])
+
+
+@cache
+def _optional(kind: type) -> frozenset[str]:
+    """Return the fields that an earlier version may not have known: those that have a default."""
+    if not is_dataclass(kind):
+        return frozenset()
+    return frozenset(
+        [
+            one.name
+            for one in fields(kind)
+            if one.default is not MISSING or one.default_factory is not MISSING
+        ]
+    )
 
 
 class Replay:
@@ -283,6 +298,8 @@ def _signatures(effects: Sequence[Any]) -> Iterator[tuple[bytes, bytes]]:
 def _compared(step: Recorded, effects: Sequence[object]) -> Played:
     """Compare what came of a step with what was recorded, effect by effect."""
     now = [to_json(effect) for effect in effects]
+    known = [_as_known(*both) for both in zip(now, step.effects, strict=False)]
+    now = known + now[len(known) :]
     if now == step.effects:
         return Played(step, tuple(effects))
     for number, (one, other) in enumerate(zip(now, step.effects, strict=False), 1):
@@ -290,6 +307,15 @@ def _compared(step: Recorded, effects: Sequence[object]) -> Played:
             return Played(step, tuple(effects), f"effect {number}: {_difference(one, other)}")
     why = f"{len(now)} effects instead of {len(step.effects)}"
     return Played(step, tuple(effects), why)
+
+
+def _as_known(now: Any, then: Any) -> Any:  # noqa: ANN401
+    """Return `now` without the fields that the version which recorded `then` did not know."""
+    if isinstance(now, dict) and isinstance(then, dict) and now.get("is") == then.get("is"):
+        return {name: _as_known(now[name], then[name]) for name in now if name in then}
+    if isinstance(now, list) and isinstance(then, list) and len(now) == len(then):
+        return [_as_known(*both) for both in zip(now, then, strict=True)]
+    return now
 
 
 def _difference(now: Any, then: Any) -> str:  # noqa: ANN401

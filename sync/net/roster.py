@@ -8,6 +8,8 @@ from typing import Final
 from sync.buckets import Buckets
 from sync.identity import short_fingerprint
 from sync.machine import SECOND, Nanos, PeerId
+from sync.net.clocks import is_clock
+from sync.net.link import Link
 from sync.net.mesh import Mesh
 from sync.view import PeerInfo, PeerShown, PeerState
 
@@ -104,7 +106,7 @@ class Roster:
         return replace(
             info,
             rtt_ns=link.rtt,
-            clock_offset_ns=None if link.wall_offset is None else link.wall_offset - wall_offset,
+            clock_offset_ns=_ahead(link, wall_offset),
             last_seen_ns=link.heard_at,
             syncing=info.peer in syncing,
             dialled_us=not link.dialled,
@@ -119,6 +121,13 @@ class Roster:
             forgotten = gone[0] if gone else next(iter(self._peers))
             del self._peers[forgotten]
             self._unshown.discard(forgotten)
+
+
+def _ahead(link: Link, wall_offset: Nanos) -> Nanos | None:
+    """Return how far a peer's wall clock is ahead of ours; None where that shows no time."""
+    if link.wall_offset is None or not is_clock(link.heard_at + link.wall_offset):
+        return None
+    return link.wall_offset - wall_offset
 
 
 def _told(info: PeerInfo) -> tuple[PeerState, str, str]:

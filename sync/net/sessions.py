@@ -100,6 +100,9 @@ class Host(Protocol):
     def pushed(self, channel: ChannelId, peer: PeerId, payload: bytes) -> None:
         """Note a message that is pushed to a peer."""
 
+    async def breathe_session(self, session: values.SessionId) -> None:
+        """Return when there is room for another payload of a session."""
+
     async def breathe(self, peer: PeerId, *, transfers: bool = False) -> None:
         """Return when there is room for more from `peer`, or of what it transfers."""
 
@@ -347,6 +350,7 @@ class SessionStreams:
         while (payload := await stream.receive()) is not None:
             self._host.feed(channel, values.SessionPayload(session, payload))
             await self._host.breathe(stream.peer)
+            await self._host.breathe_session(session)
 
     async def _read_transfer(self, channel: ChannelId, stream: SecureStream) -> None:
         stream.limit_frames(TRANSFER_FRAME_MAX)

@@ -295,10 +295,14 @@ class Causal:
         self.repairs.asking.hurry(wanted, self.repairs.window(now), now)
         return effects
 
+    def forget_lamport(self) -> None:
+        """Go back to the newest message here: what we told since is in nobody's log."""
+        self.lamport = max(self.log.order.last[0], 0)
+
     def restore(self, event: Restored, now: Nanos) -> list[Effect]:
         """Take up where the disk left off."""
         self.log.order.restore(event.log)
-        self.lamport = max(self.log.order.last[0], 0)
+        self.forget_lamport()
         for message_id in self.log.order.newest(self.filter.parameters.capacity):
             self.filter.insert(message_id)
         named = {parent.message_id for tip in event.tips for parent in tip.causal_history}

@@ -122,8 +122,7 @@ class Channel:
             case Connected(peers):
                 return self._on_connected(peers, now)
             case ReferenceClock(offset_ns):
-                self._offset = offset_ns
-                return []
+                return self._on_reference_clock(offset_ns)
             case SendAgain(message_id):
                 return self._on_send_again(message_id, now)
             case AskAgain(message_ids, gaps):
@@ -436,6 +435,12 @@ class Channel:
         self._timer.wake(now)
         self.repairs.connect(peers, now)
         self.outgoing.connected(now, online=peers > 0)
+        return []
+
+    def _on_reference_clock(self, offset: Nanos) -> list[Effect]:
+        if offset < self._offset:
+            self._causal.forget_lamport()
+        self._offset = offset
         return []
 
     def _on_send_again(self, message_id: MessageId, now: Nanos) -> list[Effect]:

@@ -33,7 +33,7 @@ from sync.sds import (
     participants,
     probes,
 )
-from sync.waku import check_message, reconcile, transfer
+from sync.waku import backlog, check_message, reconcile, transfer
 
 SIZED: Final = (dict, list, set, frozenset, deque, bytearray, array, np.ndarray)
 
@@ -99,6 +99,7 @@ def _looked_for(scale: Scale) -> int:
 
 
 BOUNDS: Final[dict[str, Bound]] = {
+    "Aside._followed_by": _links,
     "Aside._warned": aside.WARNED_MAX,
     "Aside.replaced": _stored,
     "AuthorLog._ids": lambda scale: 32 * scale.stored,
@@ -121,6 +122,8 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Incoming.lost": incoming.LOST_MAX,
     "Incoming.missing": incoming.MISSING_MAX,
     "Incoming.waiting": incoming.WAITING_MAX,
+    "Backlog._contents": backlog.BACKLOG_MAX,
+    "Backlog._uppers": backlog.BACKLOG_MAX,
     "Loading.coming": lambda scale: loading.LEFT_MAX + scale.sessions * WANTED_MAX,
     "Loading.direct": _stored,
     "Loading.ids": _stored,
@@ -189,6 +192,7 @@ BOUNDS: Final[dict[str, Bound]] = {
     "RollingBloomFilter._younger": _filter,
     "RollingBloomFilter._bits": _filter_bytes,
     "RollingBloomFilter._younger_bits": _filter_bytes,
+    "Runner._payloads": lambda scale: 2 * scale.sessions,  # each session and its check
     "Runner._profiles": 64,
     "Runner._put_off": runner.QUEUE_MAX,
     "Runner._putting_off": runner.QUEUE_MAX,

@@ -4,7 +4,7 @@ It has the faults of real disks: commits that fail or take long, reads that fail
 """
 
 from bisect import insort
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from sync.changes import CHANGING, UNCHANGED, Look, look_of, touched_by
@@ -215,9 +215,17 @@ class Disk:
         changes = [self.rows[one].message.entry for one in self._changes[message_id]]
         return look_of(row.message.entry, changes).replaced
 
-    def looks(self) -> dict[MessageId, Look]:
-        """Return how all messages look that were changed."""
-        looks = {message_id: self.look(message_id) for message_id in self._changes}
+    def parked(self) -> list[MessageId]:
+        """Return what is set aside until its time."""
+        return [one for one, row in self.rows.items() if row.status is Status.PARKED]
+
+    def looks(self, but: Collection[MessageId] = ()) -> dict[MessageId, Look]:
+        """Return how all messages look that were changed, `but` these and what these change."""
+        looks = {
+            message_id: self.look(message_id)
+            for message_id, changes in self._changes.items()
+            if not but or (message_id not in but and not any(one in but for one in changes))
+        }
         return {message_id: look for message_id, look in looks.items() if look != UNCHANGED}
 
     def read(self, message_ids: Iterable[MessageId]) -> list[Row]:
