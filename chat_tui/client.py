@@ -514,13 +514,12 @@ class Client:
         self._tell(ChannelShown(membership.channel, membership.name))
 
     async def _know_contradictions(self) -> None:
-        """Learn what was told in earlier runs, beside the chat: it reads every message's row."""
-        from storage.contradictions import all_found  # a first paint needs none of it
-        from storage.integrity import beside
+        """Learn what was told in earlier runs; a first paint needs none of it."""
+        from storage.contradictions import all_found
         from sync.show import info_of
 
         with suppress(LocalError):
-            found = await beside(self._database.path, all_found)
+            found = await self._database.read(all_found)
             self._contradictions.load(info_of(one) for one in found)
 
     def _on_event(self, event: Event) -> None:

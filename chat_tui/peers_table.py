@@ -41,7 +41,8 @@ def title(snapshot: Snapshot) -> Content:
 
 def table(snapshot: Snapshot, width: int, cursor: int, glyphs: Glyphs) -> list[Content]:
     """Return a heading and a line a peer, that at `cursor` marked; who is here comes first."""
-    hidden = _hidden(width)
+    forked = {one.author for one in snapshot.contradictions}
+    hidden = _hidden(width - len(FORKED) if forked else width)
     lines = [Content.styled(_columns(("name", *HEADS), hidden, lead=" " * LEAD), DIM)]
     for number, peer in enumerate(here_first(snapshot)):
         at = number == cursor
@@ -50,6 +51,8 @@ def table(snapshot: Snapshot, width: int, cursor: int, glyphs: Glyphs) -> list[C
         thought = Content.styled(
             f"{glyphs.trust[peer.trust]} {peer.trust.value}", TRUST_STYLES[peer.trust]
         )
+        if peer.peer in forked:
+            thought += Content.styled(FORKED, "$warning")
         style = "bold" if peer.state is PeerState.UP else DIM
         line = lead + Content.styled(_columns(cells, hidden), style) + thought
         # One ground from end to end: the sign and the trust have colours of their own otherwise.
@@ -76,6 +79,8 @@ ADDRESS: Final = 2
 """The column that only wide screens have."""
 GIVING_WAY: Final = (4, 3, 5)
 """Those that are left out where there is no room, this one first; they stay in the details."""
+FORKED: Final = " fork"
+"""Of who contradicted themselves; the details say in what."""
 LEAD: Final = 4
 TRUST_CELLS: Final = 13
 """Of what stands before the columns, and of the longest word after them."""

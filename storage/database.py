@@ -24,6 +24,7 @@ import aiosqlite
 
 from storage.migrations import MIGRATIONS
 from storage.open_file import OpenFile, log_of
+from storage.rows import STATEMENTS_CACHED
 from storage.soundness import Damage
 from sync.errors import StorageError
 
@@ -34,9 +35,6 @@ BUSY_TIMEOUT_MS: Final = 5_000
 
 CACHE_KIB: Final = 16 * 1024
 """Ids and hashes come in random order: this holds the index pages of some 100,000 messages."""
-
-STATEMENTS_CACHED: Final = 256
-"""Compiled statements kept; the program has fewer."""
 
 PRAGMAS: Final = (
     f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}",

@@ -13,7 +13,6 @@ from storage.rows import Row
 from storage.soundness import CLAIMS, Place, is_sound
 from storage.statuses import STATUS
 from storage.stored import stored_in
-from sync.changes import UNCHANGED
 from sync.entry import HASH_SIZE, Text
 from sync.group.records import Status
 from sync.looks import changed
@@ -203,11 +202,20 @@ def _read_lines(
     me: PeerId, query: str, parameters: tuple[bytes | int | str, ...], db: sqlite3.Connection
 ) -> tuple[list[Line], list[Place]]:
     """Return the lines, and the places of those that are not what was stored: nobody's words."""
-    found = db.execute(query, parameters).fetchall()
-    rows = [row for row in found if is_sound(*row[:CLAIMS])]
-    damaged = [row[:2] for row in found if not is_sound(*row[:CLAIMS])] if rows != found else []
+    rows: list[Row] = []
+    damaged: list[Place] = []
+    for row in db.execute(query, parameters):
+        if is_sound(*row[:CLAIMS]):
+            rows.append(row)
+        else:
+            damaged.append(row[:2])
     looks = looks_of(db, [row[:3] for row in rows])
-    lines = [changed(_line(me, row, db), looks.get(row[:2], UNCHANGED), me) for row in rows]
+    lines = [_line(me, row, db) for row in rows]
+    if looks:
+        lines = [
+            line if (look := looks.get(row[:2])) is None else changed(line, look, me)
+            for line, row in zip(lines, rows, strict=True)
+        ]
     return lines, damaged
 
 

@@ -19,7 +19,7 @@ from storage.columns import (
     peer_id,
     to_u64,
 )
-from storage.contradictions import found_at_commit
+from storage.contradictions import Tops, found_at_commit
 from storage.database import Database
 from storage.looks import readable
 from storage.payloads import entry_of, message_of
@@ -105,6 +105,7 @@ class SqliteJournal:
     def __init__(self, database: Database, me: PeerId) -> None:
         self._database = database
         self._me = me
+        self._tops = Tops()
         self._watchers: list[Watcher] = []
 
     async def commit(self, records: Sequence[Record]) -> list[Altered]:
@@ -113,7 +114,9 @@ class SqliteJournal:
         Messages go first: what is set of a message is never set before the message is there.
         """
         try:
-            altered, contradictions = await self._database.write(partial(_commit, records))
+            altered, contradictions = await self._database.write(
+                partial(_commit, records, self._tops)
+            )
         finally:  # what the disk refused to set aside is told again when it is found again
             if self._database.damage:
                 gone = [one for one in records if isinstance(one, Discard)]
@@ -169,7 +172,7 @@ class SqliteJournal:
 
 
 def _commit(
-    records: Sequence[Record], db: sqlite3.Connection
+    records: Sequence[Record], tops: Tops, db: sqlite3.Connection
 ) -> tuple[list[Altered], list[Contradiction]]:
     stores: list[StoreMessage] = []
     statuses: dict[tuple[bytes, bytes], Row] = {}
@@ -194,12 +197,13 @@ def _commit(
                 discarded.append(_key(channel, damaged))
             case _:
                 assert_never(record)
-    stored = _store(stores, db)
+    stored = _store(stores, db) if stores else []
     _update(db, SET_STATUS, [(*key, *values) for key, values in statuses.items()], OF_MESSAGE)
     _update(db, SET_DELIVERY, [(*key, *values) for key, values in deliveries.items()], OF_MESSAGE)
     _update(db, SET_LOG, [(key, *values) for key, values in logs.items()], OF_CHANNEL)
     execute_for_rows(db, SET_CLOCK, [(key, *values) for key, values in clocks.items()])
-    altered, found = changes.settle(db, stored, list(statuses)), found_at_commit(db, stored)
+    altered = changes.settle(db, stored, list(statuses))
+    found = found_at_commit(db, stored, tops) if stored else []
     if discarded:
         from storage.mending import set_aside  # noqa: PLC0415  # few disks rot
 
@@ -221,6 +225,8 @@ def _key(channel: ChannelId, changed: MessageId) -> tuple[bytes, bytes]:
 
 
 def _update(db: sqlite3.Connection, statement: str, rows: list[Row], rest: str) -> None:
+    if not rows:
+        return
     changed = execute_for_rows(db, statement, rows, rest)
     assert changed == len(rows), f"{len(rows) - changed} of {len(rows)} are not there: {statement}"
 

@@ -13,6 +13,15 @@ from sync.entry import Kind, Text, decode_text
 from sync.errors import DecodeError
 from sync.machine import PeerId
 
+WRITES, REACTS, REPLACES = 0, 1, 2
+"""What stands in `changes.reacts`: an edit or a redaction; a reaction; a text that stands for
+another one."""
+
+# CROSS JOIN keeps the order of the tables: few rows are asked for.
+TOUCHED: Final = "SELECT DISTINCT column1, column2, column3, reacts FROM (VALUES"
+TOUCHED_REST: Final = (
+    ") CROSS JOIN changes ON changes.channel = column1 AND target = column2 WHERE counts"
+)
 WROTE: Final = """
     SELECT messages.channel, messages.message_id, messages.author, messages.lamport, created_ns,
         waku_hash, body_size, payload, column2, messages.kind FROM (VALUES
@@ -32,9 +41,6 @@ REACTED_REST: Final = f"""
     ) ORDER BY messages.author
 """  # noqa: S608
 
-REPLACES: Final = 2
-"""What stands in `changes.reacts` for a text that stands for another one."""
-
 REPLACED: Final = "SELECT column1, column2 FROM (VALUES"
 REPLACED_REST: Final = f"""
     ) CROSS JOIN changes ON changes.channel = column1 AND target = column2 AND reacts = {REPLACES}
@@ -47,13 +53,19 @@ REPLACED_REST: Final = f"""
 def looks_of(
     db: sqlite3.Connection, lines: Sequence[tuple[bytes, bytes, bytes]]
 ) -> dict[Place, Look]:
-    """Return what changes have made of messages: (channel, id, author) each."""
-    wrote = {place: change for place, _, change in _changes(db, WROTE, lines, WROTE_REST)}
+    """Return what changes have made of messages: (channel, id, author) each.
+
+    Nearly all of a page are as they were written, which is one look-up each.
+    """
+    touched: dict[int, list[Row]] = {}
+    for *line, reacts in select_for_rows(db, TOUCHED, lines, TOUCHED_REST):
+        touched.setdefault(reacts, []).append(tuple(line))
+    rewritten, answered = touched.get(WRITES, ()), [row[:2] for row in touched.get(REACTS, ())]
+    wrote = {place: change for place, _, change in _changes(db, WROTE, rewritten, WROTE_REST)}
     reacted: dict[Place, list[tuple[PeerId, Change]]] = {}
-    places = [line[:2] for line in lines]
-    for place, who, change in _changes(db, REACTED, places, REACTED_REST):
+    for place, who, change in _changes(db, REACTED, answered, REACTED_REST):
         reacted.setdefault(place, []).append((peer_id(who), change))
-    replaced = set(select_for_rows(db, REPLACED, lines, REPLACED_REST))
+    replaced = set(select_for_rows(db, REPLACED, touched.get(REPLACES, ()), REPLACED_REST))
     return {
         place: put_together(wrote.get(place), reacted.get(place, ()), replaced=place in replaced)
         for place in wrote.keys() | reacted.keys() | replaced

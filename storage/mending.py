@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+from storage.authors import count_again
 from storage.changes import adopt, recounted, words_of
 from storage.integrity import problems_of
 from storage.payloads import entry_of
@@ -100,6 +101,7 @@ def copy_sound(old: Path, new: sqlite3.Connection) -> None:
             f"INSERT OR IGNORE INTO main.{table} ({columns}) "  # noqa: S608  # names of ours
             f"SELECT {columns} FROM old.{table} NOT INDEXED"
         )
+    count_again(new)
     for rows in _pages(new):
         parents = [
             (number, bytes.fromhex(parent.message_id))

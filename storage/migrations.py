@@ -228,7 +228,43 @@ CREATE TRIGGER authors_lose AFTER DELETE ON messages BEGIN
 END;
 """
 
+CONTRADICTIONS: Final = """
+-- What was found of entries that contradict each other, once each: no flag of a message.
+CREATE TABLE contradictions (
+    number     INTEGER PRIMARY KEY,
+    channel    BLOB NOT NULL,
+    author     BLOB NOT NULL,
+    what       TEXT NOT NULL,                           -- sync.group.records.Contradicts
+    log        INTEGER NOT NULL,                        -- u64
+    seq        INTEGER NOT NULL,                        -- u64
+    message_id BLOB NOT NULL,                           -- of the later one, or the one that names
+    other      BLOB NOT NULL
+) STRICT;
+
+-- What authors take is counted when somebody asks, up to this message: no commit waits for it.
+DROP TRIGGER authors_gain;
+DROP TRIGGER authors_lose;
+CREATE TABLE counted (
+    one    INTEGER PRIMARY KEY CHECK (one = 1),
+    number INTEGER NOT NULL                             -- in messages
+) STRICT;
+INSERT INTO counted SELECT 1, coalesce(max(number), 0) FROM messages;
+CREATE TRIGGER authors_lose AFTER DELETE ON messages
+    WHEN old.number <= (SELECT number FROM counted) BEGIN
+    UPDATE authors SET messages = messages - 1, bytes = bytes - length(old.payload)
+        WHERE author = old.author;
+END;
+"""
+
+
+def _note_contradictions(db: sqlite3.Connection) -> None:
+    from storage.contradictions import note_all  # noqa: PLC0415  # as above
+
+    note_all(db)
+
+
 MIGRATIONS: Final[tuple[Step, ...]] = (
     FIRST, GAPS, LOADING, CHANGES, _adopt, PEOPLE, DAMAGED, CLOCKS, AUTHORS,
+    CONTRADICTIONS, _note_contradictions,
 )  # fmt: skip
 """Step n, counted from 1, brings a database from version n - 1 to n."""

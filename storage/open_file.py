@@ -4,6 +4,7 @@ What is written to a file without a name is gone when the program ends, and SQLi
 Two or three calls of `stat`, 4 us, against the 5 ms that a commit takes.
 """
 
+import os
 from pathlib import Path
 
 from sync.errors import StorageError
@@ -25,7 +26,7 @@ class OpenFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._log = log_of(path)
+        self._at, self._log = str(path), str(log_of(path))  # twice as quick as through `Path`
         found = path.stat()
         self._identity = (found.st_dev, found.st_ino)
         self._size = found.st_size
@@ -47,7 +48,7 @@ class OpenFile:
 
     def _happened(self) -> str:
         try:
-            found = self._path.stat()
+            found = os.stat(self._at)  # noqa: PTH116
         except OSError:
             return "deleted"
         if (found.st_dev, found.st_ino) != self._identity:
@@ -60,7 +61,7 @@ class OpenFile:
     def _happened_to_log(self) -> str:
         """The log is there from the first change on until the last connection is closed."""
         try:
-            found = self._log.stat()
+            found = os.stat(self._log)  # noqa: PTH116
         except OSError:
             return "deleted" if self._log_identity is not None else ""
         identity = (found.st_dev, found.st_ino)

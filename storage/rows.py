@@ -2,9 +2,13 @@
 
 import sqlite3
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
 Row: TypeAlias = tuple[Any, ...]
+
+STATEMENTS_CACHED: Final = 256
+"""Compiled statements kept, and their texts; the program has fewer."""
 
 ROWS_AT_ONCE: Final = 64
 """Rows in one statement. SQLite gives up the interpreter's lock at each, and may have to wait 5 ms
@@ -22,7 +26,11 @@ def execute_for_rows(
         rows: all of one length; what they change must not depend on their order.
         rest: SQL after the values.
     """
-    return sum(db.execute(*one).rowcount for one in _statements(statement, rows, rest))
+    changed = 0
+    if rows:
+        for one in _statements(statement, rows, rest):
+            changed += db.execute(*one).rowcount
+    return changed
 
 
 def select_for_rows(
@@ -43,6 +51,12 @@ def _statements(
         # Powers of two, so that few different statements are compiled and kept.
         count = min(ROWS_AT_ONCE, 1 << (len(rows) - start).bit_length() - 1)
         some = rows[start : start + count]
-        marks = ", ".join([f"({', '.join('?' * len(some[0]))})"] * count)
-        yield f"{statement} {marks} {rest}", [value for row in some for value in row]
+        text = _for_rows(statement, count, len(some[0]), rest)
+        yield text, [value for row in some for value in row]
         start += count
+
+
+@lru_cache(STATEMENTS_CACHED)
+def _for_rows(statement: str, count: int, width: int, rest: str) -> str:
+    marks = ", ".join([f"({', '.join('?' * width)})"] * count)
+    return f"{statement} {marks} {rest}"

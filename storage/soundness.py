@@ -6,17 +6,15 @@ begins.
 """
 
 import hashlib
+from binascii import hexlify
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Final, TypeAlias
 
-from storage.columns import U64_MIDDLE, message_id, to_u64
+from storage.columns import message_id, to_u64
 from sync.codec import encode_uvarint
 from sync.machine import ChannelId, MessageId
 from sync.topics import content_topic, pubsub_topic
-
-TIME_MAX: Final = 2**63 - 1
-"""Times of Waku messages are signed; the one way in takes none beyond."""
 
 CHANNELS_KNOWN: Final = 256
 """Topics kept ready; a person is in some ten channels."""
@@ -48,30 +46,30 @@ def is_sound(  # noqa: PLR0913, PLR0917  # the columns of a row
     payload: bytes,
 ) -> bool:
     """Whether these columns of a row, as they are stored, are what was stored."""
-    if not -U64_MIDDLE <= created_ns <= TIME_MAX - U64_MIDDLE or body_size < 0:
+    try:
+        before, after, named = _around(channel)
+        time = to_u64(created_ns).to_bytes(8, "big", signed=True)  # times of Waku messages are
+        if hashlib.sha256(before + payload + after + time).digest() != waku_hash:
+            return False
+        whose = SENDER + hexlify(author) + MESSAGE + hexlify(stored_id) + named
+        if not payload.startswith(whose + encode_uvarint(to_u64(lamport))):
+            return False
+        if body_size <= 0:
+            return not body_size and payload[-SIGNED:].startswith(SIGNATURE)
+        return payload.endswith(BODY + encode_uvarint(body_size), 0, len(payload) - body_size)
+    except (OverflowError, TypeError):  # a time that no message has, or no longer a number at all
         return False
-    before, after = _around(channel)
-    time = to_u64(created_ns).to_bytes(8, "big")
-    if hashlib.sha256(before + payload + after + time).digest() != waku_hash:
-        return False
-    beginning = b"".join(
-        (
-            *(SENDER, author.hex().encode(), MESSAGE, stored_id.hex().encode()),
-            *(CHANNEL, channel.hex().encode(), LAMPORT, encode_uvarint(to_u64(lamport))),
-        )
-    )
-    if not payload.startswith(beginning):
-        return False
-    if not body_size:
-        return payload[-SIGNED:].startswith(SIGNATURE)
-    return payload.endswith(BODY + encode_uvarint(body_size), 0, len(payload) - body_size)
 
 
 @lru_cache(CHANNELS_KNOWN)
-def _around(channel: bytes) -> tuple[bytes, bytes]:
-    """Return what the hash takes before and after the bytes of a message."""
-    named = ChannelId(channel.hex())
-    return pubsub_topic(named).encode(), content_topic(named).encode()
+def _around(channel: bytes) -> tuple[bytes, bytes, bytes]:
+    """Return what the hash takes before and after a message, and how the message names these."""
+    named = ChannelId(hexlify(channel).decode())
+    return (
+        pubsub_topic(named).encode(),
+        content_topic(named).encode(),
+        CHANNEL + named.encode() + LAMPORT,
+    )
 
 
 class Damage:

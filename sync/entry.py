@@ -242,10 +242,10 @@ def decode_text(body: bytes) -> Text:
         parsed = entry_pb2.TextBody.FromString(body)
     except ProtobufDecodeError as error:
         raise DecodeError(f"not a text body: {error}") from error
-    if len(parsed.nick) > NICK_MAX or len(parsed.text) > TEXT_MAX:
-        raise DecodeError(f"nick of {len(parsed.nick)}, text of {len(parsed.text)} characters")
-    replaces = parsed.replaces.hex() if len(parsed.replaces) == HASH_SIZE else ""
-    return Text(parsed.nick, parsed.text, replaces)
+    nick, text, replaces = parsed.nick, parsed.text, parsed.replaces  # each makes a copy
+    if len(nick) > NICK_MAX or len(text) > TEXT_MAX:
+        raise DecodeError(f"nick of {len(nick)}, text of {len(text)} characters")
+    return Text(nick, text, replaces.hex() if len(replaces) == HASH_SIZE else "")
 
 
 def _header_from_wire(parsed: entry_pb2.Header) -> Header:

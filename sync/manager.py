@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
-from sync.machine import HOUR, MINUTE, SECOND, ChannelId, Nanos, PeerId, Tick
+from sync.machine import HOUR, MINUTE, SECOND, ChannelId, Nanos, PeerId, Tick, earlier
 from sync.searching import Search
 
 SESSIONS_MAX = 4
@@ -217,12 +217,15 @@ class Manager:
 
     def deadline(self) -> Nanos | None:
         """When the next session may start; none while all places are taken."""
-        times = [regular.at for regular in self._regular.values()]
-        if len(self._running) < SESSIONS_MAX:
-            busy = {peer for _, peer in self._running}
-            times += [wish.at for (_, peer), wish in self._wishes.items() if peer not in busy]
-            times += [one.at for one in self._searches.values() if one.at is not None]
-        return min(times, default=None)
+        due: Nanos | None = None
+        for regular in self._regular.values():
+            due = regular.at if due is None or regular.at < due else due
+        if not (self._wishes or self._searches) or len(self._running) >= SESSIONS_MAX:
+            return due  # nearly always
+        busy = {peer for _, peer in self._running}
+        times = [wish.at for (_, peer), wish in self._wishes.items() if peer not in busy]
+        times += [one.at for one in self._searches.values() if one.at is not None]
+        return earlier(due, min(times, default=None))
 
     def _period(self) -> Nanos:
         return round(PERIOD * self._rng.uniform(0.9, 1.1))

@@ -24,6 +24,7 @@ from sync.logbook import Logbook
 from sync.machine import ChannelId, MessageId, Nanos, PeerId, Tick
 from sync.membership import Membership
 from sync.sds.parameters import PROFILES, Parameters
+from sync.weights import BYTES_CROWDED, TRANSFER, Weights
 
 QUEUE_MAX = 20_000
 """Inputs that may wait. Drivers stop reading from peers well before (`crowded`)."""
@@ -59,9 +60,6 @@ PER_SECOND = 20.0
 BURST = 100.0
 """Frames of one peer that are taken as they came while there is a backlog. Those beyond wait until
 nothing else is left, and peers then have turns: a flood slows down its sender, and is not lost."""
-
-TRANSFER = "transfer of "
-"""Before the key of a peer: what it transfers waits beside what it says live."""
 
 IN_ORDER: Final = frozenset({values.TransferEnded, values.PeerGone, values.PeerJoined})
 """What waits behind what its peer transferred before."""
@@ -181,6 +179,7 @@ class Runner:
         their turns."""
         self._waiting_off = 0
         """How much that is."""
+        self._weights = Weights()
         self._claims = Claims(lambda: [group.sessions for group in self.groups.values()])
         self._shares = Buckets(PER_SECOND, BURST)
         self._rebuilt: list[ChannelId] = []
@@ -234,6 +233,7 @@ class Runner:
         """
         if self.waiting >= QUEUE_MAX:
             raise LocalError("Too much at once: wait a moment, then go on.")
+        self._weights.add(event)
         key = self._put_off_as(event)
         if key is None:
             self._queue.append(Addressed(channel, event))
@@ -261,13 +261,14 @@ class Runner:
     @property
     def crowded(self) -> bool:
         """Whether drivers should stop reading from peers for now."""
-        return len(self._queue) >= CROWDED
+        return len(self._queue) >= CROWDED or self._weights.total >= BYTES_CROWDED
 
     def is_crowded_by(self, peer: PeerId, *, transfers: bool = False) -> bool:
         """Whether drivers should stop reading a peer's link for now, or what it transfers."""
-        if len(self._queue) >= CROWDED:
+        sender = TRANSFER + peer if transfers else peer
+        if self.crowded or self._weights.is_full(sender):
             return True
-        waiting = self._put_off.get(TRANSFER + peer if transfers else peer)
+        waiting = self._put_off.get(sender)
         if waiting is None:
             return False
         share = max(OF_ONE_MIN, CROWDED // len(self._put_off))
@@ -275,7 +276,7 @@ class Runner:
 
     def is_crowded_by_session(self, session: values.SessionId) -> bool:
         """Whether drivers should stop reading the stream of a session for now."""
-        return self._payloads[session] >= PAYLOADS_MAX
+        return self._payloads[session] >= PAYLOADS_MAX or self._weights.is_full(session)
 
     @property
     def backlog(self) -> dict[PeerId, int]:
@@ -354,6 +355,7 @@ class Runner:
         self._queue.clear()
         self._put_off.clear()
         self._waiting_off = 0
+        self._weights.clear()
         for channel, state in states.items():
             if channel not in self.groups:
                 continue  # left while the disk was read
@@ -367,6 +369,8 @@ class Runner:
             if audience:
                 self._queue.append(Addressed(channel, values.Audience(audience)))
         self._queue.extend(waiting)
+        for one in waiting:
+            self._weights.add(one.event)
         self._payloads = Counter(
             one.event.session for one in waiting if isinstance(one.event, values.SessionPayload)
         )
@@ -375,12 +379,14 @@ class Runner:
         """Take the next input; what is beyond a peer's share only where there is nothing else."""
         if self._queue:
             addressed = self._queue.popleft()
+            self._weights.take(addressed.event)
             if isinstance(addressed.event, values.SessionPayload):
                 self._payloads -= Counter((addressed.event.session,))
             return addressed
         key = next(iter(self._put_off))
         waiting = self._put_off.pop(key)
         addressed = waiting.popleft()
+        self._weights.take(addressed.event)
         self._waiting_off -= 1
         if waiting:
             self._put_off[key] = waiting  # the next turn is another's

@@ -25,8 +25,12 @@ async def test_what_comes_and_goes_is_counted_an_author(tmp_path: Path) -> None:
     async with opened(tmp_path / "chat.db") as one:
         lines = [bob.write(text) for text in ("one", "two", "three")]
         lines.append(carol.write("four"))
-        await one.journal.commit(delivered(*lines))
-        await one.journal.commit([Discard(CHANNEL, lines[0].entry.message_id)])
+        lines.append(bob.write("five"))
+        await one.journal.commit(delivered(*lines[:3]))
+        await AuthorStore(one.database).heaviest()  # what is counted already, and what is not
+        await one.journal.commit(delivered(*lines[3:]))
+        gone = [lines[0].entry.message_id, lines[4].entry.message_id]
+        await one.journal.commit([Discard(CHANNEL, message_id) for message_id in gone])
 
         taken = await AuthorStore(one.database).heaviest()
 

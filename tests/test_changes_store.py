@@ -263,7 +263,8 @@ async def test_changes_that_an_older_version_kept_count_from_the_update_on(
             DROP VIEW lines; DROP INDEX messages_as_lines; DROP TABLE changes; DROP TABLE damaged;
             DROP TABLE awaited_links;
             DROP TABLE nicks; DROP TABLE key_warnings; DROP INDEX peers_blocked; DROP TABLE clocks;
-            DROP TRIGGER authors_gain; DROP TRIGGER authors_lose; DROP TABLE authors;
+            DROP TRIGGER authors_lose; DROP TABLE authors; DROP TABLE counted;
+            DROP TABLE contradictions;
             ALTER TABLE channels DROP COLUMN direct; ALTER TABLE channels DROP COLUMN left_ns;
             ALTER TABLE peers DROP COLUMN noise_key; ALTER TABLE peers DROP COLUMN verified_ns;
             ALTER TABLE peers DROP COLUMN blocked_ns;
@@ -357,6 +358,7 @@ def told(altered: list[Altered]) -> list[tuple[str, Look, bool, bool]]:
     return sorted((one.message_id, one.look, one.rewritten, one.reacted) for one in altered)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(data=st.data(), commits=st.lists(st.integers(1, 6), min_size=1, max_size=8))
 async def test_any_order_of_arrival_shows_and_finds_what_a_plain_model_says(

@@ -35,6 +35,9 @@ async def test_the_question_takes_no_key_of_who_writes_and_one_key_answers_it() 
         await until(pilot, lambda: parked(app) == ["is my clock right"])
         assert "waits for your answer" in shown(app)
         await until(pilot, lambda: "1 message of yours waits for your answer" in shown(app))
+        question = scene.snapshot().clock.question
+        assert question is not None
+        assert question.sets_aside == 0, "what waits is written anew"
         await pilot.press("h", "alt+t", "i")
         await until(pilot, lambda: "You follow bob and carol" in shown(app))
         await after(scene, app, pilot)

@@ -6,10 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 
+from chat_tui import peers_table
 from chat_tui.contradictions import Contradictions, of_author
+from chat_tui.marks import UNICODE
 from storage.contradictions import all_found
 from sync.entry import Entry, seal
+from sync.errors import StorageError
 from sync.group.ingest import Gate, message_of
 from sync.group.records import Contradiction, Contradicts
 from sync.group.values import StoredMessage
@@ -17,6 +21,8 @@ from sync.identity import verify
 from sync.machine import ChannelId, MessageId
 from sync.show import info_of
 from sync.sim.disk import Disk
+from sync.view import ContradictionInfo
+from tests import scenes
 from tests.entries import CHANNEL, Author
 from tests.stores import ME, Store, delivered, opened
 
@@ -88,8 +94,45 @@ async def test_it_is_told_once_whatever_comes_first_and_in_one_commit_or_several
             await store.journal.commit(delivered(Author("cat").write("later")))
             assert again.found == []
             asked = await store.database.read(all_found)
-            if what is not Contradicts.SKIPLINK:
-                assert [{one.message_id, one.other} for one in asked] == [expected]
+            assert [{one.message_id, one.other} for one in asked] == [expected]
+
+
+async def test_a_fork_is_seen_though_its_log_went_on_and_the_disk_refused_in_between(
+    tmp_path: Path,
+) -> None:
+    ann = Author("ann")
+    lines = [ann.write(str(number)) for number in range(6)]
+    fork, again = (signed(ann, lines[at], created_ns=5) for at in (3, 5))
+    path = tmp_path / "chat.db"
+    async with opened(path) as store:
+        told = Told(store)
+        await store.journal.commit(delivered(*lines[:2]))
+        path.rename(tmp_path / "away")
+        with pytest.raises(StorageError, match="deleted"):
+            await store.journal.commit(delivered(lines[2]))
+        (tmp_path / "away").rename(path)
+        await store.journal.commit(delivered(lines[2], lines[3]))
+        await store.journal.commit(delivered(lines[5], lines[4], again, fork))
+    found = {frozenset({one.message_id, one.other}) for one in told.found}
+    pairs = ((lines[3], fork), (lines[5], again))
+    assert found == {
+        frozenset({one.entry.message_id, other.entry.message_id}) for one, other in pairs
+    }
+    assert len(told.found) == len(pairs)
+
+
+async def test_nobody_is_accused_by_a_number_that_rotted(tmp_path: Path) -> None:
+    ann = Author("ann")
+    lines = [ann.write(str(number)) for number in range(4)]
+    path = tmp_path / "chat.db"
+    async with opened(path) as store:
+        await store.journal.commit(delivered(*lines[:3]))
+        rot = "UPDATE messages SET seq = seq + 2 WHERE number = 2"  # two becomes four
+        await store.database.write(lambda db: db.execute(rot))
+    async with opened(path) as store:
+        told = Told(store)
+        await store.journal.commit(delivered(lines[3]))
+        assert told.found == []
 
 
 async def test_honest_logs_in_any_order_are_told_of_nobody(tmp_path: Path) -> None:
@@ -123,3 +166,18 @@ def test_people_are_told_of_an_author_once_and_may_ask_for_the_rest() -> None:
     assert len(known.found) == 2, "told in this run, and on the disk"
     assert "1 more" in of_author(known.found, found.author)
     assert of_author(known.found, ME) == ""
+
+
+@pytest.mark.parametrize("width", [80, 100, 140])
+def test_the_peers_screen_marks_them_and_still_fits(width: int) -> None:
+    morning = scenes.morning().snapshot()
+    someone = morning.peers[0]
+    proof = ContradictionInfo(
+        CHANNEL, someone.peer, "fork", 2, (MessageId("a" * 64), MessageId("b" * 64))
+    )
+    told = replace(morning, contradictions=(proof,))
+    lines = [one.plain for one in peers_table.table(told, width, 1, UNICODE)]
+    [marked] = [line for line in lines if line.rstrip().endswith("fork")]
+    assert someone.nick in marked
+    assert max(map(cell_len, lines)) <= width
+    assert not any("fork" in one.plain for one in peers_table.table(morning, width, 1, UNICODE))

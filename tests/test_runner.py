@@ -26,6 +26,7 @@ from sync.runner import (
 )
 from sync.sds.message import Delivery
 from sync.sim.disk import Disk
+from sync.weights import BYTES_CROWDED, BYTES_OF_ONE
 from tests.entries import CHANNEL
 from tests.entries import Author as Writer
 from tests.groups import NOW
@@ -386,6 +387,62 @@ def test_peers_that_flood_have_turns_and_are_read_no_further_than_their_share() 
     assert set(last) == {of_mallory, of_eve}
 
 
+def feed_large(alice: Driver, name: str, size: int, at_most: int) -> int:
+    """Feed frames of a peer until it is not read any more; returns their bytes."""
+    peer, fed = Writer(name).peer_id, 0
+    while not alice.runner.is_crowded_by(peer) and fed < at_most:
+        alice.runner.feed(CHANNEL, values.Arrived(peer, bytes(size)))
+        fed += size
+    return fed
+
+
+def test_of_large_frames_no_more_bytes_wait_than_the_share_of_their_sender() -> None:
+    alice, large = Driver(), 256 * 1024
+    of_mallory = feed_large(alice, "mallory", large, 64 * large)
+    of_many = [feed_large(alice, f"eve {number}", large, 64 * large) for number in range(100)]
+    carol = Writer("carol").peer_id
+
+    assert of_mallory == BYTES_OF_ONE
+    assert sum(of_many) + of_mallory < BYTES_CROWDED + large
+    crowded = [alice.runner.crowded]
+    while alice.runner.busy:
+        alice.turn()
+    crowded.append(alice.runner.crowded)
+
+    assert crowded == [True, False], "so many peers take all there is"
+    assert not alice.runner.is_crowded_by(carol)
+    assert not alice.runner.is_crowded_by(Writer("mallory").peer_id)
+
+
+def test_a_session_and_a_transfer_have_shares_of_bytes_of_their_own() -> None:
+    alice, mallory = Driver(), Writer("mallory").peer_id
+    feed_large(alice, "mallory", 1024 * 1024, BYTES_CROWDED)
+    alice.runner.feed(CHANNEL, values.SessionPayload(7, bytes(BYTES_OF_ONE)))
+    alice.runner.feed(CHANNEL, values.Transferred(mallory, b"little"))
+
+    assert alice.runner.is_crowded_by(mallory)
+    assert alice.runner.is_crowded_by_session(7)
+    assert not alice.runner.is_crowded_by(mallory, transfers=True)
+    assert not alice.runner.is_crowded_by_session(8)
+
+
+def test_what_survives_a_failed_commit_still_counts_by_its_bytes() -> None:
+    alice = Driver()
+    alice.write(1)
+    for _ in range(BATCH_MAX):
+        alice.runner.feed(CHANNEL, values.Typing("alice"))
+    alice.runner.feed(CHANNEL, values.Arrived(Writer("eve").peer_id, bytes(BYTES_OF_ONE)))
+    alice.disk.full = True
+    alice.turn()
+    crowded = alice.runner.is_crowded_by(Writer("eve").peer_id)
+    alice.disk.full = False
+    while alice.runner.busy:
+        alice.turn()
+
+    assert crowded
+    assert not alice.runner.is_crowded_by(Writer("eve").peer_id)
+
+
 def test_what_a_peer_transfers_waits_beside_what_it_says_and_in_order_with_its_end() -> None:
     alice, bob = Driver(), Writer("bob")
     waku = b"not a message"
@@ -429,15 +486,24 @@ def test_a_channel_that_was_left_takes_nothing_more_and_comes_back_from_the_disk
 # --- Clocks --------------------------------------------------------------------------------------
 
 
-def followed() -> tuple[Driver, Writer]:
-    """Alice wrote with a clock a day ahead; bob was there, and she followed him."""
+TOMORROW = NOW + DAY
+"""What her machines' clock shows, which began with the wrong one."""
+
+
+def followed(*, set_right: bool = False) -> tuple[Driver, Writer]:
+    """Alice began and wrote with a clock a day ahead; bob was there, and she followed him.
+
+    Or her clock was `set_right`, and bob agreed with it.
+    """
     alice, bob = Driver(), Writer("bob")
-    alice.runner.feed_all(values.OwnClock(DAY, policy=Policy.FOLLOW))
+    alice.runner.feed_all(values.OwnClock(0, policy=Policy.FOLLOW))
     alice.write(1)
-    alice.turn()
+    alice.turn(TOMORROW)
+    if set_right:
+        alice.runner.feed_all(values.OwnClock(-DAY, policy=Policy.FOLLOW, was_set=True))
     alice.runner.feed(CHANNEL, values.PeerJoined(bob.peer_id))
-    alice.runner.feed(CHANNEL, values.MemberClock(bob.peer_id, 0, "10.0.0.2", standing=True))
-    batch = alice.turn()
+    alice.runner.feed(CHANNEL, values.MemberClock(bob.peer_id, -DAY, "10.0.0.2", standing=True))
+    batch = alice.turn(TOMORROW)
     assert batch.begin_anew
     assert any(isinstance(one, values.Withdrawn) for one in alice.released)
     alice.released.clear()
@@ -448,7 +514,7 @@ def followed() -> tuple[Driver, Writer]:
 def step_by_step(driver: Driver) -> None:
     """Turn for one input at a time, as where each takes a whole slice."""
     while driver.runner.busy:
-        batch = driver.runner.turn(NOW, lambda: True)
+        batch = driver.runner.turn(TOMORROW, lambda: True)
         driver.disk.commit(batch.records)
         driver.released += [release.effect for release in batch.releases]
 
@@ -457,8 +523,11 @@ def statuses(driver: Driver) -> list[values.Status]:
     return [row.status for row in driver.disk.rows.values()]
 
 
-def test_what_was_withdrawn_does_not_come_back_while_machines_are_made_anew() -> None:
-    alice, _ = followed()
+@pytest.mark.parametrize("set_right", [False, True])
+def test_what_was_withdrawn_does_not_come_back_while_machines_are_made_anew(
+    *, set_right: bool
+) -> None:
+    alice, _ = followed(set_right=set_right)
 
     step_by_step(alice)
     alice.runner.rebuild({CHANNEL: alice.disk.restore()})
@@ -467,7 +536,7 @@ def test_what_was_withdrawn_does_not_come_back_while_machines_are_made_anew() ->
     assert not [one for one in alice.released if isinstance(one, values.Deliver)]
     assert statuses(alice) == [values.Status.PARKED]
     alice.write(2)
-    alice.turn()
+    alice.turn(TOMORROW)
     header = list(alice.disk.rows.values())[-1].message.entry.header
     assert header.created_ns == NOW, "and we go by bob's clock"
 
@@ -475,13 +544,13 @@ def test_what_was_withdrawn_does_not_come_back_while_machines_are_made_anew() ->
 def test_nor_does_it_come_back_after_a_start_with_a_clock_that_is_still_wrong() -> None:
     alice, bob = followed()
     again = Runner(alice.author(), random.Random(1))
-    again.feed_all(values.OwnClock(DAY, policy=Policy.FOLLOW))
+    again.feed_all(values.OwnClock(0, policy=Policy.FOLLOW))
     again.add_channel(LOBBY, alice.disk.restore())
     alice.runner = again
 
     step_by_step(alice)
     again.feed(CHANNEL, values.PeerJoined(bob.peer_id))
-    again.feed(CHANNEL, values.MemberClock(bob.peer_id, 0, "10.0.0.2", standing=True))
+    again.feed(CHANNEL, values.MemberClock(bob.peer_id, -DAY, "10.0.0.2", standing=True))
     step_by_step(alice)
 
     assert not [one for one in alice.released if isinstance(one, values.Deliver)]

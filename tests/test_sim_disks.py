@@ -109,14 +109,17 @@ def test_without_an_entry_of_our_log_no_number_is_signed_twice() -> None:
 def test_slow_and_unreadable_disks_hold_up_nobody_else_and_lose_nothing(seed: int) -> None:
     world = World(5, seed)
     world.slow_disk(2, 3 * SECOND)
+    told = Told(world, OWNER)
     world.run(10 * SECOND)
     for number in range(40):
         world.write(number % 5, f"line {number}")
         if number == 10:
             world.break_disk(OWNER)
             world.crash(4)
+            world.crash(2)  # in the middle of a commit, which takes three seconds
         if number == 20:
             world.restart(4)
+            world.restart(2)
         if number == 30:
             world.mend_disk(OWNER)
         world.run(SECOND)
@@ -125,3 +128,4 @@ def test_slow_and_unreadable_disks_hold_up_nobody_else_and_lose_nothing(seed: in
 
     assert world.converged()
     world.check()
+    assert sorted(told.shown) == sorted(ids(world, OWNER)), "each was shown once"

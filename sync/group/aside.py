@@ -157,9 +157,11 @@ class Aside:
 
     def next_at(self) -> Nanos | None:
         """When, by the machines' clock, the next one is let in."""
-        due = self.parked.next_at() if self.reference.ruling.judges else None
-        due = None if due is None else due - self.offset
-        question, waiting = self.reference.ruling.question, self.waiting.next_at()
+        parked, waiting = self.parked.next_at(), self.waiting.next_at()
+        if parked is None and waiting is None:
+            return None  # nearly always
+        due = None if parked is None or not self.reference.ruling.judges else parked - self.offset
+        question = self.reference.ruling.question
         if question is None or waiting is None:
             return due
         return earlier(due, waiting - self.reference.ours - question.ahead)

@@ -497,9 +497,12 @@ class Group:
         return values.SetStatus(self.channel, message_id, values.Status.PARKED, after_gap=False)
 
     def would_set_aside(self, question: values.Question, now: Nanos) -> int:
-        """Return how many messages here would be set aside by following those who agree."""
+        """Return how many messages here would be set aside by following those who agree.
+
+        What of ours waits for the answer is written anew then.
+        """
         limit = now + self.aside.reference.ours + question.ahead + CLOCK_AHEAD_MAX
-        return len(self._above(limit)) + len(self.aside.waiting)
+        return len(self._above(limit))
 
     def _above(self, limit: Nanos) -> list[MessageId]:
         """Return what is in the log with a Lamport time after `limit`."""

@@ -103,6 +103,8 @@ class Typists:
 
     def deadline(self) -> Nanos | None:
         """When `expire` next has something to do."""
+        if not self._typists:
+            return None  # nearly always
         times = [typist.until for typist in self._typists.values()]
         times += [
             self._resting[peer]

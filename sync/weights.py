@@ -1,0 +1,73 @@
+"""Bytes of what peers sent that wait to be handled: of all together, and of each sender.
+
+A count alone bounds no memory: a frame of a link may have 256 kB, a payload of a session 1 MiB.
+"""
+
+from typing import Final
+
+from sync.group import values
+
+BYTES_CROWDED: Final = 32 * 1024 * 1024
+"""Bytes waiting at which nobody is read: some tenths of a second of work."""
+
+BYTES_SHARED: Final = 16 * 1024 * 1024
+BYTES_OF_ONE: Final = 2 * 1024 * 1024
+"""Bytes of one sender at which it is not read; of many senders each has its share of the former.
+Who has nothing waiting is read whatever the others have, so all that waits is at most
+`BYTES_CROWDED`, and one frame of each link."""
+
+INPUT_BYTES: Final = 256
+"""What an input takes in memory beside its payload."""
+
+TRANSFER: Final = "transfer of "
+"""Before the key of a peer: what it transfers is apart from what it says live."""
+
+SIZED: Final = frozenset({values.Arrived, values.Transferred, values.SessionPayload})
+"""Inputs that have a payload of a peer's making."""
+
+
+class Weights:
+    """See the module docstring. A sender is a peer's link, its transfers, or a session."""
+
+    def __init__(self) -> None:
+        self.total = 0
+        """Bytes of all that waits."""
+        self._of: dict[str | values.SessionId, int] = {}
+
+    def add(self, event: values.Input) -> None:
+        """Count an input that waits from now on."""
+        if type(event) in SIZED:
+            self._change(event, 1)
+
+    def take(self, event: values.Input) -> None:
+        """Count an input that waits no more."""
+        if type(event) in SIZED:
+            self._change(event, -1)
+
+    def clear(self) -> None:
+        """Nothing waits."""
+        self.total = 0
+        self._of.clear()
+
+    def is_full(self, sender: str | values.SessionId) -> bool:
+        """Whether nothing more should be read of a sender for now."""
+        held = self._of.get(sender)
+        if held is None:
+            return False
+        return held >= min(BYTES_OF_ONE, BYTES_SHARED // len(self._of))
+
+    def _change(self, event: values.Input, by: int) -> None:
+        if isinstance(event, values.Arrived):
+            sender: str | values.SessionId = event.peer
+        elif isinstance(event, values.Transferred):
+            sender = TRANSFER + event.peer
+        else:
+            assert isinstance(event, values.SessionPayload)
+            sender = event.session
+        size = by * (INPUT_BYTES + len(event.payload))
+        self.total += size
+        left = self._of.get(sender, 0) + size
+        if left:
+            self._of[sender] = left
+        else:
+            del self._of[sender]
