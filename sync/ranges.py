@@ -31,6 +31,7 @@ from sync.runs import (
     ascending,
     columns_of,
     joined,
+    sync_ids,
 )
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "columns_of",
     "joined",
     "rungs",
+    "sync_ids",
 ]
 
 Places: TypeAlias = NDArray[np.intp]
@@ -340,8 +342,8 @@ class OrderedSet:
         return np.where((counts[:, 0] >= counts[:, 1])[:, None], long, late)
 
     def _ids(self, run: Run, first: int, last: int) -> list[SyncId]:
+        if first == last:
+            return []
         raw = run.hashes[first:last].tobytes()
-        return [
-            SyncId(timestamp, raw[HASH_BYTES * at : HASH_BYTES * (at + 1)])
-            for at, timestamp in enumerate(run.timestamps[first:last].tolist())
-        ]
+        hashes = [raw[at : at + HASH_BYTES] for at in range(0, len(raw), HASH_BYTES)]
+        return sync_ids(run.timestamps[first:last].tolist(), hashes)

@@ -8,8 +8,9 @@ so whoever holds the arrays and an end has a snapshot. (`inserted` makes a new r
 """
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -43,6 +44,14 @@ class Columns(NamedTuple):
 
     timestamps: Words
     hashes: Words
+
+
+def sync_ids(timestamps: Iterable[int], hashes: Iterable[bytes]) -> list[SyncId]:
+    """Return ids from their parts: a third of the time of a call for each."""
+    return list(map(_sync_id, zip(timestamps, hashes, strict=True)))
+
+
+_sync_id: Final[Callable[[tuple[int, bytes]], SyncId]] = partial(tuple.__new__, SyncId)
 
 
 def columns_of(sync_ids: Sequence[SyncId]) -> Columns:

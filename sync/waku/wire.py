@@ -14,7 +14,7 @@ from google.protobuf.message import DecodeError as ProtobufError
 from proto import waku_pb2
 from sync.codec import Reader, append_uvarint, uvarint_at
 from sync.errors import DecodeError
-from sync.ranges import HASH_BYTES, ORIGIN, ZERO_HASH, SyncId, shortened
+from sync.ranges import HASH_BYTES, ORIGIN, ZERO_HASH, SyncId, shortened, sync_ids
 from sync.waku.message import (
     PAYLOAD_BYTES_MAX,
     RANGES_MAX,
@@ -31,14 +31,12 @@ FINGERPRINT: Final = 1
 ITEM_SET: Final = 2
 """The byte that says what a range holds (Waku Sync, "RangeType")."""
 
-BELOW_ALL: Final = SyncId(-1, b"")
-"""Below the first element of an item set."""
-
 ELEMENT_BYTES_MIN = 1 + HASH_BYTES
 """An element of an item set: a one-byte varint and the hash; bounds what a count may claim."""
 
 
 UINT64_MAX = 2**64 - 1
+TOO_LATE: Final = "a timestamp does not fit into 64 bits"
 
 
 def encode_ranges(payload: RangesData) -> bytes:
@@ -127,11 +125,19 @@ def decode_ranges(data: bytes) -> RangesData:
 def _read_ranges(data: bytes, offset: int) -> Ranges:
     ranges = Ranges()
     timestamps, contents = ranges.timestamps, ranges.contents
-    before, size = ORIGIN, len(data)
+    (timestamp, hash_), size = ORIGIN, len(data)
     while offset < size:
         if len(contents) == RANGES_MAX:
             raise DecodeError(f"a payload has over {RANGES_MAX} ranges")
-        upper, offset = read_bound(data, offset, before)
+        before, hash_before = timestamp, hash_
+        delta, after = uvarint_at(data, offset)
+        if delta:
+            timestamp, hash_, offset = before + delta, ZERO_HASH, after
+            if timestamp > UINT64_MAX:
+                raise DecodeError(TOO_LATE)
+        else:
+            (_, hash_), offset = read_bound(data, offset, SyncId(before, hash_before))
+            ranges.hashes[len(timestamps)] = hash_
         if offset == size:
             raise DecodeError("a payload ends before the type of a range")
         kind = data[offset]
@@ -143,14 +149,12 @@ def _read_ranges(data: bytes, offset: int) -> Ranges:
         elif kind == SKIP:
             contents.append(None)
         elif kind == ITEM_SET:
-            items, offset = _read_items(data, offset, before, upper)
+            lower, upper = SyncId(before, hash_before), SyncId(timestamp, hash_)
+            items, offset = _read_items(data, offset, lower, upper)
             contents.append(items)
         else:
             raise DecodeError(f"range type {kind} is not 0, 1 or 2")
-        if upper.hash != ZERO_HASH:
-            ranges.hashes[len(timestamps)] = upper.hash
-        timestamps.append(upper.timestamp)
-        before = upper
+        timestamps.append(timestamp)
     if offset > size:
         raise DecodeError("a payload ends within a fingerprint")
     return ranges
@@ -170,7 +174,7 @@ def read_bound(data: bytes, offset: int, previous: SyncId) -> tuple[SyncId, int]
     if delta:
         timestamp = previous.timestamp + delta
         if timestamp > UINT64_MAX:
-            raise DecodeError("a timestamp does not fit into 64 bits")
+            raise DecodeError(TOO_LATE)
         return SyncId(timestamp, ZERO_HASH), offset
     length = data[offset] if offset < len(data) else 0
     if not 1 <= length <= HASH_BYTES:
@@ -189,20 +193,22 @@ def _read_items(data: bytes, offset: int, lower: SyncId, upper: SyncId) -> tuple
     count, offset = uvarint_at(data, offset)
     if count * ELEMENT_BYTES_MIN >= len(data) - offset:
         raise DecodeError(f"{count} elements and a flag claimed, {len(data) - offset} bytes left")
-    elements: list[SyncId] = []
-    timestamp, element = 0, BELOW_ALL
-    for _ in range(count):
-        delta, offset = uvarint_at(data, offset)
-        timestamp += delta
-        end = offset + HASH_BYTES
-        previous, element = element, SyncId(timestamp, data[offset:end])
-        if element <= previous:
+    timestamps: list[int] = []
+    hashes: list[bytes] = []
+    timestamp, digest = 0, b""
+    for at in range(count):
+        delta, start = uvarint_at(data, offset)
+        offset = start + HASH_BYTES
+        previous, digest = digest, data[start:offset]
+        if at and not delta and digest <= previous:
             raise DecodeError("the elements of an item set do not rise")
-        elements.append(element)
-        offset = end
+        timestamp += delta
+        timestamps.append(timestamp)
+        hashes.append(digest)
+    elements = sync_ids(timestamps, hashes)
     if offset >= len(data) or data[offset] > 1:
         raise DecodeError("an item set does not end with a reconciled flag of 0 or 1")
-    if elements and not lower <= elements[0] <= element < upper:
+    if elements and not lower <= elements[0] <= elements[-1] < upper:
         raise DecodeError("an item set has elements outside its range")
     return Items(tuple(elements), data[offset] == 1), offset + 1
 
