@@ -1,19 +1,42 @@
 """What tests of many files share and pytest hands out: UTC, and the Spark session, one a run."""
 
 import os
+import re
 import shutil
 import signal
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pytest
+from _pytest.mark.expression import Expression
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 PORTS_EACH: Final = 100
 """For each process that runs tests: more than a chat tries. The first ones are for programs."""
+
+
+KINDS: Final = ("spark", "slow", "net", "lan", "grid", "repair_grid")
+"""Marks by which a run chooses its tests."""
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out a file none of whose tests is asked for: to read all takes each process seconds."""
+    wanted: str = config.option.markexpr
+    used = {*re.findall(r"\w+", wanted)} - {"and", "or", "not"}
+    if collection_path.suffix != ".py" or not used or not used <= {*KINDS}:
+        return None
+    text = collection_path.read_text(encoding="utf-8")
+    named = [kind for kind in KINDS if re.search(rf"\bmark\.{kind}\b", text)]
+    chosen = Expression.compile(wanted)
+    for count in range(len(named) + 1):
+        for marks in map(frozenset, combinations(named, count)):
+            if chosen.evaluate(lambda name, /, marks=marks, **_: name in marks):
+                return None
+    return True
 
 
 def pytest_configure() -> None:

@@ -358,6 +358,7 @@ def told(altered: list[Altered]) -> list[tuple[str, Look, bool, bool]]:
     return sorted((one.message_id, one.look, one.rewritten, one.reacted) for one in altered)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(data=st.data(), commits=st.lists(st.integers(1, 6), min_size=1, max_size=8))
 async def test_any_order_of_arrival_shows_and_finds_what_a_plain_model_says(

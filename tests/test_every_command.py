@@ -52,19 +52,20 @@ TROUBLED = (
     Step("/trust", "No changed key waits for an answer."),
     Step("/typing off", "Nobody is told that you type."),
     Step("/buffers", "[1Buffers]"),
-    Step("/missing 05595b", "Each of us waits another time before asking"),
+    Step("/missing {missing}", "Each of us waits another time before asking"),
     Step("/graph", "steps around the middle"),
     Step("/bloom", "of 1,000 ids"),
     Step("/sessions", "[4Sync]"),
     Step("/wire SYNC", "with “SYNC”"),
-    Step("/trace Missing", "Missing 05595b"),
+    Step("/trace Missing", "Missing {missing}"),
     Step("/explain T_req", "so that only one person asks"),
     Step("/gaps", "Written by bob"),
-    Step("/gaps 05595b", "of which others speak"),
+    Step("/gaps {missing}", "of which others speak"),
     Step("/hide", "No line of a gap is selected"),
     Step("/hide off", "Every gap has its line again."),
+    Step("/clock", "keep this computer's clock right"),
     Step("/repair all", "Asking for 2 missing messages now"),
-    Step("/resend 6a091c", "Sent again: 6a091c."),
+    Step("/resend {unacknowledged}", "Sent again: {unacknowledged}."),
     Step("/sync bob", "Comparing #lobby with bob."),
     Step("/set theme nord", "theme is nord now."),
     Step("/settings theme dracula", "theme is dracula now."),
@@ -136,11 +137,15 @@ async def leave_all(app: ChatApp, pilot: Pilot[None]) -> None:
 
 async def test_commands_where_there_is_trouble(tmp_path: Path) -> None:
     out = written_report(tmp_path)
+    scene = scenes.morning()
+    [channel] = scene.snapshot().channels
+    missing, unacknowledged = channel.missing[0][:6], channel.outgoing[0].message_id[:6]
     with scenes.utc():
-        async with reading(scenes.morning(), (120, 40)) as (app, pilot):
+        async with reading(scene, (120, 40)) as (app, pilot):
             for step in TROUBLED:
-                await command(pilot, step.line.format(out=out))
-                await seen(app, pilot, step)
+                filled = step.filled(missing=missing, unacknowledged=unacknowledged, out=str(out))
+                await command(pilot, filled.line)
+                await seen(app, pilot, filled)
                 await leave_all(app, pilot)
 
 

@@ -13,7 +13,7 @@ from sync.group.loading import (
 )
 from sync.machine import SECOND, MessageId
 from sync.ranges import ORIGIN, ZERO_HASH, SyncId
-from sync.sds.message import Delivery
+from sync.sds.message import Delivery, HistoryEntry
 from sync.waku.message import (
     CLUSTER,
     EVERYTHING,
@@ -33,12 +33,51 @@ FIRST, SECOND_ID = numbered(1), numbered(2)
 SWEEPING = [values.LoadHeldBack(None, SWEEP)]
 
 
+def naming(*ids: SyncId) -> list[HistoryEntry]:
+    return [HistoryEntry(MessageId(one.hash.hex()), one.hash, None) for one in ids]
+
+
 def waiting() -> Loading:
     """Something waits for what a session has found missing."""
     loading = Loading()
     loading.want([FIRST, SECOND_ID])
-    loading.add(MessageId("aa" * 32), NOW)
+    loading.add(MessageId("aa" * 32), naming(FIRST, SECOND_ID), NOW)
     return loading
+
+
+def test_what_waits_does_so_for_what_it_names_alone() -> None:
+    loading = waiting()
+    loading.want([numbered(number) for number in range(3, 300)])
+
+    loading.came(FIRST.hash, NOW)
+    before = loading.sweep(NOW)
+    loading.came(SECOND_ID.hash, NOW)
+
+    assert before == []
+    assert loading.sweep(NOW) == SWEEPING
+
+
+def test_what_a_peer_that_stalls_claimed_is_given_up_unless_another_brings_it() -> None:
+    loading = waiting()
+    loading.want([FIRST, SECOND_ID])
+
+    loading.unwant([FIRST, SECOND_ID], NOW, stalled=True)
+    hoped = {*loading.coming}
+    loading.unwant([FIRST, SECOND_ID], NOW, stalled=True)
+
+    assert hoped == {FIRST.hash, SECOND_ID.hash}
+    assert not loading.coming
+    assert loading.sweep(NOW) == SWEEPING
+
+
+def test_who_leaves_the_same_again_does_not_make_it_hoped_for_longer() -> None:
+    loading = waiting()
+    loading.unwant([FIRST, SECOND_ID], NOW)
+    for seconds in range(1, 20):
+        loading.want([FIRST, SECOND_ID])
+        loading.unwant([FIRST, SECOND_ID], NOW + seconds * SECOND)
+
+    assert loading.sweep(NOW + PATIENCE) == SWEEPING
 
 
 def test_what_waits_takes_its_place_once_all_has_come() -> None:
@@ -75,10 +114,9 @@ def test_what_comes_while_the_disk_is_read_follows_at_once() -> None:
     alice.tell(values.SessionOffered(1, bob.peer_id))
     alice.tell(claim(1, SyncId(NOW, oldest.waku_hash)))
     alice.hear(older)
-    alice.hear(oldest)
 
     then = NOW + SECOND
-    effects = alice.tell(values.PeerGone(bob.peer_id), then)  # but nothing is missing any more
+    effects = alice.hear(oldest, then)  # nothing is missing any more
     for come_meanwhile in (live, last):
         [wanted] = only(values.LoadHeldBack, effects)
         outlines = alice.disk.load_held_back(wanted.after, wanted.limit)
@@ -123,6 +161,17 @@ def test_a_session_that_is_cut_while_the_disk_is_read_may_be_followed_by_another
 
     loading.unwant([FIRST], NOW)
     loading.session_over(NOW, complete=False)
+    loading.take((), NOW)
+
+    assert loading.deadline() == NOW + PATIENCE
+
+
+def test_what_the_disk_does_not_show_is_not_looked_for_at_every_turn() -> None:
+    loading = waiting()
+    for one in (FIRST, SECOND_ID):
+        loading.came(one.hash, NOW)
+    assert loading.sweep(NOW) == SWEEPING
+
     loading.take((), NOW)
 
     assert loading.deadline() == NOW + PATIENCE
@@ -176,9 +225,9 @@ def test_sessions_that_bring_little_hold_nothing_up_for_ever() -> None:
     loading = Loading()
     many = [numbered(number) for number in range(100)]
     loading.want(many)
-    loading.add(MessageId("aa" * 32), NOW)
+    loading.add(MessageId("aa" * 32), naming(*many), NOW)
 
-    for number, one in enumerate(many):
+    for number, one in enumerate(many[:-1]):
         loading.came(one.hash, NOW + number * (STALLED_AFTER - 1))
     due = loading.deadline()
 
@@ -247,8 +296,7 @@ def test_of_history_on_its_way_only_what_its_author_sent_is_acknowledged_by_name
 
     alice.tell(values.Arrived(bob.peer_id, older.payload))
     alice.hear(live)
-    alice.tell(values.Arrived(bob.peer_id, oldest.payload))
-    swept(alice, alice.tell(values.PeerGone(bob.peer_id)), NOW)
+    swept(alice, alice.tell(values.Arrived(bob.peer_id, oldest.payload)), NOW)
 
     assert len(alice.shown()) == 3
     assert [*alice.group.sds.log.owed] == [live.entry.message_id]

@@ -141,6 +141,7 @@ async def test_a_name_is_told_to_the_chat_or_the_reason_said() -> None:
         assert "This is a simulation" in shown(app)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(60, 16), (80, 24), (140, 40)])
 async def test_every_setting_can_be_reached_and_is_explained(size: tuple[int, int]) -> None:
     async with reading(scenes.empty(), size) as (app, pilot):

@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from sync.group.session import Session
+from sync.group.session import STALLED_AFTER, Session
 from sync.group.session_values import PAGE
 from sync.group.shares import (
     FAILURES_MAX,
@@ -11,7 +11,6 @@ from sync.group.shares import (
     PLAIN_FOR,
     SHARE_MIN,
     SHARE_WITHIN,
-    STALLED_AFTER,
     Shares,
 )
 from sync.machine import SECOND, Nanos, PeerId

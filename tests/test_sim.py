@@ -288,6 +288,7 @@ def test_an_idle_group_says_little() -> None:
     assert frames_per_minute_and_receiver <= 8
 
 
+@pytest.mark.slow
 def test_buffers_are_bounded_after_hours_of_chat() -> None:
     scenario = Scenario(
         3,

@@ -34,6 +34,7 @@ def crowd(peers: int, profile: str) -> Outcome:
     return outcome
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILE_NAMES)
 def test_two_hundred_ask_once_and_are_answered_once(profile: str) -> None:
     check_repairs(200, profile)

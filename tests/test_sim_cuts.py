@@ -54,6 +54,7 @@ def cut_world(seed: int, cut_at: int | None) -> tuple[World, Watch]:
     return world, Watch(world)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_session_cut_at_any_item_is_repeated_and_never_claims_too_much(seed: int) -> None:
     whole, _ = cut_world(seed, None)

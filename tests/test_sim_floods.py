@@ -44,6 +44,7 @@ class Latencies:
         return max(self.of.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slow", [False, True], ids=["alike", "one slower"])
 def test_a_thousand_lines_a_second_of_one_make_no_line_of_others_wait_a_second(
     slow: bool,  # a parameter of the test

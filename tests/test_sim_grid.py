@@ -74,6 +74,7 @@ def cell(peers: int, loss: float, outcomes: Sequence[Outcome]) -> str:
     )
 
 
+@pytest.mark.slow
 def test_without_repair_most_lossy_groups_never_converge() -> None:
     seeds = range(10)
     patient = replace(LAN, t_min=DAY, t_max=DAY)  # asks when all is over

@@ -20,6 +20,9 @@ CELLS = range(8)
 LASTING = {"history that is not there", "invented names", "invented parents", "floods of lines"}
 """Acts whose effects last for minutes of a world, and a second or two of ours."""
 
+HELD_UP_MS = 30_000.0
+"""Of an honest line, while somebody claims what is not there; 2 to 20 s are lost frames."""
+
 CONVERGED_WITHIN = 300.0
 """Seconds from the last line and the last hostile act to equal logs."""
 
@@ -122,6 +125,15 @@ def test_each_act_alone_is_survived(act: str) -> None:
     assert world.converged()
     assert len(world.witness.sent) == 4
     world.check()
+
+
+@pytest.mark.slow
+def test_history_that_is_not_there_holds_up_no_honest_line() -> None:
+    outcome = run(besieged(7))
+
+    assert outcome.hostile_acts["history that is not there"] > 0
+    assert outcome.converged
+    assert outcome.latency_ms.p99 < HELD_UP_MS, outcome
 
 
 def test_the_same_seed_gives_the_same_hostile_run() -> None:

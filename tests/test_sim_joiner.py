@@ -25,7 +25,9 @@ from sync.sim.rooms import CHANNEL
 from sync.sim.world import World
 from tests.archives import archive, assert_equal
 
-SEEDS = (0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2)))
+pytestmark = pytest.mark.slow
+
+SEEDS = range(3)
 HISTORY = 3_000
 LATE = 3
 PATIENT: Nanos = MINUTE

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from sync.group.shares import STALLED_AFTER
+from sync.group.session import STALLED_AFTER
 from sync.machine import MILLISECOND, MINUTE, SECOND, Nanos
 from sync.sim.network import Link
 from sync.sim.node import Node

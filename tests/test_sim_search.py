@@ -1,5 +1,7 @@
 """What others name and nobody has: how much is asked for it, and what honest gaps get meanwhile."""
 
+import pytest
+
 from sync.entry import decode_text
 from sync.machine import MINUTE, SECOND
 from sync.sds.answering import ANSWERS_BURST, ANSWERS_PER_SECOND
@@ -58,6 +60,7 @@ def invent(world: World, mallory: Mallory, *, names: int, authors: int) -> None:
     world.run(SECOND)
 
 
+@pytest.mark.slow
 def test_an_honest_gap_among_thousands_of_invented_names_is_repaired_as_if_they_were_not() -> None:
     world = met(2, reconcile=False)
     invent(world, Mallory(world, 7), names=5 * MISSING_MAX // 4, authors=5)

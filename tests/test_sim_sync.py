@@ -171,6 +171,7 @@ def test_an_old_message_that_came_after_the_last_session_is_handed_on(seed: int)
     assert_equal(world)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", SAMPLE)
 def test_ten_thousand_messages_of_one_nanosecond_are_told_apart(seed: int) -> None:
     pool = scattered(10_000, span=0)

@@ -100,6 +100,7 @@ def test_names_of_authors_are_no_names_of_pieces() -> None:
     assert not any(setting.name.startswith(AUTHOR) for setting in SETTINGS)
 
 
+@pytest.mark.slow
 async def test_the_selected_row_of_the_debug_pane_can_be_read_in_every_theme() -> None:
     app = scenes.screen_of(scenes.repairing())
     async with app.run_test(size=(140, 40)) as pilot:

@@ -292,6 +292,7 @@ def test_the_claims_of_all_sessions_have_one_budget_and_leave_room_for_an_honest
     assert both.one.shown() == both.other.shown()
 
 
+@pytest.mark.slow
 def test_ids_claimed_by_one_session_after_another_are_not_piled_up() -> None:
     honest, both = attacked()
     payloads = invented(size=5_000)

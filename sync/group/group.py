@@ -261,8 +261,8 @@ class Group:
                     effects += self._on_transferred(result)
                 case session_values.Wanted(ids):
                     self.loading.want(ids)
-                case session_values.Unwanted(ids):
-                    self.loading.unwant(ids, self._now)
+                case session_values.Unwanted(ids, stalled):
+                    self.loading.unwant(ids, self._now, stalled=stalled)
                 case session_values.Proved():
                     effects += self._on_proved(result)
                 case values.SessionEnded():
@@ -383,7 +383,7 @@ class Group:
         """Keep an entry on the disk until what it names, which is on its way, is here."""
         message_id = stored.entry.message_id
         shown: list[values.Effect] = []
-        if self.loading.add(message_id, self._now, direct=direct):
+        if self.loading.add(message_id, message.causal_history, self._now, direct=direct):
             shown.append(values.Previewed(message_id, stored.entry, delivery))
         named = sds.Seek(message.causal_history, message_id, message.sender_id, via)
         return [

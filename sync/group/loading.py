@@ -2,12 +2,18 @@
 
 The newest page of a history comes first. Its entries name older ones that are on their way, so
 nobody is asked for those, and nothing is shown as missing. The entries wait on the disk, and take
-their places, the oldest first, once all has come, or when the session is over without it.
+their places, the oldest first, once all that they name has come, or is no longer hoped for.
+
+Rules:
+1. An entry waits for what it or those before it name, and for nothing else that somebody claims.
+2. What a session ceases to bring is hoped for only as long as another session wants it; after a cut
+   for `PATIENCE` as well.
+3. An id is hoped for in vain `IN_VAIN_MAX` times.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Final
 
 from sync.group.ingest import content_of
@@ -23,9 +29,9 @@ PATIENCE: Final[Nanos] = 20 * SECOND
 RESTART_PATIENCE: Final[Nanos] = 120 * SECOND
 """The same after a start: somebody has to be found first."""
 
-STALLED_AFTER: Final[Nanos] = RESTART_PATIENCE
-"""How long what waits does so while sessions go on that bring nothing: a peer that claims to have
-what does not exist must not hold up the channel."""
+STALLED_AFTER: Final[Nanos] = 30 * SECOND
+"""How long what waits does so while nothing of what it names comes, whoever still claims to bring
+it: the next page of a history may take so long."""
 
 HELD_MAX: Final[Nanos] = 600 * SECOND
 """The same, however much comes: a hundred thousand messages take two minutes."""
@@ -49,9 +55,11 @@ class Loading:
 
     def __init__(self) -> None:
         self.coming: Counter[bytes] = Counter()
-        """Waku hashes, and how many sessions want each."""
-        self.left: Counter[bytes] = Counter()
-        """Of these, what sessions that are over did not bring: another one may, for a while."""
+        """Waku hashes: how many sessions want each, and one more for what is in `left`."""
+        self.left: dict[bytes, Nanos] = {}
+        """Of these, what sessions that were cut did not bring, and until when another one may."""
+        self.awaited: set[bytes] = set()
+        """Of these, what entries that wait name."""
         self.in_vain: Counter[bytes] = Counter()
         """What was hoped for and did not come, and how often; as many as are hoped for at most."""
         self.ids: set[MessageId] = set()
@@ -59,15 +67,13 @@ class Loading:
         self.direct: set[MessageId] = set()
         """Of that, what its author sent us, who wants to hear that we have it."""
         self.due: Nanos | None = None
-        """When what waits takes its place, whatever is missing; not while sessions go on."""
+        """When what waited at the start takes its place: nobody knows any more what it names."""
         self.sweeping = False
         self.previews = 0
         self._began_at: Nanos = 0
         """When what waits began to."""
         self._came_at: Nanos = 0
-        """When something last came for it."""
-        self._wanted = 0
-        """What sessions that go on want, each counted for itself."""
+        """When something that it names last came."""
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -81,30 +87,30 @@ class Loading:
     def want(self, ids: Iterable[SyncId]) -> None:
         """A session has found these missing."""
         in_vain = self.in_vain
-        hashes = [one.hash for one in ids if in_vain.get(one.hash, 0) < IN_VAIN_MAX]
-        self.coming.update(hashes)
-        self._wanted += len(hashes)
+        self.coming.update(one.hash for one in ids if in_vain.get(one.hash, 0) < IN_VAIN_MAX)
 
-    def unwant(self, ids: Iterable[SyncId], now: Nanos) -> None:
-        """A session is over that did not bring these: for a while another one may.
+    def unwant(self, ids: Iterable[SyncId], now: Nanos, *, stalled: bool = False) -> None:
+        """A session does not bring these: for a while another one may, unless its peer `stalled`.
 
         Beyond `LEFT_MAX` they are given up at once: who claims that much and sends nothing lies.
         """
-        if not self.ids and not self.left:
-            self._began_at = self._came_at = now
-        hashes = [one.hash for one in ids if one.hash in self.coming]
-        room = max(0, LEFT_MAX - len(self.left))
-        self._wanted -= len(hashes)
-        self.left.update(hashes[:room])
-        self.coming -= Counter(hashes[room:])
+        for waku_hash in [one.hash for one in ids if one.hash in self.coming]:
+            if waku_hash in self.left:
+                self._drop(waku_hash)
+            elif stalled or len(self.left) >= LEFT_MAX:
+                self._give_up(waku_hash)
+            else:
+                self.left[waku_hash] = now + PATIENCE
+        self._forget_in_vain()
 
     def came(self, waku_hash: bytes, now: Nanos) -> None:
         """A message is here."""
-        wanted = self.coming.pop(waku_hash, 0)
         self.in_vain.pop(waku_hash, None)
-        if wanted:
+        if self.coming.pop(waku_hash, 0):
+            self.left.pop(waku_hash, None)
+        if waku_hash in self.awaited:
+            self.awaited.discard(waku_hash)
             self._came_at = now
-            self._wanted -= wanted - self.left.pop(waku_hash, 0)
 
     def waits(
         self, history: Iterable[HistoryEntry], delivered: Callable[[MessageId], bool]
@@ -118,52 +124,73 @@ class Loading:
             for entry in history
         )
 
-    def add(self, message_id: MessageId, now: Nanos, *, direct: bool = False) -> bool:
+    def add(
+        self,
+        message_id: MessageId,
+        history: Iterable[HistoryEntry],
+        now: Nanos,
+        *,
+        direct: bool = False,
+    ) -> bool:
         """A message waits on the disk; returns whether to show it as one that does."""
         if not self.ids:
             self._began_at = self._came_at = now
         self.ids.add(message_id)
+        hints = (entry.retrieval_hint for entry in history)
+        self.awaited.update(hint for hint in hints if hint is not None and hint in self.coming)
         if direct:
             self.direct.add(message_id)
-        if self.sweeping and self.due is None:
-            self.due = now  # the disk may have been read before this was there: once more, then
         self.previews += 1
         return self.previews <= PREVIEWS_MAX
 
     def session_over(self, now: Nanos, *, complete: bool) -> None:
-        """Plan when what waits takes its place: at once, if all has come."""
-        if complete and not self.left:
-            self.due = now if self.ids else None
-        elif self.ids or self.left:
-            self.due = now + PATIENCE
+        """A session brought all it was to, or not: what waited at the start need not for long."""
+        if self.due is not None:
+            self.due = min(self.due, now if complete and not self.left else now + PATIENCE)
 
     def deadline(self) -> Nanos | None:
-        """When what waits takes its place, or is no longer hoped for."""
-        if self.sweeping or not (self.ids or self.left):
+        """When what waits takes its place, or something is no longer hoped for."""
+        if self.sweeping:
             return None
-        due = None if self._wanted > 0 else self.due
-        return earlier(due, min(self._began_at + HELD_MAX, self._came_at + STALLED_AFTER))
+        due = next(iter(self.left.values()), None)
+        return earlier(due, self._takes_place_at()) if self.ids else due
+
+    def _takes_place_at(self) -> Nanos:
+        if not self.awaited:
+            return self._came_at if self.due is None else self.due
+        held_until = min(self._began_at + HELD_MAX, self._came_at + STALLED_AFTER)
+        return held_until if self.due is None else max(self.due, held_until)
 
     def sweep(self, now: Nanos) -> list[LoadHeldBack]:
         """Begin to let in what waits, once it is time."""
         due = self.deadline()
         if due is None or due > now:
             return []
-        self._give_up()
-        if not self.ids:
-            self.due = None
+        expired = list(takewhile(lambda one: self.left[one] <= now, self.left))
+        for waku_hash in expired:
+            del self.left[waku_hash]
+            self._give_up(waku_hash)
+        self._forget_in_vain()
+        if not self.ids or self._takes_place_at() > now:
             return []
         self.sweeping, self.due = True, None
+        self.awaited.clear()
         return [LoadHeldBack(None, SWEEP)]
 
-    def _give_up(self) -> None:
-        """Hope no longer for what sessions did not bring, whoever claims it by now."""
-        for waku_hash, given_up in self.left.items():
-            self._wanted -= self.coming.pop(waku_hash, 0) - given_up
-        self.in_vain.update(self.left.keys())
+    def _drop(self, waku_hash: bytes) -> None:
+        """One session less wants it."""
+        self.coming[waku_hash] -= 1
+        if not self.coming[waku_hash]:
+            del self.coming[waku_hash]
+            self.awaited.discard(waku_hash)
+
+    def _give_up(self, waku_hash: bytes) -> None:
+        self._drop(waku_hash)
+        self.in_vain[waku_hash] += 1
+
+    def _forget_in_vain(self) -> None:
         for waku_hash in list(islice(self.in_vain, max(0, len(self.in_vain) - LEFT_MAX))):
             del self.in_vain[waku_hash]
-        self.left.clear()
 
     def take(
         self, outlines: tuple[Outline, ...], now: Nanos
@@ -181,7 +208,6 @@ class Loading:
             last = outlines[-1]
             return taken, [LoadHeldBack((last.lamport, last.message_id), SWEEP)]
         self.sweeping, self.previews = False, 0
-        if not (self.ids or self.left):
-            self.due = None
-        self._began_at = self._came_at = now
+        self._began_at = now
+        self._came_at = now if taken else now + PATIENCE  # what the disk does not show is no hurry
         return taken, []

@@ -9,7 +9,7 @@ from sync.errors import RemoteError
 from sync.group.claims import CLAIM_BYTES
 from sync.group.rounds import Round, drawn
 from sync.group.session_values import PAGE, Proved, SessionEnded, SessionId
-from sync.machine import MINUTE, ChannelId, Nanos, PeerId, earlier
+from sync.machine import MINUTE, SECOND, ChannelId, Nanos, PeerId, earlier
 from sync.ranges import ZERO_HASH, Columns, OrderedSet, SyncId, joined
 from sync.waku import check, reconcile
 from sync.waku.check_wire import decode_frame
@@ -25,6 +25,9 @@ ROUNDS_MAX = 64
 SESSION_WITHIN: Nanos = 5 * MINUTE
 """How long a session may take in all, whoever began it: a peer that gives us a little at a time
 must not keep a place for ever. What came until then stays, and the next session goes on."""
+
+STALLED_AFTER: Nanos = 5 * SECOND
+"""Silence after which what a session should bring is asked elsewhere, and held up for nothing."""
 
 CHECK_WITHIN: Nanos = check.INACTIVITY_MAX
 """How long the responder waits for the check to begin, and the initiator for its stream."""
@@ -78,6 +81,9 @@ class Session:
 
     moved_at: Nanos = 0
     """When it last found out or brought something."""
+
+    given_up: bool = False
+    """Whether it stalled once: nobody waits any longer for what it may still bring."""
 
     transfer: Transfer = field(default_factory=Transfer)
     local: OrderedSet | None = None
@@ -195,7 +201,13 @@ class Session:
                 due = None
             case Stage.OVER:
                 return None
-        return earlier(due, self.ends_at)
+        return earlier(earlier(due, self.gives_up_at()), self.ends_at)
+
+    def gives_up_at(self) -> Nanos | None:
+        """When it has brought nothing for so long that nobody waits for it any more."""
+        if self.given_up or not self.transfer.lacking:
+            return None
+        return self.moved_at + STALLED_AFTER
 
     @property
     def claimed(self) -> int:

@@ -207,9 +207,10 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Unwanted:
-    """Of the ids found missing, those that do not come: the session is over."""
+    """Of the ids found missing, those that do not come: the session is over, or its peer stalls."""
 
     ids: tuple[SyncId, ...]
+    stalled: bool = False
 
 
 @dataclass(frozen=True, slots=True)

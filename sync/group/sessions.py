@@ -307,7 +307,7 @@ class Sessions:
         session.have += len(have)
         session.pushed += have
         session.lacked.update(have)
-        wanted: list[Effect] = [Wanted(need)] if need else []
+        wanted: list[Effect] = [Wanted(need)] if need and not session.given_up else []
         return wanted + self._transfer(session, transfer.Wanted(need), now)
 
     def _on_reconciled(
@@ -496,6 +496,10 @@ class Sessions:
         if led is not self._shares.leader:
             effects += self._go_on(now)
         for session in list(self.by_peer.values()):
+            gives_up_at = session.gives_up_at()
+            if gives_up_at is not None and gives_up_at <= now:
+                session.given_up = True
+                effects.append(Unwanted(session.transfer.missing, stalled=True))
             due = session.deadline()
             if due is None or due > now:
                 continue
@@ -538,7 +542,7 @@ class Sessions:
             self._late.begin(session, now)
         else:
             self._late.let_go(session, now)
-        if left:
+        if left and not session.given_up:
             effects.append(Unwanted(left))
         effects.append(self._close(session, result, now, put_off=put_off))
         return [*effects, *self._go_on(now)]

@@ -19,14 +19,11 @@ from typing import Final
 
 import numpy as np
 
-from sync.group.session import Session
+from sync.group.session import STALLED_AFTER, Session
 from sync.group.session_values import PAGE
 from sync.machine import MINUTE, SECOND, Nanos, PeerId
 from sync.ranges import ZERO_HASH, Columns, SyncId, columns_of, joined
 from sync.waku.message import Bounds
-
-STALLED_AFTER: Final[Nanos] = 5 * SECOND
-"""Silence after which what a session should bring is asked elsewhere."""
 
 FINDS_WITHIN: Final[Nanos] = 30 * SECOND
 FINDS_A_SECOND: Final = 1_000
