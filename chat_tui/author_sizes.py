@@ -23,11 +23,6 @@ from sync.view import Event, Notice, Snapshot
 EVERY: Final = 60.0
 """Seconds between two looks: one short query."""
 
-ASKING: Final = (
-    "{who} has {messages:,} messages here, {size}. /block {key} keeps further ones out; if that is "
-    "fine, do nothing: you are asked once."
-)
-
 
 class AuthorSizes:
     """See the module docstring; `tell` passes an event on to the listeners."""
@@ -83,4 +78,7 @@ class AuthorSizes:
     def _question(self, author: PeerId, taken: Taken) -> str:
         key, person = short_fingerprint(author), self._book.people.get(author)
         who = f"{clean_nick(person.nick)} ({key})" if person is not None else key
-        return ASKING.format(who=who, messages=taken.messages, size=size(taken.bytes), key=key)
+        return (
+            f"{who} has {taken.messages:,} messages here, {size(taken.bytes)}. /block {key} keeps "
+            "further ones out; if that is fine, do nothing: you are asked once."
+        )

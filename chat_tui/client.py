@@ -60,6 +60,10 @@ KNOWN_PEERS_DIALLED: Final = 64
 GOODBYE: Final = 2.0
 """Seconds that leaving may take to get the last lines out."""
 
+ONLY_THEY_BEGIN: Final = (
+    "That program accepts no connections, so only it can begin to reconcile; it does so by itself."
+)
+
 
 class Client:
     """See the module docstring."""
@@ -503,7 +507,10 @@ class Client:
     async def sync(self, channel: ChannelId, peer: PeerId | None = None) -> int:
         """See `chat_tui.chat.Chat`."""
         info = next(one for one in self.snapshot().channels if one.channel == channel)
-        peers = [one for one in info.peers if peer in (None, one)]
+        wanted = [one for one in info.peers if peer in (None, one)]
+        peers = [one for one in wanted if self._node.dialable(one) is not None]
+        if peer is not None and wanted and not peers:
+            raise LocalError(ONLY_THEY_BEGIN)
         for one in peers:
             self._node.ask_sync(channel, one)
         return len(peers)

@@ -6,6 +6,7 @@ Nothing of it holds up a first paint: looking happens in a thread, on a connecti
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Final
 
 from storage.database import Database
@@ -16,15 +17,6 @@ LOOK_S: Final = 2.0
 """Seconds between two looks at a disk that refuses changes, or was found damaged."""
 
 IS_BACK: Final = "The disk takes changes again: everything is kept from now on."
-MENDED: Final = (
-    "An index of the history was damaged ({problem}) and has been made anew; no message was lost "
-    "by it."
-)
-NO_MENDING: Final = (
-    "The history in {path} is damaged ({problem}), and mending it failed. Note the codes of your "
-    "private channels (/invite), close the chat, move that file aside and start again; what others "
-    "hold comes back from them."
-)
 GONE: Final = (
     "The history of this profile is gone: chat.db was deleted or emptied, and the identity beside "
     "it is older. What others hold comes back from them; what nobody else had is lost, and private "
@@ -80,8 +72,22 @@ class DiskWatch:
             await self._database.mend()
         except StorageError:
             self._hopeless = True
-            sentence = NO_MENDING.format(path=self._database.path, problem=problem)
-            self._tell(Notice(sentence, Level.ERROR))
+            self._tell(Notice(_not_mended(self._database.path, problem), Level.ERROR))
             return
-        self._tell(Notice(MENDED.format(problem=problem), Level.ERROR))
+        self._tell(Notice(_mended(problem), Level.ERROR))
         self._begin_anew()
+
+
+def _mended(problem: str) -> str:
+    return (
+        f"An index of the history was damaged ({problem}) and has been made anew; no message was "
+        "lost by it."
+    )
+
+
+def _not_mended(path: Path, problem: str) -> str:
+    return (
+        f"The history in {path} is damaged ({problem}), and mending it failed. Note the codes of "
+        "your private channels (/invite), close the chat, move that file aside and start again; "
+        "what others hold comes back from them."
+    )

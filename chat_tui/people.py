@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -33,6 +32,9 @@ if TYPE_CHECKING:
 
 UNSAVED_MAX: Final = 1024
 """What was seen of people and is not on the disk yet; beyond it, the next meeting saves it."""
+
+FORGET_EVERY: Final = 128
+"""Meetings after which the disk forgets strangers beyond its limits."""
 
 STANDING_AFTER: Final[Nanos] = 24 * HOUR
 """How long ago somebody must have been met first to be more than a key made up today."""
@@ -89,19 +91,24 @@ class People:
         self._memberships = memberships
         self._take_up = take_up
         self._tell = tell
+        self._since_forgotten = 0
         self._unsaved: asyncio.Queue[_Met | _Wished | KeyWarning] = asyncio.Queue(UNSAVED_MAX)
 
     async def load(self) -> None:
         """Know everybody whom the disk knows."""
+        await self._members.forget_strangers(set())
         known = await self._members.known_peers()
         self.book.load(known, await self._store.nicks(), await self._store.warnings())
 
     def hear(self, node: "Node") -> None:
         """Hear of it when somebody opens a channel of two with us; those blocked are not let in."""
-        node.knocks.on_direct = lambda peer, noise_key: self._put(_Wished(peer, noise_key))
+        node.knocks.on_direct = self._wish
         node.mesh.blocked.update(self.book.blocked())
         node.mesh.verified.update(self.book.verified())
         node.mesh.met.update(self.book.met_before(self._clock.wall(), STANDING_AFTER))
+
+    def _wish(self, peer: PeerId, noise_key: bytes) -> None:
+        self._put(_Wished(peer, noise_key))
 
     @property
     def _node(self) -> "Node":
@@ -126,6 +133,7 @@ class People:
         return True
 
     def _meet(self, peer: PeerId, nick: str) -> None:
+        known = peer in self.book.people
         raised = self.book.meet(
             peer,
             nick,
@@ -134,7 +142,8 @@ class People:
             noise_key=self._node.noise_key(peer),
             is_here=self._node.mesh.shares,
         )
-        self._put(_Met(peer, nick))
+        if not self._put(_Met(peer, nick)) and not known:
+            self.book.forget([peer])  # else more would be in memory than on the disk
         self._warn(raised)
 
     def _warn(self, raised: Sequence[KeyWarning]) -> None:
@@ -142,9 +151,13 @@ class People:
             self._put(warning)
             self._tell(TrustShown(warning.peer, warning.nick, self.book.trust(warning.peer)))
 
-    def _put(self, item: _Met | _Wished | KeyWarning) -> None:
-        with suppress(asyncio.QueueFull):
+    def _put(self, item: _Met | _Wished | KeyWarning) -> bool:
+        """Have something kept; returns whether there was room for it."""
+        try:
             self._unsaved.put_nowait(item)
+        except asyncio.QueueFull:
+            return False
+        return True
 
     async def save_forever(self) -> None:
         """Keep what is seen, and take up the channels of two that others open."""
@@ -158,17 +171,34 @@ class People:
     async def _save(self, item: _Met | _Wished | KeyWarning) -> None:
         match item:
             case _Met(peer, nick):
-                person = self.book.people[peer]
+                person = self.book.people.get(peer)
+                if person is None:
+                    return  # forgotten since
                 now = self._clock.wall()
+                mesh = self._node.mesh
                 address = None if person.host is None else (person.host, person.port or 0)
                 await self._members.remember_peer(
-                    peer, nick=nick, address=address, now=now, noise_key=person.noise_key
+                    peer,
+                    nick=nick,
+                    address=address,
+                    now=now,
+                    noise_key=person.noise_key,
+                    private=bool(mesh.shared_with(peer) - mesh.open),
                 )
                 await self._store.note_nick(peer, nick, now)
+                await self._forget_strangers()
             case _Wished(peer, noise_key):
                 await self._welcome(peer, noise_key)
             case KeyWarning():
                 await self._store.raise_warning(item)
+
+    async def _forget_strangers(self) -> None:
+        """Now and then forget those met longest ago whom nothing else speaks for."""
+        self._since_forgotten += 1
+        if self._since_forgotten >= FORGET_EVERY:
+            self._since_forgotten = 0
+            here = set(self._node.mesh.links)
+            self.book.forget(await self._members.forget_strangers(here))
 
     async def _welcome(self, peer: PeerId, noise_key: bytes) -> None:
         """Take up the channel of two that `peer` opened, unless we left it or have too many."""
@@ -178,7 +208,8 @@ class People:
         direct = direct_channel(self._identity, peer, noise_key)
         if self._memberships.has_left(direct.channel) or direct.channel in self._memberships:
             return
-        nick = clean_nick(self._node.mesh.nick_of(peer) or self.book.people[peer].nick)
+        person = self.book.people.get(peer)
+        nick = clean_nick(self._node.mesh.nick_of(peer) or (person.nick if person else ""))
         await self._memberships.add_direct(direct, peer, nick)
         await self._take_up(direct.channel)
 

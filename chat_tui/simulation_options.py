@@ -20,7 +20,7 @@ class ActsOption(click.Option):
         record = super().get_help_record(ctx)
         assert record is not None, "the option is not hidden"
         *others, last = ACTS
-        return record[0], record[1].replace("{acts}", f"{', '.join(others)}, {last}")
+        return record[0], record[1].replace("(acts)", f"{', '.join(others)}, {last}")
 
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -67,7 +67,7 @@ def simulation_options(command: F) -> F:
                 "default": 0,
                 "type": click.IntRange(0, HOSTILE_MAX),
                 "cls": ActsOption,
-                "help": "How many of the people are hostile. They do all of this: {acts}.",
+                "help": "How many of the people are hostile. They do all of this: (acts).",
             },
         ),
         (

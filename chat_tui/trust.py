@@ -10,7 +10,8 @@ Rules:
 3. Blocking hides and cuts links; what the blocked wrote is kept and passed on, for all to agree.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -33,6 +34,11 @@ WARNINGS_MAX: Final = 32
 
 KNOWN_SHOWN: Final = 200
 """People of earlier runs shown beside those of this one: a screen or five."""
+
+
+STANDING_OF_HOST: Final = 4
+"""People of one address who have standing by having been met before; verified ones are not counted.
+Computers with more people are rare, and keys cost nothing to make up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,8 +240,17 @@ class TrustBook:
         """Return whose keys were compared."""
         return {one.peer for one in self.people.values() if one.verified_ns is not None}
 
+    def forget(self, peers: Iterable[PeerId]) -> None:
+        """Know no more of people whom the disk has forgotten."""
+        gone = {peer for peer in peers if self.people.pop(peer, None) is not None}
+        if gone:
+            self._at = {place: peer for place, peer in self._at.items() if peer not in gone}
+
     def met_before(self, now: Nanos, span: Nanos) -> set[PeerId]:
         """Return who was first met more than `span` before `now`, a time of this computer's clock.
+
+        Of each address only those met first, `STANDING_OF_HOST`: whoever makes up keys by the
+        hundred has a vote or four tomorrow.
 
         A time at which there was no such program yet was a wrong clock's, and says nothing. Where
         the clock is wrong now, the last time anybody was seen stands for it.
@@ -243,7 +258,14 @@ class TrustBook:
         people = self.people.values()
         if now < RELEASED_NS:
             now = max([one.last_seen_ns for one in people], default=0)
-        return {one.peer for one in people if FIRST_NS <= one.first_seen_ns < now - span}
+        before = [one for one in people if FIRST_NS <= one.first_seen_ns < now - span]
+        of_host: Counter[str | None] = Counter()
+        met: set[PeerId] = set()
+        for one in sorted(before, key=lambda one: (one.first_seen_ns, one.peer)):
+            of_host[one.host] += 1
+            if of_host[one.host] <= STANDING_OF_HOST:
+                met.add(one.peer)
+        return met
 
     def blocked(self) -> set[PeerId]:
         """Return everybody who is blocked."""

@@ -263,8 +263,13 @@ def _note_contradictions(db: sqlite3.Connection) -> None:
     note_all(db)
 
 
+PRIVATE: Final = """
+-- When it last proved a channel that is not open to everybody; NULL if it never did.
+ALTER TABLE peers ADD COLUMN private_ns INTEGER;
+"""
+
 MIGRATIONS: Final[tuple[Step, ...]] = (
     FIRST, GAPS, LOADING, CHANGES, _adopt, PEOPLE, DAMAGED, CLOCKS, AUTHORS,
-    CONTRADICTIONS, _note_contradictions,
+    CONTRADICTIONS, _note_contradictions, PRIVATE,
 )  # fmt: skip
 """Step n, counted from 1, brings a database from version n - 1 to n."""

@@ -6,7 +6,8 @@ who asks, and every five minutes one peer at random. Every start says why.
 
 On a new link the participant with the smaller key begins; the other side answers. Then everything
 is compared, and so it is every twelfth time of those that come by themselves, since an old message
-may have reached a peer later; else the last hour (Waku Sync, "Sync Interval").
+may have reached a peer later; else the last hour (Waku Sync, "Sync Interval"). Who announced no
+port cannot be dialled: all sessions with it are its to begin.
 """
 
 import random
@@ -53,10 +54,11 @@ CUT_SHORT = "a session that the peer began was cut short"
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """A link to `peer` proved `channel`."""
+    """A link to `peer` proved `channel`; whether we can dial it for sessions."""
 
     channel: ChannelId
     peer: PeerId
+    accepts: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +171,8 @@ class Manager:
         if not self._protocols:
             return ()
         match event:
+            case Joined(accepts=False):
+                pass  # it begins sessions itself: nobody waits for it, and nobody wishes for one
             case Joined(channel, peer):
                 again = (channel, peer) in self._linked
                 self._linked.add((channel, peer))
@@ -201,6 +205,10 @@ class Manager:
                 assert_never(event)
         self._search(now)
         return self._start_due(now)
+
+    def may_dial(self, channel: ChannelId, peer: PeerId) -> bool:
+        """Whether sessions with `peer` in `channel` are begun by us, too."""
+        return (channel, peer) in self._linked
 
     @property
     def running(self) -> int:
@@ -264,6 +272,7 @@ class Manager:
         A session put off because its peer fails does not count: another peer may have it.
         """
         search = self._searches.get(channel)
+        peers = tuple(peer for peer in peers if (channel, peer) in self._linked)
         if search is None:
             if not count or not peers:
                 return

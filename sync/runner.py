@@ -365,7 +365,8 @@ class Runner:
             self._rebuilt.append(channel)
             self.add_channel(self.memberships[channel], state, clocks)
             for peer in peers:
-                self._queue.append(Addressed(channel, values.PeerJoined(peer)))
+                accepts = self.manager.may_dial(channel, peer)
+                self._queue.append(Addressed(channel, values.PeerJoined(peer, accepts)))
             if audience:
                 self._queue.append(Addressed(channel, values.Audience(audience)))
         self._queue.extend(waiting)
@@ -457,7 +458,7 @@ class Runner:
         now: Nanos,
     ) -> None:
         if isinstance(event, values.PeerJoined):
-            self._manage(managing.Joined(channel, event.peer), now)
+            self._manage(managing.Joined(channel, event.peer, event.accepts), now)
         elif isinstance(event, values.PeerGone):
             self._manage(managing.Left(channel, event.peer), now)
         for effect in effects:

@@ -1,5 +1,7 @@
 """What a line says that has no room for all of it: nothing ends in the middle of what matters."""
 
+import re
+
 import pytest
 from rich.cells import cell_len
 
@@ -81,7 +83,7 @@ async def test_the_smallest_screen_says_everything_whole() -> None:
         screen = shown(pilot.app)
 
     assert "1 missing, 1 lost" in screen
-    assert "1 earlier message is missing, asking peers in 4 s" in screen
+    assert re.search(r"1 earlier message is missing, asking peers in \d s", screen)
     assert "1 message is held back for it, 1 min at most." in screen
     assert "Enter sends, Ctrl+J new line, / a command" in screen
     assert "Ctrl+Q Quit" in screen

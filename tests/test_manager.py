@@ -460,3 +460,25 @@ def test_who_was_put_off_has_its_turn_when_the_channel_says_so_and_in_a_minute_a
     [start] = made.handle(Sought(LOBBY, (PEERS[0],), PUT_OFF), NOW + SECOND)
 
     assert (start.peer, start.why) == (PEERS[0], PUT_OFF)
+
+
+def test_who_announced_no_port_is_never_dialled_for_a_session() -> None:
+    made, deaf, other = manager(), PEERS[0], PEERS[1]
+    begun = [*made.handle(Joined(LOBBY, deaf, accepts=False), NOW)]
+    begun += made.handle(LackingNow(LOBBY, 3, (deaf,)), NOW)
+    begun += made.handle(Sought(LOBBY, (deaf,), SHARE), NOW)
+    begun += made.handle(Ended(LOBBY, deaf, converged=False), NOW)
+    begun += made.handle(Tick(), NOW + HOUR)
+    alone = made.deadline()
+    begun += made.handle(Joined(LOBBY, other), NOW + HOUR)
+    made.handle(Ended(LOBBY, other, converged=True), NOW + HOUR)
+    made.handle(LackingNow(LOBBY, 4, (deaf, other)), NOW + HOUR)
+    for minute in range(1, 121):
+        for start in made.handle(Tick(), NOW + HOUR + minute * MINUTE):
+            begun.append(start)
+            made.handle(Ended(LOBBY, start.peer, converged=True), NOW + HOUR + minute * MINUTE)
+
+    assert alone is None
+    assert {start.peer for start in begun} == {other}
+    assert not made.may_dial(LOBBY, deaf)
+    assert sum(start.why == MISSING for start in begun) < 30, "a round is over without it"

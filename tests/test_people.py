@@ -14,8 +14,9 @@ from chat_tui.people import STANDING_AFTER
 from chat_tui.trust import HELD_LONG
 from sync.errors import LocalError
 from sync.sds.message import Delivery
-from sync.view import ChannelInfo, MessageShown, PeerInfo, PeerState, Trust, TrustShown
+from sync.view import ChannelInfo, MessageShown, PeerInfo, PeerShown, PeerState, Trust, TrustShown
 from tests.chats import meet, opened, running, setup_of
+from tests.entries import identity
 from tests.nodes import until
 from tests.test_client import Heard, lobby
 
@@ -270,6 +271,25 @@ async def test_who_keeps_a_place_is_known_from_the_disk(tmp_path: Path) -> None:
         await alice.close()
     async with running(tmp_path, "alice") as alice:
         assert alice._node.mesh.met == set()
+
+
+async def test_people_who_are_made_up_are_forgotten_again_in_memory_and_on_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("storage.members.ONCE_MAX", 8)
+    monkeypatch.setattr("chat_tui.people.FORGET_EVERY", 4)
+    async with friends(tmp_path) as (alice, bob):
+        for number in range(64):
+            eve = identity(f"eve {number}").peer_id
+            alice.people.note(PeerShown(eve, f"eve {number}", PeerState.UP))
+        last = identity("eve 63").peer_id
+        people = alice.people.book.people
+        await until(lambda: alice.people._unsaved.empty() and len(people) <= 12, "the rest go")
+
+        assert last in people
+        assert bob.identity.peer_id in people, "who is here stays"
+        known = await alice._members.known_peers()
+        assert len(known) <= 12
 
 
 async def other_bob(tmp_path: Path) -> Client:

@@ -1,18 +1,20 @@
 """Who is known, which names look alike, and when a changed key is warned of."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from chat_tui.namesakes import look_alike_key
-from chat_tui.trust import HELD_LONG, KNOWN_SHOWN, WARNINGS_MAX, TrustBook
+from chat_tui.trust import HELD_LONG, KNOWN_SHOWN, STANDING_OF_HOST, WARNINGS_MAX, TrustBook
 from storage.members import KnownPeer
 from storage.trust import NICKS_KEPT, NickUsed, TrustStore
-from sync.machine import DAY, HOUR, MINUTE, SECOND, Nanos, PeerId
+from sync.machine import DAY, HOUR, MINUTE, SECOND, ChannelId, Nanos, PeerId
+from sync.release import RELEASED_NS
 from sync.view import KeyWarning, PeerState, Snapshot, Trust
 from tests.channels import NOW
-from tests.entries import identity
-from tests.stores import opened
+from tests.entries import Author, identity
+from tests.stores import Store, delivered, membership, opened
 
 ME, BOB, EVE, CAROL = (identity(name).peer_id for name in ("alice", "bob", "eve", "carol"))
 
@@ -246,3 +248,72 @@ async def test_of_many_names_the_last_are_kept(tmp_path: Path) -> None:
 
     assert names[0] == f"bob {NICKS_KEPT + 2}"
     assert len(names) == NICKS_KEPT
+
+
+def test_who_is_forgotten_leaves_nothing_behind() -> None:
+    made = book()
+    meet(made, EVE, "eve", host="10.0.0.9")
+    meet(made, BOB, "bob", host="10.0.0.7")
+
+    made.forget([EVE, CAROL])
+
+    assert set(made.people) == {BOB}
+    assert meet(made, CAROL, "eve", host="10.0.0.9", now=NOW + DAY) == []
+
+
+def test_a_flood_of_keys_from_one_address_gains_no_more_standing_than_a_few() -> None:
+    made = book()
+    began = RELEASED_NS
+    meet(made, BOB, "bob", host="10.0.0.7", now=began)
+    for number in range(300):
+        peer = identity(f"eve {number}").peer_id
+        meet(made, peer, f"eve {number}", host="10.0.0.9", now=began + number)
+        nowhere = identity(f"mallory {number}").peer_id
+        meet(made, nowhere, f"mallory {number}", now=began + number)
+
+    standing = made.met_before(began + 2 * DAY, DAY)
+
+    assert BOB in standing
+    assert len(standing) == 1 + 2 * STANDING_OF_HOST
+
+
+async def remember(store: Store, name: str, now: Nanos, *, private: bool = False) -> None:
+    peer = identity(name).peer_id
+    await store.members.remember_peer(peer, nick=name, address=None, now=now, private=private)
+    await TrustStore(store.database).note_nick(peer, name, now)
+
+
+async def test_of_strangers_those_met_longest_ago_are_forgotten_and_nobody_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("storage.members.ONCE_MAX", 5)
+    monkeypatch.setattr("storage.members.OFTEN_MAX", 2)
+    people = {
+        name: identity(name).peer_id
+        for name in ("verified", "blocked", "private", "direct", "warned", "author", "here")
+    }
+    async with opened(tmp_path / "chat.db") as store:
+        trust = TrustStore(store.database)
+        names = [*people, *(f"day {number}" for number in range(4))]
+        for number, name in enumerate(names):
+            await remember(store, name, number, private=name == "private")
+        for number in range(4):
+            await remember(store, f"day {number}", 2 * DAY + number)
+        for number in range(12):
+            await remember(store, f"stranger {number}", DAY + number)
+        await trust.set_verified(people["verified"], "verified", SECOND)
+        await trust.set_blocked(people["blocked"], "blocked", SECOND, SECOND)
+        await trust.raise_warning(
+            KeyWarning(people["warned"], BOB, "bob", verified=False, raised_ns=1)
+        )
+        direct = replace(membership(ChannelId("d0" * 16), "two"), direct=people["direct"])
+        await store.members.add_channel(direct, log=1)
+        await store.journal.commit(delivered(Author("author").write("a line")))
+        gone = await store.members.forget_strangers({people["here"]})
+        left = {one.nick for one in await store.members.known_peers()}
+        nicks = await trust.nicks()
+
+    strangers = {f"stranger {number}" for number in range(7, 12)}
+    assert left == {*people, "day 2", "day 3", *strangers}
+    assert len(gone) == 2 + 7
+    assert not set(gone) & set(nicks)

@@ -24,9 +24,13 @@ SessionId: TypeAlias = int
 
 @dataclass(frozen=True, slots=True)
 class PeerJoined:
-    """A link to `peer` is up and has proved this channel."""
+    """A link to `peer` is up and has proved this channel.
+
+    Where it does not say at which port it `accepts` connections, sessions are its to begin.
+    """
 
     peer: PeerId
+    accepts: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -427,7 +427,9 @@ class Node:
 
     def joined(self, peer: PeerId, channel: ChannelId) -> None:
         """See `sync.net.mesh_events.Events`."""
-        self.feed(channel, values.PeerJoined(peer))
+        link = self.mesh.link_to(peer, channel)
+        accepts = link is None or link.address[1] != 0
+        self.feed(channel, values.PeerJoined(peer, accepts))
         self.clocks.joined(peer, channel)
         self.knocked(peer)
 
