@@ -11,6 +11,7 @@ from sync.group.loading import (
     SWEEP,
     Loading,
 )
+from sync.group.session import STALLED_AFTER as SILENT_FOR
 from sync.machine import SECOND, MessageId
 from sync.ranges import ORIGIN, ZERO_HASH, SyncId
 from sync.sds.message import Delivery, HistoryEntry
@@ -27,6 +28,7 @@ from sync.waku.message import (
 from sync.waku.wire import encode_ranges
 from tests.entries import CHANNEL, Author
 from tests.groups import NOW, Member, arrived, name_of, only, sds_of
+from tests.pairs import transfer
 from tests.waku_sets import numbered
 
 FIRST, SECOND_ID = numbered(1), numbered(2)
@@ -243,12 +245,12 @@ def test_after_a_start_somebody_is_given_time_to_be_found() -> None:
     assert loading.sweep(NOW + RESTART_PATIENCE) == SWEEPING
 
 
-def claim(session: int, claimed: SyncId) -> values.SessionPayload:
+def claim(session: int, *claimed: SyncId) -> values.SessionPayload:
     """A payload whose sender says that it has `claimed`, and goes on."""
-    above = SyncId(claimed.timestamp + 1, ZERO_HASH)
+    above = SyncId(claimed[-1].timestamp + 1, ZERO_HASH)
     ranges = Ranges.of(
         [
-            ItemSet(Bounds(ORIGIN, above), (claimed,), reconciled=True),
+            ItemSet(Bounds(ORIGIN, above), claimed, reconciled=True),
             Fingerprint(Bounds(above, EVERYTHING.upper), b"\1" * 32),
         ]
     )
@@ -282,6 +284,27 @@ def test_a_peer_that_claims_what_it_never_sends_does_not_stop_the_channel() -> N
     assert waited == []
     assert len(alice.shown()) == 2
     assert [effect.after_gap for effect in only(values.Deliver, effects)] == [True, False]
+
+
+def test_what_a_peer_owes_that_stalls_is_hoped_for_again_once_it_goes_on() -> None:
+    alice, bob = Member("alice"), Author("bob")
+    alice.join(bob.peer_id)
+    at = NOW // 10**6
+    first, second = (bob.write(text, lamport=at, created_ns=NOW) for text in ("one", "two"))
+    ids = sorted(SyncId(NOW, one.waku_hash) for one in (first, second))
+    alice.tell(values.SessionOffered(1, bob.peer_id))
+    alice.tell(claim(1, *ids))
+    hoped = [{*alice.group.loading.coming}]
+
+    later = NOW + SILENT_FOR
+    alice.advance(later)
+    hoped.append({*alice.group.loading.coming})
+    alice.tell(values.Transferred(bob.peer_id, transfer(first)), later)
+    hoped.append({*alice.group.loading.coming})
+
+    assert hoped == [{one.hash for one in ids}, set(), {second.waku_hash}]
+    alice.advance(later + SILENT_FOR)
+    assert not alice.group.loading.coming
 
 
 def test_of_history_on_its_way_only_what_its_author_sent_is_acknowledged_by_name() -> None:

@@ -83,7 +83,7 @@ class Session:
     """When it last found out or brought something."""
 
     given_up: bool = False
-    """Whether it stalled once: nobody waits any longer for what it may still bring."""
+    """Whether it stalls: nobody waits for what it may still bring."""
 
     transfer: Transfer = field(default_factory=Transfer)
     local: OrderedSet | None = None

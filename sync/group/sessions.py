@@ -422,7 +422,7 @@ class Sessions:
                     assert isinstance(item, Accepted)
                     session.got += 1
                     session.moved_at = now
-                    effects.append(item)
+                    effects += [item, *_hoped_again(session)]
                 case transfer.Decline(_, transfer.Reason.ELSEWHERE):
                     pass
                 case transfer.Decline(_, reason):
@@ -557,6 +557,14 @@ class Sessions:
         return next(
             (one for one in self.by_peer.values() if number in (one.number, one.check_stream)), None
         )
+
+
+def _hoped_again(session: Session) -> list[Effect]:
+    """Wait again for what a peer owes that goes on after it stalled."""
+    if not session.given_up or session.ended_at is not None:
+        return []
+    session.given_up = False
+    return [Wanted(session.transfer.missing)]
 
 
 def _differs(results: Sequence[reconcile.Effect]) -> bool:
