@@ -267,7 +267,7 @@ async def test_changes_that_an_older_version_kept_count_from_the_update_on(
             DROP TABLE contradictions;
             ALTER TABLE channels DROP COLUMN direct; ALTER TABLE channels DROP COLUMN left_ns;
             ALTER TABLE peers DROP COLUMN noise_key; ALTER TABLE peers DROP COLUMN verified_ns;
-            ALTER TABLE peers DROP COLUMN blocked_ns;
+            ALTER TABLE peers DROP COLUMN blocked_ns; ALTER TABLE peers DROP COLUMN private_ns;
             CREATE VIEW lines AS SELECT * FROM messages;
             PRAGMA user_version = 3;
             """
