@@ -1,4 +1,4 @@
-"""What is said of one message, over simulated scenes."""
+"""The details of one message in words, over simulated scenes."""
 
 import pytest
 

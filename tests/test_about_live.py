@@ -1,4 +1,4 @@
-"""What is said of a message between real chats: over sockets, from disks, after a start."""
+"""The details of a message between real chats: over sockets, from disks, after a restart."""
 
 from pathlib import Path
 

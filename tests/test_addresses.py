@@ -1,4 +1,4 @@
-"""Where to dial, and when: back-off, room, and what is never forgotten."""
+"""Dialling of addresses: when, back-off, limits, and which are never forgotten."""
 
 from itertools import pairwise
 from random import Random
@@ -27,7 +27,7 @@ def addresses(seed: int = 0) -> Addresses:
 
 
 def waits(book: Addresses, candidate: Candidate, failures: int) -> list[int]:
-    """How long each of so many failed dials makes us wait, one right after the other."""
+    """Fail `failures` dials in a row and return the wait after each."""
     now, found = NOW, []
     for _ in range(failures):
         book.failed(candidate, now)

@@ -12,7 +12,7 @@ from tests.scenes import ALICE, BOB, Scene
 
 
 def hear(app: ChatApp) -> list[str]:
-    """What the terminal is told from now on."""
+    """Return a list that collects what the terminal is told from now on."""
     told: list[str] = []
     app._announcer._write = told.append
     return told

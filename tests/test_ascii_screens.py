@@ -1,4 +1,4 @@
-"""Where only ASCII is, everything that is ours is ASCII: on every screen, in every word."""
+"""In ASCII mode, all of the program's own output is ASCII: on every screen, in every word."""
 
 from pathlib import Path
 from typing import Any

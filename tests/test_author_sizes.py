@@ -1,4 +1,4 @@
-"""What each author takes on the disk: counted, shown, and asked about once."""
+"""Disk usage per author: counted, shown, and asked about once."""
 
 from pathlib import Path
 

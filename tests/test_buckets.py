@@ -11,7 +11,7 @@ NOW: Nanos = 1_763_700_000 * SECOND
 
 
 def taken(buckets: Buckets, key: str, times: int, now: Nanos) -> int:
-    """How many of `times` tokens there were."""
+    """Try to take `times` tokens and return how many there were."""
     return sum(buckets.take(key, now) for _ in range(times))
 
 

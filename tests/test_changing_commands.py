@@ -40,7 +40,7 @@ class Table:
         return {one.text: one.message_id for one in await self.lines()}
 
     async def bobs(self) -> list[tuple[str, bool, bool, int]]:
-        """What bob sees."""
+        """Return the messages as bob sees them."""
         bob = SimulatedChat(self.scene.world, 1, self.scene.names)
         page = await bob.history.page(self.channel, before=None, limit=100)
         return [(one.text, one.edited, one.deleted, len(one.reactions)) for one in page]

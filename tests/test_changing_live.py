@@ -17,7 +17,7 @@ pytestmark = pytest.mark.net
 
 
 class Heard:
-    """What a client tells, and a way to wait until it told something."""
+    """Collects the events of a client, and can wait for one."""
 
     def __init__(self, client: Client) -> None:
         self.events: list[Event] = []

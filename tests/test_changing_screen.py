@@ -23,7 +23,7 @@ class Room:
         self.app: ChatApp = scenes.screen_of(self.scene)
 
     def texts(self) -> list[str]:
-        """What the transcript shows, without times, names and marks."""
+        """Return the lines of the transcript, without times, names and marks."""
         strips = self.app.transcript.render_lines(self.app.transcript.size.region)
         lines = [strip.text[18:-3].strip() for strip in strips]
         return [line for line in lines if line and "──" not in line]

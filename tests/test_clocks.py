@@ -1,4 +1,4 @@
-"""What is said of clocks: the question and its answers, news, and what waits, in words."""
+"""Texts about clocks: the question and its answers, notices, and waiting messages."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Who was here: what is said while nobody is, and when somebody comes back."""
+"""Presence texts: while nobody is here, and when somebody comes back."""
 
 from dataclasses import replace
 
@@ -24,7 +24,7 @@ def at(when: Nanos, before: Snapshot) -> Snapshot:
 
 
 def see(company: Company, now: Snapshot) -> str:
-    """What the line says after a look, or the news of it."""
+    """Look at a snapshot and return its news, or else the sentence of the line."""
     return company.look(now, now.channels[0]) or company.sentence(now, now.channels[0])
 
 

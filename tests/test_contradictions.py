@@ -42,7 +42,7 @@ class Told:
 
 
 def signed(author: Author, like: StoredMessage, **other: object) -> StoredMessage:
-    """What `author` signs in place of an entry, with other fields in its header."""
+    """Return a copy of a message with other fields in its header, signed by `author`."""
     header = replace(like.entry.header, **other)  # type: ignore[arg-type]  # fields of it
     entry: Entry = seal(header, like.entry.body, author.identity.sign)
     return Gate.of(CHANNEL, verify).store(entry, message_of(entry))

@@ -46,7 +46,7 @@ def test_who_reconciled_and_has_no_log_here_is_told(spark: "SparkSession", tmp_p
 def test_a_mark_is_judged_where_a_log_of_somebody_else_is_there(
     alone: bool, spark: "SparkSession", tmp_path: Path
 ) -> None:
-    """Whose filter claimed the message had it, perhaps: one's own log cannot say."""
+    """One's own log cannot tell whether the sender of a filter had the message."""
     rows = [row for row in rows_of(STATES, story(STATES)) if not alone or row["node"] == ANN]
     one = export(tmp_path / "one", rows, {})
 

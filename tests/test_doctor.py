@@ -53,7 +53,7 @@ async def test_findings_are_told_as_json_too(tmp_path: Path) -> None:
 
 
 def status_of(port: int, *peers: dict[str, object]) -> dict[str, object]:
-    """What an open chat says of itself."""
+    """Return the status that an open chat reports of itself."""
     return {"port": port, "peers": list(peers)}
 
 
@@ -62,7 +62,7 @@ def peer(*, offset_ns: int | None = 0, dialled_us: bool = False) -> dict[str, ob
 
 
 async def finding(tmp_path: Path, what: str, running: dict[str, object]) -> Finding:
-    """What the doctor finds beside an open chat."""
+    """Return the doctor's finding `what` beside an open chat."""
     doing = doctor.Doctor(setup_of(tmp_path, "nobody"), running)
     return {one.what: one async for one in doing.findings()}[what]
 

@@ -1,4 +1,4 @@
-"""What was begun in a channel stays there: it must not be sent to whoever comes into sight."""
+"""Drafts stay in their channel and are never sent to another one."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What ephemeral messages say, as bytes."""
+"""Wire format of ephemeral messages."""
 
 import pytest
 from hypothesis import given

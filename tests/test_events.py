@@ -1,4 +1,4 @@
-"""What scripts get to read."""
+"""Status and events as scripts and line mode print them."""
 
 import json
 from dataclasses import replace

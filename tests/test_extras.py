@@ -1,4 +1,4 @@
-"""What is said where something optional is missing is a command that works."""
+"""The command suggested for a missing optional dependency works."""
 
 import re
 import shlex

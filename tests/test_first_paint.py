@@ -1,4 +1,4 @@
-"""What a start shows first: the newest lines, in the form they keep, and nothing before them."""
+"""The first paint of a start: the newest lines in their final form, and nothing before them."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a line says that has no room for all of it: nothing ends in the middle of what matters."""
+"""Shortening of lines that lack room: nothing essential is cut off."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Who sends more than is read: when the person is told, and in which words."""
+"""Notices about a peer that sends more than is read: when they are given, and their wording."""
 
 from chat_tui import reports
 from sync.machine import SECOND, Nanos

@@ -30,7 +30,7 @@ PATHS: dict[str, Path] = {
 
 
 def forgeries(sent: values.StoredMessage) -> dict[str, bytes]:
-    """What can be made of a message without its author's key."""
+    """Return the forgeries of a message that are possible without its author's key."""
     other = entry_pb2.SignedEntry.FromString(sent.entry.content)
     unsigned = entry_pb2.SignedEntry(header=other.header, signature=bytes(64), body=other.body)
     by_eve = entry_pb2.SignedEntry(

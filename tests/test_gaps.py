@@ -1,4 +1,4 @@
-"""What the lines say that stand where a message is missing."""
+"""Texts of the lines that stand in for missing messages."""
 
 from dataclasses import replace
 

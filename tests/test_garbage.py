@@ -1,4 +1,4 @@
-"""How often Python looks for garbage in cycles."""
+"""Tuning of Python's cyclic garbage collector."""
 
 import gc
 from collections.abc import Iterator

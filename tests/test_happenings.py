@@ -1,4 +1,4 @@
-"""What is remembered of what happened to messages."""
+"""Notes of the latest events of messages: kinds, order and limits."""
 
 from sync.group import values
 from sync.happenings import KEPT_MAX, Happenings

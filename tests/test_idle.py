@@ -1,4 +1,4 @@
-"""What is painted while nobody does anything: nothing, or the line that differs."""
+"""Repainting while idle: nothing, or only the line that differs."""
 
 from collections.abc import Callable
 from typing import Any

@@ -49,12 +49,12 @@ async def imported(store: Store, directory: Path, journal: SqliteJournal | None 
 
 
 async def log_in(store: Store) -> list[tuple[int, MessageId]]:
-    """What is delivered in the channel, in order."""
+    """Return what is delivered in the channel, in order."""
     return log_of((await store.journal.restore(CHANNEL)).log)
 
 
 def in_order(messages: Sequence[StoredMessage]) -> list[tuple[int, MessageId]]:
-    """What is delivered once these are."""
+    """Return the delivery order of these messages."""
     return sorted((one.entry.header.lamport, one.entry.message_id) for one in messages)
 
 

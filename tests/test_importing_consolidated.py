@@ -47,7 +47,7 @@ async def taken(store: Store, directory: Path) -> Imported:
 
 
 async def held(path: Path, source: Path, *messages: StoredMessage) -> tuple[Imported, object]:
-    """What came of an import into a new profile, and all that this then holds of `messages`."""
+    """Import into a new profile; return the result and all it then holds of `messages`."""
     async with opened(path) as store:
         came = await taken(store, source)
         state = await store.journal.restore(CHANNEL)
@@ -218,7 +218,7 @@ def test_a_damaged_manifest_is_one_sentence(tmp_path: Path, text: str, said: str
 
 
 async def test_a_damaged_file_stops_it_with_a_sentence(tmp_path: Path) -> None:
-    """What came before it is here."""
+    """Everything before the damaged file is imported."""
     history = archive("ann", 2 * BATCH_MAX, channel=CHANNEL)
     consolidated(tmp_path / "one", history, size=BATCH_MAX)
     [_, file] = sorted((tmp_path / "one").rglob("*.parquet"))

@@ -27,7 +27,7 @@ def tab_of(app: ChatApp) -> Tab | None:
 
 
 def typed(app: ChatApp) -> str:
-    """What stands in the field of the screen in front, once it has one."""
+    """Return the text in the front screen's first input field, empty if it has none."""
     fields = list(app.screen.query(Input))
     return fields[0].value if fields else ""
 

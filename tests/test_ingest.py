@@ -127,7 +127,7 @@ def test_an_entry_signed_by_somebody_else_is_refused() -> None:
 
 
 def tampered(sent: values.StoredMessage, other: values.StoredMessage) -> list[Message]:
-    """What a member could change around an entry, without being able to sign."""
+    """Return the changes a member could make around an entry without being able to sign."""
     message = sds_of(sent)
     elsewhere = other.entry.header.author
     return [

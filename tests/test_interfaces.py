@@ -1,4 +1,4 @@
-"""Which addresses a chat is on."""
+"""Choice of the addresses that a chat is on."""
 
 import ipaddress
 

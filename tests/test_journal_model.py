@@ -51,7 +51,7 @@ asyncio.run(main(Path(sys.argv[1]), sys.argv[2]))
 
 
 class Model:
-    """What a journal with these records must give back, computed the plain way."""
+    """Reference model of a journal: what these records must give back, computed the plain way."""
 
     def __init__(self) -> None:
         self.log = OWN_LOG

@@ -1,4 +1,4 @@
-"""What was shown as sent survives `kill -9` at any moment."""
+"""Messages shown as sent survive `kill -9` at any moment."""
 
 import random
 import shutil
@@ -61,7 +61,7 @@ def databases(folder: Path) -> list[Path]:
 
 
 def damage(database: Path, copies: Path) -> list[str]:
-    """What SQLite finds wrong, in a copy: recovery is left to the program itself."""
+    """Return the faults SQLite finds, in a copy: recovery is left to the program itself."""
     copies.mkdir()
     copy = shutil.copy(database, copies)
     log_ahead = database.with_name(f"{database.name}-wal")

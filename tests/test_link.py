@@ -1,4 +1,4 @@
-"""Which of several links to one peer stays: both ends must decide alike."""
+"""Choice among several links to one peer: both ends must decide alike."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -38,7 +38,7 @@ class Acknowledged:
 
 
 def rows_of(client: Client) -> list[LogRow]:
-    """What is in the file of a closed chat."""
+    """Return the rows in the protocol log file of a closed chat."""
     with LogReader(client.profile.directory / FILE_NAME, client.identity.peer_id) as reader:
         return [row for day in reader.days() for row in reader.rows(day, 0)]
 

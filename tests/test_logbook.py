@@ -1,4 +1,4 @@
-"""What a node notes of its protocol: each kind of row, and that it is true."""
+"""The protocol log of a node: each kind of row, and that it is true."""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -51,7 +51,7 @@ class Logged:
         return written
 
     def about(self, number: int, message_id: MessageId) -> list[LogRow]:
-        """What a node noted of a message, in order."""
+        """Return what a node logged of a message, in order."""
         self.recording.write()
         peer = self.peers[number]
         return [row for row in self.rows if (row.node, row.message_id) == (peer, message_id)]
@@ -233,7 +233,7 @@ def test_a_session_begins_has_rounds_and_ends_at_both_ends() -> None:
 def played(
     scenario: Scenario, look: Callable[[Sequence[Node], Recording], None] | None = None
 ) -> list[LogRow]:
-    """What all nodes of a scenario noted; `look` sees them at its end."""
+    """Run a scenario and return what all nodes logged; `look` sees the nodes at its end."""
     rows: list[LogRow] = []
     recording = Recording("test", rows.extend)
 

@@ -1,4 +1,4 @@
-"""Who reconciles with whom, when, and why."""
+"""Scheduling of reconciliation sessions: with whom, when, and why."""
 
 import random
 from collections import deque
@@ -64,7 +64,7 @@ def starts(made: Manager, until: Nanos) -> list[tuple[Nanos, Start]]:
 
 
 def soon(made: Manager) -> Nanos | None:
-    """When the next session is due that does not come by itself."""
+    """Return when the next session is due; None if only the regular one is."""
     due = made.deadline()
     return None if due is None or due >= NOW + 4 * MINUTE else due
 

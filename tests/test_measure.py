@@ -1,4 +1,4 @@
-"""What a run is measured by: percentiles, losses, and what was sent."""
+"""Measures of a run: percentiles, losses and traffic."""
 
 import pytest
 

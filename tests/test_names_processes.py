@@ -1,4 +1,4 @@
-"""What members write and call themselves, as real line mode and a real `tail` print it."""
+"""Texts and names of members as real line mode and a real `tail` print them."""
 
 import asyncio
 import json

@@ -161,7 +161,7 @@ async def done(scene: Scene, line: str) -> Result:
 
 
 def names_of(scene: Scene) -> tuple[str, str]:
-    """How the two are to be called."""
+    """Return the names of the two bobs, each with its short fingerprint."""
     _, bob, other = (node.identity.peer_id for node in scene.world.nodes)
     return f"bob {short_fingerprint(bob)}", f"{CYRILLIC_BOB} {short_fingerprint(other)}"
 

@@ -1,4 +1,4 @@
-"""What comes from the wire nested deeply, or as no UTF-8, is refused by every reader of it.
+"""Every reader refuses deeply nested wire data and invalid UTF-8.
 
 Protobuf skips fields that it does not know, groups in groups among them, however deep they are.
 """

@@ -1,4 +1,4 @@
-"""What real nodes hear of each other's clocks, and what that moves: frames on 127.0.0.1."""
+"""Clock readings between real nodes, and what they change: frames on 127.0.0.1."""
 
 import ctypes
 import time

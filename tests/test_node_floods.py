@@ -13,7 +13,7 @@ LINES = 2_000
 
 
 def waiting(one: Host) -> int:
-    """How many messages wait there by what its screens may know."""
+    """Count the messages that wait there, according to its snapshot."""
     return sum(peer.waiting for peer in one.node.snapshot().peers)
 
 

@@ -155,7 +155,7 @@ def _two_lines(author: Author) -> tuple[StoredMessage, StoredMessage]:
 
 
 def _requests(eve: Eve) -> set[MessageId]:
-    """What eve was asked for, in sync messages."""
+    """Return the ids requested from eve in sync messages."""
     return {
         entry.message_id
         for message in eve.heard()

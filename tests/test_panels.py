@@ -1,4 +1,4 @@
-"""What stands around the conversation, as text."""
+"""Texts of the app frame: header, sidebar, status chip, key hints and debug pane."""
 
 from dataclasses import replace
 

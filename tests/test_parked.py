@@ -156,7 +156,7 @@ def test_old_stamps_are_let_in() -> None:
 
 
 def ahead_of(member: Member, *, by: int = 10 * MINUTE) -> list[values.StoredMessage]:
-    """What `member` wrote alone, with a clock that was `by` ahead; then it was set right."""
+    """Return what `member` wrote alone with its clock `by` ahead; the clock is then set right."""
     member.tell(values.OwnClock(by))
     written = [member.write(text) for text in ("one", "two")]
     member.tell(values.OwnClock(0, was_set=True))

@@ -1,4 +1,4 @@
-"""What was planted is found, exactly; what is merely unlucky is not."""
+"""The audit finds exactly the planted faults, and nothing that is merely unlucky."""
 
 import json
 from collections import Counter
@@ -70,7 +70,7 @@ def looked(spark: "SparkSession", named: list[Path], out: Path) -> Looked:
 
 
 class Planted(NamedTuple):
-    """What was found in the data sets of three seeds, one of them exported twice, and a wide one.
+    """Findings in the data sets of three seeds, one of them exported twice, and in a wide one.
 
     The wide one has more members in a channel than a long has bits.
     """
@@ -186,7 +186,7 @@ async def test_what_an_export_of_a_part_leaves_out_is_not_lost(
 async def test_what_a_log_forgot_between_two_exports_is_no_hole(
     tmp_path: Path, spark: "SparkSession", outs: tuple[str, str]
 ) -> None:
-    """What is gone from inside of what was exported is one."""
+    """Rows missing from within what was exported are a hole."""
     owner, exports = Owner(tmp_path), tmp_path / "exports"
     began = 20_000 * DAY
     await owner.hold(delivered(*archive("ann", 4, began, SECOND, CHANNEL)))

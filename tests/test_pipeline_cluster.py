@@ -1,4 +1,4 @@
-"""Where a job may run, on which Java, and what is said when that is not there."""
+"""Spark masters and Java versions for jobs, and the errors where these are missing."""
 
 import socket
 from pathlib import Path

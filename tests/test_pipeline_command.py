@@ -1,4 +1,4 @@
-"""What the command says when it cannot do what was asked: one sentence, exit 2, nothing written."""
+"""Errors of the pipeline command: one sentence, exit code 2, nothing written."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""How the one history is made: what is costly is done once for each entry, not for each row."""
+"""Query plan of `consolidate`: costly steps run once for each entry, not for each row."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""What Spark says when something is wrong becomes one sentence with the fix."""
+"""Errors of Spark become one sentence with the fix."""
 
 import errno
 from pathlib import Path

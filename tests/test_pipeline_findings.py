@@ -1,4 +1,4 @@
-"""What is wrong with a history, told by a handful of rows."""
+"""Findings of the audit, over a handful of rows."""
 
 from typing import TYPE_CHECKING
 

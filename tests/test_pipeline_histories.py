@@ -1,4 +1,4 @@
-"""What `consolidate` made has fingerprints, beside exports too, and `diff` walks down there."""
+"""Consolidated histories have fingerprints, beside exports too, and `diff` descends into them."""
 
 import os
 import random

@@ -1,4 +1,4 @@
-"""What jobs need and say is seen to."""
+"""Requirements of jobs are checked, and their figures printed."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What Java is told when a session starts."""
+"""Java and Spark options of a new session."""
 
 import subprocess
 from typing import TYPE_CHECKING, Any

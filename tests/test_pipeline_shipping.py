@@ -1,4 +1,4 @@
-"""What executors get, and that it is all they need."""
+"""The zip shipped to executors: its contents, and that they need nothing else of ours."""
 
 import json
 import subprocess

@@ -144,7 +144,7 @@ def test_effects_compare_runs_that_differ_in_one_thing(spark: "SparkSession") ->
 
 
 def simulated_as(**changes: float) -> dict[str, Any]:
-    """What a run might have given."""
+    """Return a record as a run might have given it, with `changes`."""
     record = {field.name: 1 for field in sweep.RUNS.fields}
     measured = {"converged": True, "bytes": 800, "broken": None, "digest": ""}
     point = {"peers": 3, "filter_size": 100, "resend": 5.0, "loss": 20.0, "messages": 8}

@@ -1,4 +1,4 @@
-"""Who delivered what too early, told by a handful of rows."""
+"""Messages delivered before their dependencies are found, over a handful of rows."""
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -60,7 +60,7 @@ def test_a_child_before_its_parent_is_early(spark: "SparkSession") -> None:
 
 
 def test_a_start_has_an_order_of_its_own(spark: "SparkSession") -> None:
-    """What was delivered before the restart and what after it: `seq` does not say."""
+    """`seq` orders one start only: it does not tell before a restart from after it."""
     found = early(
         spark,
         Told(LogKind.DELIVERED, PARENT, seq=2, boot=1),
@@ -71,7 +71,7 @@ def test_a_start_has_an_order_of_its_own(spark: "SparkSession") -> None:
 
 
 def test_a_parent_that_comes_after_a_restart_is_late(spark: "SparkSession") -> None:
-    """What is delivered stays so: a node that starts again delivers nothing twice."""
+    """A delivery is final: a restarted node delivers nothing twice."""
     found = early(
         spark,
         Told(LogKind.DELIVERED, CHILD, seq=9, boot=1),

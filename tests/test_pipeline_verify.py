@@ -16,7 +16,7 @@ HUGE_LOG = 2**64 - 5
 
 
 def row_of(message: StoredMessage) -> dict[str, Any]:
-    """What an export says of a message, by column."""
+    """Return the row that an export has of a message, by column."""
     entry, header = message.entry, message.entry.header
     return {
         "channel": message.channel,

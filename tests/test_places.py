@@ -1,4 +1,4 @@
-"""Who gives way when places run out."""
+"""Eviction order when places for links and sessions run out."""
 
 from itertools import count
 

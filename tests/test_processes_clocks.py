@@ -83,7 +83,7 @@ async def all_show(programs: list[PlainProcess], said: Event) -> None:
 
 
 def off(message: Event) -> Nanos:
-    """How far the time that a message bears is from that of the system."""
+    """Return how far the time of a message is from the system time."""
     return abs(int(message["created_ns"]) - time.time_ns())
 
 

@@ -29,7 +29,7 @@ BLOOM = BloomInfo(412, 1000, 9585, 7, 0.24, 0.001)
 
 
 def everything(shown: Snapshot, info: ChannelInfo | None) -> list[Section]:
-    """What all tabs of the pane have together."""
+    """Return the sections of all tabs of the debug pane."""
     of_channel = []
     if info is not None:
         of_channel = [

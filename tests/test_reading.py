@@ -1,4 +1,4 @@
-"""What a reader does, on the whole screen over an engine: keys, commands, mouse."""
+"""Reading on the whole screen over an engine: keys, commands, mouse."""
 
 import pytest
 from textual.events import MouseMove

@@ -1,4 +1,4 @@
-"""What a reader looks for, on the whole screen over an engine: words, names, times, what is new."""
+"""Searching on the whole screen over an engine: words, names, times, unread messages."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""What is recorded goes into a file of our own, and nowhere that somebody else prepared."""
+"""Recordings go into a file of our own, and nowhere that somebody else prepared."""
 
 import os
 from pathlib import Path

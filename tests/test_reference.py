@@ -90,7 +90,7 @@ class Judge:
 
     @property
     def asked(self) -> Nanos | None:
-        """How far those who ask are ahead; None where nothing is asked."""
+        """Lead of the clocks in the open question; None if no question is open."""
         question = self.reference.ruling.question
         return None if question is None else question.ahead
 

@@ -29,7 +29,7 @@ EFFECTS = [
 
 
 def figures(base: dict[str, float] | None = BASE) -> dict[str, Any]:  # not changed
-    """What the job says of these."""
+    """Return the figures of a sweep with this base."""
     return {
         "runs": 12,
         "kept_from_before": 4,

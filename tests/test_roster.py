@@ -1,4 +1,4 @@
-"""Which events about peers the UI gets."""
+"""Peer events that the UI gets."""
 
 import pytest
 

@@ -14,7 +14,7 @@ LISTED = Skip(OLDER), ItemSet(NEWER, (numbered(1_000),), reconciled=False)
 
 
 def cells(local: set[SyncId], *ranges: Range) -> str:
-    """How ranges that join are drawn over a set."""
+    """Draw adjoining ranges over a set."""
     return drawn(Ranges.of(ranges), 0, filled(local), sent=True).cells
 
 

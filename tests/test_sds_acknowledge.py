@@ -1,4 +1,4 @@
-"""Who has what: names prove, filters hint, and what nobody names is sent again."""
+"""Acknowledgement: causal histories prove, filters hint, and unacknowledged messages are resent."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""Who has a message, and how we know."""
+"""Evidence of who has a message."""
 
 from collections.abc import Mapping
 from itertools import permutations

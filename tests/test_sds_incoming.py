@@ -1,4 +1,4 @@
-"""What arrives before its dependencies: held back, freed, given up, and bounded."""
+"""Incoming buffer: messages are held back for dependencies, freed, given up, and bounded."""
 
 import pytest
 

@@ -119,7 +119,7 @@ def modules() -> dict[str, ModuleType]:
 
 
 def exists(function: str) -> bool:
-    """Whether there is such a function, class or constant: in `sync.sds`, or by its whole path."""
+    """Return whether this function, class or constant exists, in `sync.sds` or by full path."""
     first, *rest = function.split(".")
     if first == "sync":
         return has(sync, rest)
@@ -146,7 +146,7 @@ def has(holder: object, path: list[str]) -> bool:
 
 @cache
 def collected_from(stem: str) -> set[str]:
-    """What pytest collects from a test file."""
+    """Return the names that pytest collects from a test file."""
     path = HERE / f"test_{stem}.py"
     if not path.exists():
         return set()

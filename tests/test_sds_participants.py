@@ -1,4 +1,4 @@
-"""Who takes part: the authors that were heard within the hour, and who is connected."""
+"""Participants: the authors heard within the hour, and the connected peers."""
 
 from sync.machine import HOUR, MINUTE
 from sync.sds.participants import PARTICIPANTS_MAX, Participants

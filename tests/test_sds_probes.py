@@ -1,4 +1,4 @@
-"""What a filter says of many messages at once is what it says of each of them."""
+"""Probing a filter for many messages at once gives the same as for each of them."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""Who asks and who answers when: the numbers of `@waku/sds`, and what grows with the group."""
+"""Backoff and response groups of SDS-R: the numbers of `@waku/sds`, and growth with the group."""
 
 import json
 import math

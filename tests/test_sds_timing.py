@@ -1,4 +1,4 @@
-"""When a participant speaks unasked: sync messages, and what they name."""
+"""Sync messages that a participant sends unasked: their timing, and what they name."""
 
 import random
 from itertools import pairwise
@@ -33,7 +33,7 @@ IDLE_MIN, IDLE_MAX = LAN.idle_within
 
 
 def sent_by(one: Channel, until: Nanos) -> list[tuple[Nanos, Message]]:
-    """What `one` broadcasts unasked, and when."""
+    """Return what `one` broadcasts unasked, with the times."""
     return [
         (at, effect.message) for at, effect in advance(one, until) if isinstance(effect, Broadcast)
     ]

@@ -1,4 +1,4 @@
-"""What was unread is unread after a restart, and what was read is not new again."""
+"""After a restart, unread messages are still unread, and read ones are not new again."""
 
 import json
 from pathlib import Path

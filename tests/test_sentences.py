@@ -1,4 +1,4 @@
-"""What once ended with a traceback, or never: the real commands end with a sentence."""
+"""Inputs that once caused a traceback or a hang: the real commands end with a sentence."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""What a session compares: everything, or what is at most so old."""
+"""Time window of a session: everything, or only messages up to an age."""
 
 import pytest
 

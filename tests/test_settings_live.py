@@ -144,7 +144,7 @@ async def test_a_settings_file_that_is_broken_keeps_nobody_from_chatting(tmp_pat
 
 
 def parsed(arguments: list[str], monkeypatch: pytest.MonkeyPatch, config: Path) -> Setup:
-    """What a command line of the chat comes to, with the user's file in `config`."""
+    """Return the setup that a chat command line gives, with the user's file in `config`."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(config))
     setups: list[Setup] = []
     monkeypatch.setattr(

@@ -1,4 +1,4 @@
-"""What is missing, shared out: who leads, who brings what, and who only keeps others waiting."""
+"""Sharing out what is missing: the leader, the shares, and peers that only cause delay."""
 
 from itertools import pairwise
 

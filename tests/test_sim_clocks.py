@@ -19,7 +19,7 @@ SEEDS = range(4)
 
 
 class Told:
-    """What the loner's person was told."""
+    """Records the withdrawals and warnings that the loner's person was told."""
 
     def __init__(self, world: World) -> None:
         self.withdrawn: list[MessageId] = []

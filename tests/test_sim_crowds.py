@@ -91,7 +91,7 @@ def test_the_only_holder_answers_in_the_end_though_it_is_outside_of_the_response
 
 
 def in_group(world: World, number: int, line: MessageId) -> bool:
-    """Whether a node is in the response group of the first node's line."""
+    """Return whether a node is in the response group of the first node's line."""
     peer, author = (world.nodes[which].identity.peer_id for which in (number, 0))
     groups = response_groups(len(world.nodes))
     assert groups == 2

@@ -39,7 +39,7 @@ class Watch:
             assert not lacked, f"seed={self.world.seed}: {ended} lacks {len(lacked)}"
 
     def lacked(self, number: int) -> set[SyncId]:
-        """What anybody had at first and node `number` does not have on its disk."""
+        """Return the ids that any node began with and node `number` lacks on its disk."""
         rows = self.world.nodes[number].disk.rows.values()
         hashes = {row.message.waku_hash for row in rows}
         return {one for began in self.began_with for one in began if one.hash not in hashes}

@@ -12,7 +12,7 @@ OWNER = 1
 
 
 class Told:
-    """What one node was told, and shown."""
+    """Records what one node discarded, warned of and showed."""
 
     def __init__(self, world: World, number: int) -> None:
         self.discarded: list[MessageId] = []

@@ -16,7 +16,7 @@ NEAR = Link(delay=(MILLISECOND, 2 * MILLISECOND))
 
 
 class Latencies:
-    """How long each line of node `writer` takes to each of the others, in nanoseconds."""
+    """Latency of each line of node `writer` to each of the others, in nanoseconds."""
 
     def __init__(self, world: World, writer: int) -> None:
         self.of: dict[tuple[MessageId, int], Nanos] = {}

@@ -1,6 +1,6 @@
-"""Who joins late, among people who go on writing: a preview first, then everything, in order.
+"""A late joiner among people who go on writing: a preview first, then everything, in order.
 
-Whatever breaks on the way, nothing that is coming is shown as missing, nor asked for.
+Whatever fails meanwhile, no message that is on its way is shown as missing or asked for.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,7 +35,7 @@ PATIENT: Nanos = MINUTE
 
 
 class Seat:
-    """What the late one was shown, and asked for."""
+    """Records what the late joiner was shown, and what it asked for."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -91,7 +91,7 @@ def join_while_writing(world: World, lines: int = 40) -> None:
 
 
 def check_calm(seat: Seat, history: Sequence[StoredMessage]) -> None:
-    """What was on its way was neither shown as missing nor asked for, and nothing has a gap."""
+    """Check that nothing on its way was shown as missing or asked for, and nothing has a gap."""
     past = {message.entry.message_id for message in history}
     told = f"seed={seat.world.seed}"
     assert not past.intersection(seat.missing), told

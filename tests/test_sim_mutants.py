@@ -33,7 +33,7 @@ ALONE = Terms(reconcile=False)
 
 
 def caught(scenario: Scenario) -> str:
-    """What the simulator says of a run."""
+    """Return the error that the simulator raises in a run."""
     with pytest.raises(AssertionError) as error:
         run(scenario)
     return str(error.value)

@@ -25,7 +25,7 @@ SEEDS = (0, *(pytest.param(seed, marks=pytest.mark.grid) for seed in (1, 2)))
 
 @dataclass(frozen=True)
 class Fetched:
-    """What it took from the first link until all was there."""
+    """Time and bytes received from the first link until all was there."""
 
     seconds: float
     size: int
@@ -63,7 +63,7 @@ def run_until(world: World, holds: Callable[[], bool], within: Nanos = MINUTE) -
 
 
 def leads(world: World) -> Node | None:
-    """Whose session brings what is missing, once that is found out."""
+    """Return the node whose session brings what is missing, once that is found out."""
     runner = world.nodes[-1].runner
     assert runner is not None
     leader = runner.groups[CHANNEL].sessions.leader

@@ -1,4 +1,4 @@
-"""What others name and nobody has: how much is asked for it, and what honest gaps get meanwhile."""
+"""Searches for named messages that nobody has: their cost, and honest gaps meanwhile."""
 
 import pytest
 

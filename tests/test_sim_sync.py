@@ -1,4 +1,4 @@
-"""What was written apart: after one session both hold the same, in as many payloads as planned.
+"""Histories written apart: one session makes them equal, in as many payloads as planned.
 
 Nodes here lose every broadcast, so that nothing but sessions brings anything.
 """
@@ -33,18 +33,18 @@ TOLD_AT_ONCE = PAYLOAD_BYTES_MAX // (2 * RANGE_BYTES_MAX + ITEM_BYTES_MAX)
 
 
 def payloads_planned(ids: int, differences: int) -> int:
-    """How many payloads a session over so many ids takes, both directions counted.
+    """Return how many payloads a session over `ids` ids takes, both directions counted.
 
     The opening, and the first division into 64; one for each further division, by six at least,
-    until single ids are left; what the other side says of these, and the end. Of what no longer
-    fits into a payload, the last three are needed again.
+    until single ids are left; the other side's answer to these, and the end. The last three are
+    needed again for each payload that the differences fill.
     """
     divisions = ceil(log(max(ids / NARROW.wide_partitions, 1), min(NARROW.choices[1:])))
     return 2 + divisions + 2 + 3 * (differences // TOLD_AT_ONCE)
 
 
 def the_session(world: World) -> tuple[SessionEnded, SessionEnded]:
-    """What both sides say of the one session there was."""
+    """Return what both sides report of the only session."""
     one, other = world.witness.sessions
     return one, other
 

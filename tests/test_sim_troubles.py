@@ -1,4 +1,4 @@
-"""What goes wrong in a simulated world, as it does on real networks and computers."""
+"""Faults in a simulated world, as on real networks and computers."""
 
 from collections.abc import Callable
 

@@ -49,7 +49,7 @@ class Watched(World):
         return runner.groups[self.channel].aside.reference
 
     def off_by(self, number: int) -> Nanos:
-        """How far what a node writes now is stamped ahead of the time of the world."""
+        """Return how far a node's new messages are stamped ahead of the time of the world."""
         return self.reference(number).ruling.offset + self.nodes[number].machine_offset
 
     def say(self, number: int) -> None:
@@ -61,7 +61,7 @@ class Watched(World):
         self.ids[f"line {len(self.ids)} of {number}"] = written
 
     def unread(self, *numbers: int) -> list[str]:
-        """Which of the lines somebody of `numbers` has not in the log."""
+        """Return the lines that at least one of `numbers` lacks in its log."""
         logs = [{id_ for _, id_ in self.nodes[number].disk.log()} for number in numbers]
         return [text for text, id_ in self.ids.items() if not all(id_ in log for log in logs)]
 

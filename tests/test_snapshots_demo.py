@@ -1,4 +1,4 @@
-"""What the demo looks like, down to the cell. Look at a difference before `--snapshot-update`."""
+"""Snapshots of the demo, down to the cell. Look at a difference before `--snapshot-update`."""
 
 from collections.abc import Callable
 from typing import Any

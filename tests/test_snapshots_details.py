@@ -1,4 +1,4 @@
-"""What the details of a message look like. Look at a difference before `--snapshot-update`."""
+"""Snapshots of message details. Look at a difference before `--snapshot-update`."""
 
 import asyncio
 from collections.abc import Callable

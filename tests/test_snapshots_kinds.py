@@ -1,4 +1,4 @@
-"""What edits, reactions and deletions look like, down to the cell."""
+"""Snapshots of edits, reactions and deletions, down to the cell."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What each tab of the debug pane looks like. Look at a difference before `--snapshot-update`."""
+"""Snapshots of the debug pane's tabs. Look at a difference before `--snapshot-update`."""
 
 from collections.abc import Callable
 from typing import Any

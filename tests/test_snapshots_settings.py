@@ -1,4 +1,4 @@
-"""What settings, palette, first run and themes look like, down to the cell."""
+"""Snapshots of settings, palette, first run and themes, down to the cell."""
 
 from collections.abc import Callable
 from typing import Any

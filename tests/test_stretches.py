@@ -1,4 +1,4 @@
-"""What lies between stretches of numbers, and nothing else."""
+"""Union of stretches of numbers, and the stretches between them."""
 
 from hypothesis import given
 from hypothesis import strategies as st

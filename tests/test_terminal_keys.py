@@ -1,4 +1,4 @@
-"""How keys come in: before the terminal is ours, after it was away, and bytes that are no text."""
+"""Key input before the terminal is ours and after a stop, and bytes that are no text."""
 
 import asyncio
 import os

@@ -55,7 +55,7 @@ class Screen(App[None]):
 
 
 def painted(app: Screen) -> list[str]:
-    """What a terminal would show, which is older than `shown` where painting was forgotten."""
+    """Return what a terminal would show; it is older than `shown` where painting was forgotten."""
     return [strip.text for strip in app.screen._compositor.render_strips()]
 
 

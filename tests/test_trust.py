@@ -1,4 +1,4 @@
-"""Who is known, which names look alike, and when a changed key is warned of."""
+"""Known people, names that look alike, and warnings of changed keys."""
 
 from dataclasses import replace
 from pathlib import Path

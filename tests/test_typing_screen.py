@@ -1,4 +1,4 @@
-"""Who is typing, on a screen: over the simulator, whose time passes when a test says so."""
+"""Typing notices on a screen: over the simulator, whose time passes when a test says so."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Who is typing, and for how long: one channel as a machine, then a simulated group."""
+"""Typing notices and how long they last: one channel as a machine, then a simulated group."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What no payload had room for goes on where it was, whatever the other side makes of it."""
+"""Backlog: ranges without room in a payload resume in place, whatever the other side does."""
 
 import random
 from collections.abc import Sequence
@@ -107,7 +107,7 @@ def test_payloads_with_little_room_find_every_difference_without_beginning_anew(
 def reconciled(
     ours: set[SyncId], theirs: set[SyncId], other: Parameters
 ) -> tuple[tuple[set[SyncId], set[SyncId]], int]:
-    """What we need and have, and how many payloads it took."""
+    """Reconcile two sets; return what we need and have, and the number of payloads."""
     sides = session(Role.INITIATOR, ours, NARROW), session(Role.RESPONDER, theirs, other)
     need: set[SyncId] = set()
     have: set[SyncId] = set()

@@ -132,7 +132,7 @@ def test_hundreds_of_differences_are_found_in_batches() -> None:
 
 
 def reconciliation_says(ours: set[SyncId], theirs: set[SyncId]) -> ReconciliationResult:
-    """What the initiator of a reconciliation is told after one round."""
+    """Return the result the initiator of a reconciliation gets after one round."""
     initiator = session(Role.INITIATOR, ours, PLAIN)
     responder = session(Role.RESPONDER, theirs, PLAIN)
     [opening] = initiator.handle(BeginReconciliation(), NOW)

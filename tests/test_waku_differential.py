@@ -41,7 +41,7 @@ def plain(mine: set[SyncId], theirs: set[SyncId]) -> Found:
 
 
 def found(ours: set[SyncId], theirs: set[SyncId], mode: str) -> tuple[Found, Found]:
-    """What initiator and responder find, every payload through its bytes."""
+    """Return what initiator and responder find, every payload encoded and decoded."""
     asking, answering = MODES[mode]
     sides = (session(Role.INITIATOR, ours, asking), session(Role.RESPONDER, theirs, answering))
     effects: tuple[list[Effect], list[Effect]] = ([], [])

@@ -103,7 +103,7 @@ def test_a_fingerprint_is_never_answered_with_a_reconciled_item_set(local: set[S
 
 
 def one_answer(local: set[SyncId], *received: Range) -> list[Effect]:
-    """What a responder does with one payload."""
+    """Return the effects of one payload on a responder."""
     machine = session(Role.RESPONDER, local, PLAIN)
     return machine.handle(PayloadReceived(payload(*received)), NOW)
 

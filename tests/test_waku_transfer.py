@@ -1,4 +1,4 @@
-"""What a transfer lets in: what its own session found missing, and nothing else."""
+"""Admission of messages to a transfer: only what its own session found missing."""
 
 import hashlib
 
