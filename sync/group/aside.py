@@ -1,6 +1,6 @@
-"""What is set aside in a channel because of the time it carries, and by whose clock that is judged.
+"""Entries set aside because of their timestamps, as judged by the channel's reference clock.
 
-Two tables: what is ahead of the reference clock, whoever wrote it; and what we wrote ourselves that
+Two tables: entries of any author that are ahead of the reference clock; and our own entries that
 members with standing would set aside, while the person is asked whose clock is right.
 """
 
@@ -50,7 +50,7 @@ class Aside:
 
     @property
     def offset(self) -> Nanos:
-        """How far the reference clock is ahead of the machines' clock."""
+        """Nanoseconds by which the reference clock is ahead of the machines' clock."""
         return self.reference.ruling.offset
 
     # --- Clocks --------------------------------------------------------------------------------
@@ -108,7 +108,7 @@ class Aside:
     # --- What is ahead -------------------------------------------------------------------------
 
     def is_ahead(self, lamport: int, created_ns: Nanos, now: Nanos) -> bool:
-        """Whether an entry with these stamps is not of now."""
+        """Return whether an entry with these stamps is too far ahead of the reference clock."""
         return admitted_from(lamport, created_ns) > self._reached(now)
 
     def _reached(self, now: Nanos) -> Nanos:
@@ -117,11 +117,11 @@ class Aside:
         return now + ruling.offset if ruling.judges else END - CLOCK_AHEAD_MAX
 
     def is_full(self, author: PeerId) -> bool:
-        """Whether nothing more of `author` is set aside."""
+        """Return whether no further entries of `author` can be set aside."""
         return self.parked.full(author, known=self.reference.has_standing(author))
 
     def would_wait(self, lamport: int, created_ns: Nanos, now: Nanos) -> bool:
-        """Whether an entry of ours would be set aside by members with standing."""
+        """Return whether members with standing would set aside an entry of ours."""
         limit = self.reference.held_above(now)
         return limit is not None and admitted_from(lamport, created_ns) > limit - AGREE
 
@@ -156,7 +156,7 @@ class Aside:
         return self.would_wait(outline.lamport, outline.created_ns, now)
 
     def next_at(self) -> Nanos | None:
-        """When, by the machines' clock, the next one is let in."""
+        """Return when, by the machines' clock, the next entry is let in."""
         parked, waiting = self.parked.next_at(), self.waiting.next_at()
         if parked is None and waiting is None:
             return None  # nearly always
@@ -179,7 +179,7 @@ class Aside:
 
     @property
     def me(self) -> PeerId:
-        """Whose group it is."""
+        """Peer id of the participant that owns this group."""
         return self.reference.me
 
 

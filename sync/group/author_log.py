@@ -27,7 +27,7 @@ class AuthorLog:
         return self._id(seq - 1), None if skip in (0, seq - 1) else self._id(skip)
 
     def __contains__(self, message_id: object) -> bool:
-        """Whether it is of this log: looked for one by one, when a disk turns out to rot."""
+        """Return whether an id is in this log: a linear search, used only for a damaged disk."""
         if not isinstance(message_id, str):
             return False
         wanted = bytes.fromhex(message_id)

@@ -1,4 +1,4 @@
-"""What is told of clocks, what is asked about ours, and what of that outlives a run.
+"""Clock inputs and votes, the question about our clock, and the clock state kept between runs.
 
 Offsets are against the machines' clock, which only goes forward.
 """
@@ -10,7 +10,7 @@ from sync.machine import Nanos, PeerId
 
 
 class Policy(Enum):
-    """Who answers the question about our clock."""
+    """Policy by which the question about our clock is answered."""
 
     ASK = "ask"
     FOLLOW = "follow"
@@ -28,7 +28,7 @@ class Follows(Enum):
 
 
 class Settled(Enum):
-    """Why a question that nobody answered is no longer asked."""
+    """Reason why a question that nobody answered is no longer asked."""
 
     NONE = ""
     FOLLOWED = "followed"
@@ -37,7 +37,7 @@ class Settled(Enum):
 
 
 class Answer(Enum):
-    """What was answered, by a person or by policy."""
+    """Answer to the question about our clock, by a person or by policy."""
 
     NONE = "none"
     FOLLOW = "follow"
@@ -93,7 +93,7 @@ class Vote:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Whether to follow votes that agree with each other and not with us."""
+    """Question to the person: whether to follow votes that agree with each other, not with us."""
 
     votes: tuple[Vote, ...]
     ahead: Nanos
@@ -103,7 +103,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class ClockKept:
-    """What outlives a run."""
+    """Clock state kept between runs."""
 
     answer: Answer = Answer.NONE
     shift: Nanos = 0

@@ -1,4 +1,4 @@
-"""Sessions that are over, and may still get for a little while what they lacked."""
+"""Finished sessions that may still receive missing messages for 10 s."""
 
 from typing import Final
 
@@ -40,7 +40,7 @@ class Grace:
         return [session.claimed for session, _ in self._late.values()]
 
     def deadline(self) -> Nanos | None:
-        """When `forget` next has something to do."""
+        """Return when `forget` next has a session to let go of."""
         return min((until + 1 for _, until in self._late.values()), default=None)
 
     def forget(self, now: Nanos, peer: PeerId | None = None) -> None:

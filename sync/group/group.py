@@ -131,11 +131,11 @@ class Group:
 
     @property
     def wrote(self) -> bool:
-        """Whether we have ever written here."""
+        """True if we have ever written here."""
         return self._writer.created_ns > 0
 
     def deadline(self) -> Nanos | None:
-        """When SDS, a session, a parked entry or a typing notice next needs a tick."""
+        """Return when SDS, a session, loading, a parked entry or typing next needs a tick."""
         due = earlier(self.sds.deadline(), self.sessions.deadline())
         due = earlier(due, earlier(self.typists.deadline(), self.loading.deadline()))
         return earlier(due, self.aside.next_at())
@@ -192,7 +192,7 @@ class Group:
         ]
 
     def tells_typing(self, now: Nanos) -> bool:
-        """Whether the others would be told now that the person is typing."""
+        """Return whether the others would be told now that the person is typing."""
         return bool(self.peers or self.audience) and self.typists.may_tell(now)
 
     def _tell_typing(self, nick: str) -> list[values.Effect]:
@@ -247,7 +247,7 @@ class Group:
         return effects
 
     def _is_beyond(self, message: Message) -> bool:
-        """Whether a message is from the future, as are too many others of its author here."""
+        """Return whether a message is stamped ahead, and no more of its author can be set aside."""
         return self.aside.is_full(message.sender_id) and self._is_ahead(
             self._gate.check_copy(message).header
         )

@@ -1,4 +1,4 @@
-"""What a channel holds, as reconciliation sees it: the ordered set and the digest of it.
+"""Ids that a channel holds, as reconciliation sees them: the ordered set and its digest.
 
 An id goes in with the input that stores its message. Payloads that mention it are released after
 that input's commit, so nothing tells of what a power cut could take away.

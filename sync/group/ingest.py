@@ -32,7 +32,7 @@ _is_id = re.compile(r"[0-9a-f]{64}").fullmatch
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """What a channel needs to check what comes in; the topics are worked out once."""
+    """Checks of a channel's incoming messages; its topics are computed once."""
 
     channel: ChannelId
     pubsub_topic: str

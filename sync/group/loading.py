@@ -51,7 +51,7 @@ SWEEP: Final = 64
 
 
 class Loading:
-    """What is on its way to a channel, and what waits for it."""
+    """History on its way to a channel: the ids expected, and the entries that wait for them."""
 
     def __init__(self) -> None:
         self.coming: Counter[bytes] = Counter()
@@ -115,7 +115,7 @@ class Loading:
     def waits(
         self, history: Iterable[HistoryEntry], delivered: Callable[[MessageId], bool]
     ) -> bool:
-        """Whether a message names something that is on its way, or waits itself."""
+        """Return whether `history` names an undelivered message that is on its way or waits."""
         if not self.coming and not self.ids:
             return False
         return any(
@@ -149,7 +149,7 @@ class Loading:
             self.due = min(self.due, now if complete and not self.left else now + PATIENCE)
 
     def deadline(self) -> Nanos | None:
-        """When what waits takes its place, or something is no longer hoped for."""
+        """Return when waiting entries take their places, or an expected id is given up."""
         if self.sweeping:
             return None
         due = next(iter(self.left.values()), None)

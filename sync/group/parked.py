@@ -52,7 +52,7 @@ class Parked:
         return [one.message_id for one in self._outlines.values() if one.sender_id == author]
 
     def full(self, author: PeerId, *, known: bool = False) -> bool:
-        """Whether `author` has as many here as one may have, or all have who are not `known`."""
+        """Return whether `author` is at its limit, or is not `known` and the table is full."""
         if self._by_author[author] >= PARKED_PER_AUTHOR_MAX:
             return True
         return not known and len(self._outlines) >= PARKED_MAX
@@ -85,5 +85,5 @@ class Parked:
         return taken
 
     def next_at(self) -> Nanos | None:
-        """When, by the reference clock, the next one is let in."""
+        """Return when, by the reference clock, the next entry is let in."""
         return self._heap[0][0] if self._heap else None

@@ -1,4 +1,4 @@
-"""What a journal keeps of a channel, and the state it gives back after a start."""
+"""Journal records of a channel, and the state restored from them after a start."""
 
 from dataclasses import dataclass, field
 from enum import Enum
@@ -15,7 +15,7 @@ GAPS_MAX: Final = 100
 
 
 class Status(Enum):
-    """Where a stored message stands."""
+    """Status of a stored message."""
 
     DELIVERED = "delivered"
     WAITING = "waiting"
@@ -121,7 +121,7 @@ class Altered:
 
 
 class Contradicts(Enum):
-    """What two signed entries contradict each other in."""
+    """Kind of contradiction between two signed entries."""
 
     FORK = "fork"
     """They have one author, log and number."""

@@ -1,4 +1,4 @@
-"""Whose clock a channel goes by: ours, or that of members who agree that ours is wrong.
+"""Reference clock of a channel: ours, or that of members who agree that ours is wrong.
 
 It judges members of this channel alone: what is said in another one moves nothing here. Offsets are
 against the machines' clock, which only goes forward (`now` of every input).
@@ -52,7 +52,7 @@ END: Final[Nanos] = 4_102_444_800 * SECOND
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """What the clocks that are known now mean."""
+    """Ruling on the clocks known now: the reference clock's offset, and the question to ask."""
 
     offset: Nanos
     """How far the reference clock, which stamps and parks, is ahead of the machines' clock."""
@@ -151,12 +151,12 @@ class Reference:
 
     @property
     def followed_by(self) -> list[PeerId]:
-        """Who says that it follows us."""
+        """Members who say that they follow our clock."""
         return [peer for peer, one in self.members.items() if one.follows is Follows.YOU]
 
     @property
     def following(self) -> list[MemberClock]:
-        """Whom we follow, of those who are here."""
+        """Clocks of the members present that we follow."""
         return [one for peer, one in self.members.items() if self.follows(peer) is Follows.YOU]
 
     @property
@@ -198,7 +198,7 @@ class Reference:
         return now + self.ours + question.ahead + AGREE
 
     def has_standing(self, peer: PeerId) -> bool:
-        """Whether a member who is here has standing."""
+        """Return whether `peer` is present and has standing."""
         member = self.members.get(peer)
         return member is not None and member.standing
 
@@ -266,7 +266,7 @@ class Reference:
         return Question(tuple(agreeing), ahead, standing)
 
     def _was_asked(self, ahead: Nanos, now: Nanos) -> bool:
-        """Whether strangers had us ask something else today."""
+        """Return whether voters without standing had us ask a different question within a day."""
         kept = self.kept
         if kept.asked_ahead is None:
             return False

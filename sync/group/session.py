@@ -34,7 +34,7 @@ CHECK_WITHIN: Nanos = check.INACTIVITY_MAX
 
 
 class Stage(Enum):
-    """Where a session is."""
+    """Stage of a session."""
 
     OPENING = "opening"
     RECONCILING = "reconciling"
@@ -45,7 +45,7 @@ class Stage(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What the sessions of a channel go by."""
+    """Terms of all sessions of a channel: identity, parameters and retention."""
 
     me: PeerId
     channel: ChannelId
@@ -128,12 +128,12 @@ class Session:
 
     @property
     def initiated(self) -> bool:
-        """Whether we began it."""
+        """True if we opened the session."""
         return self.why != OFFERED
 
     @property
     def stage(self) -> Stage:
-        """Where it is."""
+        """Current stage of the session."""
         if self.ended_at is not None:
             return Stage.OVER
         if self.settled:
@@ -144,17 +144,17 @@ class Session:
 
     @property
     def converged(self) -> bool:
-        """Whether both sides are known to hold the same, once everything has come."""
+        """True if both sides are proved to hold the same set, once everything has come."""
         return self.checked is not None and self.checked.result is check.Result.EQUAL
 
     @property
     def whole(self) -> bool:
-        """Whether everything is compared that we take from others."""
+        """True if the window covers everything that we accept from others."""
         return self.since <= self.retained_from and self.until == EVERYTHING.upper
 
     @property
     def window(self) -> Bounds:
-        """What is compared."""
+        """Bounds of the range that is compared."""
         return Bounds(SyncId(self.since, ZERO_HASH), self.until)
 
     def freeze(self, local: OrderedSet, held: Held) -> OrderedSet:
@@ -184,11 +184,11 @@ class Session:
 
     @property
     def ends_at(self) -> Nanos:
-        """When it is over, whatever the peer still does."""
+        """Time at which the session ends, whatever the peer still does."""
         return self.began_at + SESSION_WITHIN
 
     def deadline(self) -> Nanos | None:
-        """When it has waited too long, or taken too long in all."""
+        """Return when the session has waited too long, or taken too long in all."""
         due: Nanos | None
         match self.stage:
             case Stage.RECONCILING:
@@ -204,7 +204,7 @@ class Session:
         return earlier(earlier(due, self.gives_up_at()), self.ends_at)
 
     def gives_up_at(self) -> Nanos | None:
-        """When it has brought nothing for so long that nobody waits for it any more."""
+        """Return when the session, having brought nothing for `STALLED_AFTER`, is given up."""
         if self.given_up or not self.transfer.lacking:
             return None
         return self.moved_at + STALLED_AFTER

@@ -137,7 +137,7 @@ class Sessions:
                 assert_never(event)
 
     def deadline(self) -> Nanos | None:
-        """When the next session has waited too long, or the grace of one that is over ends."""
+        """Return when a session or share next times out, or the grace of a finished one ends."""
         grace = self._late.deadline()
         if not self.by_peer:
             return grace
@@ -147,7 +147,7 @@ class Sessions:
 
     @property
     def busy(self) -> bool:
-        """Whether somebody finds out what is missing, or brings it."""
+        """True while missing messages are being found out or fetched."""
         return self._shares.busy
 
     @property
@@ -156,7 +156,7 @@ class Sessions:
         return self._shares.leader
 
     def receives_from(self, peer: PeerId, now: Nanos) -> bool:
-        """Whether a session with `peer` goes on, or may still get what it lacked."""
+        """Return whether a session with `peer` is running, or may still get what it lacked."""
         return peer in self.by_peer or self._late.of(peer, now) is not None
 
     @property
@@ -165,7 +165,7 @@ class Sessions:
         return [*(session.claimed for session in self.by_peer.values()), *self._late.claimed]
 
     def _room(self, session: Session) -> int:
-        """How many ids more `session` may find."""
+        """Return how many more ids `session` may find."""
         return self._claims.room(session.claimed)
 
     # --- Beginning -----------------------------------------------------------------------------
@@ -444,7 +444,7 @@ class Sessions:
     # --- What is missing, shared out -----------------------------------------------------------
 
     def awaits(self, sync_id: SyncId) -> bool:
-        """Whether somebody is still to bring this message."""
+        """Return whether a session is still expected to bring this message."""
         sessions = self.by_peer.values()
         return self._shares.lacks(sync_id) or any(
             sync_id in one.transfer.wanted for one in sessions
@@ -568,7 +568,7 @@ def _hoped_again(session: Session) -> list[Effect]:
 
 
 def _differs(results: Sequence[reconcile.Effect]) -> bool:
-    """Whether the answer to a payload says that the two sets differ."""
+    """Return whether the answer to a payload says that the two sets differ."""
     return any(
         isinstance(result, reconcile.Differences)
         or (isinstance(result, reconcile.SendPayload) and bool(result.payload.ranges))

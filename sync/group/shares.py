@@ -1,4 +1,4 @@
-"""What is missing, fetched once: one session leads, other peers are asked for shares of it.
+"""Fetching of missing messages, each once: one session leads, other peers bring shares.
 
 The first session over everything that finds a difference leads. While it does, others over
 everything that find one are put off: they would find the same, and their peers would push all of
@@ -56,7 +56,7 @@ identities cost nothing, and each of them delays by seconds only."""
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What one peer is asked for: ids `lower` to `upper` of the table."""
+    """Share that one peer is asked for: ids `lower` to `upper` of the table."""
 
     lower: int
     upper: int
@@ -91,11 +91,11 @@ class Shares:
 
     @property
     def busy(self) -> bool:
-        """Whether somebody finds out what is missing, or brings it."""
+        """True while there is a leader or a peer with a share."""
         return self.leader is not None or bool(self.given)
 
     def admits(self, session: Session, now: Nanos) -> bool:
-        """Whether a session over everything, which has found a difference, goes on."""
+        """Return whether a session over everything, which has found a difference, may go on."""
         if session is self.leader or now < self._plain_until:
             return True
         if self.busy:
@@ -119,7 +119,7 @@ class Shares:
         self._found_at = self._paged_at = now
 
     def lacks(self, sync_id: SyncId) -> bool:
-        """Whether it is among what the leader found, and has not come."""
+        """Return whether the leader found this id missing and it has not come."""
         return sync_id in self._missing
 
     def came(self, sync_id: SyncId) -> None:
@@ -127,7 +127,7 @@ class Shares:
         self._missing.discard(sync_id)
 
     def paged(self, now: Nanos) -> bool:
-        """Whether the leader has brought another page, or what was missing of it."""
+        """Return whether more of the leader's pages has come since the last call."""
         before = self._high
         self._lower_high()
         if self._high < before:
@@ -136,7 +136,7 @@ class Shares:
 
     @property
     def met(self) -> bool:
-        """Whether the leader would go on with what others bring."""
+        """True if the leader's page reaches into what other peers bring."""
         return self._low > self._page()
 
     def window(self, peer: PeerId, peers: int, now: Nanos) -> Bounds | None:
@@ -232,7 +232,7 @@ class Shares:
         return later
 
     def deadline(self, sessions: dict[PeerId, Session]) -> Nanos | None:
-        """When the next of them has brought nothing for too long."""
+        """Return when the leader or a peer with a share has next brought nothing for too long."""
         times = [self._share_until(sessions[peer]) for peer in self.given if peer in sessions]
         if self.leader is not None:
             times.append(self._leads_until(self.leader))

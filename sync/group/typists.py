@@ -1,4 +1,4 @@
-"""Who is typing in a channel: how often we say it of ourselves, how long we believe it of others.
+"""Typing notices of a channel: how often we send ours, and how long those of others hold.
 
 Typing notices are what we use ephemeral messages for (SDS, "Ephemeral Messages"): one that is lost
 is made good by the next, and all that is kept of them is forgotten within seconds.
@@ -49,7 +49,7 @@ class Typists:
 
     @property
     def nicks(self) -> dict[PeerId, str]:
-        """Who is typing, who began first coming first."""
+        """Nicks of the peers that are typing, in the order in which they began."""
         return {
             peer: typist.told for peer, typist in self._typists.items() if typist.told is not None
         }
@@ -57,7 +57,7 @@ class Typists:
     # --- Our own notices -----------------------------------------------------------------------
 
     def may_tell(self, now: Nanos) -> bool:
-        """Whether it is time for a notice of ours."""
+        """Return whether it is time for a notice of ours."""
         return self._told_at is None or now - self._told_at >= TELL_EVERY
 
     def told(self, now: Nanos) -> None:
@@ -102,7 +102,7 @@ class Typists:
         return changes + [change for peer in self._typists for change in self._tell(peer, now)]
 
     def deadline(self) -> Nanos | None:
-        """When `expire` next has something to do."""
+        """Return when `expire` next has something to do."""
         if not self._typists:
             return None  # nearly always
         times = [typist.until for typist in self._typists.values()]

@@ -161,14 +161,14 @@ class ReferenceClock:
 
 @dataclass(frozen=True, slots=True)
 class HeldBackLoaded:
-    """What `LoadHeldBack` asked for, ascending; fewer than its limit if there is no more."""
+    """Answer to `LoadHeldBack`, ascending; fewer than its limit if there is no more."""
 
     outlines: tuple[Outline, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class AuthorsLoaded:
-    """What `LoadAuthors` asked for: `requester` asks for these, each with its author."""
+    """Answer to `LoadAuthors`: the entries `requester` asks for, each with its author."""
 
     requester: PeerId
     entries: tuple[HistoryEntry, ...]
@@ -176,7 +176,7 @@ class AuthorsLoaded:
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """What `Retrieve` asked for: an SDS message as it was stored elsewhere."""
+    """Answer to `Retrieve`: an SDS message as it was stored elsewhere."""
 
     payload: bytes
 
@@ -295,7 +295,7 @@ class AuthorAhead:
 
 @dataclass(frozen=True, slots=True)
 class ClockJudged:
-    """What the person is asked about our clock: the question, or None once it is settled."""
+    """The question about our clock to put to the person; None once it is settled."""
 
     question: Question | None
 

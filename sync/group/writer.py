@@ -1,4 +1,4 @@
-"""Who writes here, and our own entries in a channel: sealed, and known until others have them."""
+"""The author, and our own entries in a channel: sealed, and remembered until others have them."""
 
 import hashlib
 from collections.abc import Callable, Collection
@@ -19,7 +19,7 @@ FORGET_FROM = 1024
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Who writes here. What the system's generator decides comes in through `draw_log`."""
+    """Identity that writes here. The system's random numbers come in through `draw_log`."""
 
     me: PeerId
     sign: Callable[[bytes], bytes]

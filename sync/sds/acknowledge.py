@@ -62,7 +62,7 @@ class Outgoing:
 
     @property
     def awaiting(self) -> bool:
-        """Whether any message waits for an acknowledgement and was not given up."""
+        """True if any message waits for an acknowledgement and was not given up."""
         return len(self.pending) > self._failed
 
     def add(
@@ -170,7 +170,7 @@ class Outgoing:
             self._arm(entry, now)
 
     def deadline(self) -> Nanos | None:
-        """When the next message is due to be sent again."""
+        """Return when the next message is due to be sent again."""
         while self._heap:
             resend_at, message_id = self._heap[0]
             entry = self.pending.get(message_id)

@@ -49,7 +49,7 @@ class Answer:
 
 @dataclass(slots=True)
 class Rounds:
-    """How often an id was asked for in vain, in spans of T_max."""
+    """Count of the spans of T_max in which an id was asked for in vain."""
 
     since: Nanos
     count: int = 0
@@ -60,7 +60,7 @@ class Rounds:
 
 
 class Answering:
-    """What participant `me` can answer."""
+    """Incoming repair request buffer of participant `me` (SDS-R)."""
 
     def __init__(self, me: PeerId) -> None:
         self.answers: dict[MessageId, Answer] = {}
@@ -97,7 +97,7 @@ class Answering:
         heapq.heappush(self._heap, (t_resp, message_id))
 
     def is_open(self, message_id: MessageId, requester: PeerId, window: Window, now: Nanos) -> bool:
-        """Whether a request may lead to an answer, which neither is planned nor was given."""
+        """Return whether a request may lead to an answer: none is planned or was given yet."""
         rounds = self._rounds.get(message_id)
         if message_id in self.answers or len(self.answers) >= ANSWERS_MAX:
             return False

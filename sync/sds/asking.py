@@ -61,7 +61,7 @@ class Request:
 
 
 class InLine(NamedTuple):
-    """What is asked for once there is room for it."""
+    """Missing message that is asked for once there is room for it."""
 
     entry: HistoryEntry
     namer: PeerId
@@ -70,7 +70,7 @@ class InLine(NamedTuple):
 
 @dataclass(slots=True)
 class Asked:
-    """What was named on one link: how many have a T_req, in which order, and who waits for that."""
+    """Ids named on one link: how many have a T_req, in which order, and which wait for one."""
 
     count: int
     heap: list[tuple[Nanos, MessageId]]
@@ -78,7 +78,7 @@ class Asked:
 
 
 class Asking:
-    """What participant `me` lacks."""
+    """Outgoing repair request buffer of participant `me` (SDS-R)."""
 
     def __init__(self, me: PeerId) -> None:
         self.requests: dict[MessageId, Request] = {}
@@ -264,7 +264,7 @@ class Asking:
             del self._links[via]
 
     def _has_room(self, link: Asked) -> bool:
-        """Whether a name on `link` may have a T_req; whoever has most gives one up for it."""
+        """Return whether a name on `link` may have a T_req; the link with most gives one up."""
         if len(self.requests) < REQUESTS_MAX:
             return True
         via, most = max(self._links.items(), key=lambda one: one[1].count)

@@ -1,4 +1,4 @@
-"""What is here, in causal order: the log, what waits for its place, and what is looked for.
+"""Causal order of a channel: the log, the messages held back, and the missing ones.
 
 Rules:
 1. A message is delivered after its dependencies, or marked as following a gap.
@@ -59,7 +59,7 @@ class Causal:
         self._me = me
 
     def holds(self, message_id: MessageId) -> bool:
-        """Whether we can give it to others: it is on our disk, delivered or held back."""
+        """Return whether we can give it to others: it is on our disk, delivered or held back."""
         incoming = self.incoming
         if message_id in incoming.missing:  # so it is not delivered: there is nothing to look up
             return message_id in incoming.waiting
@@ -203,7 +203,7 @@ class Causal:
         return effects
 
     def _follows_gap(self, content: Content) -> bool:
-        """Whether it is about to be delivered without something that it names."""
+        """Return whether a message is about to be delivered without something that it names."""
         recent = self.log.order.recent  # what it waited for has just come
         for entry in content.causal_history:
             if entry.message_id not in recent:
@@ -324,5 +324,5 @@ class Causal:
 
 
 def _place(content: Content) -> tuple[int, MessageId]:
-    """Where a message stands in the log; honest ones stand behind all that they name."""
+    """Return the place of a message in the log; honest ones stand behind all that they name."""
     return content.lamport, content.message_id

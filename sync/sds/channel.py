@@ -135,7 +135,7 @@ class Channel:
                 assert_never(event)
 
     def deadline(self) -> Nanos | None:
-        """When a resend, a sync message, an answer or giving up is next due."""
+        """Return when a resend, a sync message, an answer or giving up is next due."""
         due = earlier(self.next_sync_at, self.incoming.deadline())
         if self.outgoing.pending:
             due = earlier(due, self.outgoing.deadline())
@@ -154,7 +154,7 @@ class Channel:
 
     @property
     def next_sync_at(self) -> Nanos | None:
-        """When the next sync message is due, if nobody speaks before."""
+        """Time at which the next sync message is due, if nobody speaks before."""
         due = self._timer.next_at
         if self.repairs.asking.requests:
             due = earlier(due, self._timer.ask_at(self.repairs.asking.deadline()))

@@ -11,7 +11,7 @@ from sync.sds.message import Delivery, HistoryEntry, Message
 
 @dataclass(frozen=True, slots=True)
 class Sealed:
-    """What `seal` made of a body."""
+    """Result of `seal`: a body's message id, content and retrieval hint."""
 
     message_id: MessageId
     content: bytes
@@ -283,7 +283,7 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DeliveryChanged:
-    """How sure we are of an own message changed."""
+    """The delivery state of an own message changed."""
 
     message_id: MessageId
     delivery: Delivery

@@ -1,4 +1,4 @@
-"""Who has a message, and how we know: for the newest messages, to be shown.
+"""Holders of the newest messages, with the evidence for each, to be shown.
 
 What was said is kept as it came, in order, and put together when somebody looks.
 """
@@ -22,7 +22,7 @@ HOLDERS_MAX: Final = 64
 
 
 class Evidence(Enum):
-    """How we know that somebody has a message, strongest first."""
+    """Kind of evidence that somebody has a message, strongest first."""
 
     WROTE = "wrote"
     NAMED = "named"
@@ -34,7 +34,7 @@ class Evidence(Enum):
 
 
 class Holders:
-    """Who has which of the newest messages."""
+    """Holders of each of the newest messages."""
 
     def __init__(self) -> None:
         self._told: deque[tuple[PeerId, MessageId | None, tuple[HistoryEntry, ...]]] = deque(

@@ -148,7 +148,7 @@ class Log:
         return [*others[max(0, len(others) - room + len(tips)) :], *tips]
 
     def _in_line(self) -> bool:
-        """Whether no message is a tip but, maybe, the newest: somebody wrote after everybody."""
+        """Return whether there is no tip except, possibly, the newest message."""
         tips = self.tips
         return not tips or (len(tips) == 1 and self._newest[-1][1].message_id in tips)
 
@@ -157,7 +157,7 @@ class Log:
         return tuple([entry for _, entry in self._newest[-count:]])
 
     def is_told_by(self, history: Iterable[HistoryEntry]) -> bool:
-        """Whether our next sync message is superfluous beside one that names `history`.
+        """Return whether a sync message that names `history` makes our next one superfluous.
 
         One that names less than ours would is not enough: a few who speak often, and know little,
         would keep all others silent.

@@ -267,7 +267,7 @@ class Incoming:
         self._rebuild()
 
     def deadline(self) -> Nanos | None:
-        """When something is given up next (at the latest: an entry may be gone already)."""
+        """Return when something may next be given up; that entry may be gone already."""
         return self._heap[0][0] if self._heap else None
 
     def _found(self, message_id: MessageId) -> Sought | None:

@@ -1,4 +1,4 @@
-"""What SDS peers say to each other (SDS, "Wire protocol")."""
+"""SDS messages, with their limits and delivery states (SDS, "Wire protocol")."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -27,7 +27,7 @@ FOREIGN_HISTORY_MAX: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What is read of others; anything above is refused before it is looked at.
+    """Limits of messages from others; anything above is refused before it is looked at.
 
     Attributes:
         history: entries in a causal history.
@@ -54,7 +54,7 @@ class Kind(Enum):
 
 
 class Delivery(Enum):
-    """How sure we are that somebody holds our message (SDS, "Participant state")."""
+    """Delivery state of our message: how sure we are of it (SDS, "Participant state")."""
 
     UNACKNOWLEDGED = "unacknowledged"
     POSSIBLY_ACKNOWLEDGED = "possibly acknowledged"

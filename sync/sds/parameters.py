@@ -10,7 +10,7 @@ from sync.sds.message import HISTORY_MAX, LAN_LIMITS, REPAIR_MAX, WAKU_LIMITS, L
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """What all members of a channel agree on: filter size, and when to speak unasked.
+    """Parameters that all members of a channel agree on: filter size, limits and timing.
 
     Attributes:
         acknowledge_within: delay of the sync message that names what nobody has named yet.

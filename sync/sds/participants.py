@@ -1,4 +1,4 @@
-"""Who takes part in a channel, as far as we have noticed (SDS-R, "num_participants")."""
+"""Participants of a channel, as far as we have noticed (SDS-R, "num_participants")."""
 
 from typing import Final
 
@@ -10,7 +10,7 @@ PARTICIPANTS_MAX: Final = 10_000
 
 
 class Participants:
-    """Who spoke on a link of its own within the last hour: what is handed on may be years old."""
+    """Peers that spoke on their own link within the last hour: relayed messages may be old."""
 
     def __init__(self, me: PeerId) -> None:
         self._me = me

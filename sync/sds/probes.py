@@ -1,4 +1,4 @@
-"""Which of many messages a peer's filter may hold, asked for all of them at once.
+"""Probes of a peer's Bloom filter for many messages at once.
 
 A thousand messages without an acknowledgement must not make every received filter cost a
 millisecond: the bits of each message are worked out once, numpy looks them up a column at a time,

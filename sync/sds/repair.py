@@ -45,7 +45,7 @@ def is_in_response_group(
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """How long requests and answers are spread over, in a channel of some size."""
+    """Time window over which requests and answers are spread, by the size of the channel."""
 
     t_min: Nanos
     t_max: Nanos

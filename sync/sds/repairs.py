@@ -79,7 +79,7 @@ class Repairs:
             self.asking.heard(entry.message_id, requester, self.window(now), now)
 
     def may_answer(self, message_id: MessageId, requester: PeerId, now: Nanos) -> bool:
-        """Whether a request for a message of ours is worth looking up who wrote it."""
+        """Return whether to look up the author of a message of ours that is requested."""
         return self.answering.is_open(message_id, requester, self.window(now), now)
 
     def answer(self, now: Nanos) -> list[Effect]:

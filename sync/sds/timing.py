@@ -1,4 +1,4 @@
-"""When to speak unasked (SDS, "Periodic Sync Message").
+"""Timing of sync messages (SDS, "Periodic Sync Message").
 
 Two countdowns: one to tell authors that we have their messages, one to keep the channel alive. The
 second grows while nothing happens, so a silent channel costs one small message a minute. A third
@@ -49,14 +49,14 @@ class SyncTimer:
 
     @property
     def next_at(self) -> Nanos | None:
-        """When the next sync message is due, if nobody speaks before and we lack nothing."""
+        """Time of the next sync message, if nobody speaks before and we lack nothing."""
         if not self.peers:
             return None
         return earlier(self.owed_at, self.idle_at)
 
     @property
     def idle_at(self) -> Nanos | None:
-        """When we speak to keep the channel alive."""
+        """Time of the next sync message that keeps the channel alive."""
         if self._idle_since is None:
             return None
         drawn = (self._drawn, self._backoff, self.peers)
@@ -72,7 +72,7 @@ class SyncTimer:
         return self._crowded(low + int((high - low) * self._drawn))
 
     def ask_at(self, t_req: Nanos | None) -> Nanos | None:
-        """When we ask for what we lack, whose lowest T_req is this."""
+        """Return when we ask for missing messages, whose lowest T_req is `t_req`."""
         if t_req is None or not self.peers:
             return None
         return max(t_req, self.quiet_until)
@@ -96,7 +96,7 @@ class SyncTimer:
             self.owed_at = now + low + int((high - low) * share)
 
     def owe_more(self, now: Nanos) -> None:
-        """What we sent did not have room for all that there is to acknowledge."""
+        """Schedule a further sync message: the last had no room for all acknowledgements."""
         low, high = AGAIN
         self.owed_at = now + low + int((high - low) * self.rng.random())
 

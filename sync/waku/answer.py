@@ -1,4 +1,4 @@
-"""What is answered to the ranges of a payload (Waku Sync, "Responding to a `RangesData` payload").
+"""Answers to the ranges of a payload (Waku Sync, "Responding to a `RangesData` payload").
 
 An item set is answered around the differences only, by default: item sets marked reconciled, each
 from one difference to the last one that follows without an id between that both sides have.
@@ -87,7 +87,7 @@ class Answer:
             self._append(rung, None)
 
     def _joins(self, bounds: Bounds, content: Items) -> bool:
-        """Whether `content` became part of the item set before it: a range less, 12 bytes."""
+        """Return whether `content` was joined to the item set before it, saving 12 bytes."""
         contents = self.ranges.contents
         last = contents[-1] if contents else None
         if (
@@ -105,7 +105,7 @@ class Answer:
         return True
 
     def has_room(self, ranges: int, items: int = 0) -> bool:
-        """Whether so many more ranges and items fit, whatever they are."""
+        """Return whether so many more ranges and items fit, whatever they are."""
         if items > self.items_left:
             return False
         most = ranges * (RANGE_BYTES_MAX + BOUND_HASH_BYTES_MAX) + items * ITEM_BYTES_MAX
@@ -290,7 +290,7 @@ class Answerer:
         return tuple(self._local.items_at(lower, upper))
 
     def _fits(self, count: int, answer: Answer) -> bool:
-        """Whether so many items go into the answer and leave enough room to end it."""
+        """Return whether so many items fit into the answer and leave enough room to end it."""
         return answer.has_room(self._reserve, count)
 
 

@@ -25,7 +25,7 @@ UNKNOWN: Final = b""
 
 
 class Backlog:
-    """What was put off: from `_lower` on, range by range, what was equal among what differed."""
+    """Ranges put off, contiguous from `_lower` on: those that differ, and equal ones between."""
 
     def __init__(self) -> None:
         self._lower: Nanos = 0
@@ -63,7 +63,7 @@ class Backlog:
 
 
 class Kept:
-    """What was put off, to be put into the place of fingerprints."""
+    """Ranges put off, to be put into the place of received fingerprints."""
 
     def __init__(self, lower: Nanos, uppers: list[Nanos], contents: list[Content]) -> None:
         self._bounds = [lower, *uppers]

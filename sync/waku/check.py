@@ -40,7 +40,7 @@ INACTIVITY_MAX: Nanos = 15 * SECOND
 
 
 class Phase(Enum):
-    """Where the check is."""
+    """Phase of the check."""
 
     INITIATING = "initiating"
     AWAITING_CLAIM = "awaiting the claim"
@@ -51,7 +51,7 @@ class Phase(Enum):
 
 
 class Step(Enum):
-    """What moves a check on."""
+    """Step that changes the phase of a check."""
 
     CLAIMED = "claim sent"
     PROVED = "claim answered with our proof"
@@ -114,7 +114,7 @@ ENDINGS: dict[tuple[Role, Phase], tuple[Ending, ...]] = {
 
 
 class Result(Enum):
-    """How a check ended; only the first one is proof of anything."""
+    """Result of a check; only `EQUAL` is proof of anything."""
 
     EQUAL = "equal"
     DIFFERENT = "different"
@@ -210,11 +210,11 @@ class Check:
 
     @property
     def phase(self) -> Phase:
-        """Where the check is."""
+        """Phase of the check."""
         return self._phase
 
     def deadline(self) -> Nanos | None:
-        """When the peer has been silent for too long; None once the check is over."""
+        """Return when the peer has been silent for too long; None once the check is over."""
         return None if self._phase is Phase.FINISHED else self._expires_at
 
     def handle(self, event: Input, now: Nanos) -> list[Effect]:
@@ -382,7 +382,7 @@ class Check:
         return self._held.digest.count if self._held else 0
 
     def _seal(self, role: Role) -> bytes:
-        """What `role` sends if it holds what we hold."""
+        """Return what `role` sends if it holds what we hold."""
         assert self._held, "who proves something has it"
         return sealed(role, *self._salts, self._held.digest.root)
 

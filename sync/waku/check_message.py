@@ -57,7 +57,7 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the initiator holds from the higher of both floors on."""
+    """Count and digest of what the initiator holds from the higher of both floors on."""
 
     count: int
     digest: bytes
@@ -112,7 +112,7 @@ class Leaves:
 
 
 class Ending(Enum):
-    """Why a side ends a check that was not equal."""
+    """Reason why a side ends a check that was not equal."""
 
     SETTLED = "every difference has been shown"
     DECLINED = "the peer has nothing to compare"

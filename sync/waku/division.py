@@ -1,4 +1,4 @@
-"""Which ranges differ, and into how many parts they are divided (Waku Sync, "Parameters").
+"""Comparison of ranges, and division of those that differ (Waku Sync, "Parameters").
 
 All ranges of a payload are looked up together: a million ids cost a few array operations a round.
 

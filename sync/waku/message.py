@@ -81,7 +81,7 @@ Range: TypeAlias = Skip | Fingerprint | ItemSet
 
 
 class Items(NamedTuple):
-    """What an `ItemSet` holds beside its bounds."""
+    """Content of an `ItemSet`, without its bounds."""
 
     elements: tuple[SyncId, ...]
     reconciled: bool
@@ -166,7 +166,7 @@ class Ranges:
 
     @property
     def settled(self) -> bool:
-        """Whether nothing but `Skip` is among them."""
+        """True if all ranges are `Skip`."""
         return not any(content is not None for content in self.contents)
 
 

@@ -1,4 +1,4 @@
-"""What two sides show each other of what they hold, so that neither can repeat the other's words.
+"""Proofs that both sides hold the same set, which neither side can replay as its own.
 
 Rules:
 1. Who proves something must know the root of its digest: fresh salts of both sides are hashed
@@ -22,7 +22,7 @@ def sealed(role: Role, initiator_salt: bytes, responder_salt: bytes, root: bytes
 
 
 def matches(theirs: Proof | Verdict, held: Held, expected: bytes) -> bool:
-    """Whether the peer holds what we hold: it proves our root, as `expected`, and our count.
+    """Return whether the peer holds what we hold: it proves our root (`expected`) and count.
 
     Raises:
         RemoteError: it proves our root but another count, which cannot be.

@@ -38,14 +38,14 @@ DIFFERENCES_MAX = 2**63 - 1
 
 
 class Role(Enum):
-    """Who opened the session."""
+    """Role in the session: who opened it, and who responds."""
 
     INITIATOR = "initiator"
     RESPONDER = "responder"
 
 
 class Phase(Enum):
-    """Where the session is."""
+    """Phase of the session."""
 
     INITIATING = "initiating"
     AWAITING = "awaiting"
@@ -53,7 +53,7 @@ class Phase(Enum):
 
 
 class Step(Enum):
-    """What moves a session on."""
+    """Step that changes the phase of a session."""
 
     OPENED = "opening payload sent"
     ANSWERED = "answered with open ranges"
@@ -77,7 +77,7 @@ TRANSITIONS: dict[Phase, dict[Step, Phase]] = {
 
 
 class Result(Enum):
-    """How a session ended."""
+    """Result of a session."""
 
     EQUAL = "equal"
     RECONCILED = "reconciled"
@@ -162,11 +162,11 @@ class Reconciliation:
 
     @property
     def phase(self) -> Phase:
-        """Where the session is."""
+        """Phase of the session."""
         return self._phase
 
     def deadline(self) -> Nanos | None:
-        """When the peer has been silent for too long; None once the session is over."""
+        """Return when the peer has been silent for too long; None once the session is over."""
         return None if self._phase is Phase.FINISHED else self._expires_at
 
     def handle(self, event: Input, now: Nanos) -> list[Effect]:
@@ -221,7 +221,7 @@ class Reconciliation:
         return [*effects, finished]
 
     def _matches(self, payload: RangesData) -> bool:
-        """Whether the peer means our shards; later zero bytes may stand for "all is done"."""
+        """Return whether the peer means our shards; later zero bytes may mean "all is done"."""
         if self._rounds and not payload.ranges:
             return True
         same_shards = set(payload.shards) == set(self._empty.shards)

@@ -26,7 +26,7 @@ INACTIVITY_MAX: Nanos = 30 * SECOND
 
 
 class Phase(Enum):
-    """Where the transfer is."""
+    """Phase of the transfer."""
 
     DECIDING = "deciding"
     ENDED_EARLY = "ended early"
@@ -35,7 +35,7 @@ class Phase(Enum):
 
 
 class Step(Enum):
-    """What moves a transfer on."""
+    """Step that changes the phase of a transfer."""
 
     RECONCILED = "reconciliation is over, ids are missing"
     COMPLETED = "reconciliation is over, nothing is missing"
@@ -60,7 +60,7 @@ TRANSITIONS: dict[Phase, dict[Step, Phase]] = {
 
 
 class Reason(Enum):
-    """Why a pushed message is not let in."""
+    """Reason why a pushed message is not let in."""
 
     NOT_WANTED = "not among the differences of this session"
     DUPLICATE = "already here in this session"
@@ -130,7 +130,7 @@ Effect: TypeAlias = Accept | Decline | TransferFinished
 
 
 class Transfer:
-    """What one session lets in (Waku Sync, "Transfer Protocol")."""
+    """Receiving half of one transfer session (Waku Sync, "Transfer Protocol")."""
 
     def __init__(self) -> None:
         self._phase = Phase.DECIDING
@@ -144,12 +144,12 @@ class Transfer:
 
     @property
     def phase(self) -> Phase:
-        """Where the transfer is."""
+        """Phase of the transfer."""
         return self._phase
 
     @property
     def missing(self) -> tuple[SyncId, ...]:
-        """What is wanted and has not come, rising."""
+        """Wanted ids whose messages have not come, rising."""
         return tuple(sorted(self._missing))
 
     @property
@@ -159,22 +159,22 @@ class Transfer:
 
     @property
     def elsewhere(self) -> int:
-        """How many of those that were wanted came from somebody else."""
+        """Number of wanted messages that came from somebody else."""
         return len(self._elsewhere)
 
     @property
     def open(self) -> bool:
-        """Whether the peer has begun to push and not ended."""
+        """True if the peer has begun to push and not ended."""
         return not self._remote_finished and bool(self._got or self._waiting)
 
     @property
     def lacking(self) -> int:
-        """How many of them."""
+        """Number of missing ids."""
         return len(self._missing)
 
     @property
     def ids(self) -> int:
-        """How many ids are kept: of what is missing, and of what came."""
+        """Number of ids kept: of missing messages, and of those that came."""
         return len(self._missing) + len(self._got) + len(self._elsewhere)
 
     @property
@@ -183,7 +183,7 @@ class Transfer:
         return self._waiting_bytes
 
     def deadline(self) -> Nanos | None:
-        """When a peer that owes messages has been silent for too long.
+        """Return when a peer that owes messages has been silent for too long.
 
         None while the reconciliation, which has a deadline of its own, goes on.
         """
