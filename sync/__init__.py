@@ -1,1 +1,1 @@
-"""What peers say to each other: protocols as state machines without IO, and what drives them."""
+"""Peer protocols as state machines without IO, and the runners that drive them."""

@@ -1,4 +1,4 @@
-"""How large a Bloom filter is, and which bits an id sets; a start has no time for numpy."""
+"""Bloom filter size and bit positions of an id; without numpy, to keep the program's start fast."""
 
 import math
 from dataclasses import dataclass

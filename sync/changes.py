@@ -1,4 +1,4 @@
-"""What entries do to a message that is there already: edit it, react to it, hide it (DESIGN 3).
+"""Entries that change an existing message: edits, reactions, redactions (DESIGN 3).
 
 Rules:
 1. A change names its target in its body and among its parents; otherwise it has no effect.
@@ -81,7 +81,7 @@ REPLACES: Final = b"\x1a\x20"
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What the changes of a message have made of it."""
+    """Combined effect of all changes on a message."""
 
     text: str | None = None
     """The text it was edited to."""
@@ -93,7 +93,7 @@ class Look:
 
     @property
     def hidden(self) -> bool:
-        """Whether nothing of it is shown."""
+        """True if nothing of the message is shown."""
         return self.deleted or self.replaced
 
 

@@ -43,7 +43,7 @@ END: Final = SyncId(2**64 - 1, ZERO_HASH)
 
 
 class RowSource(Protocol):
-    """Where the ids are that a digest is of."""
+    """Source of the ids that a digest covers."""
 
     def rows(self, lower: SyncId, upper: SyncId) -> bytes:
         """Return the rows from `lower`, inclusive, to `upper`, exclusive, rising."""
@@ -120,7 +120,7 @@ class Digest:
 
     @property
     def count(self) -> int:
-        """How many ids the digest is of."""
+        """Number of ids the digest covers."""
         assert not self._stale, "refresh comes first"
         return self._count
 
@@ -146,11 +146,11 @@ class Digest:
         return indexes
 
     def holds(self, level: int, index: int) -> bool:
-        """Whether there are ids under a node."""
+        """Return whether there are ids under a node."""
         return index in self._hashes[level]
 
     def leaf_count(self, index: int) -> int:
-        """How many ids a leaf has; 0 where there is none."""
+        """Return the number of ids in a leaf; 0 if it does not exist."""
         return self._counts.get(index, 0)
 
     def bounds(self, index: int) -> tuple[SyncId, SyncId]:
@@ -250,7 +250,7 @@ class Digest:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What one side holds, and the digest of it: what two sides compare."""
+    """The ids one side holds and their digest, which two sides compare."""
 
     source: RowSource
     digest: Digest

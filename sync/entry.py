@@ -35,7 +35,7 @@ CHANNEL_SIZE: Final = 16
 
 
 class Kind(IntEnum):
-    """What an entry does. Unknown kinds are stored and relayed like any other."""
+    """Kinds of entries. Unknown kinds are stored and relayed like any other."""
 
     TEXT = entry_pb2.KIND_TEXT
     EDIT = entry_pb2.KIND_EDIT
@@ -54,7 +54,7 @@ class Parent:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What the author signs. `backlink` and `skiplink` are ids of the same author log."""
+    """The part the author signs. `backlink` and `skiplink` are ids of the same author log."""
 
     author: PeerId
     channel_id: ChannelId

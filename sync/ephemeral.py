@@ -1,6 +1,6 @@
-"""What ephemeral messages say: that their author is typing.
+"""Content of ephemeral messages: their author is typing.
 
-They are no entries: nobody signs, stores or relays them. Who says it is who the link belongs to.
+They are not entries: nobody signs, stores or relays them. Their author is the peer of the link.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Whose fault it was, in the type; what to do, in the sentence."""
+"""Error types: the class says whose fault it is, the message says what to do."""
 
 
 class ChatError(Exception):

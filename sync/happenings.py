@@ -1,8 +1,8 @@
-"""What happened to the last messages, noted as it is let out, to be told when somebody looks.
+"""Notes of what happened to recent messages, taken at release and read on demand.
 
 Rules:
 1. A note is a few small values: never a message, so thousands of them are a megabyte.
-2. Nothing is put into words here, and nothing is looked up but what is gone soon (T_req).
+2. Notes hold values, not sentences; only values that are soon gone (T_req) are looked up at once.
 """
 
 from collections import deque

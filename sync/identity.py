@@ -1,4 +1,4 @@
-"""Who somebody is: an Ed25519 key that signs, an X25519 key for Noise, and names people can read.
+"""Identities: an Ed25519 key that signs, an X25519 key for Noise, and names people can read.
 
 A participant is its Ed25519 public key. The Noise key is a second pair, which the first one signs
 in each handshake. Both come from seeds the driver has drawn or loaded: nothing here is random.

@@ -1,4 +1,4 @@
-"""What a snapshot is made of (`sync.view`): channels with their buffers, peers, sessions."""
+"""Parts of a snapshot (`sync.view`): channels with their buffers, peers, sessions."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -10,7 +10,7 @@ from sync.sds.message import Delivery
 
 
 class Trust(Enum):
-    """What the person has found out about who a key belongs to."""
+    """Trust in a key: what the person has found out about its owner."""
 
     FIRST_SEEN = "first seen"
     VERIFIED = "verified"
@@ -20,7 +20,7 @@ class Trust(Enum):
 
 
 class PeerState(Enum):
-    """Whether a peer's link is alive."""
+    """State of a peer's link: up or down."""
 
     UP = "up"
     DOWN = "down"
@@ -96,7 +96,7 @@ class RepairInfo:
 
 @dataclass(frozen=True, slots=True)
 class HoldersInfo:
-    """Who has a message, and how we know; `own` if we wrote it."""
+    """Holders of a message, with the evidence for each; `own` if we wrote it."""
 
     message_id: MessageId
     own: bool
@@ -272,7 +272,7 @@ class KeyWarning:
 
 
 class ClockAnswer(Enum):
-    """What the person said when asked about the clock; it holds until the clock is set."""
+    """The person's answer when asked about the clock; it holds until the clock is set."""
 
     NONE = "none"
     FOLLOW = "follow"
@@ -280,7 +280,7 @@ class ClockAnswer(Enum):
 
 
 class ClockSettled(Enum):
-    """Why a question about our clock is no longer asked, though nobody answered it."""
+    """Reason why a question about our clock was dropped without an answer."""
 
     NONE = ""
     FOLLOWED = "followed"
@@ -305,7 +305,7 @@ class ClockVoter:
 
 @dataclass(frozen=True, slots=True)
 class ClockQuestion:
-    """Whether to follow those whose clocks agree with each other, and not with ours."""
+    """The question whether to follow clocks that agree with each other but not with ours."""
 
     voters: tuple[ClockVoter, ...]
     """The longest known first: those with standing, or else one of each address."""

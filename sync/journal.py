@@ -1,4 +1,4 @@
-"""What the engine asks of a disk. `storage` implements it with SQLite; the simulator in memory."""
+"""The engine's disk interface. `storage` implements it with SQLite; the simulator in memory."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class Loaded:
 
     @property
     def named(self) -> HistoryEntry:
-        """How a causal history names it."""
+        """The message as an entry of a causal history."""
         return HistoryEntry(self.message_id, self.waku_hash, self.entry.header.author)
 
 
@@ -72,7 +72,7 @@ class Journal(Protocol):
 
 
 class Retriever(Protocol):
-    """Where missing messages can be fetched besides the channel itself and the peers' histories.
+    """A source of missing messages besides the channel itself and the peers' histories.
 
     A Store node, an archive (SDS, "Periodic Incoming Buffer Sweep"). The manager's reconciliation
     with a peer needs none.

@@ -62,7 +62,7 @@ Chunk: TypeAlias = tuple[Nanos, int, Sequence[Note]]
 
 @dataclass(slots=True)
 class _Session:
-    """What was exchanged in a session so far: payloads of both ends, also of its check."""
+    """A session's traffic so far: payloads of both ends, also of its check."""
 
     number: int
     peer: PeerId
@@ -89,7 +89,7 @@ class Logbook:
 
     @property
     def on(self) -> bool:
-        """Whether anything is noted. What happens meanwhile shows as a hole of one row."""
+        """True if notes are taken. What happens while off shows as a hole of one row."""
         return self._on
 
     @on.setter
@@ -136,7 +136,7 @@ class Logbook:
             self._lacking.append((lamport, size))
 
     def let_out(self, at: Nanos) -> None:
-        """What was noted is committed, and out, at the node's time `at`."""
+        """Let out the notes, whose commit and release happened at the node's time `at`."""
         notes = self._notes
         if notes:
             self._notes = []
@@ -150,7 +150,7 @@ class Logbook:
         self._lacking.clear()
 
     def drop(self) -> None:
-        """What was noted did not happen: its commit failed."""
+        """Discard the notes of a turn whose commit failed, as if nothing had happened."""
         for note in self._notes:
             if note.message_id is not None and note.kind is LogKind.MISSING:
                 self._missing.pop(note.message_id, None)
@@ -255,7 +255,7 @@ class Logbook:
             del self._missing[next(iter(self._missing))]
 
     def _came(self, message_id: MessageId, delivered: MessageId | None, group: Group) -> bool:
-        """Whether what was found was missing, and is here.
+        """Return whether a found message was noted as missing and is here.
 
         Others may have waited for what waited here itself; and what is older than what we take
         counts as found though it never comes.

@@ -1,4 +1,4 @@
-"""What a line becomes by the edits, redactions and reactions of it."""
+"""Applies edits, redactions and reactions to a line."""
 
 from dataclasses import replace
 

@@ -53,4 +53,4 @@ class Machine(Protocol[InputT_contra, EffectT_co]):
         """Apply `event` at time `now`; return the effects in the order they must happen."""
 
     def deadline(self) -> Nanos | None:
-        """When `Tick` is next due, or None when nothing waits on time."""
+        """Return when `Tick` is next due, or None when nothing waits on time."""

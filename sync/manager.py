@@ -1,4 +1,4 @@
-"""Which peer reconciles with whom, when, by which protocol, and why.
+"""Schedules reconciliation sessions: which peer, when, by which protocol, and why.
 
 One table of sessions for all channels. Today there is one protocol, Waku Sync, and five reasons: a
 new link, messages that others named and we lack, a session of a peer that was cut short, a person
@@ -6,8 +6,8 @@ who asks, and every five minutes one peer at random. Every start says why.
 
 On a new link the participant with the smaller key begins; the other side answers. Then everything
 is compared, and so it is every twelfth time of those that come by themselves, since an old message
-may have reached a peer later; else the last hour (Waku Sync, "Sync Interval"). Who announced no
-port cannot be dialled: all sessions with it are its to begin.
+may have reached a peer later; else the last hour (Waku Sync, "Sync Interval"). A peer that
+announced no port cannot be dialled, so it begins all sessions with us.
 """
 
 import random
@@ -145,7 +145,7 @@ class Wish:
 
 @dataclass(slots=True)
 class Regular:
-    """When a channel is next compared with somebody by itself, and how often it was."""
+    """Regular comparison of a channel: when the next one is due, and how many there were."""
 
     at: Nanos
     count: int = 0
@@ -207,12 +207,12 @@ class Manager:
         return self._start_due(now)
 
     def may_dial(self, channel: ChannelId, peer: PeerId) -> bool:
-        """Whether sessions with `peer` in `channel` are begun by us, too."""
+        """Return whether we, too, may begin sessions with `peer` in `channel`."""
         return (channel, peer) in self._linked
 
     @property
     def running(self) -> int:
-        """How many sessions we began and have not seen the end of."""
+        """Number of sessions we began whose end we have not seen."""
         return len(self._running)
 
     def sizes(self) -> dict[str, int]:
@@ -224,7 +224,7 @@ class Manager:
         }
 
     def deadline(self) -> Nanos | None:
-        """When the next session may start; none while all places are taken."""
+        """Return when the next session may start; None while all places are taken."""
         due: Nanos | None = None
         for regular in self._regular.values():
             due = regular.at if due is None or regular.at < due else due
@@ -286,7 +286,7 @@ class Manager:
             search.plan(peers, now, LACKING_AFTER)
 
     def _is_asking(self, channel: ChannelId, now: Nanos) -> bool:
-        """Whether a session of `channel` goes on, or begins soon."""
+        """Return whether a session of `channel` is running or begins soon."""
         soon = now + LACKING_AFTER
         return any(key[0] == channel for key in self._running) or any(
             key[0] == channel and (wish.why == MISSING or wish.at <= soon)

@@ -1,4 +1,4 @@
-"""What is known of one message (`sync.view`): what happened to it, and what is stored of it."""
+"""Information about one message (`sync.view`): what happened to it, and what is stored of it."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -10,7 +10,7 @@ from sync.sds.message import Delivery
 
 
 class What(Enum):
-    """What can happen to a message here."""
+    """Events in the life of a message here."""
 
     WRITTEN = "written"
     MISSING = "missing"
@@ -34,7 +34,7 @@ class What(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Noticed:
-    """How a missing message was noticed: who named it where, and when we meant to ask for it.
+    """Discovery of a missing message: who named it where, and when we planned to request it.
 
     `named_by` is a message id, or the peer of a sync message. The others are None where the message
     came before anybody had to plan to ask.
@@ -63,7 +63,7 @@ class Happening:
 
 @dataclass(frozen=True, slots=True)
 class MessageStory:
-    """What is remembered of a message, oldest first; of what was before `since`, nothing is."""
+    """Remembered history of a message, oldest first; nothing is known from before `since`."""
 
     since: Nanos
     happenings: tuple[Happening, ...] = ()

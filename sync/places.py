@@ -26,7 +26,7 @@ K = TypeVar("K", bound=Hashable)
 
 
 class Standing(IntEnum):
-    """How much speaks for somebody, rising."""
+    """Standing of a peer, in rising order: the higher, the later it gives way."""
 
     STRANGER = 0
     """Has proved no channel of ours."""

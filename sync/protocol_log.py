@@ -1,4 +1,4 @@
-"""What a node notes of its protocol: one small row for each thing that happened to a message.
+"""Rows of a node's protocol log: one small row for each thing that happened to a message.
 
 Rules:
 1. A row is a few small values, never a text: a log tells who had what when, not what was said.
@@ -12,9 +12,9 @@ from sync.machine import ChannelId, MessageId, Nanos, PeerId
 
 
 class LogKind(StrEnum):
-    """What happened. The first nine are about a message; repairs are those of SDS-R.
+    """Kinds of rows. The first nine are about a message; repairs are those of SDS-R.
 
-    All of it is as of its commit: of what a power cut takes back there is no row.
+    Rows are as of their commit: what a power cut takes back leaves no row.
     """
 
     SENT = "sent"

@@ -65,7 +65,7 @@ ORIGIN: Final = SyncId(0, ZERO_HASH)
 
 
 def shortened(bound: SyncId, previous: SyncId) -> SyncId:
-    """What is left of `bound` when it is delta encoded after `previous`, which is below it.
+    """Return `bound` cut to what delta encoding after the lower `previous` keeps of it.
 
     With another timestamp the hash is not sent and means zero; with the same one the hash ends
     with the first byte that differs. The result is above `previous` and not above `bound`.
@@ -112,7 +112,7 @@ class OrderedSet:
 
     @property
     def added(self) -> int:
-        """How many ids were added and are here, without putting in those that wait."""
+        """Number of ids added and still here, without merging the pending ones."""
         return len(self._long) + len(self._late) + len(self._pending)
 
     @property
@@ -241,7 +241,7 @@ class OrderedSet:
     # --- One range -----------------------------------------------------------------------------
 
     def count(self, lower: SyncId, upper: SyncId) -> int:
-        """How many ids are in the range."""
+        """Return the number of ids in the range."""
         self._put_in()
         return sum(run.row_of(upper) - run.row_of(lower) for run in self._runs())
 

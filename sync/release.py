@@ -1,6 +1,6 @@
-"""When this program was released: set at each release, and nowhere else.
+"""Date of this program's release: set at each release, and nowhere else.
 
-A clock that shows an earlier time cannot be right: nobody goes by it (`sync.group.reference`).
+A clock that shows an earlier time cannot be right and is never followed (`sync.group.reference`).
 """
 
 from datetime import UTC, datetime

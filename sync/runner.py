@@ -117,7 +117,7 @@ class Failure:
 
 @dataclass(slots=True)
 class Batch:
-    """What one turn did: commit `records` together, then carry out `releases`.
+    """Result of one turn: commit `records` together, then carry out `releases`.
 
     With `begin_anew` a channel must then be made anew from the disk, before the next turn.
     """
@@ -255,16 +255,16 @@ class Runner:
 
     @property
     def waiting(self) -> int:
-        """How many inputs wait to be handled."""
+        """Number of inputs that wait to be handled."""
         return len(self._queue) + self._waiting_off
 
     @property
     def crowded(self) -> bool:
-        """Whether drivers should stop reading from peers for now."""
+        """True if drivers should stop reading from peers for now."""
         return len(self._queue) >= CROWDED or self._weights.total >= BYTES_CROWDED
 
     def is_crowded_by(self, peer: PeerId, *, transfers: bool = False) -> bool:
-        """Whether drivers should stop reading a peer's link for now, or what it transfers."""
+        """Return whether drivers should pause reading a peer's link, or its transfers."""
         sender = TRANSFER + peer if transfers else peer
         if self.crowded or self._weights.is_full(sender):
             return True
@@ -275,12 +275,12 @@ class Runner:
         return len(waiting) >= min(CROWDED_BY_ONE, share)
 
     def is_crowded_by_session(self, session: values.SessionId) -> bool:
-        """Whether drivers should stop reading the stream of a session for now."""
+        """Return whether drivers should pause reading the stream of a session."""
         return self._payloads[session] >= PAYLOADS_MAX or self._weights.is_full(session)
 
     @property
     def backlog(self) -> dict[PeerId, int]:
-        """How many live frames of which peers wait until others had their turns."""
+        """Number of live frames per peer that wait until others had their turns."""
         return {
             PeerId(key): len(waiting)
             for key, waiting in self._put_off.items()
@@ -289,7 +289,7 @@ class Runner:
 
     @property
     def busy(self) -> bool:
-        """Whether inputs wait to be handled."""
+        """True if inputs wait to be handled."""
         return bool(self._queue or self._put_off)
 
     def new_session(self) -> values.SessionId:
@@ -311,7 +311,7 @@ class Runner:
             self.feed(channel, values.Typing(nick))
 
     def deadline(self) -> Nanos | None:
-        """When `turn` is next needed; None when nothing waits on time."""
+        """Return when `turn` is next needed; None when nothing waits on time."""
         if not self._due_known:
             due = self.manager.deadline()
             for group in self.groups.values():
@@ -491,5 +491,5 @@ def _unchanged(
 
 
 def _survives(event: values.Input) -> bool:
-    """What still means something to machines made anew: their sessions are gone."""
+    """Return whether an input stays valid for machines made anew, whose sessions are gone."""
     return isinstance(event, SURVIVORS)

@@ -72,7 +72,7 @@ def joined(parts: Sequence[Columns]) -> Columns:
 
 
 class Group(Protocol):
-    """What fingerprints are: values of `width` words that can be added and subtracted."""
+    """Group of fingerprints: values of `width` words that can be added and subtracted."""
 
     @property
     def width(self) -> int:
@@ -173,11 +173,11 @@ class Run:
         return there
 
     def holds(self, row: int, sync_id: SyncId) -> bool:
-        """Whether `sync_id` is the id in `row`, which may be the end."""
+        """Return whether `sync_id` is the id in `row`, which may be the end."""
         return row < self.end and self.id_at(row) == sync_id
 
     def is_above(self, sync_id: SyncId) -> bool:
-        """Whether `sync_id` is above all ids here."""
+        """Return whether `sync_id` is above all ids here."""
         if self.end == self.start:
             return True
         newest = self.timestamps[self.end - 1]

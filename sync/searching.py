@@ -1,4 +1,4 @@
-"""Whom to ask next for what a channel lacks: everybody once, then ever later until there is news.
+"""Chooses the peer to ask next for a channel's missing messages, at growing intervals.
 
 A round asks every peer once. What nobody had then is most likely nowhere, and whoever named it may
 have invented it, so the pause before the next round doubles. News is a session that brought
@@ -34,7 +34,7 @@ and sends by turns must not begin a round each time."""
 
 @dataclass(slots=True)
 class Search:
-    """What came of asking for what one channel lacks."""
+    """Progress of the search for one channel's missing messages."""
 
     at: Nanos | None = None
     """When the next peer is to be asked; None while nothing is missing, or somebody is asked."""

@@ -1,4 +1,4 @@
-"""What the UI may know: a snapshot, a stream of events, pages of history.
+"""The UI's view of the engine: a snapshot, a stream of events, pages of history.
 
 The live node, the simulator and a replay all show themselves through these types; the UI never
 reads an engine. Nothing here does anything: values and one protocol.
@@ -70,7 +70,7 @@ Position: TypeAlias = tuple[int, MessageId]
 
 @dataclass(frozen=True, slots=True)
 class Reaction:
-    """Who reacts to a message with `emoji`, which is their bytes: sanitise to render."""
+    """The authors who react to a message with `emoji`, their own bytes: sanitise to render."""
 
     emoji: str
     count: int
@@ -113,7 +113,7 @@ class Line:
 
     @property
     def position(self) -> Position:
-        """Where it stands in the channel's order."""
+        """The line's place in the channel's order."""
         return (self.lamport, self.message_id)
 
 
@@ -238,7 +238,7 @@ class PeerShown:
 
 @dataclass(frozen=True, slots=True)
 class TrustShown:
-    """What is thought of a key changed; with `hidden`, whose messages are shown changed too."""
+    """The trust in a key changed; with `hidden`, so did whose messages are shown."""
 
     peer: PeerId
     nick: str
@@ -290,7 +290,7 @@ class ChannelLeft:
 
 
 class Level(Enum):
-    """How loud a notice is."""
+    """Severity of a notice."""
 
     INFO = "info"
     ERROR = "error"
@@ -363,7 +363,7 @@ class Snapshot:
 
 
 class Place(Enum):
-    """Where a message of the causal graph is."""
+    """State of a message of the causal graph."""
 
     HERE = "here"
     WAITING = "waiting"
@@ -389,7 +389,7 @@ class CausalNode:
 
 
 class FrameKind(Enum):
-    """What a frame was sent as."""
+    """Kinds of frames."""
 
     SDS = "sds"
     SESSION = "session"
@@ -427,12 +427,12 @@ class ProbeInfo:
 
     @property
     def maybe(self) -> bool:
-        """What the filter says: True is maybe, False is certainly not."""
+        """The filter's answer: True is maybe, False is certainly not."""
         return all(is_set for _, is_set in self.bits)
 
 
 class Inspection(Protocol):
-    """What an engineer may ask beyond the snapshot; asking changes nothing in the engine."""
+    """An engineer's queries beyond the snapshot; asking changes nothing in the engine."""
 
     def frames(self) -> Sequence[FrameInfo]:
         """Return the last frames, oldest first."""

@@ -50,7 +50,7 @@ class Weights:
         self._of.clear()
 
     def is_full(self, sender: str | values.SessionId) -> bool:
-        """Whether nothing more should be read of a sender for now."""
+        """Return whether nothing more should be read of a sender for now."""
         held = self._of.get(sender)
         if held is None:
             return False

@@ -52,7 +52,7 @@ class Candidate:
 
 @dataclass(slots=True)
 class Doubt:
-    """How often dialling announced ports of a host was in vain, and when to try the next one."""
+    """Failed dials of a host's announced ports, and when to try the next one."""
 
     failures: int = 0
     next_at: Nanos = 0
@@ -136,7 +136,7 @@ class Addresses:
         candidate.failures += 1
 
     def _doubt(self, candidate: Candidate, now: Nanos) -> None:
-        """What was announced of a host is not there: ever later for all that is."""
+        """Note a failed dial of a doubted address: all such of its host wait ever longer."""
         doubt = self._doubts.setdefault(candidate.host, Doubt())
         candidate.next_at = doubt.next_at = now + self._wait(doubt.failures, RETRY_DOUBTED_MAX)
         doubt.failures += 1
@@ -145,7 +145,7 @@ class Addresses:
             del self._doubts[next(iter(self._doubts))]
 
     def _wait(self, failures: int, longest: Nanos) -> Nanos:
-        """How long to wait; a quarter is chance, so that a room of people does not dial in step."""
+        """Return how long to wait; a quarter is random, so that a room does not dial in step."""
         wait = min(RETRY_FIRST << min(failures, 10), longest * 4 // 5)
         return wait + self.rng.randrange(wait // 4 + 1)
 

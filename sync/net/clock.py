@@ -28,7 +28,7 @@ KERNELS_WALL_MAX: Final[Nanos] = SECOND
 
 
 class _Timex(ctypes.Structure):
-    """What `ntp_adjtime` fills in, as far as we read it; the rest is room for any system's."""
+    """The `timex` structure of `ntp_adjtime`, as far as we read it; padded to fit any system's."""
 
     _fields_ = (
         ("modes", ctypes.c_uint),
@@ -77,7 +77,7 @@ class Clock:
         return time.clock_gettime_ns(_SLEEPLESS)
 
     def synchronised(self) -> bool:
-        """Whether the system says that the wall clock is kept right, by NTP or the like."""
+        """Return whether the system reports the wall clock as synchronised, by NTP or the like."""
         return _synchronised(self.wall())
 
     def wall(self) -> Nanos:

@@ -1,7 +1,7 @@
-"""What the channels are told of clocks: ours, and those of the members they have.
+"""Tells the channels about clocks: ours, and those of their members.
 
-Told at the start, when a member joins, when a pong brings something else, and when our clock jumps;
-never by a tick. A channel hears only of members that have proved it.
+They are told at the start, when a member joins, when a pong brings something else, and when our
+clock jumps; never by a tick. A channel hears only of members that have proved it.
 """
 
 from collections.abc import Callable
@@ -24,7 +24,7 @@ LOOKED_EVERY: Final[Nanos] = SECOND
 
 
 def is_clock(wall: Nanos) -> bool:
-    """Whether a wall clock can show that: after this program's release, and before 2100."""
+    """Return whether a wall time is plausible: after this program's release and before 2100."""
     return RELEASED_NS <= wall < END
 
 

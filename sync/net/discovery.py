@@ -181,6 +181,6 @@ class Discovery:
                 self._on_found(instance, address, info.port)
 
     def _is_plausible(self, address: str) -> bool:
-        """Whether a peer may be there: nobody on a network sends us to another one."""
+        """Return whether an address is on one of our networks; peers elsewhere are not accepted."""
         ip = ipaddress.IPv4Address(address)
         return any(ip in network for network in self._networks)

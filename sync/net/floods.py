@@ -1,4 +1,4 @@
-"""Who sends more than is taken in, told to the person: once, and again only after a while."""
+"""Notices about peers that send more than is read, repeated only after a while."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

@@ -56,7 +56,7 @@ class Proof:
 
 @dataclass(frozen=True, slots=True)
 class Presence:
-    """What its sender wants to be called in a channel that both have proved."""
+    """The sender's nick and away reason in a channel that both have proved."""
 
     channel: ChannelId
     nick: str

@@ -1,4 +1,4 @@
-"""Who is at the other end: the Noise handshake with identities, as libp2p-noise does it.
+"""Authenticates the peer: the Noise handshake with identities, as libp2p-noise does it.
 
 The payload of the second and the third message names an Ed25519 identity key and signs the Noise
 static key with it (libp2p-noise, "The libp2p Handshake Payload"); the first message is empty.
@@ -60,17 +60,17 @@ class IdentityHandshake:
 
     @property
     def finished(self) -> bool:
-        """Whether all messages have passed and `peer` is proved."""
+        """True if all messages have passed and `peer` is proved."""
         return self._noise.finished and self._peer is not None
 
     @property
     def our_turn(self) -> bool:
-        """Whether `write` is due, else `read`."""
+        """True if `write` is due, else `read`."""
         return self._noise.our_turn
 
     @property
     def peer(self) -> PeerId:
-        """Who is at the other end."""
+        """The peer at the other end."""
         assert self._peer is not None, "the peer has not shown who it is yet"
         return self._peer
 
@@ -82,7 +82,7 @@ class IdentityHandshake:
 
     @property
     def handshake_hash(self) -> bytes:
-        """What names this session, 32 bytes, alike at both ends."""
+        """Hash that identifies this session, 32 bytes, the same at both ends."""
         return self._noise.handshake_hash
 
     def write(self) -> bytes:
@@ -124,7 +124,7 @@ def identity_payload(identity: Identity) -> bytes:
 
 
 def check_identity_payload(payload: bytes, remote_static: bytes) -> PeerId:
-    """Who the owner of the Noise key `remote_static` is.
+    """Return the peer that owns the Noise key `remote_static`.
 
     Raises:
         DecodeError: not a payload, or an identity key that is not Ed25519.

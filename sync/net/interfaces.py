@@ -1,4 +1,4 @@
-"""Which network interfaces to be on: the named address, or every ordinary one."""
+"""Chooses the network interfaces: the one with the named address, or every ordinary one."""
 
 import ipaddress
 from collections.abc import Collection
@@ -45,7 +45,7 @@ def choose(named: str | None) -> list[Interface]:
 
 
 def has_ipv6_only() -> bool:
-    """Whether there is a network with IPv6 addresses beyond a link, and no IPv4 address at all."""
+    """Return whether there are routed IPv6 addresses and no IPv4 address at all."""
     return not choose(None) and any(
         address.is_IPv6 and _is_routed(str(address.ip[0]))
         for adapter in ifaddr.get_adapters()

@@ -1,4 +1,4 @@
-"""How a channel is named to somebody: an invite code, or the open name everybody can derive."""
+"""Ways to share a channel: an invite code, or an open name from which everybody can derive it."""
 
 import base64
 import binascii
@@ -94,7 +94,7 @@ def open_channel(name: str) -> Invite:
 
 
 def is_guessable(name: str, secret: bytes) -> bool:
-    """Whether `secret` is that of the open channel of a name, however it was come by."""
+    """Return whether `secret` is that of the open channel called `name`, wherever it came from."""
     try:
         return open_channel(name).secret == secret
     except LocalError:

@@ -93,12 +93,12 @@ class Link:
 
     @property
     def peer(self) -> PeerId:
-        """Who is at the other end."""
+        """The peer at the other end."""
         return self.stream.peer
 
     @property
     def dialled(self) -> bool:
-        """Whether we dialled."""
+        """True if we dialled."""
         return self.stream.role is Role.INITIATOR
 
     @property
@@ -120,7 +120,7 @@ class Link:
             raise RemoteError("over one ping a second before any proof of a channel")
 
     def may_be_answered(self, now: Nanos) -> bool:
-        """Whether a ping that came is answered: not beyond the rate of any program."""
+        """Return whether to answer a ping: not if pings exceed the rate of any program."""
         return not self.shared or self._pings.take("", now)
 
     def proved(self) -> None:
@@ -134,7 +134,7 @@ class Link:
             self.untold = True
 
     def tells_presence(self, now: Nanos) -> bool:
-        """Whether a change of the peer's name is to be told now; then it counts as told."""
+        """Return whether to report a change of the peer's name now; then it counts as reported."""
         if not self.untold or (self.told_at is not None and now - self.told_at < PRESENCE_EVERY):
             return False
         self.untold, self.told_at = False, now

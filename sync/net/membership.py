@@ -1,11 +1,11 @@
-"""Which channels both ends of a link share, shown without naming one to a stranger.
+"""Proofs of the channels both ends of a link share, which reveal none to a stranger.
 
 The proof is `HMAC-SHA256(secret, "member" + role of the prover + handshake hash)`: the hash ties it
 to this connection, the role keeps it from being sent back to its maker.
 
 Rules:
 1. The initiator proves all its channels when the link is up; the responder waits.
-2. Who joins a channel later proves it then, whichever end it is.
+2. An end that joins a channel later proves it then, initiator or responder.
 3. A right proof is answered with ours, unless ours has been sent already. A wrong one gets nothing:
    not an answer, not an error, for it may be about a channel that we do not have, or not yet.
 4. The proof of a channel of two goes to the other one at once, from either end: it may be news.
@@ -54,7 +54,7 @@ class Shared:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """What joining a channel means for one link.
+    """Effect of joining a channel on one link.
 
     Attributes:
         proof: to be sent to the peer.
@@ -96,7 +96,7 @@ class Membership:
         return [self._show(channel) for channel in first]
 
     def has_heard(self, secret: bytes) -> bool:
-        """Whether the peer has proved a channel of this secret, whether we are in it or not."""
+        """Return whether the peer has proved a channel of this secret, even one we are not in."""
         theirs = self._theirs(secret)
         return any(hmac.compare_digest(theirs, mac) for mac in self._heard)
 
@@ -115,7 +115,7 @@ class Membership:
         self._shared.discard(channel)
 
     def receive(self, mac: bytes) -> Shared | None:
-        """What the peer's proof proves: one of our channels, or nothing.
+        """Check a proof of the peer; return the channel of ours that it proves, if any.
 
         Raises:
             RemoteError: it is one proof more than `PROOFS_MAX`.

@@ -225,7 +225,7 @@ class Mesh:
             self._drop(link)
 
     def _may_have_another(self, peer: PeerId) -> bool:
-        """Whether one more link to `peer` may be, beside those that it has."""
+        """Return whether one more link to `peer` is allowed besides its present ones."""
         if peer not in self.links:
             return True
         duplicates = sum(map(len, self.links.values())) - len(self.links)
@@ -254,7 +254,7 @@ class Mesh:
                 link.close(TOO_MANY)
 
     def _named(self) -> set[PeerId | None]:
-        """Who answered last where the person dialled."""
+        """Return the peers that last answered at the addresses the person named."""
         return {one.peer for one in self.addresses.known.values() if one.named}
 
     def standing(self, peer: PeerId, channel: ChannelId) -> Standing:
@@ -263,7 +263,7 @@ class Mesh:
         return max(proved, self._standing(peer, self._named()))
 
     def _standing(self, peer: PeerId, named: Container[PeerId | None]) -> Standing:
-        """How much speaks for keeping a link to `peer`; `named` are those the person dialled."""
+        """Return the standing of `peer` for keeping links; `named` are those the person dialled."""
         if peer in self.verified:
             return Standing.VERIFIED
         if peer in self.met or peer in named:

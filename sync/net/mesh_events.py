@@ -1,4 +1,4 @@
-"""What the mesh tells whoever runs it, and asks of them."""
+"""The events that the mesh reports to the node, and the questions it asks of it."""
 
 from typing import Protocol
 

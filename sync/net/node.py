@@ -249,7 +249,7 @@ class Node:
         self._engine.begin_anew()
 
     def is_set_aside(self, channel: ChannelId, message_id: MessageId) -> bool:
-        """Whether a message is ours and waits for its time, which is far ahead."""
+        """Return whether a message is our own and set aside until its time, which is far ahead."""
         return message_id in self._runner.groups[channel].aside.own()
 
     async def write_anew(self, channel: ChannelId, message_id: MessageId) -> MessageId:

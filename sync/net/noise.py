@@ -45,7 +45,7 @@ class Role(Enum):
 
 
 class Token(Enum):
-    """What a handshake message does with keys (Noise, section 7.1)."""
+    """Key operations of a handshake message (Noise, section 7.1)."""
 
     E = "e"
     S = "s"
@@ -177,18 +177,18 @@ class Handshake:
 
     @property
     def finished(self) -> bool:
-        """Whether all three messages have passed."""
+        """True if all three messages have passed."""
         return self._step == len(XX)
 
     @property
     def our_turn(self) -> bool:
-        """Whether the next message is ours to write."""
+        """True if the next message is ours to write."""
         writer = Role.INITIATOR if self._step % 2 == 0 else Role.RESPONDER
         return not self.finished and writer is self.role
 
     @property
     def handshake_hash(self) -> bytes:
-        """What names this session, 32 bytes, alike at both ends (Noise, section 11.2)."""
+        """Hash that identifies this session, 32 bytes, equal at both ends (Noise, section 11.2)."""
         assert self.finished, "the handshake hash is known only at the end"
         return self._symmetric.transcript
 

@@ -1,4 +1,4 @@
-"""What the command line and the settings say of the network; asking needs no network yet."""
+"""Network options from the command line and the settings; reading them needs no network yet."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -12,7 +12,7 @@ NOT_YET: Final = "Not on the network yet."
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to be on the network. `interface` None means every ordinary one."""
+    """Network options. `interface` None means every ordinary one."""
 
     interface: str | None = None
     port: int | None = None

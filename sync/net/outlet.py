@@ -1,4 +1,4 @@
-"""What the live node lets out, carried out: frames to links and streams, and what the UI hears.
+"""Carries out the live node's effects: frames to links and streams, and events to the UI.
 
 Rule: nothing gets here before the commit it depends on.
 """

@@ -65,7 +65,7 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """What came of a recorded step now; `difference` says where that is not what was recorded."""
+    """Result of replaying a recorded step; `difference` says where it departs from the trace."""
 
     step: Recorded
     effects: tuple[object, ...]
@@ -73,7 +73,7 @@ class Played:
 
 
 def is_trace(first_line: str) -> bool:
-    """Whether a file that begins so is a trace."""
+    """Return whether a file with this first line is a trace."""
     try:
         step = json.loads(first_line)
         return bool(step["machine"] == RUNNER and step["input"]["is"] == Began.__name__)

@@ -1,4 +1,4 @@
-"""Who has been here: what the UI knows of each peer, and what each was refused."""
+"""Roster of the peers seen in this run: what the UI knows of each, and refusals per sender."""
 
 from collections import Counter
 from collections.abc import Mapping, Set

@@ -64,7 +64,7 @@ PUSH_BYTES: Final = 256 * 1024
 
 
 class Host(Protocol):
-    """What the node does for its sessions."""
+    """The node's services for its sessions."""
 
     def feed(self, channel: ChannelId, event: values.Input) -> None:
         """Give an input to the channel's machines."""
@@ -109,7 +109,7 @@ class Host(Protocol):
 
 @dataclass(slots=True)
 class Traffic:
-    """What one session cost: its connections, and when it began."""
+    """Cost of one session: its connections, and when it began."""
 
     began_at: Nanos
     streams: list[SecureStream] = field(default_factory=list)

@@ -164,7 +164,7 @@ class SecureStream:
 
     @property
     def closed(self) -> bool:
-        """Whether nothing can be sent any more."""
+        """True if nothing can be sent any more."""
         return self._writer.is_closing()
 
     def limit_frames(self, limit: int, *, pending: int | None = None) -> None:
@@ -276,7 +276,7 @@ class SecureStream:
             return  # How it ended no longer matters.
 
     async def _read(self) -> bytes:
-        """What has arrived; nothing at an orderly end, by the peer or by us."""
+        """Return the bytes that arrived; none at an orderly end, by the peer or by us."""
         try:
             data = await self._reader.read(READ_SIZE)
         except OSError as error:

@@ -1,4 +1,4 @@
-"""What happens by the clock alone: pings, redials, and what its jumps mean."""
+"""Work driven by the clock alone: pings, redials, and the reaction to its jumps."""
 
 import asyncio
 from collections.abc import Callable

@@ -49,13 +49,13 @@ WANTED_MAX: Final = reconcile.NEED_MAX + check_message.NEED_MAX
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """What the tables of a node grow with.
+    """Quantities that bound the tables of a node.
 
     Attributes:
         stored: messages on its disk, of all channels.
         links: peers, of all channels together.
         channels: how many channels it is in.
-        filter_ids: what a filter holds.
+        filter_ids: how many ids a filter holds.
     """
 
     stored: int
@@ -313,7 +313,7 @@ def _values(table: object) -> Iterator[object]:
 
 
 def _is_ours(value: object) -> bool:
-    """Whether a value may have tables: an object of ours that is no plain value."""
+    """Return whether a value may have tables: an object of ours that is no plain value."""
     module = type(value).__module__
     return (
         module.startswith("sync.")

@@ -189,7 +189,7 @@ class Disk:
         ]
 
     def __len__(self) -> int:
-        """How many messages are delivered."""
+        """Return the number of delivered messages."""
         return len(self._log)
 
     def log(self) -> list[tuple[int, MessageId]]:
@@ -202,7 +202,7 @@ class Disk:
         return [(lamport, one) for lamport, one in self._log if kinds[one] not in CHANGING]
 
     def is_line(self, message_id: MessageId) -> bool:
-        """Whether a stored message is neither a change of another nor hidden by its author."""
+        """Return whether a stored message is no change of another, nor hidden by its author."""
         entry = self.rows[message_id].message.entry
         changes = [self.rows[one] for one in self._changes.get(message_id, ())]
         counting = [one.message.entry for one in changes if _counts(one)]
@@ -342,7 +342,7 @@ class Disk:
         )
 
     def _counts(self, message_id: MessageId) -> bool:
-        """Whether a message is not one that waits for its time."""
+        """Return whether a message counts: it is not set aside until its time."""
         return self.rows[message_id].status is not Status.PARKED
 
     def _store(self, row: Row) -> None:
@@ -440,7 +440,7 @@ def _fork(entry: Entry) -> tuple[PeerId, Contradicts, int, int]:
 
 
 def _counts(row: Row) -> bool:
-    """Whether a change has effect: a redaction has as soon as it is here."""
+    """Return whether a change has effect; a redaction has it before its delivery."""
     if row.message.entry.header.kind == Kind.REDACTION:
         return row.status is not Status.PARKED
     return row.status is Status.DELIVERED

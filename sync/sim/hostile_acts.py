@@ -1,4 +1,4 @@
-"""What hostile members do: a table of acts, each a small function that says which deeds it takes.
+"""Acts of hostile members: a table of small functions, each of which yields the deeds it takes.
 
 An act draws from the member's own generator and knows what any member knows: who is there, what it
 has on its disk, and what it overheard. It makes whatever bytes it likes. `sync.sim.hostile` carries
@@ -79,7 +79,7 @@ class Transfer:
 
 
 class Manner(Enum):
-    """How a hostile member's own sessions go."""
+    """Behaviour of a hostile member in its own sessions."""
 
     HONEST = "honest"
     WITHHOLD = "finds differences and brings nothing"
@@ -107,7 +107,7 @@ Deed: TypeAlias = Claim | Say | TellClock | MakeLinks | OpenStream | Transfer | 
 
 @dataclass(slots=True)
 class Mind:
-    """What a hostile member knows and is."""
+    """Knowledge and identities of a hostile member."""
 
     rng: random.Random
     keys: Sequence[Identity]
@@ -232,7 +232,7 @@ def flood_links(mind: Mind) -> Iterator[Deed]:
 
 
 def replay(mind: Mind) -> Iterator[Deed]:
-    """What others said, again."""
+    """Replay overheard frames."""
     for payload in mind.rng.sample(mind.overheard, min(BURST, len(mind.overheard))):
         yield Say(payload)
 
@@ -320,7 +320,7 @@ def tampered(mind: Mind) -> Message | None:
 
 
 def forge(mind: Mind) -> Iterator[Deed]:
-    """What others never said: by broadcast, as if it were an answer, and by transfer."""
+    """Send forged messages: by broadcast, as if they were answers, and by transfer."""
     for message in (forged(mind), tampered(mind)):
         if message is None:
             continue

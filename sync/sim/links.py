@@ -1,4 +1,4 @@
-"""Who hears whom: links between every two nodes, or one broadcast that reaches everybody.
+"""Links between simulated nodes: one between every two, or one broadcast that reaches all.
 
 `Mesh` is what live nodes do on a LAN: each pair has a link, notices when it breaks, and dials
 again. `Air` is what Waku relay or a multicast group does: a sender reaches all at once and is told
@@ -28,7 +28,7 @@ NOTICED: tuple[Nanos, Nanos] = (SECOND, 5 * SECOND)
 
 @dataclass(slots=True)
 class Surroundings:
-    """What links are made between, and of."""
+    """The nodes that links join, and the parts of the world that links need."""
 
     nodes: Sequence[Node]
     network: Network
@@ -51,10 +51,10 @@ class Links(Protocol):
         """Return the numbers of the nodes that a frame of `node` is sent to."""
 
     def carries(self, sender: int, receiver: Node) -> bool:
-        """Whether a frame that arrives now gets through."""
+        """Return whether a frame that arrives now gets through."""
 
     def rewired(self) -> None:
-        """Who can reach whom has changed."""
+        """Take note that reachability between nodes has changed."""
 
     def started(self, node: Node) -> None:
         """A node is up again."""
@@ -67,7 +67,7 @@ class Links(Protocol):
 
     @property
     def pongs(self) -> Pongs | None:
-        """What tells clocks, where links do; None where time comes from elsewhere."""
+        """Exchange of clock readings over links; None where time comes from elsewhere."""
 
     def clock_set(self, node: Node) -> None:
         """A node's wall clock was set."""
@@ -272,7 +272,7 @@ def _pair(one: Node, other: Node) -> tuple[int, int]:
 
 
 def _linked(one: Node, other: Node) -> bool:
-    """Whether both ends have the link; a half-open one is dialled anew."""
+    """Return whether both ends have the link; a half-open one is dialled anew."""
     return other.number in one.joined and one.number in other.joined
 
 

@@ -1,4 +1,4 @@
-"""What a run is measured by: latency, what was sent, what was lost and how it was repaired.
+"""Measurements of a run: latency, traffic, losses and their repair.
 
 A *loss* is a message and a node that heard of it before having it: somebody's message or sync
 message named it (`values.Missing`). It begins there and ends when the node stores the message. Its
@@ -24,7 +24,7 @@ STEPS_MAX = 16_384
 
 
 class Sort(Enum):
-    """What a frame is for."""
+    """Purposes of frames."""
 
     CONTENT = "content"
     """A new message."""
@@ -38,7 +38,7 @@ class Sort(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How a number is spread; all are 0 where there is none."""
+    """Distribution of a number: count, percentiles and maximum; all 0 without any."""
 
     count: int
     p50: float
@@ -67,7 +67,7 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Repairs:
-    """What became of losses; see the module."""
+    """Statistics of losses and their repair, as the module docstring defines them."""
 
     losses: int
     unasked: int

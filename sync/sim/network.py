@@ -13,7 +13,7 @@ from sync.machine import MILLISECOND, SECOND, Nanos
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """How bad the network is; probabilities are per frame and receiver."""
+    """Impairments of the network; probabilities are per frame and receiver."""
 
     loss: float = 0.0
     delay: tuple[Nanos, Nanos] = (1 * MILLISECOND, 50 * MILLISECOND)
@@ -33,7 +33,7 @@ PERFECT = Link()
 
 @dataclass(slots=True)
 class Network:
-    """Who can reach whom, and when what is sent arrives. Nodes are numbers from 0."""
+    """Reachability between nodes, and delivery times of frames. Nodes are numbers from 0."""
 
     size: int
     link: Link
@@ -55,19 +55,19 @@ class Network:
     """Pairs, the smaller number first, whose streams stay open and carry nothing."""
 
     def reachable(self, one: int, other: int) -> bool:
-        """Whether the two can reach each other, both ways: so a link can be made and kept."""
+        """Return whether the two reach each other both ways, so that they can keep a link."""
         if self.deaf and ((one, other) in self.deaf or (other, one) in self.deaf):
             return False
         return self._connected(one, other)
 
     def hears(self, sender: int, receiver: int) -> bool:
-        """Whether what is sent on a link that is not noticed to be dead yet gets through."""
+        """Return whether frames get through on a link, also one not yet noticed to be dead."""
         if self.deaf and (sender, receiver) in self.deaf:
             return False
         return self._connected(sender, receiver)
 
     def stalls(self, sender: int, receiver: int) -> bool:
-        """Whether a stream between the two goes on without carrying anything."""
+        """Return whether a stream between the two stays open without carrying anything."""
         if self.deaf and (sender, receiver) in self.deaf:
             return True
         return bool(self.stalled) and (min(sender, receiver), max(sender, receiver)) in self.stalled

@@ -31,9 +31,9 @@ class Stream:
 
 @dataclass(slots=True)
 class Unread:
-    """What came while its receiver read nothing of its sender, of each in order.
+    """Inputs a receiver has not read yet, in order for each sender.
 
-    A link holds so many bytes and no more.
+    A link holds a limited number of bytes.
     """
 
     inputs: dict[int, deque[tuple[int, Addressed]]] = field(default_factory=dict)
@@ -106,7 +106,7 @@ class Node:
 
     @property
     def disk(self) -> Disk:
-        """What it holds of the first channel."""
+        """Its disk for the first channel."""
         return next(iter(self.disks.values()))
 
     @disk.setter
@@ -115,12 +115,12 @@ class Node:
 
     @property
     def heard_offset(self) -> Nanos:
-        """How far ahead its wall clock is to those who hear its pings."""
+        """Offset of its wall clock as those who hear its pings see it, positive if ahead."""
         return self.clock_offset if self.told_offset is None else self.told_offset
 
     @property
     def is_alias(self) -> bool:
-        """Whether it is but another identity of a hostile member, without a program of its own."""
+        """True if it is only another identity of a hostile member, without a program of its own."""
         return not self.disks
 
     def loaded(self, channel: ChannelId, message_id: MessageId, size: int) -> None:

@@ -1,4 +1,4 @@
-"""What a node lets out, carried out: frames on their way, streams, and what is watched and counted.
+"""Carries out a node's effects: sends frames, runs streams, and feeds checks and statistics.
 
 Rule: nothing gets here before the commit it depends on.
 """
@@ -28,13 +28,13 @@ from sync.view import FrameKind
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What is on its way on a link.
+    """A frame on its way over a link.
 
     Attributes:
         sender: the number of its sender.
         room: its channel.
         event: what its receiver is fed.
-        message: what it says; None where its sender says what nobody need be able to read.
+        message: the decoded payload; None if the sender may have sent undecodable bytes.
     """
 
     sender: int
@@ -106,7 +106,7 @@ class Outlet:
                     listener(node.number, release)
 
     def _check_counts(self, node: Node, channels: Collection[ChannelId]) -> None:
-        """What a node tells of now is on its disk."""
+        """Check that the counts a node reports now match its disk."""
         assert node.runner is not None
         for channel in channels:
             group = node.runner.groups[channel]
@@ -276,7 +276,7 @@ class Outlet:
         self._broadcast(node, room, payload, message, cause)
 
     def _hinted_right(self, node: Node, room: Room, message_id: MessageId) -> bool:
-        """Whether all honest people did whose filters seemed to hold our message."""
+        """Return whether all honest peers whose filters seemed to hold our message have it."""
         assert node.runner is not None
         pending = node.runner.groups[room.channel].sds.outgoing.pending.get(message_id)
         hinted_by = set() if pending is None else pending.possibly_by

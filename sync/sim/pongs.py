@@ -1,6 +1,6 @@
-"""What simulated nodes of a mesh hear of each other's clocks, and say of their own.
+"""Exchange of clock readings, by pongs, among the simulated nodes of a mesh.
 
-Until a clock is wrong nobody is told anything: all are right, which changes no run.
+Until a clock is wrong, no reading is exchanged, so runs with right clocks stay as they are.
 """
 
 import random
@@ -79,7 +79,7 @@ class Pongs:
             self.feed_channel(node, values.ClockAnswered(follow), channel)
 
     def answered(self, node: Node) -> None:
-        """Whom a node follows is another; it tells so with its next pongs."""
+        """Announce, with a node's next pongs, that it follows somebody else."""
         span = self.rng.randint(0, PINGED)
         self.timeline.call(self.timeline.now + span, partial(self.told_by, node))
 

@@ -91,7 +91,7 @@ Trouble: TypeAlias = Partition | Crash | FullDisk | ClockJump
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """What happens. Times count from the moment all nodes have found each other."""
+    """Plan of a run. Times count from the moment all nodes have found each other."""
 
     peers: int
     messages: int
@@ -118,12 +118,12 @@ class Scenario:
 
     @property
     def honest(self) -> int:
-        """How many are not hostile."""
+        """Number of peers that are not hostile."""
         return self.peers - self.hostile
 
     @property
     def is_mesh(self) -> bool:
-        """Whether each pair has a link."""
+        """True if each pair has a link."""
         if self.hostile:
             return True
         return self.peers <= MESH_MAX if self.mesh is None else self.mesh
@@ -131,7 +131,7 @@ class Scenario:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of it. Times count from the last line and trouble."""
+    """Result of a run. Times count from the last line and trouble."""
 
     converged: bool
     seconds_to_converge: float
@@ -181,7 +181,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What a run is to leave behind: its protocol logs, and at its end, well or ill, its nodes."""
+    """Records of a run: its protocol logs and, however it ends, its nodes."""
 
     recording: Recording
     ended: Callable[[Sequence[Node]], None]

@@ -17,7 +17,7 @@ from sync.sim.world import World
 
 @dataclass(frozen=True, slots=True)
 class StoreClient:
-    """How participant `number` fetches from a store."""
+    """Client with which participant `number` fetches from a store."""
 
     store: "Store"
     number: int

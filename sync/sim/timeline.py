@@ -32,7 +32,7 @@ class Timeline:
 
     @property
     def next_at(self) -> Nanos | None:
-        """When the next event happens; None if nothing is planned."""
+        """Time of the next event; None if nothing is planned."""
         return self._events[0][0] if self._events else None
 
     def step(self) -> None:

@@ -1,4 +1,4 @@
-"""How a simulated node lives: it starts from its disk, handles what waits, commits, lets out.
+"""Runs a simulated node: it starts from its disk, handles inputs, commits, releases effects.
 
 The live driver is `sync.net.engine`; both turn `sync.runner.Runner`.
 """
@@ -308,17 +308,17 @@ def channel_of(record: values.Record) -> ChannelId:
 
 
 def _is_up_with(node: Node, batch: Batch) -> bool:
-    """Whether a node has not crashed since it began to commit a batch."""
+    """Return whether a node has not crashed since it began to commit a batch."""
     return node.committing is batch and node.runner is not None
 
 
 def _loads(addressed: Addressed) -> bool:
-    """Whether an input is the history of a channel, of which a long one fills a turn."""
+    """Return whether an input is the history of a channel; a long one fills a turn."""
     return isinstance(addressed.event, values.Restored)
 
 
 def _reads(release: Release) -> bool:
-    """Whether an effect needs a message from the disk."""
+    """Return whether an effect needs a message from the disk."""
     match release.effect:
         case values.BroadcastStored() | values.Deliver(_, None):
             return True

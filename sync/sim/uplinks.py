@@ -21,7 +21,7 @@ Way: TypeAlias = tuple[int, int, ChannelId]
 
 @dataclass(slots=True)
 class Pushing:
-    """What is still to be sent on a transfer stream, which is ended or left open then."""
+    """Rest of a transfer stream still to be sent; afterwards the stream is ended or left open."""
 
     payloads: Iterator[bytes]
     ends: bool = True
@@ -29,7 +29,7 @@ class Pushing:
     """When the sender notices that its receiver has closed it."""
 
     def stopped(self, now: Nanos) -> bool:
-        """Whether the sender has noticed that nobody takes more."""
+        """Return whether the sender has noticed that its receiver closed the stream."""
         return self.stops_at is not None and self.stops_at <= now
 
 

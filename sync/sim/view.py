@@ -67,7 +67,7 @@ NETWORK: Final = "A simulated network: nothing leaves this program."
 
 
 class SimulatedView:
-    """What participant `number` of `world` sees.
+    """View of participant `number` of `world`.
 
     Args:
         world: every simulated participant, of whom this is one.
@@ -327,7 +327,7 @@ class SimulatedHistory:
         return self._named(changed(line, self._disk.look(message_id), self._disk.me))
 
     def _lacks(self, entry: Entry) -> bool:
-        """Whether what a message builds on is not all delivered, by now."""
+        """Return whether some parent of a message is not delivered by now."""
         rows = [self._disk.rows.get(parent.message_id) for parent in entry.header.parents]
         return any(row is None or row.status is not Status.DELIVERED for row in rows)
 

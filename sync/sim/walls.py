@@ -1,4 +1,4 @@
-"""What there is to a simulated participant's wall clock beside what it shows, and its person."""
+"""A simulated participant's wall clock, except for its offset, and the person it belongs to."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -11,7 +11,7 @@ RELEASED: Final[Nanos] = 1_760_000_000 * SECOND
 
 
 class Person(Enum):
-    """What a participant does when asked about the clock."""
+    """Behaviour of a participant when asked about the clock."""
 
     FOLLOWS = "follows"
     STAYS = "stays"

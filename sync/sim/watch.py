@@ -27,7 +27,7 @@ UNDER_WAY_MAX: Final = 512
 
 
 class Cause(Enum):
-    """Why a frame or a payload is under way."""
+    """Reasons why a frame or a payload is under way."""
 
     NEW = "new message"
     SYNC = "sync message"

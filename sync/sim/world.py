@@ -58,7 +58,7 @@ filter holds; of more, all count as chances of a false "possibly"."""
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a group has agreed on, and how its nodes are connected.
+    """Parameters of a group, and how its nodes are connected.
 
     Attributes:
         rooms: further channels, each with the numbers of those who are in it; all are in the first.
@@ -439,11 +439,11 @@ class World:
         return [node.disk.log() for node in self.honest]
 
     def converged(self) -> bool:
-        """Whether all nodes have delivered the same messages; `check` compares their logs (I2)."""
+        """Return whether all nodes delivered the same messages; `check` compares logs (I2)."""
         return not any(room.witness.partial for room in self.rooms.values())
 
     def settled(self) -> bool:
-        """Whether nobody waits for anything: no acknowledgement, no missing message."""
+        """Return whether no honest node waits for an acknowledgement or a missing message."""
         running = [node.runner for node in self.honest if node.runner is not None]
         channels = [group.sds for runner in running for group in runner.groups.values()]
         return not any(sds.outgoing.pending or sds.incoming.missing for sds in channels)
