@@ -84,7 +84,7 @@ def divided(
 
 
 def ids(world: World, number: int) -> list[SyncId]:
-    """What a node would reconcile."""
+    """Return the ids that a node would reconcile."""
     runner = world.nodes[number].runner
     assert runner is not None
     return runner.groups[CHANNEL].holdings.items.items(*EVERYTHING)

@@ -1,4 +1,4 @@
-"""What tests of many files share and pytest hands out: UTC, and the Spark session, one a run."""
+"""Hooks and fixtures of pytest that many files share: UTC, and the Spark session, one a run."""
 
 import os
 import re

@@ -59,7 +59,7 @@ def lamports(held: Conversation) -> list[int]:
 
 
 def replay(ids: list[MessageId | None], changes: list[Change]) -> list[MessageId | None]:
-    """What a widget knows of the rows after `changes`: None where a row is new to it."""
+    """Return a widget's known rows after `changes`: None where a row is new to it."""
     known = list(ids)
     for change in changes:
         match change:

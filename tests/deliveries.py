@@ -39,7 +39,7 @@ def around(channel: str, *nodes: str) -> list[Event]:
 
 
 def story(channel: str) -> list[Event]:
-    """What happens in a channel."""
+    """Return the events of a channel."""
     hello, late = named(channel, 1), named(channel, 2)
     match channel:
         case "0000":
@@ -154,7 +154,7 @@ def export(directory: Path, rows: Sequence[dict[str, Any]], hosts: dict[str, str
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What the job published."""
+    """Published results of the job."""
 
     figures: dict[str, Any]
     directory: Path

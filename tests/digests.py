@@ -32,7 +32,7 @@ def held(items: Iterable[SyncId]) -> Held:
 
 
 def times(items: Iterable[SyncId]) -> Words:
-    """When each was written."""
+    """Return the time at which each was written."""
     return columns_of(list(items)).timestamps
 
 

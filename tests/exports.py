@@ -90,7 +90,7 @@ def read(out: Path, table: str) -> list[dict[str, Any]]:
 
 
 def note_of(out: Path) -> dict[str, Any]:
-    """What the export says of itself."""
+    """Return the note that an export contains about itself."""
     note: dict[str, Any] = json.loads((out / NOTE).read_text())
     return note
 

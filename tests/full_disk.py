@@ -1,4 +1,4 @@
-"""What exports and the pipeline do on a disk that gets full: real commands on a real, small disk.
+"""Exports and the pipeline on a disk that gets full: real commands on a real, small disk.
 
 Run as a program by `test_full_disk`, in a mount namespace of its own, where `argv[2]` is a disk of
 a few megabytes; `argv[3]` is a directory on a large one. Each scene: the disk gets full, the

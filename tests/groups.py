@@ -104,7 +104,7 @@ def sds_of(sent: values.StoredMessage) -> Message:
 
 
 def name_of(sent: values.StoredMessage) -> HistoryEntry:
-    """How others name a message."""
+    """Return the history entry by which others name a message."""
     return HistoryEntry(sent.entry.message_id, sent.waku_hash, sent.entry.header.author)
 
 

@@ -1,4 +1,4 @@
-"""What is locked: `requirements/*.txt` against pyproject.toml, each other, and what is installed.
+"""Checks `requirements/*.txt` against pyproject.toml, each other, and what is installed.
 
 Nothing here asks the network. What a package needs is read from what is installed, so what only
 other systems need is known by name alone.
@@ -46,7 +46,7 @@ class Pin:
     hashes: int
 
     def holds(self, environment: Mapping[str, str]) -> bool:
-        """Whether it is installed there."""
+        """Return whether it is installed there."""
         return self.marker is None or self.marker.evaluate(dict(environment))
 
 
@@ -98,7 +98,7 @@ def environments() -> Iterator[dict[str, str]]:
 
 
 def asked(project: Mapping[str, Any], extras: Iterable[str]) -> list[Requirement]:
-    """What pyproject.toml asks for with these extras of ours."""
+    """Return the requirements of pyproject.toml with these extras of ours."""
     wanted = [Requirement(one) for one in project["dependencies"]]
     for extra in extras:
         for requirement in map(Requirement, project["optional-dependencies"][extra]):
@@ -110,7 +110,7 @@ def asked(project: Mapping[str, Any], extras: Iterable[str]) -> list[Requirement
 
 
 def problems_of(title: str, pins: Sequence[Pin], wanted: Sequence[Requirement]) -> list[str]:
-    """What is wrong with one file, for what is `wanted` of it, with all that this needs."""
+    """Return the problems of one file that should pin `wanted` with all that this needs."""
     problems = [f"{title}: {pin.name} {pin.version} has no hash" for pin in pins if not pin.hashes]
     for environment in environments():
         where = f"Python {environment['python_version']}, {environment['sys_platform']}"
@@ -145,12 +145,12 @@ def _unmet(
 
 
 def _wanted_at(marker: Marker, environment: Mapping[str, str]) -> bool:
-    """Whether a marker holds; what is left of it once `_needs` has looked at extras."""
+    """Return whether a marker holds, once `_needs` has decided the extras in it."""
     return marker.evaluate({**environment, "extra": ""})
 
 
 def _needs(name: str, extras: Iterable[str] = ()) -> list[Requirement]:
-    """What an installed package needs, markers of extras decided; nothing of one not installed."""
+    """Return an installed package's requirements, extras decided; none of one not installed."""
     needs: list[Requirement] = []
     for requirement in map(Requirement, _required(name)):
         marker = str(requirement.marker or "")

@@ -119,12 +119,12 @@ class Station:
 
     @property
     def port(self) -> int:
-        """Where it listens."""
+        """Port on which it listens."""
         assert self.mesh.port is not None
         return self.mesh.port
 
     def links_to(self, other: "Station") -> int:
-        """How many links there are, open or closing."""
+        """Return the number of links, open or closing."""
         return len(self.mesh.links.get(other.me, []))
 
     def spawn(self, name: str, work: Coroutine[Any, Any, None]) -> object:
@@ -216,12 +216,12 @@ class Host:
 
     @property
     def me(self) -> PeerId:
-        """Who it is."""
+        """Peer id of its identity."""
         return self.node.identity.peer_id
 
     @property
     def port(self) -> int:
-        """Where it listens."""
+        """Port on which it listens."""
         assert self.node.mesh.port is not None
         return self.node.mesh.port
 
@@ -238,11 +238,11 @@ class Host:
         return "\n".join(notice.text for notice in self.shown(Notice))
 
     def states(self, other: "Host") -> list[PeerState]:
-        """What it showed of `other`, in order."""
+        """Return the states that it showed of `other`, in order."""
         return [event.state for event in self.shown(PeerShown) if event.peer == other.me]
 
     def is_up(self, other: "Host") -> bool:
-        """Whether it shows `other` as here."""
+        """Return whether it shows `other` as here."""
         return self.states(other)[-1:] == [PeerState.UP]
 
     async def join(self, name: str) -> ChannelId:

@@ -1,4 +1,4 @@
-"""What the pictures of the program show: a scene each, and what a person pressed in it.
+"""Scenes in the pictures of the program, each with the keys that a person pressed in it.
 
 Everything on them comes from the simulator on a fixed seed and from its clock, so a picture is a
 function of the code alone. Only what the doctor found is arranged: it tests the computer it runs

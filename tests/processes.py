@@ -45,7 +45,7 @@ def free_port() -> int:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Who runs the program, and where; the same person can run it again.
+    """A person who runs the program, with its options; the same person can run it again.
 
     `interface` and `port` are the program's own choice when None. `prefix` goes before the
     command, which is how it gets into a network namespace.
@@ -110,7 +110,7 @@ class PlainProcess:
 
     @property
     def participant(self) -> str:
-        """Who this process says it is."""
+        """Participant that this process reports to be."""
         return str(self.events("ready")[0]["participant"])
 
     @property
@@ -314,7 +314,7 @@ class PlainProcess:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """What a command that ended by itself left behind."""
+    """Exit code and output of a command that ended by itself."""
 
     code: int
     stdout: str

@@ -78,7 +78,7 @@ def selected(app: ChatApp) -> str:
 
 
 def top_lines(app: ChatApp) -> list[str]:
-    """What stands in the transcript."""
+    """Return the lines that the transcript shows."""
     height = app.transcript.size.height
     return [app.transcript.render_line(y).text.rstrip() for y in range(height)]
 

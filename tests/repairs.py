@@ -14,7 +14,7 @@ T_MAX = WINDOW.t_max
 
 
 def t_req(name: str) -> Nanos:
-    """When alice asks for what she was told of now."""
+    """Return the time at which alice asks for a message that she was told of now."""
     return NOW + WINDOW.request_delay(ALICE, message_id(name))
 
 
@@ -39,7 +39,7 @@ def lacking(*of: str) -> Channel:
 
 
 def asked(one: Channel, until: Nanos, since: Nanos = 0) -> list[tuple[Nanos, list[MessageId]]]:
-    """When it asks for what."""
+    """Return the times of its repair requests, each with the messages asked for."""
     return [
         (at, names(effect.message.repair_request))
         for at, effect in advance(one, until, since)
@@ -48,7 +48,7 @@ def asked(one: Channel, until: Nanos, since: Nanos = 0) -> list[tuple[Nanos, lis
 
 
 def answered(one: Channel, until: Nanos) -> list[tuple[Nanos, MessageId]]:
-    """When it answers with what."""
+    """Return the times of its answers, each with the message."""
     return [
         (at, effect.message_id) for at, effect in advance(one, until) if isinstance(effect, Answer)
     ]

@@ -129,14 +129,14 @@ class Room:
     # --- What came of it -----------------------------------------------------------------------
 
     def shown(self, name: str) -> list[MessageId]:
-        """What `name` was shown, as it came."""
+        """Return the messages that `name` was shown, as they came."""
         return [
             one.message_id for _, who, one in self.happened
             if who == name and isinstance(one, Delivered)
         ]  # fmt: skip
 
     def requests(self, message_id: MessageId) -> list[tuple[Nanos, str]]:
-        """When who asked for a message."""
+        """Return the requests for a message: the time of each, and who asked."""
         return [
             (at, who)
             for at, who, one in self.happened
@@ -145,7 +145,7 @@ class Room:
         ]
 
     def answers(self, message_id: MessageId) -> list[tuple[Nanos, str]]:
-        """When who answered with a message."""
+        """Return the answers with a message: the time of each, and who answered."""
         return [
             (at, who)
             for at, who, one in self.happened
@@ -153,7 +153,7 @@ class Room:
         ]
 
     def lost(self, name: str) -> list[MessageId]:
-        """What `name` gave up."""
+        """Return the messages that `name` gave up."""
         return [
             one.message_id for _, who, one in self.happened
             if who == name and isinstance(one, Found) and one.lost
@@ -161,7 +161,7 @@ class Room:
 
     @property
     def converged(self) -> bool:
-        """Whether everybody who is here has every line, in one order."""
+        """True if everybody who is here has every line, in one order."""
         logs = [
             list(one.log.order) for name, one in self.channels.items() if name not in self._away
         ]
@@ -178,7 +178,7 @@ class Room:
 
 
 def heard(listener: Channel, message: Message, speaker: str) -> Input:
-    """What a group makes of a message that came from `speaker`."""
+    """Return a group's input for a message that came from `speaker`."""
     from_author = message.sender_id == peer(speaker)
     if message.kind is Kind.CONTENT and not from_author and holds(listener, message.message_id):
         return HeardCopy(message.message_id, peer(speaker))

@@ -221,7 +221,7 @@ def doubted(*wrong: int, ahead: Nanos = DAY) -> Scene:
 
 
 def ahead_of_time() -> Scene:
-    """What alice reads of bob and carol, whose clocks are ahead, and writes herself."""
+    """Alice reads bob and carol, whose clocks are ahead, and writes herself."""
     scene = doubted(BOB, CAROL)
     scene.say(BOB, "I moved the projector to room 2, the other one is taken all day")
     scene.say(CAROL, "then I bring the long cable")

@@ -1,4 +1,4 @@
-"""What people see of a disk that is full or read-only: real programs on a real, small disk.
+"""People's view of a disk that is full or read-only: real programs on a real, small disk.
 
 Run as a program by `test_small_disk`, in a mount namespace of its own, where `argv[2]` is a disk of
 a few megabytes; `argv[3]` is a directory on a large one. A scene that goes wrong raises.
@@ -55,7 +55,7 @@ def screen_of(whom: Person) -> list[str]:
 
 
 async def runs_full_among_others(disk: Path, other: Path, channel: str) -> None:
-    """What alice cannot keep she does not acknowledge, and gets once there is room again."""
+    """Alice does not acknowledge what she cannot keep, and gets it once there is room again."""
     async with (
         PlainProcess(person("bob", other, channel)) as bob,
         PlainProcess(person("alice", disk, channel)) as alice,
@@ -168,7 +168,7 @@ async def starts_full(disk: Path, _other: Path, channel: str) -> None:
 
 
 async def starts_full_after_a_crash(disk: Path, _other: Path, channel: str) -> None:
-    """What is in SQLite's log alone can be read too, with no room for the index of that log."""
+    """Lines in SQLite's log alone can be read too, with no room for the index of that log."""
     alice = person("alice", disk, channel)
     async with PlainProcess(alice) as process:
         await process.say("kept before", "kept last")
@@ -194,7 +194,7 @@ async def _keep_a_line(whom: Person) -> None:
 
 
 async def _texts(whom: Person) -> list[str]:
-    """What a later start finds on the disk."""
+    """Return the texts that a later start finds on the disk."""
     async with PlainProcess(whom, "--history", "50") as process:
         await process.ask("/status")
         return [str(one["text"]) for one in process.messages.values()]

@@ -88,7 +88,7 @@ class Daemon:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Where to send jobs to, and who works there."""
+    """A Spark cluster: the URL to send jobs to, the master, and the workers."""
 
     url: str
     master: Daemon

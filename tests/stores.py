@@ -67,7 +67,7 @@ def ids(messages: Iterable[StoredMessage | Outline | OwnState]) -> list[MessageI
 
 
 def outline(message: StoredMessage) -> Outline:
-    """What a journal gives back of `message` without its content."""
+    """Return the outline of `message` as a journal gives it back, without the content."""
     header = message.entry.header
     return Outline(
         message_id=message.entry.message_id,

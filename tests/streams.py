@@ -52,7 +52,7 @@ async def listening(answer: Answer) -> AsyncIterator[int]:
 
 @dataclass
 class Bob:
-    """Who answers every connection; how each one went is in `outcomes`."""
+    """Bob, who answers every connection; how each one went is in `outcomes`."""
 
     deadline: float = HANDSHAKE_DEADLINE
     outcomes: asyncio.Queue[Outcome] = field(default_factory=asyncio.Queue)
@@ -182,7 +182,7 @@ async def wire(port: int, *, change: Change = bytes) -> AsyncIterator[tuple[int,
 
 
 async def drained(reader: asyncio.StreamReader) -> bool:
-    """Whether the connection ends, by whatever means."""
+    """Return whether the connection ends, by whatever means."""
     try:
         while await reader.read(1 << 16):
             pass

@@ -69,7 +69,7 @@ class Terminal:
         self._directory.cleanup()
 
     async def screen(self) -> str:
-        """What is on the screen now."""
+        """Return the text that is on the screen now."""
         return await self._tmux("capture-pane", "-p", "-t", "chat")
 
     async def styled_screen(self) -> str:
@@ -77,7 +77,7 @@ class Terminal:
         return await self._tmux("capture-pane", "-p", "-e", "-t", "chat")
 
     async def mode(self) -> str:
-        """Whether the other screen, the cursor and the mouse are switched on: 1 or 0 each."""
+        """Return flags of the other screen, the cursor and the mouse: 1 if switched on, else 0."""
         flags = "#{alternate_on} #{cursor_flag} #{mouse_any_flag}"
         return (await self._tmux("display-message", "-p", "-t", "chat", flags)).strip()
 

@@ -22,7 +22,7 @@ DAY: Nanos = 24 * HOUR
 
 
 def off_by(offset: Nanos) -> tuple[str, ...]:
-    """What goes before a command so that its wall clock is `offset` ahead (less than 0: behind)."""
+    """Return a command prefix that sets its wall clock `offset` ahead (less than 0: behind)."""
     if not LIBRARIES:
         pytest.skip("libfaketime is not installed (apt install faketime)")
     return (

@@ -1,4 +1,4 @@
-"""What became of a message after it was written: earlier texts, deletion, reactions by name."""
+"""History of a message after it was written: earlier texts, deletion, reactions by name."""
 
 from chat_tui.about.known import Known
 from chat_tui.about.parts import Part, Said, listed, single

@@ -1,4 +1,4 @@
-"""Which of the kept frames carry, name or ask for a message.
+"""Finds the kept frames that carry, name or ask for a message.
 
 Rule: only frames that have the id in them are decoded; the others cost one search of their bytes.
 """
@@ -24,7 +24,7 @@ DECODED_KEPT: Final = 256
 
 
 class Role(Enum):
-    """What a frame has to do with a message."""
+    """Role of a frame toward a message: it carries it, names it or asks for it."""
 
     CARRIES = "carries"
     NAMES = "names"

@@ -1,4 +1,4 @@
-"""Who has a message, and how we know: nobody is believed to have it without a reason."""
+"""Holders of a message, each with the evidence: nobody is listed without a reason."""
 
 from typing import Final
 

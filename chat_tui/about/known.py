@@ -1,4 +1,4 @@
-"""What is known of one message at one moment, gathered from disk, engine and frames.
+"""Gathers all that is known of one message at one moment, from disk, engine and frames.
 
 Rule: the disk is read once when somebody begins to look, and again when the channel has changed;
 the rest is looked at anew each second, and costs nothing while nobody looks.
@@ -32,7 +32,7 @@ SLACK: Final[Nanos] = SECOND
 
 
 class Way(Enum):
-    """How a message came here."""
+    """The way in which a message came here."""
 
     OWN = "own"
     STRAIGHT = "straight"
@@ -48,7 +48,7 @@ class Way(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """How and when a message came, as far as that is kept."""
+    """Way, time and sending peer of a message's arrival, as far as they are kept."""
 
     way: Way
     at: Nanos | None = None
@@ -57,7 +57,7 @@ class Arrival:
 
 @dataclass(frozen=True, slots=True)
 class FromDisk:
-    """What the disk says of a message."""
+    """Data on a message that is read from the disk."""
 
     stored: StoredInfo | None = None
     message: sds.Message | None = None
@@ -88,7 +88,7 @@ class Known:
 
     @property
     def arrival(self) -> Arrival:
-        """How it came; `Way.UNKNOWN` if that is not kept."""
+        """Way and time of the arrival; `Way.UNKNOWN` if that is not kept."""
         if self.line.own:
             return Arrival(Way.OWN, self.first(What.WRITTEN))
         shown = self.first(What.DELIVERED, What.PREVIEWED, What.FOUND)
@@ -212,5 +212,5 @@ def opened(stored: StoredInfo | None) -> tuple[sds.Message | None, Entry | None]
 
 
 def is_here(node: CausalNode) -> bool:
-    """Whether a message of the graph is delivered."""
+    """Return whether a message of the graph is delivered."""
     return node.place is Place.HERE

@@ -1,4 +1,4 @@
-"""What is said of a message is made of parts, and those of lines."""
+"""Labelled parts of a message's details, and the lines that a part consists of."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -201,7 +201,7 @@ def _whole_text(known: Known) -> list[Part]:
 
 
 def _is_long(text: str) -> bool:
-    """Whether a text would push everything else off the screen."""
+    """Return whether a text would push everything else off the screen."""
     return text.count("\n") >= LINES_SHOWN or len(text) > BEGINNING_CELLS
 
 

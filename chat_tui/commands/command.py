@@ -1,4 +1,4 @@
-"""What a /command is, what it answers, and what all of them need."""
+"""A /command, its context and its result, with the helpers that all commands share."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ NOWHERE: Final = "No channel is open. /join #lobby opens the one everybody share
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a line did. `action` names what shows more than `text` on a screen, if anything does."""
+    """Result of an input line. `action` names the view that shows more than `text`, if any does."""
 
     ok: bool = True
     text: str = ""
@@ -34,7 +34,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class At:
-    """Where the person is when a command is given."""
+    """Context of a command: the open channel and the position of the cursor."""
 
     channel: ChannelId | None
     """The open channel."""
@@ -60,7 +60,7 @@ class Command:
 
 
 def is_command(line: str) -> bool:
-    """Whether a line is a /command; what begins with two slashes is a message."""
+    """Return whether a line is a /command; one that begins with two slashes is a message."""
     begun = line.lstrip()
     return begun.startswith("/") and not begun.startswith("//")
 

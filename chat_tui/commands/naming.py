@@ -1,4 +1,4 @@
-"""Whom a command means: a name, or as much of a key as tells two of one name apart."""
+"""Resolves the person a command names: by name, or by enough of a key to tell namesakes apart."""
 
 from collections.abc import Sequence
 

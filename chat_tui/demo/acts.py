@@ -1,4 +1,4 @@
-"""What can be done to a demo's world, by its scenario or by the person: values, and their doing.
+"""Acts on a demo's world, by its scenario or by the person: their values, and `do`.
 
 An act that makes no sense now (somebody who is off writes) does nothing, and says so by False.
 """

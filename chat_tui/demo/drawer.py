@@ -1,4 +1,4 @@
-"""What one participant's protocol is doing, beside the demo."""
+"""Drawer beside the demo: the protocol state of one participant."""
 
 from textual.app import ComposeResult
 from textual.containers import Vertical

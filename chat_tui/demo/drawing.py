@@ -39,7 +39,7 @@ WHAT_NEXT: Final = "[{demo_next}] next scenario, [{demo_again}] again"
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """How it is shown: the size, the signs, who is selected, and how fast it goes."""
+    """Display options of the demo: size, glyphs, theme, selected participant, speed, formulas."""
 
     width: int
     height: int
@@ -57,7 +57,7 @@ class Setting:
 
     @property
     def is_ascii(self) -> bool:
-        """Whether only ASCII may be drawn."""
+        """True if only ASCII may be drawn."""
         return self.glyphs is ASCII
 
 

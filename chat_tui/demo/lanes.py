@@ -1,4 +1,4 @@
-"""What is under way between participants, drawn: frames on their lanes, a session's ranges."""
+"""Draws what is under way between participants: frames on their lanes, a session's ranges."""
 
 from collections.abc import Sequence
 from typing import Final

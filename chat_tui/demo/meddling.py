@@ -1,4 +1,4 @@
-"""What the keys of the demo do to its world: each is one act, chosen from what there is now.
+"""Maps the demo's keys to acts on its world: one act each, chosen from what there is now.
 
 Pure functions of a moment and of who is selected; `chat_tui.demo.acts` says what the acts do.
 """

@@ -39,7 +39,7 @@ class Narrator:
 
     @property
     def said(self) -> list[Said]:
-        """What was told until now."""
+        """Everything told until now."""
         return self._voice.said
 
     def tell_act(self, act: Act) -> None:

@@ -1,4 +1,4 @@
-"""What the screen of the demo plays: the demo's own stage, or a recorded trace."""
+"""Interface of what the demo's screen plays: the demo's own stage, or a recorded trace."""
 
 from typing import Protocol
 
@@ -11,11 +11,11 @@ class Player(Protocol):
 
     @property
     def shot(self) -> Shot:
-        """What it looks like."""
+        """The moment that is shown."""
 
     @property
     def over(self) -> bool:
-        """Whether its end is shown."""
+        """True if the end is shown."""
 
     def forward(self) -> bool:
         """Show the next step."""
@@ -25,7 +25,7 @@ class Player(Protocol):
 
     @property
     def far(self) -> bool:
-        """Whether the step before has to be played again from the beginning."""
+        """True if the step before can only be shown by playing again from the beginning."""
 
     def advance(self, duration: Nanos) -> None:
         """Let time pass."""

@@ -94,7 +94,7 @@ def save(path: Path, recording: Recording) -> None:
 
 
 def is_recording(first_line: str) -> bool:
-    """Whether a file that begins so says that it is one."""
+    """Return whether a file's first line marks it as a recording."""
     try:
         head = json.loads(first_line)
     except (ValueError, RecursionError):

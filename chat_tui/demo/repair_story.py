@@ -119,7 +119,7 @@ class RepairStory:
                 )
 
     def tell_answering(self, node: Node, step: Step, event: values.AuthorsLoaded) -> None:
-        """Who wrote what somebody asks for is known: who answers, and when, or leaves it."""
+        """Tell who answers a repair request and when, or leaves it, once the authors are known."""
         before, after = step.before, step.after
         if before is None or after is None:
             return

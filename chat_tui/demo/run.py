@@ -41,7 +41,7 @@ class Moment(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Intervention:
-    """What the person did, and at which moment."""
+    """An act of the person, and the moment at which it was done."""
 
     moment: Moment
     act: Act
@@ -83,7 +83,7 @@ class Run:
 
     @property
     def moment(self) -> Moment:
-        """Where the run is."""
+        """Current position of the run."""
         return Moment(self.events, self.world.now, len(self.acts))
 
     @property
@@ -93,12 +93,12 @@ class Run:
 
     @property
     def ends_at(self) -> Nanos:
-        """When its script is over."""
+        """Time at which the script ends."""
         return self.began + self.scenario.lasts
 
     @property
     def over(self) -> bool:
-        """Whether its checks have been made."""
+        """True if the checks have been made."""
         return bool(self.verdicts)
 
     # --- Playing -------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ class At(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a check found: a claim, whether it holds, and the counts or the reason why not."""
+    """Result of a check: a claim, whether it holds, and the counts or the reason why not."""
 
     claim: str
     holds: bool
@@ -37,7 +37,7 @@ class Verdict:
 
 
 class Past(NamedTuple):
-    """What the checks know of a run beside the world: who was shown what, in which order."""
+    """Record of a run for the checks, beside the world: who was shown what, in which order."""
 
     world: World
     names: tuple[str, ...]
@@ -90,5 +90,5 @@ class Scenario:
 
     @property
     def size(self) -> int:
-        """How many participants there are."""
+        """Number of participants."""
         return max(self.people, len(self.names))

@@ -130,12 +130,12 @@ class DemoScreen(Screen[None]):
 
     @property
     def stage(self) -> Stage | None:
-        """What is played, if it can be meddled with."""
+        """The stage that is played; None for a replay, on which no act is possible."""
         return self.player if isinstance(self.player, Stage) else None
 
     @property
     def _can_change(self) -> bool:
-        """Whether another scenario can be played: over a replay there is none."""
+        """True if another scenario can be played: over a replay there is none."""
         return self.player is None or self.stage is not None
 
     def _begin(self, number: int) -> None:

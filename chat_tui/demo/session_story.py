@@ -47,7 +47,7 @@ class SessionStory:
         )
 
     def tell_over(self, node: Node, ended: values.SessionEnded) -> None:
-        """What comparing has found, and whether it is proved."""
+        """Tell the result of a reconciliation, and whether it is proved."""
         peer = self._voice.name_of(self._voice.numbers[ended.peer])
         proof = "proved to agree" if ended.converged else "not proved"
         need = f"lacked {ended.need:,}, got {ended.got:,}, gave {ended.have:,}"

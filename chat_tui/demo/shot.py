@@ -1,4 +1,4 @@
-"""What one moment of a demo or a replay looks like: values only, so that a moment can be kept."""
+"""One moment of a demo or a replay: values only, so that it can be kept."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Air:
-    """What the network is like, each in words; `None` for what does not apply."""
+    """Network conditions: loss, delay, duplicates; in words sides, cut links and planned losses."""
 
     loss: float
     delay: tuple[Nanos, Nanos]
@@ -98,7 +98,7 @@ def following(people: Sequence[Person], titles: "Titles") -> list[tuple[Nanos, s
 
 
 class Titles:
-    """What messages are called in sentences: their text, from whatever is held by anybody."""
+    """Titles of messages in sentences: their text, from whatever is held by anybody."""
 
     def __init__(self) -> None:
         self._texts: dict[MessageId, str] = {}

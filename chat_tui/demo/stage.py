@@ -71,7 +71,7 @@ class Stage:
 
     @property
     def shot(self) -> Shot:
-        """What it looks like now, or looked like at the step that was gone back to."""
+        """The moment that is shown: the current one, or the step that was gone back to."""
         if self._at is None:
             if self._fresh is None:
                 self._fresh = self._picture()
@@ -80,17 +80,17 @@ class Stage:
 
     @property
     def over(self) -> bool:
-        """Whether the end is shown."""
+        """True if the end is shown."""
         return self._at is None and self.run.over
 
     @property
     def acts(self) -> list[Intervention]:
-        """What the person did."""
+        """Acts of the person, each with its moment."""
         return self.run.acts
 
     @property
     def step_number(self) -> int:
-        """Which step is shown, from 0 on."""
+        """Number of the step that is shown, from 0 on."""
         at = len(self._pictures) - 1 if self._at is None else self._at
         return self._forgotten + at
 
@@ -126,7 +126,7 @@ class Stage:
 
     @property
     def far(self) -> bool:
-        """Whether pictures of before have to be made again."""
+        """True if earlier pictures have to be made again to show the step before."""
         return self._at == 0 and self._forgotten > 0
 
     def advance(self, duration: Nanos) -> None:
@@ -159,7 +159,7 @@ class Stage:
 
     @property
     def in_the_past(self) -> bool:
-        """Whether a step of before is shown."""
+        """True if an earlier step is shown."""
         return self._at is not None
 
     def rewound(self) -> Run:

@@ -32,19 +32,19 @@ class TracePlayer:
 
     @property
     def shot(self) -> Shot:
-        """What it looks like."""
+        """The moment that is shown."""
         if self._at is None:
             return self._pictures[-1][1]
         return replace(self._pictures[self._at][1], earlier=True)
 
     @property
     def over(self) -> bool:
-        """Whether its end is shown."""
+        """True if the end is shown."""
         return self._at is None and self._done
 
     @property
     def far(self) -> bool:
-        """Whether the step before has to be played again from the beginning."""
+        """True if the step before can only be shown by playing again from the beginning."""
         at = len(self._pictures) - 1 if self._at is None else self._at
         return at == 0 and self._pictures[0][0] > 0
 

@@ -1,4 +1,4 @@
-"""What a live trace tells, played as far as some step: one participant, as the demo shows it.
+"""Story of a live trace, played up to some step: one participant, as the demo shows it.
 
 The recorded inputs go through real machines; each step says what came of it, and whether that is
 what was recorded.
@@ -63,7 +63,7 @@ class _Held:
 
 
 class Story:
-    """What a trace tells, played as far as some step."""
+    """Story of a trace, played up to some step."""
 
     def __init__(self) -> None:
         self.replay = Replay()

@@ -1,4 +1,4 @@
-"""What everything is called that the demo tells of, and what was told until now."""
+"""Names of everything that the demo tells of, and the record of what was told until now."""
 
 from dataclasses import dataclass
 

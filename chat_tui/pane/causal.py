@@ -23,7 +23,7 @@ NODES_MAX: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """What was read of the graph around `centre`; the nearest messages first."""
+    """Causal graph around `centre`, as read from the history; the nearest messages first."""
 
     centre: MessageId | None = None
     nodes: Sequence[CausalNode] = ()

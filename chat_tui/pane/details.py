@@ -1,4 +1,4 @@
-"""What the rows of the debug pane open to: a plain sentence, then the formula with real values."""
+"""Details of the debug pane's rows: a plain sentence, then the formula with real values."""
 
 import math
 from typing import Final

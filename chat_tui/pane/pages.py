@@ -29,7 +29,7 @@ TEXT_CELLS: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What the pages show: one moment of the engine."""
+    """The moment of the engine that the pages show."""
 
     snapshot: Snapshot
     info: ChannelInfo | None
@@ -37,7 +37,7 @@ class Shown:
 
 
 class Page(Protocol):
-    """What one tab shows."""
+    """Interface of one tab's page."""
 
     def lines(self, shown: Shown, width: int) -> list[PaneLine]:
         """Return the lines of this page."""
@@ -55,7 +55,7 @@ class Keyless:
 
 
 class BuffersPage:
-    """What waits for what, and until when."""
+    """Buffers, timers and clock of the channel: each waiting item, its reason and its deadline."""
 
     def __init__(self) -> None:
         self.order = Order.TIME
@@ -193,7 +193,7 @@ class WirePage:
 
     @property
     def paused(self) -> bool:
-        """Whether the list stands still."""
+        """True if the list stands still."""
         return self._paused is not None
 
     def press(self, what: str) -> bool:

@@ -1,4 +1,4 @@
-"""What the rows of a session's card open to: the ranges of a payload, and what it all cost."""
+"""Details of a session card's rows: the ranges of a payload, and the cost of the session."""
 
 from typing import Final
 

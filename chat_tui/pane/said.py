@@ -1,4 +1,4 @@
-"""What the pane and line mode say in the same words."""
+"""Wording shared by the debug pane and line mode."""
 
 import re
 from collections.abc import Sequence

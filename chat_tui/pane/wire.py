@@ -55,7 +55,7 @@ TEXT_SHOWN: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """What a frame is: its short kind, what it is about, and the rest in words."""
+    """Description of a frame: its short kind, its subject, and the rest in words."""
 
     kind: str
     subject: str

@@ -1,1 +1,1 @@
-"""What a person may set: the table of it, the files it is kept in, what is true now."""
+"""Settings of a person: their table, the files they are kept in, the values in force."""

@@ -1,4 +1,4 @@
-"""What values a setting may have: how each is typed, kept in a file, and shown.
+"""Kinds of values that settings may have: how each is typed, kept in a file, and shown.
 
 Rules:
 1. `parse` takes what a person types, `read` what a TOML file holds, `written` gives that back.
@@ -30,7 +30,7 @@ class Kind(Protocol[T]):
 
     @property
     def expected(self) -> str:
-        """What may be written, for sentences: `on or off`."""
+        """Description of the accepted values, for sentences: `on or off`."""
 
     @property
     def choices(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What is set now: files and command line, one over the other, and who wants to hear of changes.
+"""Values in force: files and command line, one over the other, and listeners for changes.
 
 Rules:
 1. From weak to strong: the default, the user's file, the profile's, a preset, the command line.
@@ -26,7 +26,7 @@ Listener: TypeAlias = Callable[[Setting[Any]], None]
 
 
 class Source(Enum):
-    """Where a value comes from, from weak to strong."""
+    """Source of a value, from weak to strong."""
 
     DEFAULT = "default"
     USER = "your settings for all profiles"
@@ -37,7 +37,7 @@ class Source(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What is known before the profile is: the user's file, and what the command line says."""
+    """Settings known before the profile is: the user's file and the command line."""
 
     user_file: Path | None = None
     preset: str | None = None

@@ -32,7 +32,7 @@ class Section(Enum):
 
 
 class When(Enum):
-    """When a change does what it does."""
+    """Time at which a change takes effect."""
 
     NOW = "at once"
     START = "at the next start"
@@ -51,7 +51,7 @@ class Setting(Generic[T]):
 
     @property
     def in_file(self) -> str:
-        """What it is called within its table of the file."""
+        """Name of the setting within its table of the file."""
         return self.name.removeprefix(f"{self.section.value}.")
 
     @property

@@ -22,7 +22,7 @@ WHERE: Final = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$"
 
 @dataclass(slots=True)
 class Contents:
-    """What a file says: values by the names of settings, and sentences about what is wrong."""
+    """Contents of a file: values by the names of settings, and sentences about what is wrong."""
 
     values: dict[str, Any] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)

@@ -89,7 +89,7 @@ def _least_disturbed(name: str, repeat_until: float) -> list[Result]:
 
 
 def _disturbance(results: list[Result]) -> float:
-    """What others took during a run; nothing, where processor time is measured and not time."""
+    """Return the share of the machine that others took; 0 where processor time is measured."""
     return max(float(result.params.get("others", 0.0)) for result in results)
 
 

@@ -205,7 +205,7 @@ def _warm_up(programs: Programs, alice: Program, bob: Program) -> None:
 def _arrivals(
     programs: Programs, bob: Program, texts: list[str], *, within_s: float
 ) -> list[float]:
-    """When bob showed each of `texts`, once he has shown all of them."""
+    """Return the time at which bob showed each of `texts`, once he has shown all of them."""
     last = json.dumps(texts[-1]).encode()
     programs.wait_for(bob, last, since=0, within_s=within_s)
     shown: dict[str, float] = {}

@@ -1,4 +1,4 @@
-"""What the protocol log costs the live chat, and what an export takes.
+"""Cost of the protocol log for the live chat, and of an export.
 
 A message that is received and delivered takes some 300 us of processor time at a live node, with
 its signature, its filter and its commit: the log's two rows are noted in its midst, and written

@@ -1,4 +1,4 @@
-"""What somebody new fetches, and how long it takes, from one, four and sixteen who have it all.
+"""Bytes and time that a newcomer needs to fetch all, from one, four and sixteen who have it.
 
 Simulated, so that the figures are those of the network alone: each of them sends 2 Mbit/s at most,
 a trip takes 1 to 10 ms. Seconds are those of the network from the first link until everything is on

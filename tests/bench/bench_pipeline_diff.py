@@ -1,4 +1,4 @@
-"""What the exact diff of two large archives costs: `python -m tests.bench pipeline_diff`.
+"""Cost of the exact diff of two large archives: `python -m tests.bench pipeline_diff`.
 
 Other sizes: `python -m tests.bench.bench_pipeline_diff --ids N`. It makes two archives of `--ids`
 random sync hashes, `--ids-a-day` of them each day, at random times of it: A lacks 20 here and

@@ -1,4 +1,4 @@
-"""What reconciling two sets costs: `python -m tests.bench.bench_reconcile --json [A.bin B.bin]`.
+"""Cost of reconciling two sets: `python -m tests.bench.bench_reconcile --json [A.bin B.bin]`.
 
 Without files it makes data sets: `--items` ids at random times within 30 days, `--diff` of them on
 one side only, half on each. `uniform`: any of them; `recent`: of the newest hundredth, or the
@@ -188,7 +188,7 @@ def reconcile_set(place: Path) -> Iterator[Result]:
 
 
 def reconcile_check(place: Path) -> Iterator[Result]:
-    """What the check adds to a session of equal sets whose buckets were hashed before."""
+    """Measure the check's cost in a session of equal sets whose buckets were hashed before."""
     del place
     params: Params = {"items": 1_000_000, "diff": 0}
     _, (ours, theirs) = _built(made(1_000_000, 0, "uniform", 1))
@@ -309,7 +309,7 @@ def _cpu(run: tuple[tuple[Side, Side], int]) -> tuple[float, float]:
 
 
 def _right(sets: Sets, side: Side, mine: OrderedSet, other: OrderedSet) -> bool:
-    """Whether a side found exactly what only one of the two sets has."""
+    """Return whether a side found exactly what only one of the two sets has."""
     counts = sorted((len(side.need), len(side.have)))
     distinct = len({*side.need}) == len(side.need) and len({*side.have}) == len(side.have)
     return (

@@ -1,4 +1,4 @@
-"""What SDS costs: receiving, sending, acknowledging, repairing, remembering; beside `@waku/sds`.
+"""Cost of SDS: receiving, sending, acknowledging, repairing, remembering; beside `@waku/sds`.
 
 All times are processor time of one process. Each figure is the median of a few runs; two that are
 compared are measured in turns. `python -m tests.bench.bench_sds --json` runs all of them.
@@ -311,7 +311,7 @@ def _repair(
 
 
 def _answers(whole: Channel, now: Nanos) -> list[Answer]:
-    """What the other side says; its sync messages are left out."""
+    """Return the repair answers of the other side, without its sync messages."""
     due = whole.deadline()
     if due is None or due > now:
         return []

@@ -1,4 +1,4 @@
-"""What the simulator costs: what it does in a second of processor time, every invariant on.
+"""Throughput of the simulator in a second of processor time, every invariant on.
 
 The floor is what the machines alone take of the same run, as if bringing them their inputs, the
 network, commits, deadlines and the invariants cost nothing: two thirds of it, so that with 2 and 5

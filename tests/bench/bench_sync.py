@@ -82,12 +82,12 @@ def _until_shown(programs: Programs, wanted: dict[Program, int]) -> None:
 
 
 def _times(program: Program) -> Sequence[float]:
-    """When each message was shown."""
+    """Return the time at which each message was shown."""
     return [at for at, line in program.lines() if MESSAGE in line]
 
 
 def _longest_block_ms(person: Person) -> float:
-    """What a running program says of itself."""
+    """Return the longest block of the event loop that a running program reports."""
     command = person.command("status", "--json")
     status = json.loads(subprocess.check_output(command, cwd=ROOT, timeout=READY_WITHIN_S))
     return int(status["longest_block_ns"]) / 1e6
@@ -95,7 +95,7 @@ def _longest_block_ms(person: Person) -> float:
 
 @cache
 def _history(owner: str, own: int) -> tuple[StoredMessage, ...]:
-    """What everybody has, and over the same time what only `owner` has."""
+    """Return the messages that everybody has, and over the same time those only `owner` has."""
     common = archive("carol", MESSAGES - own, BEGAN, SECOND, LOBBY.channel)
     if not own:
         return common

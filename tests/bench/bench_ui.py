@@ -1,4 +1,4 @@
-"""What the screen costs: the conversation (UI.md 3, "Line API"), a start, and doing nothing."""
+"""Cost of the screen: the conversation (UI.md 3, "Line API"), a start, and doing nothing."""
 
 import argparse
 import asyncio
@@ -194,7 +194,7 @@ def start(place: Path) -> Iterator[Result]:
 
 
 def _shares(programs: Programs, place: Path, environment: Mapping[str, str]) -> dict[str, float]:
-    """Where the processor time of a start goes, as the program itself sees it."""
+    """Return the shares of a start's processor time, as the program itself measures them."""
     command = [sys.executable, "-m", "tests.bench.measured_start", str(place)]
     screen = programs.start_in_terminal(command, environment)
     programs.wait_for(screen, f"{START_DONE} {{".encode(), since=0, within_s=START_WITHIN_S)

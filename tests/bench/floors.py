@@ -1,4 +1,4 @@
-"""What SDS cannot cost less than, in Python: the same work on the same structures, without rules.
+"""Lower bounds of the cost of SDS in Python: the same work and structures, without rules.
 
 Measured beside each figure. Whoever receives must decode, look the id and all that it names up,
 and put it into the log and the filter; whoever sends must do the same and set bits each time. What
@@ -54,7 +54,7 @@ def sending_seconds(count: int, log: int) -> float:
 
 
 def holding_back_seconds(case: str, count: int) -> float:
-    """What the two buffers alone take: note as missing, ask for, hold, and free again."""
+    """Measure the two buffers alone: note as missing, ask for, hold, and free again."""
     asked_for = int(count * ASKED_FOR[case])
     incoming, asking, window = Incoming(), Asking(peer("me")), Window.of(LAN, 5)
     messages = [decode(frame) for frame in wire(0, count + 1)]

@@ -17,7 +17,7 @@ DONE: Final = "measured"
 
 
 class Shares:
-    """Whose the processor time was, one after the other."""
+    """Processor time of consecutive stages of a start, by name."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}

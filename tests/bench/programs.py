@@ -38,7 +38,7 @@ ROWS: Final = 40
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """What one read gave."""
+    """Output of one read, and its time."""
 
     at: float
     """Seconds of `time.perf_counter`."""

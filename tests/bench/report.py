@@ -1,4 +1,4 @@
-"""What a benchmark says: one JSON object a line, for people and for scripts."""
+"""Results of a benchmark: one JSON object a line, for people and for scripts."""
 
 import cProfile
 import gc
@@ -74,7 +74,7 @@ def progress(text: str) -> None:
 
 
 def floor(name: str, value: float, unit: str, params: Params) -> Result:
-    """What the figure `name` cannot go below, or above: it explains, and has no goal."""
+    """Return the bound of the figure `name`, below or above: it explains, and has no goal."""
     return Result(f"{name}_floor", value, unit, params=params)
 
 

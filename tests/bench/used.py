@@ -1,4 +1,4 @@
-"""What a command uses, with all that it starts: the one way in which the pipeline is measured.
+"""Resources used by a command and all that it starts: the one measure of the pipeline.
 
 Processes are looked at ten times a second, those of the command's session: what ends between two
 looks keeps what it had at the last one. Not every one is waited for by who started it, so nobody
@@ -23,7 +23,7 @@ MB: Final = 2**20
 
 
 class Process(NamedTuple):
-    """What /proc says of a process: `ticks` of processor time, `pages` of memory it has."""
+    """One process as /proc reports it: `ticks` of processor time, `pages` of memory it has."""
 
     pid: int
     parent: int
@@ -36,7 +36,7 @@ class Process(NamedTuple):
 
 @dataclass(slots=True)
 class Used:
-    """What the processes of a command have used, by process."""
+    """Resources used by the processes of a command, by process."""
 
     ticks: dict[tuple[int, int], int] = field(default_factory=dict)
     bytes_max: int = 0
@@ -81,7 +81,7 @@ def processes(session: int) -> Iterator[Process]:
 
 
 def is_copy(one: Process, parent: Process | None) -> bool:
-    """Whether it is what Java starts, before that becomes a program of its own: Java's memory.
+    """Return whether it is a fork of Java before its exec, whose memory is still Java's.
 
     Python makes copies of itself too, its workers; each has memory of its own.
     """

@@ -1,4 +1,4 @@
-"""What somebody hostile does on the LAN: run as `python -m tests.lan.attacker DEED ...` on a host.
+"""Hostile acts on the LAN: run as `python -m tests.lan.attacker DEED ...` on a host.
 
 Each deed prints one JSON object a line: what it saw. Every loop is bounded, and a deed that goes on
 ends with its standard input.
@@ -156,7 +156,7 @@ async def hijack(address: str) -> None:
             writer.close()
 
     def came(name: str) -> None:
-        """Who has just come listens now: they hear where the others are, too."""
+        """Announce all again: a newcomer listens only now, and must hear where the others are."""
         present.append(name)
         for one in present:
             sender.sendto(packet(*location(one, address, SINK_PORT)), GROUP)

@@ -43,7 +43,7 @@ def ip(*words: str, batch: Collection[str] = ()) -> str:
 
 
 def obstacle() -> str | None:
-    """Why this machine cannot host a lab, or None when it can."""
+    """Return the reason why this machine cannot host a lab, or None when it can."""
     if shutil.which("ip") is None:
         return "iproute2 is not installed"
     probe = f"chatlab{os.getpid()}-probe"
@@ -89,7 +89,7 @@ class Lab:
         return f"{NETWORK}.{host}"
 
     def prefix(self, host: int) -> tuple[str, ...]:
-        """What goes before a command line to run it on `host`; the process id stays the same."""
+        """Return the prefix that runs a command line on `host`; the process id stays the same."""
         return ("ip", "netns", "exec", self.namespace(host))
 
     def up(self) -> None:

@@ -34,14 +34,14 @@ EQUAL_WITHIN_S = 60.0
 
 @cache
 def history(owner: str) -> tuple[StoredMessage, ...]:
-    """What everybody has, and what only `owner` has, all over the same time."""
+    """Return the messages that everybody has, and over the same time those only `owner` has."""
     common = archive("carol", COMMON, BEGAN, SECOND, LOBBY.channel)
     step = COMMON // OWN * SECOND
     return (*common, *archive(owner, OWN, BEGAN, step, LOBBY.channel))
 
 
 def log(person: Person) -> list[tuple[int, bytes]]:
-    """What is delivered on a person's disk, in order; the program has ended."""
+    """Return the messages delivered on a person's disk, in order; the program has ended."""
     return list(_rows(person.data_dir / person.name / "chat.db"))
 
 

@@ -1,4 +1,4 @@
-"""What `@waku/sds` costs, as benchmarks of ours want to know it; `bench.mjs` says how it is made.
+"""Cost of `@waku/sds`, for comparison with our benchmarks; `bench.mjs` says how it is made.
 
     with SdsNode(installed()) as node:
         cost = bench_receive(node, log=10_000, count=50)

@@ -45,7 +45,7 @@ class InstallError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """How to start node, and the directory that `node_modules` is in."""
+    """An installation: the command that starts node, and the directory of `node_modules`."""
 
     node: tuple[str, ...]
     directory: Path

@@ -101,7 +101,7 @@ class Ours:
         return [payload for effect in effects for payload in self._transmitted(effect)]
 
     def _transmitted(self, effect: Effect) -> list[bytes]:
-        """What the runner sends for an effect."""
+        """Return the frames that the runner sends for an effect."""
         match effect:
             case Broadcast(message):
                 if message.kind is Kind.CONTENT:

@@ -1,4 +1,4 @@
-"""Who has whose messages: causal histories prove it and filters hint at it, both ways."""
+"""Acknowledgements, both ways: causal histories prove who has a message, filters hint at it."""
 
 from itertools import pairwise
 
@@ -20,7 +20,7 @@ POSSIBLY = "sds:out:message-possibly-acknowledged"
 
 
 def states(alice: Ours) -> dict[MessageId, Delivery]:
-    """What is known now of each message of hers that anything is known of."""
+    """Return the current delivery state of each message of hers that has one."""
     return {effect.message_id: effect.delivery for effect in only(DeliveryChanged, alice.effects)}
 
 

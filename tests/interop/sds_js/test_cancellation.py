@@ -66,7 +66,7 @@ class Company:
         self.after = self.room.say(self.bob, "did you hear that?")
 
     def speakers_of_missed(self) -> list[PeerId]:
-        """Who sent the message, bob himself first."""
+        """Return everybody who sent the message, bob himself first."""
         return [copy.speaker for copy in self.room.said(self.missed.message_id)]
 
 

@@ -1,4 +1,4 @@
-"""Where the package cannot be had, a test is skipped with the reason; in CI it fails."""
+"""A package that cannot be had: a test is skipped with the reason; in CI it fails."""
 
 import pytest
 

@@ -131,7 +131,7 @@ def test_they_answer_for_one_of_us_who_left(node: SdsNode) -> None:
 
 @pytest.mark.parametrize("named", [2, 200])
 def test_a_long_gap_is_repaired_on_either_side(node: SdsNode, named: int) -> None:
-    """Where messages name two, each answer shows what else is missing."""
+    """If messages name only two, each answer shows what else is missing."""
     alice = Ours("alice", PATIENT)
     bob = Theirs(node, "bob", NOW, {"causalHistorySize": named}, sync_every=None)
     room = Room(alice, bob)
