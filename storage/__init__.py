@@ -1,1 +1,1 @@
-"""What survives a restart: the profile directory, and the SQLite database in it."""
+"""Persistent storage: the profile directory, and the SQLite database in it."""

@@ -36,7 +36,7 @@ COLUMNS: Final = ("message_id", "created_ns", "header", "signature", "body")
 
 
 class Row(NamedTuple):
-    """What is read of a row of `HISTORY`; a file may hold anything, so any of it may be missing."""
+    """Columns read of a `HISTORY` row; a file may hold anything, so any of them may be missing."""
 
     created_ns: int
     channel: object

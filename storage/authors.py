@@ -1,4 +1,4 @@
-"""What each author takes on the disk: counted when somebody asks, from the last count on."""
+"""Disk usage by author: counted on demand, from the last count on."""
 
 import sqlite3
 from typing import Final, NamedTuple
@@ -32,7 +32,7 @@ AGAIN: Final = ("UPDATE authors SET messages = 0, bytes = 0", "UPDATE counted SE
 
 
 class Taken(NamedTuple):
-    """How much one author has on this disk."""
+    """Disk usage of one author."""
 
     messages: int
     bytes: int

@@ -1,4 +1,4 @@
-"""Which edits, redactions and reactions count, kept beside the messages as they come and go.
+"""Index of the edits, redactions and reactions that count, kept beside the messages.
 
 The rules are those of `sync.changes`; here they are answered from indexes, so that a page of
 history takes as long as its lines, however often they were changed. A change may be stored long
@@ -128,7 +128,7 @@ class _Target:
 
     @property
     def written(self) -> Text | None:
-        """What it was before any change."""
+        """The text as it was before any change."""
         return readable(self.kind, self.payload[len(self.payload) - self.body_size :])
 
 

@@ -1,4 +1,4 @@
-"""How values look in SQLite, both ways: ids as bytes, u64 as signed integers, enums as numbers."""
+"""Conversion to and from SQLite values: ids as bytes, u64 as signed integers, enums as numbers."""
 
 from typing import Final
 

@@ -62,12 +62,12 @@ class Consolidated:
 
     @property
     def table(self) -> Path:
-        """Where the rows are."""
+        """The directory of the rows."""
         return self.directory / HISTORY_DIR
 
     @property
     def names(self) -> Mapping[str, str]:
-        """What its channels are called, as far as it is known."""
+        """The names of its channels, as far as they are known."""
         with suppress(OSError, ValueError, AttributeError, RecursionError):
             named = json.loads(small_text(self.directory / NAMES, NAMES_MAX)).items()
             return {str(channel): str(name) for channel, name in named}

@@ -119,7 +119,7 @@ class Tops:
         return True
 
     def is_behind(self, channel: ChannelId, entry: Entry) -> bool:
-        """Whether we remember that the newest entry skips back to where it says."""
+        """Return whether the remembered ids confirm the skiplink of the newest entry."""
         header = entry.header
         ids = self._tops[channel, header.author, header.log].ids
         back = header.seq - lipmaa(header.seq)
@@ -136,7 +136,7 @@ class Tops:
 
 
 class Link(NamedTuple):
-    """Where a stored entry says that another one of its log stands; columns as they are stored."""
+    """Place that a stored entry claims for another one of its log; columns as they are stored."""
 
     number: int
     channel: bytes

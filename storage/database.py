@@ -194,7 +194,7 @@ class Database:
 
     @property
     def path(self) -> Path:
-        """Where it is."""
+        """The path of the database file."""
         return self._path
 
     async def mend(self) -> None:
@@ -283,7 +283,7 @@ async def _prepared(
 
 
 def _may_be_read(error: StorageError, path: Path) -> bool:
-    """Whether there is a history, and only writing it was refused."""
+    """Return whether there is a history and only writing to it was refused."""
     cause = error.__cause__
     code = getattr(cause, "sqlite_errorcode", None)
     refused = isinstance(cause, OSError) or (code is not None and code & PRIMARY_CODE in UNWRITABLE)
@@ -310,7 +310,7 @@ def _connect_to_read(path: Path) -> sqlite3.Connection:
 
 
 def _has_bytes(path: Path) -> bool:
-    """Whether there is a file with something in it."""
+    """Return whether the file exists and is not empty."""
     return path.exists() and path.stat().st_size > 0
 
 
@@ -383,7 +383,7 @@ def _roll_back(connection: sqlite3.Connection) -> None:
 
 
 def _is_full(directory: Path) -> bool:
-    """Whether the disk has no room; SQLite has other words for it where it makes a file."""
+    """Return whether the disk has no room; SQLite names another cause where it makes a file."""
     try:
         return shutil.disk_usage(directory).free < ROOM_MIN
     except OSError:

@@ -37,7 +37,7 @@ Tell: TypeAlias = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is to be exported: all of it, or one channel's, or from a day on."""
+    """Scope of an export: everything, or one channel's, or from a day on."""
 
     channel: str | None = None
     since: Nanos | None = None
@@ -46,7 +46,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What an export came to."""
+    """Counts of a finished export."""
 
     messages: int
     log_rows: int

@@ -1,7 +1,7 @@
-"""What an export has so far, so that the next one, or the same one again, only adds to it.
+"""State of an export so far, so that the next one, or the same one again, only adds to it.
 
-`export.json` says it of a finished export (in `more`); `PROGRESS` beside it, a JSON value a line,
-of one that was interrupted.
+`export.json` holds that of a finished export (in `more`); `PROGRESS` beside it, a JSON value a
+line, that of an interrupted one.
 """
 
 import fcntl

@@ -1,7 +1,7 @@
-"""What to type where something optional is not installed: one command, and one that works.
+"""Install commands for optional parts that are missing: one command each, and one that works.
 
-chat-tui is on no registry, so `pip install 'chat-tui[...]'` finds nothing. What an extra consists
-of is on one, and stands in what was installed with us, which cannot get stale.
+chat-tui is on no registry, so `pip install 'chat-tui[...]'` finds nothing. The packages of
+an extra are on one; they are read from our installed metadata, which cannot get stale.
 """
 
 import re

@@ -45,7 +45,7 @@ OTHER_ID: Final = "its id is not that of its header"
 
 @dataclass(slots=True)
 class Imported:
-    """What came of an import, counted in rows."""
+    """Outcome of an import, counted in rows."""
 
     new: int = 0
     known: int = 0

@@ -96,7 +96,7 @@ def rotten(db: sqlite3.Connection, tell: Progress = lambda _done, _all: None) ->
 
 
 def is_whole(row: tuple[object, ...]) -> bool:
-    """Whether a row of `ROWS` is what was stored, in all of its columns."""
+    """Return whether all columns of a row of `ROWS` still hold what was stored."""
     claims, (kind, log, seq, backlink, _) = row[:CLAIMS], row[CLAIMS:]
     try:
         if not is_sound(*claims):  # type: ignore[arg-type]  # as the table says

@@ -1,4 +1,4 @@
-"""What changes have made of messages, from the indexes that `storage.changes` keeps."""
+"""Messages as edits, redactions and reactions left them, from the indexes of `storage.changes`."""
 
 import sqlite3
 from collections.abc import Iterator, Sequence

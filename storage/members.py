@@ -61,7 +61,7 @@ class KnownPeer:
 
 
 class Members:
-    """Who is where: memberships and peers of the profile that `database` belongs to."""
+    """Memberships and peers of the profile that `database` belongs to."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

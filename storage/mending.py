@@ -1,4 +1,4 @@
-"""What is done about a disk that rots: bad rows are set aside, what is derived is made anew."""
+"""Mending of a database that the disk damaged: sets bad rows aside, rebuilds what is derived."""
 
 import re
 import sqlite3

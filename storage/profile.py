@@ -58,7 +58,7 @@ class ProfileInUseError(LocalError):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What is remembered from one start to the next; None where nothing was chosen yet."""
+    """Settings kept from one start to the next; None where nothing was chosen yet."""
 
     nick: str | None = None
     port: int | None = None
@@ -160,7 +160,7 @@ def read_keys(directory: Path) -> Keys:
 
 
 def in_use(directory: Path) -> bool:
-    """Whether a process has the profile in `directory` open."""
+    """Return whether a process has the profile in `directory` open."""
     path = directory / "lock"
     if not path.exists():
         return False  # a copy of a profile, which nobody has opened yet

@@ -199,7 +199,7 @@ class LogFile:
         return number
 
     def _forget(self, db: sqlite3.Connection) -> None:
-        """Where the file is full, forget the oldest rows; their room is used again."""
+        """Forget the oldest rows if the file is full; their room is used again."""
         if db.execute(FULL, (self._bytes_max,)).fetchone()[0]:
             db.execute(FORGET, (GOES,))
             db.execute("DELETE FROM boots WHERE boot < (SELECT min(boot) FROM rows)")

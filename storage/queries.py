@@ -1,4 +1,4 @@
-"""What the journal says to SQLite. Views and columns are those of `storage.migrations`."""
+"""SQL statements of the journal. Views and columns are those of `storage.migrations`."""
 
 from typing import Final
 

@@ -1,7 +1,6 @@
-"""How far each channel has been read, kept in the profile: a small file, written whole.
+"""Read marks of the channels, kept in the profile: a small file, written whole.
 
-Rule: what is lost with this file is how many messages were unread, and nothing else. So a damaged
-file counts as none.
+Rule: losing this file loses only how many messages were unread. So a damaged file counts as none.
 """
 
 import json

@@ -40,7 +40,7 @@ HOW: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """What is told of one job; `note` is a sentence, as when the job has not run."""
+    """Section of the report on one job; `note` is a sentence, as when the job has not run."""
 
     job: str
     title: str
@@ -58,12 +58,12 @@ class Report:
 
     @property
     def findings(self) -> int:
-        """How many things were found wrong."""
+        """The number of things found wrong."""
         return sum(section.findings for section in self.sections)
 
     @property
     def verdict(self) -> str:
-        """Whether something was found wrong, as a sentence; without an audit, nobody has looked."""
+        """The verdict, as a sentence: wrong, nothing wrong, or, without an audit, not known."""
         if self.findings:
             return f"{self.findings:,} thing{'s' * (self.findings > 1)} found wrong."
         if any(section.job == "audit" and not section.note for section in self.sections):

@@ -37,7 +37,7 @@ class Published:
 
 
 def has_results(directory: Path) -> bool:
-    """Whether results lie here; a `manifest.json` alone is anybody's."""
+    """Return whether `directory` holds results; a `manifest.json` alone may be anybody's."""
     return (directory / MANIFEST).is_file() and (directory / RUNS).is_dir()
 
 

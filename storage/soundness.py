@@ -1,8 +1,8 @@
-"""Whether a stored message is still what was stored: one SHA-256, 2 us for a usual line.
+"""Check that a stored message is unchanged on the disk: one SHA-256, 2 us for a usual line.
 
-The Waku hash beside each message is over its bytes, its channel and its time. The rest of what is
-shown or ordered by is compared with the bytes, at their ends: who, which, when, and where the body
-begins.
+The Waku hash beside each message is over its bytes, its channel and its time. The other columns
+that are shown or ordered by are compared with the bytes, at their ends: author, id, Lamport time
+and size of the body.
 """
 
 import hashlib
@@ -45,7 +45,7 @@ def is_sound(  # noqa: PLR0913, PLR0917  # the columns of a row
     body_size: int,
     payload: bytes,
 ) -> bool:
-    """Whether these columns of a row, as they are stored, are what was stored."""
+    """Return whether these columns of a row, as read from the disk, are what was stored."""
     try:
         before, after, named = _around(channel)
         time = to_u64(created_ns).to_bytes(8, "big", signed=True)  # times of Waku messages are
@@ -73,7 +73,7 @@ def _around(channel: bytes) -> tuple[bytes, bytes, bytes]:
 
 
 class Damage:
-    """What was found damaged and is still there; whoever watches hears of it, on the event loop."""
+    """Messages found damaged and not yet set aside; watchers are told of them on the event loop."""
 
     def __init__(self) -> None:
         self._found: dict[Place, None] = {}

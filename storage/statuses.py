@@ -1,4 +1,4 @@
-"""How the status of a message looks in SQLite; what only pages history needs no machines for it."""
+"""Message status as a number in SQLite; apart, so that paging history needs no machines."""
 
 from typing import Final
 

@@ -47,10 +47,10 @@ BEFORE_MAX: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class StoredDay:
-    """What a channel holds of one day.
+    """Stored messages of one day of a channel.
 
-    `mark` is another one whenever that is something else: how many messages and the sum of their
-    numbers, of all and of the delivered ones. What is stored never changes but for its status.
+    `mark` changes whenever they do: how many messages and the sum of their numbers, of all and of
+    the delivered ones. A stored message never changes but for its status.
     """
 
     channel: ChannelId
@@ -59,7 +59,7 @@ class StoredDay:
 
     @property
     def count(self) -> int:
-        """How many messages it holds."""
+        """The number of messages."""
         return self.mark[0]
 
 

@@ -106,7 +106,7 @@ LOG: Final = pa.schema(
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What an export says of itself; `more` is for whoever wrote it (where to go on, and how)."""
+    """Note of an export about itself; `more` is for whoever wrote it (where to go on, and how)."""
 
     nodes: Sequence[str]
     channels: Mapping[str, str]
@@ -133,7 +133,7 @@ class Note:
 
 
 def is_unfinished(directory: Path) -> bool:
-    """Whether days of an export are newer than its note: it was interrupted, or goes on just now.
+    """Return whether days of an export are newer than its note: interrupted, or still going on.
 
     Raises:
         OSError: that cannot be read.

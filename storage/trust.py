@@ -1,4 +1,4 @@
-"""What the person has found out about whom: verified, blocked, names used, changed keys."""
+"""Trust in peers: keys verified, peers blocked, names used, key changes."""
 
 import sqlite3
 from typing import NamedTuple

@@ -61,14 +61,14 @@ class Archive:
 
     @property
     def once(self) -> bool:
-        """Whether it is known to hold no message twice: a node does not, and neither its export."""
+        """True if it holds no message twice: it is one node's export, or a consolidated history."""
         if len(self.inputs.sources) != 1:
             return False
         return bool(self.inputs.histories) or len(self.inputs.notes[0].nodes) == 1
 
     @property
     def notes(self) -> Sequence[Note]:
-        """What is known of those it is of."""
+        """The notes of its exports and, with names alone, of its consolidated histories."""
         consolidated = [Note([], one.names, {}, {}) for one in self.inputs.histories]
         return [*self.inputs.notes, *consolidated]
 
@@ -131,7 +131,7 @@ def write_state(run: Path, inputs: Inputs) -> None:
 
 
 def is_of(run: Path, inputs: Inputs) -> bool:
-    """Whether a run read these as they are now, in any order; where it does not say, it did."""
+    """Return whether a run read these inputs as they are now, in any order; True if unknown."""
     try:
         state = sorted(json.loads(small_text(run / STATE, MANIFEST_MAX)))
     except (OSError, ValueError, TypeError, RecursionError):

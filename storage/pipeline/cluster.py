@@ -1,4 +1,4 @@
-"""Where a job runs: what `--master` and `--memory` may say, and which address is ours there."""
+"""Cluster that a job runs on: valid values of `--master` and `--memory`, and our address there."""
 
 import os
 import re

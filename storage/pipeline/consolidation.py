@@ -140,7 +140,7 @@ def spread(bits: "DataFrame", members: "DataFrame", column: str) -> "DataFrame":
 
 
 def is_set(column: str) -> "Column":
-    """Whether the bit numbered `bit` is 1 in a column of longs."""
+    """Return the condition that the bit numbered `bit` is 1 in a column of longs."""
     return F.expr(f"(shiftright({column}, bit) & 1L) = 1L")
 
 

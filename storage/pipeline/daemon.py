@@ -1,4 +1,4 @@
-"""What Spark starts on this computer to fork its Python workers from: its own, that starts quicker.
+"""Daemon that Spark forks its Python workers from on this computer: Spark's own, started faster.
 
 Spark puts its Python first in the path, as a zip; from a zip, each worker compiles everything again
 when it starts. What pip has installed is compiled.

@@ -1,4 +1,4 @@
-"""Where two archives differ: first by fingerprints, from the root down, then by ids.
+"""Differences between two archives: first by fingerprints, from the root down, then by ids.
 
 Rules:
 1. Only below a bucket that differs is anything finer looked at.

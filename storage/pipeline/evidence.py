@@ -1,7 +1,7 @@
-"""How often a filter said wrongly that somebody has a message, against how often it must.
+"""False positives of Bloom filters: the rate measured, against the rate expected.
 
 A mark "possibly acknowledged" is false if no other node had received the message by then. A filter
-that holds n ids says so of an id it does not hold at the rate that its size gives.
+that holds n ids claims an id it does not hold at the rate that its size gives.
 """
 
 import math

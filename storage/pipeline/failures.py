@@ -1,4 +1,4 @@
-"""What Spark says when something is wrong, as one sentence with the fix."""
+"""Failures of Spark, each as one sentence with the fix."""
 
 import re
 import sys

@@ -1,4 +1,4 @@
-"""What is wrong with a consolidated history: forks, dependencies, and what is missing where."""
+"""Findings in a consolidated history: forks, dependencies, and the messages that nodes lack."""
 
 from typing import TYPE_CHECKING
 

@@ -18,7 +18,7 @@ TABLES: Final = ((HISTORY_DIR, HISTORY), (LOG_DIR, LOG))
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """How much the exports hold; `size` is in bytes, as the files are, compressed."""
+    """Amount of data in the exports; `size` is in bytes of the files, compressed."""
 
     files: int = 0
     rows: int = 0

@@ -1,4 +1,4 @@
-"""Which runs a sweep simulates: parameters and seeds, one point a run."""
+"""Grid of the runs that a sweep simulates: parameters and seeds, one point a run."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -59,12 +59,12 @@ class Grid:
 
     @property
     def varied(self) -> Sequence[str]:
-        """What has several values; where nothing has, one that stands for the group."""
+        """The parameters with several values; if none has, one that stands for the group."""
         return [name for name in VARIED if len(getattr(self, name)) > 1] or VARIED[:1]
 
     @property
     def base(self) -> Mapping[str, Value] | None:
-        """What a parameter is while another one is varied; None where all are, at once."""
+        """The value of each parameter while another one is varied; None if all are combined."""
         return None if self.cross else {name: getattr(self, name)[0] for name in VARIED}
 
     def _settings(self) -> Iterator[Mapping[str, Value]]:

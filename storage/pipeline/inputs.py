@@ -96,7 +96,7 @@ class Inputs:
 
     @property
     def sources(self) -> list[Path]:
-        """Where all of it can be found again."""
+        """The directories where all inputs can be found again."""
         return [*self.directories, *(one.out for one in self.histories)]
 
     def history(self, spark: "SparkSession") -> "DataFrame":
@@ -173,7 +173,7 @@ def read_note(directory: Path) -> Note:
 
 
 def are_gone(prints: Published) -> bool:
-    """Whether something that fingerprints were taken of is not where it was."""
+    """Return whether an export that fingerprints were taken of is no longer where it was."""
     return any(not Path(source).is_dir() for source in prints.figures["exports"])
 
 

@@ -1,4 +1,4 @@
-"""How long things took: exact percentiles, and how far the clocks of hosts are apart.
+"""Latencies as exact percentiles, and the clock offsets between hosts.
 
 Rules:
 1. Nothing is clamped: a negative latency is a clock that is wrong, and is counted and shown.

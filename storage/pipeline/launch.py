@@ -101,7 +101,7 @@ LOOK_EVERY_S: Final = 0.02
 
 
 def is_set_up(home: Path = HOME) -> bool:
-    """Whether somebody set Spark up, or has a pyspark we do not know: then its own way is right."""
+    """Return whether Spark must start its own way: somebody set it up, or pyspark is unknown."""
     return (
         not pyspark.__version__.startswith(KNOWN)
         or any(name.startswith(SET_UP) for name in os.environ.keys() - PYSPARKS)

@@ -1,4 +1,4 @@
-"""Who lacks what, as a small picture: members by stretches of time, in not too many cells."""
+"""Matrix of missing messages, for a small picture: members by stretches of time, few cells."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -17,7 +17,7 @@ ROWS: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class Bins:
-    """How members and times are put into cells."""
+    """Bins of members and times: the cells of the matrix."""
 
     members: int
     first_ns: int
@@ -25,7 +25,7 @@ class Bins:
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return min(ROWS, self.members)
 
     def row(self) -> "Column":

@@ -1,6 +1,6 @@
-"""Who is in which channel, since when and until when: a number for each (channel, node).
+"""Members of channels, since when and until when, with a number for each (channel, node).
 
-A number instead of two texts of 64 characters is what makes the tables of `facts` narrow.
+That number, instead of two texts of 64 characters, keeps the tables of `facts` narrow.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,6 +1,6 @@
-"""What exports say themselves that they leave out, so that no job takes it for lost.
+"""Omissions that exports declare themselves, so that no job takes what they left out for lost.
 
-A note may hold anything: what is not of the right kind excuses nothing.
+A note may hold anything: values of the wrong kind excuse nothing.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ BEGINS: Final = "channel string, node string, since_ns long"
 
 
 class Start(NamedTuple):
-    """What numbers its log by itself."""
+    """One start of a node, which numbers its log rows separately."""
 
     run: str
     boot: int
@@ -30,7 +30,7 @@ class Start(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Omissions:
-    """What `notes`, those of all exports, say of it."""
+    """Omissions declared in `notes`, the notes of all exports."""
 
     notes: Sequence[Note]
 
@@ -49,7 +49,7 @@ class Omissions:
 
     @property
     def begins(self) -> list[tuple[str, str, Nanos]]:
-        """Where exports leave out what is older than some time: `BEGINS`."""
+        """The channels and nodes whose exports leave out what is older than some time: `BEGINS`."""
         latest: dict[tuple[str, str], Nanos] = {}
         for note in self.notes:
             for channel, since in _times(note.more.get(SINCE)):
@@ -59,7 +59,7 @@ class Omissions:
 
     @property
     def forgotten(self) -> list[tuple[str, int, str, int, int]]:
-        """What logs forgot after one export and before the next, as holes: `HOLES`."""
+        """The rows that logs forgot after one export and before the next, as holes: `HOLES`."""
         kept: dict[Start, list[Stretch]] = {}
         for note in self.notes:
             for start, stretches in _kept(note.more.get(BOOTS)):

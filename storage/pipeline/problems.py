@@ -1,4 +1,4 @@
-"""What can be wrong with the work that was asked for, as one sentence with the fix."""
+"""Problems with the work that was asked for, each as one sentence with the fix."""
 
 import errno
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""How far a job is, on the terminal: stages and rows, as Spark counts them."""
+"""Progress of a job on the terminal: stages and rows, as Spark counts them."""
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -24,7 +24,7 @@ OVER: Final = frozenset({"COMPLETE", "FAILED", "SKIPPED"})
 
 @dataclass(frozen=True, slots=True)
 class Glance:
-    """How far it is: stages begun, tasks done of tasks known, rows read from files and shuffles."""
+    """Progress: stages begun, tasks done of tasks known, rows read from files and shuffles."""
 
     stages: int = 0
     done: int = 0

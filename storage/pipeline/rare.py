@@ -1,6 +1,6 @@
-"""What logs tell seldom: who was there, own messages, reconciliations. One reading finds all of it.
+"""Rare log rows: who was there, own messages, reconciliations. One reading finds all of them.
 
-What is told of nearly every row is what happens to messages of others: `storage.pipeline.facts`.
+Nearly all other rows tell what happens to messages of others: `storage.pipeline.facts`.
 """
 
 from typing import TYPE_CHECKING, Final

@@ -1,4 +1,4 @@
-"""What repair cost: requests and answers for each loss."""
+"""Cost of repair: requests and answers for each loss."""
 
 from typing import TYPE_CHECKING, Final
 

@@ -1,4 +1,4 @@
-"""Which plots a report has, and their values: from the small tables of delivery, by pyarrow."""
+"""Plots of a report and their values, read by pyarrow from the small tables of delivery."""
 
 import math
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""What a report says of each job in words: pure functions from its figures to sections."""
+"""Report sections of each job, in words: pure functions from its figures to sections."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeAlias

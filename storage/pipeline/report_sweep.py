@@ -1,4 +1,4 @@
-"""What a report says of a sweep: what each value of each parameter came to, beside a base.
+"""Report of a sweep: the results of each value of each parameter, beside a base.
 
 Its figures are those of `storage.pipeline.jobs.sweep`: `effects` has a row for each value of each
 parameter in each group, `base` says what the other parameters were meanwhile (null: they were all

@@ -1,4 +1,4 @@
-"""How results appear where `storage.results` says: whole, or not at all.
+"""Publication of results in the places that `storage.results` names: whole, or not at all.
 
 OUT/spark.log                 what Spark said the last time
 """
@@ -100,7 +100,7 @@ class Results:
                 shutil.rmtree(old, ignore_errors=True)
 
     def _is_without(self, run: "Run") -> bool:
-        """Whether a run is not published: it may be, when Ctrl+C comes right after."""
+        """Return whether a run is not published; it may be, when Ctrl+C comes right after."""
         kept = self._manifest().values()
         return all(self.out / one["directory"] != run.directory for one in kept)
 

@@ -1,4 +1,4 @@
-"""When each job runs: as soon as what it reads is there, one at a time or side by side.
+"""Schedule of the jobs: each runs once its inputs are there, one at a time or side by side.
 
 A small job leaves most of a computer idle: while one of its steps is planned, nothing is worked on.
 So small ones run side by side, each in a thread. Of large ones, each wants all the memory.

@@ -81,7 +81,7 @@ STARTING: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Where a job runs: a Spark master, and the memory of driver and of each executor.
+    """Cluster that a job runs on: a Spark master, and the memory of driver and of each executor.
 
     Raises:
         PipelineError: there is no such master, or not so much memory.
@@ -145,7 +145,7 @@ def session(
 
 
 def is_short(input_bytes: int) -> bool:
-    """Whether an input is so small that starting, planning and compiling is what takes time."""
+    """Return whether an input is so small that starting, planning and compiling take most time."""
     return input_bytes < SHORT_BYTES
 
 

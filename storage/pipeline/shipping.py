@@ -1,4 +1,4 @@
-"""What executors on other computers need: our packages as one zip, and what these import."""
+"""Code for executors on other computers: our packages as one zip, and what these import."""
 
 import threading
 from importlib.util import find_spec

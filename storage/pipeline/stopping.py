@@ -30,7 +30,7 @@ class Stopped(PipelineError):  # noqa: N818  # no error
 
 
 class Stop:
-    """Whether the person has stopped us."""
+    """Flag that is true once the person has stopped us."""
 
     def __init__(self) -> None:
         self._heard = False

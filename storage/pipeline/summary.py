@@ -1,4 +1,4 @@
-"""What jobs found, as tables on the terminal."""
+"""Results of jobs, as tables on the terminal."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""What is wrong with the nodes' protocol logs: rows that are gone, times and orders that cannot be.
+"""Faults in the nodes' protocol logs: rows that are gone, impossible times and orders.
 
 A log has a row for nearly each bit of a history, and sorting or joining that many costs more than
 all the rest. So each rule first reduces them, by groups of small numbers, to the few rows that can

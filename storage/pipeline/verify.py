@@ -1,4 +1,4 @@
-"""Whether rows of a history are what their author signed: the part of the pipeline in Python.
+"""Check that rows of a history are what their author signed: the pipeline's part in Python.
 
 Rules:
 1. It imports what every computer of a cluster has: pyarrow, protobuf, cryptography, and of ours

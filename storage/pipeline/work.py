@@ -1,4 +1,4 @@
-"""What a job is given: a session, its inputs, and the run to write into."""
+"""Arguments of a job: a session, its inputs, and the run to write into."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

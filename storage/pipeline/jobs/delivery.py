@@ -1,4 +1,4 @@
-"""How messages got around: latency, convergence, redundancy, repair, filters, reconciliation.
+"""Delivery of messages: latency, convergence, redundancy, repair, filters, reconciliation.
 
 Tables: `members`, `facts`, `messages`, `sessions`, and the small ones that the report draws from:
 `latency`, `latency_counts`, `channels`, `spans`, `offsets`, `repair_load`, `marks`, `matrix`.

@@ -1,4 +1,4 @@
-"""What the nodes of a channel note in their logs, as columns of numbers."""
+"""Log rows of the nodes of a channel, as columns of numbers."""
 
 from dataclasses import dataclass, fields
 from typing import Any, Final

@@ -29,7 +29,7 @@ TRIES: Final = 100
 
 @dataclass(slots=True)
 class Truth:
-    """What was planted; ids are hex, lists in the order of `storage.pipeline.jobs.audit`."""
+    """The planted faults; ids are hex, lists in the order of `storage.pipeline.jobs.audit`."""
 
     equivocations: list[Any] = field(default_factory=list)
     """(author, log, seq)"""

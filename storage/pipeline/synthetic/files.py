@@ -73,7 +73,7 @@ def _days(times: Rows) -> Iterator[tuple[int, int]]:
 
 
 class HistoryTable:
-    """What the members of a channel hold: one row each, of the same bytes."""
+    """Messages that the members of a channel hold: one row for each holder, of the same bytes."""
 
     def __init__(self, messages: Sequence[StoredMessage], nodes: Sequence[str]) -> None:
         self.messages = messages

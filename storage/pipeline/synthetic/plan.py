@@ -1,4 +1,4 @@
-"""What to make, who takes part, and which message carries which fault."""
+"""Plan of a data set: its size, who takes part, and which message carries which fault."""
 
 import hashlib
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Faults:
-    """How many of each kind are planted."""
+    """Numbers of planted faults, by kind."""
 
     equivocations: int = 5
     unknown_dependencies: int = 30
@@ -90,7 +90,7 @@ class Plan:
 
 
 class Role(IntEnum):
-    """What a message is planted for."""
+    """The fault that a message is planted for, if any."""
 
     HONEST = 0
     EQUIVOCATION = 1

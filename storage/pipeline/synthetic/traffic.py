@@ -44,7 +44,7 @@ Times = NDArray[np.float64]
 
 @dataclass(slots=True)
 class Traffic:
-    """What happened in a channel; matrices of (message, member), see the module docstring."""
+    """Traffic of a channel; matrices of (message, member), see the module docstring."""
 
     plan: ChannelPlan
     messages: list[StoredMessage]
