@@ -1,1 +1,1 @@
-"""What a person sees and types: the screen, line mode, the command line."""
+"""User interface: the screen, line mode, the command line."""

@@ -1,4 +1,4 @@
-"""What is drawn where only ASCII is: a look-alike for every sign of ours, in as many cells."""
+"""ASCII look-alikes for every sign of ours, each in as many cells."""
 
 from typing import Final
 

@@ -1,6 +1,7 @@
-"""What of a conversation somebody has seen, and what came while nobody looked: positions alone.
+"""Read position of a conversation, and messages that came while nobody looked: positions alone.
 
-Rule: one is read up to a place. What comes after it is new, what comes before it came late.
+Rule: a conversation is read up to one position. Messages after it are new; those that arrive
+before it came late.
 """
 
 from collections.abc import Sequence
@@ -26,13 +27,13 @@ class Attention:
 
     @property
     def first_unread(self) -> Position | None:
-        """Where the first message stands that came while nobody looked."""
+        """Position of the first message that came while nobody looked."""
         waiting = [one for one in (self._earlier_from, self._new_from) if one is not None]
         return min(waiting, default=None)
 
     @property
     def read_to(self) -> Position | None:
-        """Where the last message stands that somebody saw; None if nobody has seen any."""
+        """Position of the last message somebody saw; None if nobody has seen any."""
         return self._newest if self.watched else self._read_to
 
     def new_at(self, position: Position) -> int:

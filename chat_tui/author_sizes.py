@@ -1,6 +1,6 @@
-"""What each author takes on this disk, for the screens; who takes very much is asked about once.
+"""Disk space of each author, for the screens; asks once about authors who take very much.
 
-Nothing is refused by itself: who came first would decide who has what.
+Nothing is refused automatically: the order of arrival would then decide who stores what.
 """
 
 import asyncio

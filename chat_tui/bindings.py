@@ -35,12 +35,12 @@ class Key:
 
     @property
     def moments(self) -> frozenset[str]:
-        """Who may have the keys when it is heard."""
+        """The parts of the screen in focus while this key is heard (see `key_places`)."""
         return self.place.moments | (frozenset() if self.also is None else self.also.moments)
 
     @property
     def short_label(self) -> str:
-        """What it does, without the place: for lists of the keys of one place."""
+        """Label without the place: for lists of the keys of one place."""
         return self.label if self.place.is_of_chat else self.label.partition(": ")[2]
 
 

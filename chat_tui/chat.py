@@ -1,4 +1,4 @@
-"""What every face of the chat (screen, line mode, control socket) may ask of the running chat.
+"""Interface of the running chat for every face: screen, line mode, control socket.
 
 `chat_tui.client.Client` is the live one. Reading goes through `sync.view`; these are the acts.
 """
@@ -17,7 +17,7 @@ class Chat(Protocol):
 
     @property
     def settings(self) -> Preferences:
-        """What the person has set, and may change while it runs."""
+        """Settings of the person, which may change while it runs."""
 
     @property
     def history(self) -> History:
@@ -25,7 +25,7 @@ class Chat(Protocol):
 
     @property
     def inspection(self) -> Inspection:
-        """What an engineer may ask: frames, a test of the filter, recordings."""
+        """Inspection for engineers: frames, a test of the filter, recordings."""
 
     def snapshot(self) -> Snapshot:
         """Return what is true now; cheap enough for once a second."""
@@ -72,7 +72,7 @@ class Chat(Protocol):
 
     @property
     def typing_notices(self) -> bool:
-        """Whether the others see that the person is typing."""
+        """True if the others see that the person is typing."""
 
     async def set_typing_notices(self, *, on: bool) -> None:
         """Let the others see, or not see, that the person is typing; remembered.

@@ -122,9 +122,9 @@ def _set_aside(question: ClockQuestion) -> str:
 
 
 class ClockNews:
-    """What is to be said of clocks as it happens.
+    """Sentences about clock changes as they happen.
 
-    What the person did has said itself what it does, and who `sees_question` is not told of it.
+    The person's own answers are not repeated here, nor is the question with `sees_question`.
     """
 
     def __init__(self, before: ClockInfo, *, sees_question: bool) -> None:

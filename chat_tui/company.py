@@ -1,6 +1,6 @@
-"""Who was here, from one look to the next: nobody yet, cut off since when, back with whom.
+"""Presence of others over time: nobody yet, cut off since when, back with whom.
 
-A snapshot only says who is here now; what this adds, it has seen itself.
+A snapshot only says who is here now; the rest comes from comparing one snapshot with the next.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ NOBODY: Final = "Nobody yet. Ask somebody to start it too; /doctor tests, {demo}
 
 @dataclass(slots=True)
 class Seen:
-    """What was seen of one channel."""
+    """Presence of others in one channel, as last seen."""
 
     alone_since: Nanos | None
     met: bool = False

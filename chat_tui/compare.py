@@ -1,7 +1,7 @@
-"""What two people compare to be sure of each other's keys: words, a number, and its QR code.
+"""Values two people compare to verify each other's keys: words, a number, and its QR code.
 
-All three come from both keys, in either order: both people see the same. Whoever stands between
-them has other keys, and so they see different ones.
+All three come from both keys, in either order: both people see the same. A man in the middle has
+other keys, and so they see different ones.
 """
 
 from chat_tui.qr import ascii_blocks, half_blocks

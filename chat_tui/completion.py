@@ -1,4 +1,4 @@
-"""What Tab makes of a word that is not a name: emoji, and the words that commands take."""
+"""Tab completion of words that are not names: emoji, and the words that commands take."""
 
 from chat_tui.emoji import named
 from chat_tui.settings.schema import BY_NAME, SETTINGS, THEME

@@ -1,4 +1,4 @@
-"""Where the person writes: Enter sends, pasting never does.
+"""The input area: Enter sends, pasting never does.
 
 Many terminals send the same byte for Enter, Shift+Enter and Alt+Enter, so a newline has two ways
 that work everywhere: Ctrl+J, and Enter after a backslash at the end of the line.
@@ -36,7 +36,7 @@ PLACEHOLDER_SHORT: Final = "Enter sends, Ctrl+J new line, / a command"
 
 
 class InputHistory:
-    """What was sent before, newest last, and the draft that stepping back has left."""
+    """Texts sent before, newest last, and the draft kept while stepping back."""
 
     def __init__(self) -> None:
         self._sent: list[str] = []
@@ -89,7 +89,7 @@ def completions(before: str, vocabulary: Sequence[str]) -> list[str]:
 
 
 class Writing(NamedTuple):
-    """What lies before a person in one channel."""
+    """Input state of one channel: the texts sent there and the unsent draft."""
 
     history: InputHistory
     begun: str

@@ -1,4 +1,4 @@
-"""Who signed what cannot be true beside another entry: kept, and put into words."""
+"""Contradictory entries signed by one author: kept, and put into words."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ MEANING: Final = "a profile that was copied, or restored from a backup; or someb
 
 
 class Contradictions:
-    """What is known of it: from the disk at the start, and from then on as it comes."""
+    """The known contradictions: from the disk at the start, then as they are found."""
 
     def __init__(self) -> None:
         self.found: tuple[ContradictionInfo, ...] = ()

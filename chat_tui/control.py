@@ -88,7 +88,7 @@ async def answer(client: Client, request: Json) -> AsyncGenerator[Json, None]:
 
 
 def is_text(text: str) -> bool:
-    """Whether a text can be written in UTF-8: halves of surrogate pairs cannot."""
+    """Return whether a text can be written in UTF-8: halves of surrogate pairs cannot."""
     return not SURROGATE.search(text)
 
 

@@ -159,7 +159,7 @@ class DebugPane(Vertical):
 
     @property
     def keys_here(self) -> bool:
-        """Whether the keys go to this pane."""
+        """True if this pane has the keys."""
         return self.has_focus_within
 
     # -- drawing ------------------------------------------------------------------------------

@@ -208,7 +208,7 @@ class Doctor:
         return Finding(what, "can be used")
 
     async def _announcement(self) -> Finding:
-        """What one instance announces, another one on the same computer hears."""
+        """Test whether one instance hears what another one on the same computer announces."""
         what = "announcement heard back"
         addresses = self._addresses()
         if not addresses:
@@ -364,7 +364,7 @@ def _share(probe: socket.socket) -> None:
 
 
 async def _connects(address: str, port: int) -> bool:
-    """Whether a connection to that port of ours is accepted."""
+    """Return whether a connection to that port of ours is accepted."""
     try:
         async with asyncio.timeout(CONNECT_WITHIN):
             _, writer = await asyncio.open_connection(address, port, local_addr=(address, 0))
@@ -377,7 +377,7 @@ async def _connects(address: str, port: int) -> bool:
 
 
 async def _hears_itself(addresses: list[str]) -> bool:
-    """Whether one announcer is heard by another within the time."""
+    """Return whether one announcer is heard by another within the time."""
     heard = asyncio.Event()
     wanted = draw(8).hex()
 

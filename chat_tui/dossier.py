@@ -1,4 +1,4 @@
-"""What is known of one person, and what warns of a changed key: functions of a snapshot."""
+"""Facts known of one person, and warnings of changed keys: functions of a snapshot."""
 
 from chat_tui import contradictions, reports
 from chat_tui.text import clean_nick, clean_text, count, size

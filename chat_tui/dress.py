@@ -1,4 +1,4 @@
-"""How our screens dress: the theme and the keys a person chose, or the terminal's own colours."""
+"""Appearance of our screens: the chosen theme and keys, or the terminal's own colours."""
 
 import os
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""How line mode says things: as sentences for people, or as one JSON object a line."""
+"""Output of line mode: sentences for people, or one JSON object a line."""
 
 import shutil
 import sys
@@ -45,7 +45,7 @@ TOLD_MAX: Final = 1_000
 
 
 class Face(Protocol):
-    """How line mode says things; it only writes, and `LineMode` flushes."""
+    """Output format of line mode; it only writes, and `LineMode` flushes."""
 
     def ready(self, channel: ChannelId) -> None:
         """The chat runs."""
@@ -57,7 +57,7 @@ class Face(Protocol):
         """Something happened."""
 
     def now_in(self, channel: ChannelId) -> None:
-        """What is typed goes to this channel from now on."""
+        """Say that input goes to this channel from now on."""
 
     def result(self, command: str, result: Result) -> None:
         """A /command did this."""

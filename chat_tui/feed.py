@@ -45,7 +45,7 @@ EVENTS_MAX: Final = 5_000
 
 @dataclass(slots=True)
 class News:
-    """What came since the last paint."""
+    """Changes and notices since the last paint."""
 
     changes: list[Change] = field(default_factory=list)
     """Of the rows of the conversation that is shown."""

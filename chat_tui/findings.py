@@ -1,4 +1,4 @@
-"""What a test of the doctor found, as words and as JSON."""
+"""Findings of the doctor's tests, as words and as JSON."""
 
 from dataclasses import asdict, dataclass
 
@@ -7,9 +7,9 @@ OK, WARN, FAIL = "ok", "warn", "FAIL"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one test found; `fix` is empty where all is well.
+    """Result of one test; `fix` is empty where all is well.
 
-    A warning is about what the chat can do without.
+    A warning concerns something the chat can do without.
     """
 
     what: str
@@ -19,7 +19,7 @@ class Finding:
 
     @property
     def level(self) -> str:
-        """How bad it is, in a word."""
+        """Severity in a word: ok, warn or FAIL."""
         if not self.fix:
             return OK
         return WARN if self.warning else FAIL

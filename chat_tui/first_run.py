@@ -26,7 +26,7 @@ KEYS: Final = "Enter starts, Tab goes to the next field, {close} leaves"
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What somebody decided at the first run; no `invite` means the open lobby."""
+    """Answers given at the first run; no `invite` means the open lobby."""
 
     name: str
     invite: str

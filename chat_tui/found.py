@@ -1,4 +1,4 @@
-"""What a command about reading found: shown as a place, hits or a list; printed in line mode."""
+"""Results of commands about reading: a place, hits or a list; printed in line mode."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -64,7 +64,7 @@ class Acted:
 
 @dataclass(frozen=True, slots=True)
 class Holes:
-    """What is known of missing messages is wanted: those before a message, or all that are."""
+    """A request for what is known of missing messages: those before one message, or all."""
 
     after_gap: MessageId | None = None
 

@@ -1,4 +1,4 @@
-"""What is done with the lines that stand for missing messages: say them, ask, open, hide."""
+"""Actions on the lines that stand for missing messages: explain, ask again, open, hide."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final

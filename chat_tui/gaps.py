@@ -1,6 +1,6 @@
-"""What the lines say that stand where a message is missing: what, and what happens next.
+"""Texts of the lines that stand for missing messages: what is missing, and what happens next.
 
-A snapshot knows what is asked for now; what was known of a message that is lost since is kept here.
+A snapshot has only the requests of now; what was known of messages lost since is kept here.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""How often Python looks for garbage in cycles, which holds the whole program up."""
+"""Tunes the cyclic garbage collector, whose full passes stall the event loop."""
 
 import gc
 from typing import Final

@@ -37,7 +37,7 @@ LINE_LIMIT: Final = 64 * 1024 * 1024
 
 @dataclass(slots=True)
 class Matches:
-    """What was found, newest first, in how many messages, and why it ended early (if it did)."""
+    """Matches, newest first, the number of messages read, and why it ended early (if it did)."""
 
     lines: list[Line] = field(default_factory=list)
     read: int = 0

@@ -1,4 +1,4 @@
-"""Which row stands at which line: heights kept in chunks with their sums.
+"""Index from lines to rows: row heights kept in chunks with their sums.
 
 Changing, inserting, removing and finding a row cost the same near the top as near the bottom, so
 messages that arrive late, in the middle, are no special case.

@@ -1,4 +1,4 @@
-"""What stands out in a painted line, laid over it; its text and width stay as they are."""
+"""Highlighting of spans in a painted line; its text and width stay as they are."""
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise

@@ -14,7 +14,7 @@ SIGNS_SHOWN: Final = 24
 
 
 class HitWalk:
-    """Where in the hits of a search somebody is."""
+    """Position of the reader among the hits of a search."""
 
     def __init__(self, hits: Hits) -> None:
         self._hits = hits

@@ -1,8 +1,8 @@
-"""What the person submitted, run in order: a line never overtakes the command before it.
+"""Submitted input, run in order: a line never overtakes the command before it.
 
 Rules:
-1. Nothing runs before the engine does, and nothing typed is lost where the engine cannot.
-2. What the disk refuses to keep waits here, in order, until it takes it; commands go on meanwhile.
+1. Nothing runs before the engine does, and nothing typed is lost if the engine cannot run.
+2. Lines the disk refuses wait here, in order, until it takes them; commands go on meanwhile.
 3. A line goes to the channel in which it was written, whichever is open when its turn comes; only
    what was typed after a command that opens another goes there.
 """
@@ -34,7 +34,7 @@ class Inputs:
 
     @property
     def held(self) -> int:
-        """How many lines wait for the disk."""
+        """Number of lines that wait for the disk."""
         return len(self._held)
 
     def put(self, text: str, channel: ChannelId | None) -> None:

@@ -1,4 +1,4 @@
-"""What keys are called, on keyboards and in files, and which of them can be used where.
+"""Names of keys, on keyboards and in files, and which of them can be used where.
 
 A key can be used only if every common terminal really sends it, and if nothing that has the keys
 there needs it (see `undeliverable`).

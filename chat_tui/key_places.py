@@ -1,7 +1,7 @@
-"""Where keys are heard: the places of the table of keys, and which of them meet.
+"""Places where keys are heard, for the table of keys, and which of them meet.
 
 Rules:
-1. A moment is somebody who may have the keys; two places meet where they share one.
+1. A moment is a part of the screen that may have the keys; two places meet where they share one.
 2. Where something is written, letters and signs are text, and no key of ours.
 """
 
@@ -10,7 +10,7 @@ from typing import Final
 
 
 class Place(Enum):
-    """Where a key is heard; the value says so, for the help and for sentences."""
+    """Place where a key is heard; the value names it, for the help and for sentences."""
 
     EVERYWHERE = "everywhere"
     CHAT = "outside the protocol's pane"
@@ -27,12 +27,12 @@ class Place(Enum):
 
     @property
     def moments(self) -> frozenset[str]:
-        """Who may have the keys when one of this place is heard."""
+        """The parts of the screen in focus while keys of this place are heard."""
         return MOMENTS[self]
 
     @property
     def is_of_chat(self) -> bool:
-        """Whether it is heard while somebody writes or reads: its keys are those of the chat."""
+        """True if it is heard while somebody writes or reads: its keys are those of the chat."""
         return "input" in self.moments
 
 

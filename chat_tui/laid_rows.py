@@ -20,7 +20,7 @@ LAID_KEPT: Final = 1024
 
 
 class Place(NamedTuple):
-    """Where the reader is: the top line of the screen, told by what stands there."""
+    """Scroll position of the reader: the message and its line at the top of the screen."""
 
     message_id: MessageId
     line: int

@@ -44,7 +44,7 @@ PLAIN: Final = Style.null()
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What rows are laid out for: the cells of a line, and the character set."""
+    """Layout parameters of rows: the cells of a line, the character set and the taste."""
 
     width: int
     glyphs: Glyphs
@@ -52,7 +52,7 @@ class Shape:
 
     @property
     def stacked(self) -> bool:
-        """Whether names stand on lines of their own."""
+        """True if names stand on lines of their own."""
         return self.width < STACKED_BELOW
 
     @property
@@ -181,12 +181,12 @@ def _separators(row: Row, shape: Shape, style: StyleOf) -> list[Strip]:
 
 
 def _day(row: Row, taste: Taste) -> bool:
-    """Whether the date stands above a row."""
+    """Return whether the date stands above a row."""
     return bool(row.day) and taste.days
 
 
 def _space(row: Row, taste: Taste) -> bool:
-    """Whether an empty line stands above a row: nothing else does, and another author begins."""
+    """Return whether an empty line precedes a row: another author begins, nothing else is there."""
     return taste.cosy and row.begins and not (_day(row, taste) or row.aside or row.new)
 
 

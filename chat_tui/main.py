@@ -447,7 +447,7 @@ NO_SUCH_SYSTEM: Final = (
 
 
 def lacks_unix() -> bool:
-    """Whether this Python lacks what only Unix has; asked before anything needs it."""
+    """Return whether this Python lacks Unix-only modules; asked before anything needs them."""
     try:
         import fcntl  # noqa: F401
         import termios  # noqa: F401

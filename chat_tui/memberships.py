@@ -1,4 +1,4 @@
-"""Which channels a profile is in: on its disk, by name, by invite code."""
+"""Channels of a profile: on its disk, by name, by invite code."""
 
 from collections.abc import Callable, Iterator
 from typing import Final
@@ -31,7 +31,7 @@ class Memberships:
         return iter(tuple(self._ours.values()))
 
     def __contains__(self, channel: ChannelId) -> bool:
-        """Whether we are in a channel."""
+        """Return whether we are in a channel."""
         return channel in self._ours
 
     def __getitem__(self, channel: ChannelId) -> Membership:
@@ -46,7 +46,7 @@ class Memberships:
             self._left[membership.channel] = membership
 
     def has_left(self, channel: ChannelId) -> bool:
-        """Whether we were in a channel and left it."""
+        """Return whether we were in a channel and left it."""
         return channel in self._left
 
     async def leave(self, channel: ChannelId) -> None:
@@ -156,7 +156,7 @@ class Memberships:
 
 
 def is_code(text: str) -> bool:
-    """Whether `text` is meant as an invite code."""
+    """Return whether `text` is meant as an invite code."""
     return text.strip().lower().startswith(invites.PREFIX)
 
 

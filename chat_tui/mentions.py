@@ -1,4 +1,4 @@
-"""Whether a message is addressed to somebody: their name stands in it as a word of its own."""
+"""Mentions: messages that have somebody's name in them as a word of its own."""
 
 import re
 from functools import lru_cache
@@ -7,7 +7,7 @@ from chat_tui.text import clean_nick, same_nick_key
 
 
 def mentions(text: str, nick: str) -> bool:
-    """Whether `text` (clean) has the name, with or without `@`, in any case."""
+    """Return whether `text` (clean) has the name, with or without `@`, in any case."""
     return _pattern(nick).search(same_nick_key(text)) is not None
 
 

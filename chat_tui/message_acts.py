@@ -1,4 +1,4 @@
-"""What is done with one message: it is copied, quoted, its link opened, its place shown."""
+"""Actions on one message: copy it, quote it, open its link, show its place."""
 
 import asyncio
 import sys

@@ -1,4 +1,4 @@
-"""What the widgets tell the application: the whole vocabulary of the screen."""
+"""Messages from the widgets to the application: the whole vocabulary of the screen."""
 
 from dataclasses import dataclass
 

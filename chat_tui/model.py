@@ -76,12 +76,12 @@ class Conversation:
 
     @property
     def first(self) -> Position | None:
-        """Where the first row stands; a page of older messages ends before it."""
+        """Position of the first row; a page of older messages ends before it."""
         return self._positions[0] if self._positions else None
 
     @property
     def last(self) -> Position | None:
-        """Where the last row stands; a page of newer messages begins after it."""
+        """Position of the last row; a page of newer messages begins after it."""
         return self._positions[-1] if self._positions else None
 
     @property
@@ -96,12 +96,12 @@ class Conversation:
 
     @property
     def first_unread(self) -> Position | None:
-        """Where the first message stands that came while nobody looked."""
+        """Position of the first message that came while nobody looked."""
         return self._attention.first_unread or self._parked.first_unseen
 
     @property
     def read_to(self) -> Position | None:
-        """Where the last message stands that somebody saw; None if nobody has seen any."""
+        """Position of the last message somebody saw; None if nobody has seen any."""
         return self._attention.read_to
 
     def index_of(self, message_id: MessageId) -> int | None:
@@ -110,7 +110,7 @@ class Conversation:
         return None if position is None else bisect_left(self._positions, position)
 
     def covers(self, position: Position) -> bool:
-        """Whether what stands at a place, and next to it, is in memory."""
+        """Return whether a position and its neighbours are in memory."""
         if self.first is None or self.last is None:
             return False
         above = self.has_older and position < self.first
@@ -312,7 +312,7 @@ class Conversation:
         return self._forget(0, len(self.rows)) if self.rows else []
 
     def _is_delivered(self, line: Line) -> bool:
-        """Whether a line has a row that does not wait for its time."""
+        """Return whether a line has a row that does not wait for its time."""
         index = self.index_of(line.message_id)
         return index is not None and not self.rows[index].line.parked
 
@@ -335,7 +335,7 @@ class Conversation:
         return changes + self._redecorate([index for index in indexes if index is not None])
 
     def _fits(self, position: Position) -> bool:
-        """Whether a row here leaves the window without holes."""
+        """Return whether a row at `position` leaves the window without holes."""
         return self.covers(position) if self._positions else not self.has_older
 
     def _updated(self, page: Sequence[Line]) -> list[Line]:

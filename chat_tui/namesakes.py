@@ -70,7 +70,7 @@ def look_alike_key(nick: str) -> str:
 
 
 class Names:
-    """Who goes by which names, as far as was heard in this run."""
+    """Names heard in this run with their first key, and which of them several keys share."""
 
     def __init__(self) -> None:
         self._first: dict[str, PeerId] = {}

@@ -1,4 +1,4 @@
-"""Which message raises what: the bell, a notice on the desktop, the count in the title.
+"""Alerts raised by messages: the bell, a notice on the desktop, the count in the title.
 
 Rules:
 1. Own messages raise nothing, nor do those of the channel that is being looked at.
@@ -28,7 +28,7 @@ DAY_MINUTES: Final = 24 * 60
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What the person wants to be told of, and how; see the settings of the same names."""
+    """Alert preferences of the person; see the settings of the same names."""
 
     alerts: str = "mentions"
     bell: bool = True
@@ -39,7 +39,7 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class Raised:
-    """What a message raises."""
+    """Alerts that one message raises."""
 
     bell: bool = False
     notice: str = ""
@@ -50,7 +50,7 @@ NOTHING: Final = Raised()
 
 
 class Alerts:
-    """What nobody has looked at yet, and when the bell rang last."""
+    """Counts of unseen messages by channel, and when the bell rang last."""
 
     def __init__(self) -> None:
         self._unseen: dict[ChannelId, int] = {}
@@ -58,7 +58,7 @@ class Alerts:
 
     @property
     def unseen(self) -> int:
-        """How many messages came while nobody looked at their channel."""
+        """Number of messages that came while nobody looked at their channel."""
         return sum(self._unseen.values())
 
     def look(self, channel: ChannelId | None) -> None:
@@ -96,13 +96,13 @@ class Alerts:
 
 
 def mentions(text: str, nick: str) -> bool:
-    """Whether a text has somebody's name in it, as a word of its own, with or without an @."""
+    """Return whether a text has somebody's name as a word of its own, with or without an @."""
     name = re.escape(clean_nick(nick).casefold())
     return re.search(rf"(?<!\w){name}(?!\w)", text.casefold()) is not None
 
 
 def is_quiet(hours: tuple[int, int] | None, minute: int) -> bool:
-    """Whether a minute of the day lies in `hours`, which may go over midnight."""
+    """Return whether a minute of the day lies in `hours`, which may go over midnight."""
     if hours is None:
         return False
     begin, end = hours

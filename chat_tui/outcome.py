@@ -1,4 +1,4 @@
-"""What came of a simulated run, as text for people and as a JSON object."""
+"""Result of a simulated run, as text for people and as a JSON object."""
 
 from collections.abc import Mapping
 from dataclasses import asdict

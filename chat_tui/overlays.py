@@ -1,6 +1,6 @@
-"""What opens over the chat and closes with Esc: help, people, doctor, settings, lists, the demo.
+"""Screens over the chat, closed with Esc: help, people, doctor, settings, lists, the demo.
 
-Each screen is imported when it is opened: a start paints first.
+Each screen is imported when it is opened, so that a start paints sooner.
 """
 
 from collections.abc import Callable, Sequence
@@ -43,9 +43,9 @@ class Overlays(Dressed[None]):
         self._glyphs = applied.glyphs_of(chat.settings, glyphs)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Whether a key means something now: what a key opened, it closes, and not opens again.
+        """Return whether an action applies now: the key that opened a screen closes it.
 
-        A key that goes before those of screens is asked for here first.
+        Keys with priority over those of screens are checked here first.
         """
         if action == getattr(self.screen, "OPENED_BY", ""):
             return False

@@ -7,7 +7,7 @@ from chat_tui.layout import Laid
 
 
 class Part(Enum):
-    """What of a row a reader can stand on."""
+    """Part of a row that a reader can stand on."""
 
     TEXT = "text"
     GAP = "gap"
@@ -32,7 +32,7 @@ class Painted:
 
     @property
     def part(self) -> Part:
-        """What of the row it belongs to; the gap above a message stands right above it."""
+        """Part of the row this line belongs to; a gap's line stands right above the message."""
         if self.line >= len(self.laid.strips):
             return Part.TAIL
         is_gap = self.laid.row.gap and self.line == self.laid.text_at - 1

@@ -1,4 +1,4 @@
-"""What the panels around the conversation say, as styled text: pure functions of a snapshot.
+"""Styled texts of the panels around the conversation: pure functions of a snapshot.
 
 Names in it are peers' text, so nothing here is ever parsed as markup.
 """

@@ -38,7 +38,7 @@ class ParkedLines:
 
     @property
     def first_unseen(self) -> Position | None:
-        """Where the first of these stands."""
+        """Position of the first line of others that came while nobody looked; None without one."""
         return min(self._unseen.values(), default=None)
 
     def put(self, lines: Iterable[Line], *, seen: bool) -> None:

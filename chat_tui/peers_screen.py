@@ -90,7 +90,7 @@ class PeersScreen(ModalScreen[ChannelId | None]):
 
     @property
     def chosen(self) -> PeerInfo | None:
-        """Who the cursor is on: it stays on them, whoever comes or goes."""
+        """Peer under the cursor, which stays on them, whoever comes or goes."""
         peers = here_first(self._chat.snapshot())
         return peers[self._cursor(peers)] if peers else None
 
@@ -232,7 +232,7 @@ class VerifyScreen(ModalScreen[str | None]):
         self._chat, self._peer, self._glyphs = chat, peer, glyphs
 
     def compose(self) -> ComposeResult:
-        """What to compare and the three answers."""
+        """Lay out what to compare, and the three answers."""
         name, keys = clean_nick(self._peer.nick), keys_of(self)
         with VerticalScroll(id="verify", can_focus=False) as frame:
             frame.border_title = f" {name}: compare these in person or by phone "

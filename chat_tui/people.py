@@ -1,4 +1,4 @@
-"""What the live chat knows and decides about people: kept on the disk, carried out by the node."""
+"""People in the live chat: facts and decisions, kept on the disk, carried out by the node."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -256,7 +256,7 @@ class People:
             raise LocalError(f"Not sent. {warning_sentence(warning)}")
 
     def may_write(self, channel: ChannelId) -> bool:
-        """Whether `refuse_writing` has nothing against it."""
+        """Return whether writing is allowed, so that `refuse_writing` raises nothing."""
         direct = self._memberships[channel].direct if channel in self._memberships else None
         return direct is None or (
             not self.book.is_blocked(direct) and self.book.warning_about(direct) is None

@@ -24,7 +24,7 @@ class Picked:
 
     @property
     def begun(self) -> bool:
-        """Whether the button went down on text, and is not up yet."""
+        """True from when the button goes down on text until it is up."""
         return self._pressed is not None
 
     def press(self, spot: Spot | None) -> None:

@@ -1,4 +1,4 @@
-"""What the protocol is doing, in sections of rows: pure functions of a snapshot.
+"""State of the protocol, in sections of rows: pure functions of a snapshot.
 
 The debug pane draws them with marks and bars; line mode says the same rows in words alone.
 """
@@ -361,7 +361,7 @@ def steps(snapshot: Snapshot, words: Sequence[str] = ()) -> Section:
 
 
 def has_all(text: str, words: Sequence[str]) -> bool:
-    """Whether all of `words` are in `text`, in any case."""
+    """Return whether all of `words` are in `text`, in any case."""
     folded = text.casefold()
     return all(word in folded for word in words)
 

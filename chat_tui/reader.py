@@ -154,7 +154,7 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
 
     @property
     def on_gap(self) -> bool:
-        """Whether the cursor is on a line that stands for missing messages."""
+        """True if the cursor is on a line that stands for missing messages."""
         return self.cursor is not None and self.part is not Part.TEXT
 
     @property
@@ -372,7 +372,7 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
             self.refresh()
 
     def on_mouse_up(self, _event: MouseUp) -> None:
-        """What is picked now stays."""
+        """End picking; what is picked now stays."""
         self._picked.press(None)
 
     def on_click(self, event: Click) -> None:

@@ -1,4 +1,4 @@
-"""What a reader does: select, copy, quote, open links, search, and go to a place.
+"""Reading of the conversation: select, copy, quote, open links, search, and go to a place.
 
 The column of the conversation, its status and its composer; commands and keys end up in the same
 methods here. What takes time runs in a worker: nothing waits for the disk.
@@ -171,7 +171,7 @@ class Reading(Vertical):
     # -- keys ---------------------------------------------------------------------------------
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Whether a key means something here now: letters do while the transcript has the keys."""
+        """Return whether an action applies now: letters do while the transcript has the keys."""
         del parameters
         if action in gap_acts.ACTIONS and not self.transcript.on_gap:
             return False

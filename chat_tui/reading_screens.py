@@ -1,6 +1,6 @@
-"""What opens over the conversation while reading: a list, a link, text without boxes.
+"""Screens over the conversation while reading: a list, a link, text without boxes.
 
-Text of peers becomes `Content`, never markup; every screen says how it is left.
+Text of peers becomes `Content`, never markup; every screen names the key that closes it.
 """
 
 from collections.abc import Callable, Sequence

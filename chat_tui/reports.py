@@ -1,6 +1,6 @@
-"""What is going on, in sentences for people: pure functions of a snapshot.
+"""Sentences for people about the state of the chat: pure functions of a snapshot.
 
-The screen, the line mode and the /commands all say it with these words.
+The screen, the line mode and the /commands all use these words.
 """
 
 from collections.abc import Callable, Sequence
@@ -223,7 +223,7 @@ def _about_loading(snapshot: Snapshot, info: ChannelInfo) -> str:
 
 
 def _all_came(snapshot: Snapshot, info: ChannelInfo) -> bool:
-    """Whether the newest session has brought all that we lacked."""
+    """Return whether the newest session has brought all that we lacked."""
     last = next((one for one in snapshot.sessions if one.channel == info.channel), None)
     return last is not None and 0 < last.need <= last.got
 

@@ -31,12 +31,12 @@ class Row:
 
     @property
     def dim(self) -> bool:
-        """Whether the message is shown before it is delivered."""
+        """True if the message is shown before it is delivered."""
         return self.line.loading or self.line.parked
 
     @property
     def gap(self) -> bool:
-        """Whether it is said that a message before this one could not be found."""
+        """True if a line says that a message before this one could not be found."""
         return self.line.after_gap and not self.gap_hidden
 
 

@@ -1,4 +1,4 @@
-"""Where the characters of a message stand in the lines it was laid out in."""
+"""Positions of a message's characters in the lines it was laid out in."""
 
 from dataclasses import dataclass
 

@@ -1,9 +1,9 @@
-"""What the line above the input says, and what waits: answers come before news.
+"""Notices of the line above the input, and those that wait: answers come before news.
 
 Rules:
 1. An answer to what the person just did is said at once, and for its whole time.
 2. News waits for it, and for other news; what an answer interrupts is said again after it.
-3. What went wrong stands until the person acts, whatever is said for a while in its place.
+3. An error stays until the person acts; notices shown for a while may take its place meanwhile.
 """
 
 from collections import deque
@@ -26,12 +26,12 @@ class Saying:
 
     @property
     def now(self) -> Notice | None:
-        """What is said now; None leaves the line to what happens."""
+        """Notice shown now; None leaves the line to the status sentence."""
         return self._said or self._wrong
 
     @property
     def for_a_while(self) -> Notice | None:
-        """What is said for a time only."""
+        """Notice shown for a limited time only."""
         return self._said
 
     def answer(self, notice: Notice) -> None:

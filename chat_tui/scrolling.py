@@ -1,4 +1,4 @@
-"""What opens over the chat: the keys that such texts and lists share, and texts that scroll."""
+"""Base of screens over the chat: the keys shared by texts and lists, and texts that scroll."""
 
 from typing import ClassVar, Final
 

@@ -1,4 +1,4 @@
-"""Where words to search for are written: a line under the conversation, made when first wanted."""
+"""Input of search words: a line under the conversation, made when first wanted."""
 
 from typing import TYPE_CHECKING, Final
 
@@ -19,7 +19,7 @@ class SearchInput:
 
     @property
     def is_open(self) -> bool:
-        """Whether words are asked for."""
+        """True if the search line is open."""
         return self._line is not None and self._line.display
 
     async def open(self) -> None:

@@ -1,4 +1,4 @@
-"""Where the words of a search are written."""
+"""Input line for the words of a search."""
 
 from textual import on
 from textual.widgets import Input

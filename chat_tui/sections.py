@@ -1,4 +1,4 @@
-"""What the parts of the debug pane are made of, for the screen and for line mode."""
+"""Building blocks of the debug pane, for the screen and for line mode."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from sync.sds.message import Delivery
 
 @dataclass(frozen=True, slots=True)
 class Detail:
-    """What opens when a row is opened: one plain sentence, then the formula with its values."""
+    """Details of an opened row: one plain sentence, then the formula with its values."""
 
     title: str
     plain: str

@@ -1,7 +1,7 @@
-"""What was read stays read over restarts, what was not stays unread, what was hidden hidden.
+"""Read marks and hidden gap lines of the channels, kept over restarts.
 
-A mark is where a channel was read to. Marks are written some seconds after they moved, and at the
-end; whoever is cut off finds a few messages new that were not.
+A mark is the position up to which a channel was read. Marks are written some seconds after they
+moved, and at the end; after a crash a few messages that were read may be unread again.
 """
 
 import asyncio
@@ -97,7 +97,7 @@ class Seen:
         return lines
 
     def is_due(self, now: Nanos) -> bool:
-        """Whether the marks should be written again, if they moved."""
+        """Return whether the marks should be written again, if they moved."""
         if now < self._next or not self._resumed:
             return False
         self._next = now + SAVE_EVERY

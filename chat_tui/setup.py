@@ -1,4 +1,4 @@
-"""What a start decided before the chat opens: whose profile, which channel, how to be reached."""
+"""Choices of a start, made before the chat opens: profile, channel, and how to be reached."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +10,7 @@ from sync.net.options import Options
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What the command line, or the first run's questions, decided."""
+    """Choices made on the command line, or in the first run's questions."""
 
     data_dir: Path
     profile: str = "default"
@@ -28,12 +28,12 @@ class Setup:
 
     @property
     def directory(self) -> Path:
-        """Where the profile is kept."""
+        """Directory of the profile."""
         return self.data_dir / self.profile
 
     @property
     def exists(self) -> bool:
-        """Whether the profile has been used before."""
+        """True if the profile has been used before."""
         return (self.directory / "identity").exists()
 
 

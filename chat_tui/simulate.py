@@ -28,7 +28,7 @@ PATIENCE_S: Final = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What the command line asks for; each field is the option of its name, in its unit.
+    """Options of the command line; each field is the option of its name, in its unit.
 
     `loss`, `duplicate` and `reorder` are percent of the frames to each receiver; `delay`, `jitter`
     and `every` milliseconds; `partition` and `duration` seconds.
@@ -143,7 +143,7 @@ def simulate(request: Request, echo: Callable[[str], object], *, json_lines: boo
 
 @dataclass(frozen=True, slots=True)
 class _Result:
-    """What came of one run, as text and as JSON."""
+    """Result of one run, as text and as JSON."""
 
     good: bool
     text: str
@@ -177,7 +177,7 @@ def _summary(request: Request, done: int, failed: list[int]) -> str:
 
 
 class _Bar:
-    """How far the runs are, on stderr, once they have taken a while."""
+    """Progress bar of the runs, on stderr, once they have taken a while."""
 
     def __init__(self, runs: int) -> None:
         self._runs = runs

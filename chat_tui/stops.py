@@ -1,4 +1,4 @@
-"""Where a cursor stops in a conversation: at every message, and at every line of a gap."""
+"""Cursor stops in a conversation: every message, and every line of a gap."""
 
 from collections.abc import Sequence
 from typing import TypeAlias
@@ -31,7 +31,7 @@ def below(rows: Sequence[Row], at: Stop, *, has_tail: bool) -> Stop:
 
 
 def is_there(rows: Sequence[Row], index: int | None, part: Part, *, has_tail: bool) -> bool:
-    """Whether a stop still is one; `index` is None where the message is out of memory."""
+    """Return whether a stop still exists; `index` is None where the message is out of memory."""
     if part is Part.TAIL:
         return has_tail
     return part is Part.TEXT or (index is not None and rows[index].gap)

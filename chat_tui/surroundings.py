@@ -1,4 +1,4 @@
-"""What stands around the conversation: header, channels and peers, status, keys, debug pane.
+"""The app frame: header, channels and peers, status line, key hints, debug pane.
 
 Each panel is one cheap widget that is painted again only when its content differs.
 """
@@ -113,7 +113,7 @@ class Header(Horizontal):
 
 
 class Sentence(Panel):
-    """What happens, in as many of its words as there is room for; a notice is said in full."""
+    """Status sentence, cut to the words there is room for; a notice is shown in full."""
 
     def render(self) -> Content:
         """Fit the words only here, where the room is known: whatever stands beside may change."""
@@ -144,7 +144,7 @@ class StatusLine(Horizontal):
         self._draw()
 
     def has_room(self, text: str) -> bool:
-        """Whether all of a notice could be read here."""
+        """Return whether all of a notice fits here."""
         width = self.content_size.width - self._right.size.width - STATUS_PADDING
         return len(wrap(clean_text(text), max(2, width), most=None)) <= NOTICE_LINES
 
@@ -315,12 +315,12 @@ class Surroundings(Vertical):
 
     @property
     def debug_open(self) -> bool:
-        """Whether the protocol's pane is open."""
+        """True if the protocol's pane is open."""
         return self._debug is not None and self._debug.display
 
     @property
     def debug_has_keys(self) -> bool:
-        """Whether the keys go to the protocol's pane."""
+        """True if the protocol's pane has the keys."""
         return self._debug is not None and self._debug.keys_here
 
     async def open_debug(self) -> "DebugPane":

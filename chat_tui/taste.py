@@ -1,4 +1,4 @@
-"""What of the look of a conversation is a matter of taste, taken from the settings."""
+"""Display options of the transcript from the settings: time format, ticks, density, names, days."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -16,7 +16,7 @@ TICK_FOR: Final[Nanos] = 24 * HOUR
 
 @dataclass(frozen=True, slots=True)
 class Taste:
-    """How rows are laid out; the defaults are those of the settings."""
+    """Display options of rows; the defaults are those of the settings."""
 
     nick_cells: int = NICK_WIDTH.default
     cosy: bool = False
@@ -34,7 +34,7 @@ class Taste:
         return f"{twelve_hours(when):>7}" if self.twelve else time_of_day(when)
 
     def ticked(self, line: Line, now: Nanos) -> bool:
-        """Whether a message still says that it was received; any other mark always shows."""
+        """Return whether a message still shows its received tick; any other mark always shows."""
         if line.parked or line.delivery is not Delivery.ACKNOWLEDGED or self.ticks == "always":
             return True
         return self.ticks == "recent" and now - line.created_ns < TICK_FOR

@@ -139,7 +139,7 @@ class Terminal(LinuxDriver):
         self.resume_application_mode()
 
     def _in_background(self) -> bool:
-        """Whether the terminal is somebody else's now: who writes its settings is stopped."""
+        """Return whether another process group has the terminal: setting it would stop us."""
         try:
             owner = os.tcgetpgrp(self.fileno)
         except OSError:  # no terminal, or not ours to be asked

@@ -1,4 +1,4 @@
-"""What peers wrote, made safe and cut to fit the terminal; and times and spans for people.
+"""Text of peers, made safe and cut to fit the terminal; and times and spans for people.
 
 Rules:
 1. Nothing a peer wrote reaches the terminal without `clean_text` or `clean_nick`.

@@ -84,12 +84,12 @@ class Transcript(ScrollView, can_focus=False):
 
     @property
     def laid_out(self) -> int:
-        """How many rows were wrapped so far: the measure of the work done."""
+        """Number of rows wrapped so far: the measure of the work done."""
         return self._laid.laid_out
 
     @property
     def _shape(self) -> Shape | None:
-        """What rows are laid out for; None before the first size is known."""
+        """Shape that rows are laid out for; None before the first size is known."""
         return self._laid.shape
 
     # -- what the application says ------------------------------------------------------------
@@ -288,11 +288,11 @@ class Transcript(ScrollView, can_focus=False):
     # -- what a reader who can select has to say about it --------------------------------------
 
     def _may_follow(self) -> bool:
-        """Whether being at the end means to stay there."""
+        """Return whether a transcript at its end follows new messages."""
         return True
 
     def _is_selected(self, line: Line, part: Part) -> bool:
-        """Whether the cursor is on a part of a row."""
+        """Return whether the cursor is on a part of a row."""
         del line, part
         return False
 

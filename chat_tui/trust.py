@@ -1,13 +1,14 @@
-"""Who is known, by which key, and what the person found out about them: verified, blocked, changed.
+"""Known people: their keys, and whether they are verified, blocked or warned of a changed key.
 
-Pure but for the store, so that a simulation has it too: `TrustStore` keeps it, or nobody does.
+Pure but for the store, so that a simulation has it too: `TrustStore` keeps it, or nothing does.
 
 Rules:
 1. A key is trusted by its owner's own words (`/verify`), never by its name.
-2. A name that a verified key went by, or that one key has had for long at an address, with another
-   key is a warning of that other one, who is new; it stands until it is answered: `/verify`,
-   `/trust` or `/block`. Who was there before is never accused.
-3. Blocking hides and cuts links; what the blocked wrote is kept and passed on, for all to agree.
+2. If a name of a verified key, or one that a key has had for long at an address, comes with another
+   key, a warning is raised about that new key; it stands until it is answered: `/verify`, `/trust`
+   or `/block`. The key that was there before is never accused.
+3. Blocking hides a peer and cuts its links; its messages are kept and passed on, so that all
+   histories agree.
 """
 
 from collections import Counter
@@ -66,7 +67,7 @@ class Person:
 
     @property
     def kept_name(self) -> bool:
-        """Whether it has been theirs for long."""
+        """True if the name has been theirs for long (`HELD_LONG`)."""
         return self.last_seen_ns - self.named_ns >= HELD_LONG
 
 
@@ -112,7 +113,7 @@ class TrustBook:
         self.warnings = standing[-WARNINGS_MAX:]
 
     def _is_older(self, warning: KeyWarning) -> bool:
-        """Whether a warning is of who was there first, as versions before this one raised them."""
+        """Return whether a warning accuses the earlier key, as those of older versions may."""
         accused, known = self.people.get(warning.peer), self.people.get(warning.known)
         if warning.verified or accused is None or known is None:
             return False
@@ -232,7 +233,7 @@ class TrustBook:
     # -- what is thought of whom ---------------------------------------------------------------
 
     def is_blocked(self, peer: PeerId) -> bool:
-        """Whether nothing of `peer` is shown."""
+        """Return whether `peer` is blocked: nothing of theirs is shown."""
         person = self.people.get(peer)
         return person is not None and person.blocked_ns is not None
 

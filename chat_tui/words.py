@@ -58,5 +58,5 @@ def spans(pattern: re.Pattern[str], text: str) -> list[Span]:
 
 
 def is_mentioned(nick: str, text: str) -> bool:
-    """Whether `text` names `nick` as a word of its own."""
+    """Return whether `text` names `nick` as a word of its own."""
     return name_of(nick).search(fold(text)[0]) is not None
