@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -9,9 +10,9 @@ from chat_tui.memberships import Memberships
 from chat_tui.text import clean_nick
 from chat_tui.trust import TrustBook
 from storage.database import Database
-from storage.members import Members
+from storage.members import ONCE_MAX, Members
 from storage.trust import TrustStore
-from sync.errors import ChatError, LocalError, RemoteError
+from sync.errors import ChatError, LocalError, RemoteError, StorageError
 from sync.identity import Identity, short_fingerprint
 from sync.machine import HOUR, ChannelId, Nanos, PeerId
 from sync.net.clock import Clock
@@ -95,9 +96,12 @@ class People:
         self._unsaved: asyncio.Queue[_Met | _Wished | KeyWarning] = asyncio.Queue(UNSAVED_MAX)
 
     async def load(self) -> None:
-        """Know everybody whom the disk knows."""
-        await self._members.forget_strangers(set())
+        """Know everybody whom the disk knows, but for strangers beyond the limits."""
         known = await self._members.known_peers()
+        if len(known) > ONCE_MAX:
+            with suppress(StorageError):  # a disk that takes no changes is read all the same
+                gone = {*await self._members.forget_strangers(set())}
+                known = [one for one in known if one.peer not in gone]
         self.book.load(known, await self._store.nicks(), await self._store.warnings())
 
     def hear(self, node: "Node") -> None:

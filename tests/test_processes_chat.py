@@ -286,7 +286,7 @@ async def test_tail_shows_the_open_chat(tmp_path: Path) -> None:
                 tail.kill()
             await tail.communicate()
 
-        assert shown[-1] == said
+        assert shown[-1] == {**said, "called": "alice"}
 
 
 async def test_status_is_one_json_object_about_the_open_chat(tmp_path: Path) -> None:

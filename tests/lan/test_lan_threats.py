@@ -215,6 +215,7 @@ async def test_idle_sessions_do_not_keep_a_friend_from_the_history(
             await deed.say_next("opened")
             async with PlainProcess(person(lab, tmp_path, 2)) as bob:
                 read = await equal_logs([alice, bob])
+                await bob.wait_for("sync", within_s=FOUND_WITHIN_S)
                 await bob.send("/sync")  # which bob begins, whoever has the smaller key
                 await bob.wait_for("sync", result="equal", within_s=FOUND_WITHIN_S)
             await deed.end()
