@@ -9,7 +9,7 @@ from chat_tui.settings.preferences import Preferences
 from chat_tui.settings.schema import ALERTS, BELL, DESKTOP, QUIET_HOURS, TITLE
 from chat_tui.text import minute_of_day
 from sync.machine import ChannelId
-from sync.view import Event, MessageShown
+from sync.view.view import Event, MessageShown
 
 
 class Announcer:

@@ -54,7 +54,7 @@ from chat_tui.surroundings import Surroundings
 from chat_tui.taste import taste_of
 from sync.errors import LocalError
 from sync.machine import ChannelId
-from sync.view import Event, Level, Notice
+from sync.view.view import Event, Level, Notice
 
 if TYPE_CHECKING:
     from chat_tui.commands.table import Commands

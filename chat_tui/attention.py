@@ -6,7 +6,7 @@ before it came late.
 
 from collections.abc import Sequence
 
-from sync.view import Position
+from sync.view.view import Position
 
 
 class Attention:

@@ -15,10 +15,10 @@ from chat_tui.text import KILOBYTE, clean_nick, size
 from chat_tui.trust import TrustBook
 from storage.authors import AuthorStore, Taken
 from storage.database import Database
+from sync.entries.identity import short_fingerprint
 from sync.errors import StorageError
-from sync.identity import short_fingerprint
 from sync.machine import PeerId
-from sync.view import Event, Notice, Snapshot
+from sync.view.view import Event, Notice, Snapshot
 
 EVERY: Final = 60.0
 """Seconds between two looks: one short query."""

@@ -6,10 +6,10 @@ from chat_tui.marks import DELETED, EDITED, UNICODE
 from chat_tui.parked_lines import READ_MAX
 from chat_tui.reactions import summary
 from chat_tui.text import clean_nick, clean_text, clip_cells, time_of_day
-from sync.changes import NOT_HERE, Edit, Reactions, Redaction
+from sync.entries.changes import NOT_HERE, Edit, Reactions, Redaction
 from sync.errors import LocalError
 from sync.machine import ChannelId, MessageId
-from sync.view import History, Line, LineChanged
+from sync.view.view import History, Line, LineChanged
 
 WAITS: Final = "That message waits for its time; until then nothing about it can be changed."
 QUOTED_CELLS: Final = 40

@@ -1,6 +1,6 @@
 """Interface of the running chat for every face: screen, line mode, control socket.
 
-`chat_tui.client.Client` is the live one. Reading goes through `sync.view`; these are the acts.
+`chat_tui.client.Client` is the live one. Reading goes through `sync.view.view`; these are the acts.
 """
 
 from collections.abc import AsyncIterator, Callable
@@ -9,7 +9,7 @@ from typing import Protocol
 from chat_tui.findings import Finding
 from chat_tui.settings.preferences import Preferences
 from sync.machine import ChannelId, MessageId, PeerId
-from sync.view import Event, History, Inspection, Snapshot
+from sync.view.view import Event, History, Inspection, Snapshot
 
 
 class Chat(Protocol):

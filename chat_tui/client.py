@@ -27,15 +27,15 @@ from storage.database import Database
 from storage.history import SqliteHistory
 from storage.members import Members
 from storage.profile import Profile, Settings
-from sync.entry import Kind, Text, encode_text
+from sync.entries.entry import Kind, Text, encode_text
+from sync.entries.identity import Identity
 from sync.errors import LocalError, StorageError
 from sync.group.clock_values import Policy
 from sync.group.records import Discard, Record, SetLog
-from sync.identity import Identity
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.net import clock
 from sync.net.options import NOT_YET
-from sync.view import (
+from sync.view.view import (
     ChannelInfo,
     ChannelLeft,
     ChannelShown,
@@ -479,7 +479,7 @@ class Client:
 
     async def be_away(self, why: str) -> None:
         """See `chat_tui.chat.Chat`."""
-        from sync.net.frames import AWAY_MAX  # a first paint needs no frames
+        from sync.net.links.frames import AWAY_MAX  # a first paint needs no frames
 
         if len(why) > AWAY_MAX:
             raise LocalError(f"Why you are away has at most {AWAY_MAX} characters.")
@@ -523,7 +523,7 @@ class Client:
     async def _know_contradictions(self) -> None:
         """Learn what was told in earlier runs; a first paint needs none of it."""
         from storage.contradictions import all_found
-        from sync.show import info_of
+        from sync.view.projection import info_of
 
         with suppress(LocalError):
             found = await self._database.read(all_found)

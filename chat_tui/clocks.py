@@ -20,7 +20,7 @@ from chat_tui.text import (
     time_of_day,
 )
 from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND, Nanos, PeerId
-from sync.view import (
+from sync.view.view import (
     AheadShown,
     ChannelInfo,
     ClockAnswer,
@@ -38,7 +38,7 @@ NAMES_SHOWN: Final = 3
 """Who is named in a sentence; the others are counted."""
 
 FAR: Final[Nanos] = 5 * MINUTE
-"""How far clocks may differ without anybody being asked (`sync.group.parked`)."""
+"""How far clocks may differ without anybody being asked (`sync.group.future_entries`)."""
 
 TEXT_CELLS: Final = 60
 """Of a message in a list."""

@@ -10,7 +10,7 @@ from chat_tui import reports
 from chat_tui.bindings import USUAL, Chosen, with_keys
 from chat_tui.text import clean_text, count, time_of_day
 from sync.machine import SECOND, ChannelId, Nanos
-from sync.view import ChannelInfo, PeerState, Snapshot
+from sync.view.view import ChannelInfo, PeerState, Snapshot
 
 PATIENCE: Final[Nanos] = 10 * SECOND
 """Time to find everybody on a network that works: two announcements of the others."""

@@ -6,9 +6,9 @@ other keys, and so they see different ones.
 
 from chat_tui.qr import ascii_blocks, half_blocks
 from chat_tui.text import clean_nick
-from sync.identity import PAIR_WORDS, WORD_BITS, fingerprint, pair_number, pair_words
+from sync.entries.identity import PAIR_WORDS, WORD_BITS, fingerprint, pair_number, pair_words
 from sync.machine import PeerId
-from sync.view import PeerInfo
+from sync.view.view import PeerInfo
 
 
 def words(me: PeerId, peer: PeerId) -> str:

@@ -6,7 +6,7 @@ from typing import Final
 
 from chat_tui.text import count
 from sync.machine import PeerId
-from sync.view import ContradictionInfo
+from sync.view.view import ContradictionInfo
 
 KEPT_MAX: Final = 100
 """Contradictions that are remembered to be shown, the newest; more say nothing new of anybody."""

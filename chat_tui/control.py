@@ -21,7 +21,7 @@ from chat_tui.text import clean_text
 from sync.errors import ChatError, LocalError
 from sync.machine import ChannelId
 from sync.sds.message import Delivery
-from sync.view import DeliveryShown, Event
+from sync.view.view import DeliveryShown, Event
 
 REQUEST_MAX: Final = 256 * 1024
 """Bytes of a request: the longest text, escaped."""

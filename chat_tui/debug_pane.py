@@ -43,7 +43,7 @@ from chat_tui.sections import Detail
 from chat_tui.text import count, span
 from sync.errors import LocalError
 from sync.machine import ChannelId, MessageId, Nanos
-from sync.view import ChannelInfo, History, Inspection, Snapshot
+from sync.view.view import ChannelInfo, History, Inspection, Snapshot
 
 RECORDING: Final = "chat-tui-wire.jsonl"
 """The file that is proposed for a recording, in the directory the chat was started in."""

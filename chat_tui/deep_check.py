@@ -21,7 +21,7 @@ from storage.contradictions import all_found
 from storage.integrity import beside, problems_of, rotten
 from storage.profile import ProfileInUseError
 from sync.errors import LocalError
-from sync.show import info_of
+from sync.view.projection import info_of
 
 TOLD_EVERY: Final = 10_000
 """Messages between two times that progress is told: some tenths of a second."""

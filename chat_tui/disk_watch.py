@@ -11,7 +11,7 @@ from typing import Final
 
 from storage.database import Database
 from sync.errors import LocalError, StorageError
-from sync.view import Level, Notice
+from sync.view.view import Level, Notice
 
 LOOK_S: Final = 2.0
 """Seconds between two looks at a disk that refuses changes, or was found damaged."""

@@ -31,9 +31,9 @@ from storage.profile import ProfileInUseError
 from sync.errors import ChatError, LocalError
 from sync.machine import MINUTE, SECOND, Nanos
 from sync.net.clock import draw
-from sync.net.discovery import Discovery
-from sync.net.interfaces import choose, has_ipv6_only
-from sync.net.mesh import DEFAULT_PORT
+from sync.net.discovery.interfaces import choose, has_ipv6_only
+from sync.net.discovery.mdns import Discovery
+from sync.net.links.mesh import DEFAULT_PORT
 
 MDNS_GROUP: Final = "224.0.0.251"
 MDNS_PORT: Final = 5353

@@ -2,9 +2,9 @@
 
 from chat_tui import contradictions, reports
 from chat_tui.text import clean_nick, clean_text, count, size
-from sync.identity import fingerprint, short_fingerprint
+from sync.entries.identity import fingerprint, short_fingerprint
 from sync.machine import PeerId
-from sync.view import PeerInfo, Snapshot
+from sync.view.view import PeerInfo, Snapshot
 
 
 def has_and_needs(snapshot: Snapshot, peer: PeerId) -> str:

@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Any, TypeAlias
 
 from sync.machine import ChannelId
-from sync.view import (
+from sync.view.view import (
     AheadShown,
     ChannelLeft,
     ChannelShown,

@@ -18,10 +18,10 @@ from chat_tui.reports import looks_like
 from chat_tui.settings.preferences import Preferences
 from chat_tui.taste import taste_of
 from chat_tui.text import clean_nick, clean_text
-from sync.identity import short_fingerprint
+from sync.entries.identity import short_fingerprint
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.sds.message import Delivery
-from sync.view import (
+from sync.view.view import (
     AheadShown,
     ChannelShown,
     ClockInfo,

@@ -13,7 +13,7 @@ from chat_tui.namesakes import Names
 from chat_tui.row import Change
 from chat_tui.text import clean_text
 from sync.machine import ChannelId, MessageId, PeerId
-from sync.view import (
+from sync.view.view import (
     AheadShown,
     ClockShown,
     DeliveryShown,

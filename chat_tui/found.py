@@ -9,7 +9,7 @@ from chat_tui.plain_lines import plain_name
 from chat_tui.row import shown_text
 from chat_tui.text import day_of, time_of_day
 from sync.machine import MessageId
-from sync.view import Line, Position
+from sync.view.view import Line, Position
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from chat_tui.gaps import Gaps
 from chat_tui.painted import Part
 from sync.errors import LocalError
 from sync.machine import MessageId
-from sync.view import ChannelInfo, Level, Notice, Snapshot
+from sync.view.view import ChannelInfo, Level, Notice, Snapshot
 
 if TYPE_CHECKING:
     from textual.widget import Widget

@@ -10,7 +10,7 @@ from chat_tui import reports
 from chat_tui.bindings import Chosen, with_keys
 from chat_tui.text import count, span, times
 from sync.machine import MessageId, Nanos
-from sync.view import ChannelInfo, RequestInfo, Snapshot
+from sync.view.view import ChannelInfo, RequestInfo, Snapshot
 
 KEPT: Final = 2_000
 """Missing messages remembered; as many as rows are kept around the reader."""

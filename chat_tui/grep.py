@@ -17,7 +17,7 @@ from chat_tui import grep_worker
 from chat_tui.text import clean_text
 from sync.errors import LocalError
 from sync.machine import ChannelId
-from sync.view import History, Line, Position
+from sync.view.view import History, Line, Position
 
 PAGE: Final = 500
 """Messages matched at a time."""

@@ -5,7 +5,7 @@ from typing import Final
 from chat_tui.bindings import USUAL, Chosen, with_keys
 from chat_tui.found import Hits
 from chat_tui.text import clean_text, clip_cells
-from sync.view import Line
+from sync.view.view import Line
 
 KEYS: Final = "{reading_next} older · {reading_previous} newer · {close} ends"
 

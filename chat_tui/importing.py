@@ -14,10 +14,10 @@ from storage.importing import Imported, Importer
 from storage.journal import SqliteJournal
 from storage.members import Members
 from storage.profile import Profile, ProfileInUseError
+from sync.entries.identity import Identity, verify
+from sync.entries.membership import Membership
 from sync.errors import LocalError
 from sync.group.writer import Author
-from sync.identity import Identity, verify
-from sync.membership import Membership
 from sync.net import clock
 
 SEED_SIZE: Final = 32

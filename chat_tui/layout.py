@@ -15,10 +15,10 @@ from chat_tui.reactions import joined, summary, unjoined
 from chat_tui.row import Row
 from chat_tui.taste import Taste
 from chat_tui.text import LINES_MAX, clip_cells, wrap
-from sync.identity import short_fingerprint
+from sync.entries.identity import short_fingerprint
 from sync.machine import PeerId
 from sync.sds.message import Delivery
-from sync.view import Line
+from sync.view.view import Line
 
 STACKED_BELOW: Final = 64
 """Cells; a narrower conversation has its names on lines of their own, or texts would be ribbons."""

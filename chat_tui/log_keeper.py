@@ -12,8 +12,8 @@ from chat_tui.settings.preferences import Preferences
 from chat_tui.settings.schema import PROTOCOL_LOG, Setting
 from storage.protocol_log import FILE_NAME, LogFile
 from sync.errors import StorageError
-from sync.logbook import Chunk, Logbook
-from sync.view import Level, Notice
+from sync.runner.logbook import Chunk, Logbook
+from sync.view.view import Level, Notice
 
 EVERY_S: Final = 1.0
 """Between two batches; what a power cut takes."""

@@ -7,7 +7,7 @@ from typing import Final
 from chat_tui.text import span
 from sync.machine import MINUTE, Nanos
 from sync.sds.message import Delivery
-from sync.view import Line, Trust
+from sync.view.view import Line, Trust
 
 WORD_FOR: Final[Nanos] = MINUTE
 """How long an unsettled mark also says its word: who just wrote still looks there."""
@@ -105,7 +105,7 @@ def bar(share: float, glyphs: Glyphs) -> str:
 
 
 def band(cells: str, glyphs: Glyphs) -> str:
-    """Return the cells of a payload (`sync.view.RoundInfo`) as a row of signs."""
+    """Return the cells of a payload (`sync.view.view.RoundInfo`) as a row of signs."""
     signs = str.maketrans(".#=", f"{glyphs.equal}{glyphs.differs}{glyphs.items}")
     return cells.translate(signs)
 

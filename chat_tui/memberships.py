@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from storage.members import Members
-from sync.entry import NICK_MAX
+from sync.entries.entry import NICK_MAX
+from sync.entries.membership import Membership
 from sync.errors import LocalError
 from sync.machine import ChannelId, Nanos, PeerId
-from sync.membership import Membership
 from sync.net import clock
 from sync.net import invite as invites
 from sync.net.direct import Direct

@@ -14,7 +14,7 @@ from chat_tui.dress import keys_of
 from chat_tui.marks import Glyphs
 from chat_tui.messages import FramesWanted, GraphWanted
 from chat_tui.text import clean_text, count
-from sync.view import Level, Line, Notice
+from sync.view.view import Level, Line, Notice
 
 COPY_MAX: Final = 74_994
 """Bytes: in base64 these are the 100,000 that terminals take from OSC 52 at most."""

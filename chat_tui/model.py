@@ -20,7 +20,7 @@ from chat_tui.row import Change, Changed, Inserted, Removed, Row, shown_text
 from chat_tui.text import clean_nick, day_of
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.sds.message import Delivery
-from sync.view import Line, Position
+from sync.view.view import Line, Position
 
 ROWS_KEPT: Final = 2000
 """Rows in memory around what is shown: a dozen pages either way, about a megabyte."""

@@ -14,10 +14,10 @@ from functools import lru_cache
 from typing import Final
 
 from chat_tui.text import clean_nick, same_nick_key
-from sync.identity import short_fingerprint
-from sync.infos import ChannelInfo
+from sync.entries.identity import short_fingerprint
 from sync.machine import PeerId
-from sync.view import Line
+from sync.view.infos import ChannelInfo
+from sync.view.view import Line
 
 NAMES_MAX: Final = 10_000
 """Names remembered of a run; one more is shown with its key, as if somebody else had it too."""

@@ -12,7 +12,7 @@ from typing import Final
 
 from chat_tui.text import clean_nick, clean_text, clip_cells
 from sync.machine import MINUTE, SECOND, ChannelId, Nanos
-from sync.view import Line
+from sync.view.view import Line
 
 RING_EVERY: Final[Nanos] = 10 * SECOND
 """A conversation of ten lines a second must not drive anybody out of the room."""

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from storage.database import Database
 from storage.journal import SqliteJournal
-from sync.identity import Identity
+from sync.entries.identity import Identity
 from sync.net.clock import Clock
 from sync.net.node import Node
 from sync.net.options import Options
 from sync.net.trace import Trace
-from sync.view import Event
+from sync.view.view import Event
 
 
 def node_of(  # all that a node is made of

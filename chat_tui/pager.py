@@ -9,7 +9,7 @@ from chat_tui.parked_lines import READ_MAX
 from chat_tui.row import Change
 from sync.errors import LocalError
 from sync.machine import MessageId
-from sync.view import History, Line, Position
+from sync.view.view import History, Line, Position
 
 FIRST_PAGE: Final = 50
 """Lines before the network is up: more than most screens show."""

@@ -22,7 +22,7 @@ from chat_tui.commands.table import TABLE
 from chat_tui.dress import keys_of
 from chat_tui.key_names import names_of
 from chat_tui.key_places import Place
-from sync.view import Snapshot
+from sync.view.view import Snapshot
 
 PASSED_ON: Final = {
     "up": "cursor_up",

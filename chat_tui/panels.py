@@ -13,9 +13,9 @@ from chat_tui.bindings import BY_ID, USUAL, Chosen, with_keys
 from chat_tui.key_names import name_of
 from chat_tui.marks import Glyphs
 from chat_tui.text import clean_nick, clean_text, count, milliseconds
-from sync.identity import short_fingerprint
+from sync.entries.identity import short_fingerprint
 from sync.machine import ChannelId
-from sync.view import ChannelInfo, Level, Notice, PeerInfo, PeerState, Snapshot, Trust
+from sync.view.view import ChannelInfo, Level, Notice, PeerInfo, PeerState, Snapshot, Trust
 
 SIDEBAR_CELLS: Final = 24
 """Wide enough for most names with their state; the same in `app.tcss`."""

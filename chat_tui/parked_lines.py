@@ -9,7 +9,7 @@ from itertools import islice, zip_longest
 from typing import Final
 
 from sync.machine import MessageId, PeerId
-from sync.view import Line, Position
+from sync.view.view import Line, Position
 
 ROWS: Final = 8
 """Of those set aside, in a conversation: half of what a small window shows. `/clock` has all."""

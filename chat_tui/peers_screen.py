@@ -24,10 +24,10 @@ from chat_tui.screens import REFRESH_S, TextScreen
 from chat_tui.scrolling import OVER_KEYS
 from chat_tui.surroundings import Panel
 from chat_tui.text import clean_nick
+from sync.entries.identity import fingerprint
 from sync.errors import LocalError
-from sync.identity import fingerprint
 from sync.machine import ChannelId, PeerId
-from sync.view import PeerInfo, Trust
+from sync.view.view import PeerInfo, Trust
 
 QR_STYLE = "#ffffff on #000000"
 """Of a code to scan, in every theme."""

@@ -11,7 +11,7 @@ from chat_tui.marks import Glyphs
 from chat_tui.panels import DIM, TITLE, TRUST_STYLES, here_first, sign
 from chat_tui.text import clean_text, clip_cells, count, milliseconds, span
 from sync.machine import SECOND, Nanos
-from sync.view import PeerInfo, PeerState, Snapshot
+from sync.view.view import PeerInfo, PeerState, Snapshot
 
 WIDE_FROM: Final = 100
 """Cells from which the address has a column; else it is in the details."""

@@ -12,12 +12,12 @@ from chat_tui.trust import TrustBook
 from storage.database import Database
 from storage.members import ONCE_MAX, Members
 from storage.trust import TrustStore
+from sync.entries.identity import Identity, short_fingerprint
 from sync.errors import ChatError, LocalError, RemoteError, StorageError
-from sync.identity import Identity, short_fingerprint
 from sync.machine import HOUR, ChannelId, Nanos, PeerId
 from sync.net.clock import Clock
 from sync.net.direct import direct_channel
-from sync.view import (
+from sync.view.view import (
     Event,
     KeyWarning,
     MessageShown,

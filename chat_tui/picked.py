@@ -6,7 +6,7 @@ from typing import TypeAlias
 from chat_tui.row import Row
 from chat_tui.text import time_of_day
 from chat_tui.words import Span
-from sync.view import Position
+from sync.view.view import Position
 
 Spot: TypeAlias = tuple[Position, int]
 """A place in the conversation: a message, and a character of its text."""

@@ -17,7 +17,7 @@ from chat_tui.faces import Face, JsonFace, TextFace
 from chat_tui.findings import as_lines
 from chat_tui.held import Held, Input
 from chat_tui.setup import Setup
-from sync.view import Event, Line, MessageShown
+from sync.view.view import Event, Line, MessageShown
 
 WRITES_MAX: Final = 1000
 """Lines written and not committed yet; then reading waits for the disk."""

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from chat_tui.actions import as_shown
 from chat_tui.text import clean_nick, clean_text, time_of_day, wrap
-from sync.identity import short_fingerprint
+from sync.entries.identity import short_fingerprint
 from sync.machine import PeerId
 
 MARK: Final = "    | "

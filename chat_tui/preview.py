@@ -6,7 +6,7 @@ from chat_tui.model import Conversation
 from chat_tui.transcript import Transcript
 from sync.machine import MINUTE, SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.sds.message import Delivery
-from sync.view import Line
+from sync.view.view import Line
 
 BEGINS: Final[Nanos] = 1_763_716_500 * SECOND
 """21 November 2025, 09:15 UTC."""

@@ -21,7 +21,7 @@ from chat_tui.text import clean_text, clip_cells, count, milliseconds, span, tim
 from sync.machine import MessageId, Nanos, PeerId
 from sync.sds.evidence import Evidence
 from sync.sds.message import Delivery
-from sync.view import (
+from sync.view.view import (
     AnswerInfo,
     BloomInfo,
     ChannelInfo,

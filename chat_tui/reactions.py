@@ -13,7 +13,7 @@ from chat_tui.marks import ASCII, Glyphs
 from chat_tui.text import clean_text, clip_cells
 from sync.errors import LocalError
 from sync.machine import PeerId
-from sync.view import Reaction
+from sync.view.view import Reaction
 
 NAMES: Final = {
     "+1": "👍",

@@ -34,7 +34,7 @@ from chat_tui.text import clean_nick
 from chat_tui.transcript import Transcript
 from chat_tui.words import NOTHING, Span, name_of, spans, words_of
 from sync.machine import MessageId, Nanos
-from sync.view import Line, Position
+from sync.view.view import Line, Position
 
 KEPT: Final = 128
 """Rows whose words that stand out are remembered: more than a screen shows."""

@@ -35,7 +35,7 @@ from chat_tui.search_input import SEARCHING, SearchInput
 from chat_tui.surroundings import Panel
 from chat_tui.text import clip_cells
 from sync.errors import LocalError
-from sync.view import ChannelInfo, Level, Line, Notice, Snapshot
+from sync.view.view import ChannelInfo, Level, Line, Notice, Snapshot
 
 SELECTING: Final = frozenset({
     "move", "screens", "edge", "details", "copy", "copy_id", "quote", "open_link", "graph", "hit",

@@ -27,7 +27,7 @@ from chat_tui.scrolling import OVER_KEYS, Scrolling
 from chat_tui.surroundings import Panel
 from chat_tui.text import clip_cells, day_of, time_of_day, wrap
 from sync.machine import MessageId
-from sync.view import Line
+from sync.view.view import Line
 
 MOUSE_OFF: Final = "\x1b[?1000l\x1b[?1003l\x1b[?1015l\x1b[?1006l"
 MOUSE_ON: Final = "\x1b[?1000h\x1b[?1003h\x1b[?1015h\x1b[?1006h"

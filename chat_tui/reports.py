@@ -8,9 +8,9 @@ from typing import Final
 
 from chat_tui import clocks, namesakes
 from chat_tui.text import clean_nick, clean_text, clip_cells, count, milliseconds, span
-from sync.identity import fingerprint, short_fingerprint
+from sync.entries.identity import fingerprint, short_fingerprint
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
-from sync.view import ChannelInfo, PeerInfo, PeerState, SessionInfo, Snapshot, Trust
+from sync.view.view import ChannelInfo, PeerInfo, PeerState, SessionInfo, Snapshot, Trust
 
 ID_SHOWN: Final = 6
 """Characters of a message id on the screen: enough to tell a buffer's rows apart."""

@@ -6,7 +6,7 @@ from typing import TypeAlias
 from chat_tui.actions import as_shown
 from chat_tui.marks import DELETED, REPLACED
 from chat_tui.text import clean_nick, clean_text
-from sync.view import Line
+from sync.view.view import Line
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ Rules:
 from collections import deque
 from typing import Final
 
-from sync.view import Level, Notice
+from sync.view.view import Level, Notice
 
 WAITING_MAX: Final = 5
 """News that waits: more would be said long after it happened. The oldest gives way."""

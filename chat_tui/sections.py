@@ -26,7 +26,7 @@ class Row:
         subject: the beginning of a message id, or which round trip; empty where it needs none.
         mark: how sure we are that somebody has the message; drawn as its sign.
         share: a part of 1, drawn as a bar.
-        cells: what became of each part of our ids in a payload, drawn as a band (`sync.view`).
+        cells: what became of each part of our ids in a payload, drawn as a band (`sync.view.view`).
         when: what happens at the end of the time, as `asks in`.
         left: until then.
         who: whom it is about, to be sorted by.

@@ -14,7 +14,7 @@ from chat_tui.model import BEGINNING
 from chat_tui.row import Change
 from sync.errors import LocalError
 from sync.machine import SECOND, ChannelId, MessageId, Nanos
-from sync.view import History, Line, Position
+from sync.view.view import History, Line, Position
 
 if TYPE_CHECKING:
     from storage.hidden_gaps import HiddenGaps

@@ -8,7 +8,7 @@ from chat_tui.reports import name_of
 from chat_tui.sections import Row, Section
 from chat_tui.text import clean_text, clip_cells, count, milliseconds, size, span
 from sync.machine import SECOND, Nanos
-from sync.view import ChannelInfo, RoundInfo, SessionInfo, Snapshot
+from sync.view.view import ChannelInfo, RoundInfo, SessionInfo, Snapshot
 
 CARDS_SHOWN: Final = 5
 """The newest; what is older scrolls far out of sight."""

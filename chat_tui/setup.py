@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from chat_tui.settings.preferences import Wishes
-from sync.entry import NICK_MAX
+from sync.entries.entry import NICK_MAX
 from sync.net.options import Options
 
 

@@ -9,15 +9,15 @@ from chat_tui.reports import name_of
 from chat_tui.settings.preferences import Preferences
 from chat_tui.settings.schema import TYPING_NOTICES
 from chat_tui.trust import TrustBook
-from sync.changes import Change
+from sync.entries.changes import Change
 from sync.errors import LocalError
 from sync.group.ingest import outline_of_entry
 from sync.group.values import AskAgain, SendAgain, Written
 from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos, PeerId
-from sync.runner import Release, Runner
+from sync.runner.runner import Release, Runner
 from sync.sim.view import SimulatedView
 from sync.sim.world import World
-from sync.view import Event, History, Inspection, Snapshot, Trust
+from sync.view.view import Event, History, Inspection, Snapshot, Trust
 
 COMMITTED_WITHIN: Final[Nanos] = SECOND
 """Time of the world that a line may take to its disk, hundreds of times what a commit takes."""

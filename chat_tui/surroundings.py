@@ -28,7 +28,7 @@ from chat_tui.model import Conversation
 from chat_tui.saying import Saying
 from chat_tui.text import clean_text, wrap
 from sync.machine import ChannelId
-from sync.view import ChannelInfo, Notice, Snapshot
+from sync.view.view import ChannelInfo, Notice, Snapshot
 
 if TYPE_CHECKING:
     from chat_tui.debug_pane import DebugPane

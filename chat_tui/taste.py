@@ -8,7 +8,7 @@ from chat_tui.settings.schema import DAY_SEPARATORS, DENSITY, NICK_WIDTH, TICKS,
 from chat_tui.text import time_of_day, twelve_hours
 from sync.machine import HOUR, Nanos
 from sync.sds.message import Delivery
-from sync.view import Line
+from sync.view.view import Line
 
 TICK_FOR: Final[Nanos] = 24 * HOUR
 """How long a message says that it was received, with `ticks = recent`."""

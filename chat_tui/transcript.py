@@ -32,7 +32,7 @@ from chat_tui.taste import Taste
 from chat_tui.text import clip_cells
 from chat_tui.themes import author_style
 from sync.machine import MessageId, Nanos, PeerId
-from sync.view import Line
+from sync.view.view import Line
 
 
 class Transcript(ScrollView, can_focus=False):

@@ -19,7 +19,7 @@ from chat_tui.plain_lines import laid, plain_name
 from chat_tui.text import clean_nick, clean_text, day_of, time_of_day
 from sync.errors import LocalError
 from sync.machine import ChannelId
-from sync.view import History, Line
+from sync.view.view import History, Line
 
 PAGE: Final = 500
 """Messages read at a time: at most 8 MB of text, usually some 50 kB."""

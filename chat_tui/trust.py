@@ -21,7 +21,7 @@ from storage.members import KnownPeer
 from storage.trust import NickUsed
 from sync.machine import DAY, Nanos, PeerId
 from sync.release import FIRST_NS, RELEASED_NS
-from sync.view import KeyWarning, PeerInfo, PeerState, Snapshot, Trust
+from sync.view.view import KeyWarning, PeerInfo, PeerState, Snapshot, Trust
 
 HELD_LONG: Final[Nanos] = 3 * DAY
 """How long somebody has had a name before another key with it, at their address, is a warning.

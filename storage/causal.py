@@ -7,14 +7,14 @@ from storage.columns import message_id
 from storage.looks import looks_of
 from storage.soundness import CLAIMS, is_sound
 from storage.statuses import STATUS_OF
-from sync.causal_walk import CHILDREN_MAX, Kin, as_it_looks, walk
-from sync.changes import UNCHANGED
-from sync.entry import open_content
+from sync.entries.changes import UNCHANGED
+from sync.entries.entry import open_content
 from sync.errors import DecodeError
 from sync.group.records import Status
 from sync.machine import ChannelId, MessageId
 from sync.sds.wire import decode
-from sync.view import CausalNode, Place
+from sync.view.causal_walk import CHILDREN_MAX, Kin, as_it_looks, walk
+from sync.view.view import CausalNode, Place
 
 ONE: Final = """
     SELECT channel, message_id, author, lamport, created_ns, waku_hash, body_size, payload, status
@@ -33,7 +33,7 @@ CHILDREN: Final = """
 def around(
     channel: ChannelId, centre: MessageId, depth: int, limit: int, db: sqlite3.Connection
 ) -> list[CausalNode]:
-    """Return the graph around `centre`; see `sync.view.History.causal`."""
+    """Return the graph around `centre`; see `sync.view.view.History.causal`."""
     ours = bytes.fromhex(channel)
 
     def look(wanted: MessageId) -> Kin:

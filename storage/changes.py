@@ -1,6 +1,6 @@
 """Index of the edits, redactions and reactions that count, kept beside the messages.
 
-The rules are those of `sync.changes`; here they are answered from indexes, so that a page of
+The rules are those of `sync.entries.changes`; here they are answered from indexes, so that a page of
 history takes as long as its lines, however often they were changed. A change may be stored long
 before its target, or delivered long after it was stored.
 
@@ -19,7 +19,7 @@ from storage.payloads import entry_of
 from storage.rows import Row, execute_for_rows, select_for_rows
 from storage.soundness import CLAIMS, Place, is_sound
 from storage.statuses import STATUS
-from sync.changes import (
+from sync.entries.changes import (
     CHANGING,
     UNCHANGED,
     Change,
@@ -28,7 +28,7 @@ from sync.changes import (
     Replacement,
     touched_by,
 )
-from sync.entry import Entry, Kind, Text
+from sync.entries.entry import Entry, Kind, Text
 from sync.group.records import Altered, Status
 from sync.machine import ChannelId
 

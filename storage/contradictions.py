@@ -15,7 +15,7 @@ from storage.columns import from_u64, message_id, peer_id, to_u64
 from storage.payloads import entry_of
 from storage.rows import Row, execute_for_rows, select_for_rows
 from storage.soundness import CLAIMS, is_sound
-from sync.entry import Entry, lipmaa
+from sync.entries.entry import Entry, lipmaa
 from sync.group.records import Contradiction, Contradicts
 from sync.machine import ChannelId, MessageId, PeerId
 

@@ -22,8 +22,8 @@ from storage.protocol_log import FILE_NAME, LogDay, LogReader
 from storage.stored_days import LAST_DAY, HistoryReader, StoredDay
 from storage.stretches import STRETCHES_MAX, together
 from storage.tables import HISTORY, HISTORY_DIR, KEPT, LOG, LOG_DIR, Note, day_of, partition
+from sync.entries.identity import Identity
 from sync.errors import LocalError
-from sync.identity import Identity
 from sync.machine import DAY, SECOND, ChannelId, Nanos
 
 TOLD_EVERY: Final = 1024

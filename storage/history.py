@@ -13,12 +13,12 @@ from storage.rows import Row
 from storage.soundness import CLAIMS, Place, is_sound
 from storage.statuses import STATUS
 from storage.stored import stored_in
-from sync.entry import HASH_SIZE, Text
+from sync.entries.entry import HASH_SIZE, Text
 from sync.group.records import Status
-from sync.looks import changed
 from sync.machine import ChannelId, MessageId, PeerId
-from sync.message_infos import StoredInfo
-from sync.view import CausalNode, Line, Position
+from sync.view.line_looks import changed
+from sync.view.message_infos import StoredInfo
+from sync.view.view import CausalNode, Line, Position
 
 UNKNOWN: Final = Text("", "(a kind of message this version does not know)")
 """What is shown of a message that is no text."""
@@ -93,7 +93,7 @@ WORDS_MAX: Final = 32
 
 
 class SqliteHistory:
-    """The `sync.view.History` of the profile that `database` belongs to and `me` owns."""
+    """The `sync.view.view.History` of the profile that `database` belongs to and `me` owns."""
 
     def __init__(self, database: Database, me: PeerId) -> None:
         self._database = database
@@ -155,7 +155,7 @@ class SqliteHistory:
     async def causal(
         self, channel: ChannelId, message_id: MessageId, *, depth: int, limit: int
     ) -> list[CausalNode]:
-        """See `sync.view.History`."""
+        """See `sync.view.view.History`."""
         if not MESSAGE_ID.fullmatch(message_id):
             return []
         from storage.causal import around  # noqa: PLC0415  # no first paint needs a graph
@@ -163,7 +163,7 @@ class SqliteHistory:
         return await self._database.read(partial(around, channel, message_id, depth, limit))
 
     async def stored(self, channel: ChannelId, message_id: MessageId) -> StoredInfo | None:
-        """See `sync.view.History`."""
+        """See `sync.view.view.History`."""
         if not MESSAGE_ID.fullmatch(message_id):
             return None
         return await self._database.read(partial(stored_in, channel, message_id))

@@ -17,15 +17,15 @@ from itertools import islice
 from typing import Final
 
 from storage.archive import Archive, Row
-from sync.entry import Entry, encode_content, open_content
+from sync.entries.entry import Entry, encode_content, open_content
+from sync.entries.membership import Membership
 from sync.errors import DecodeError
 from sync.group import values
 from sync.group.ingest import message_of
 from sync.group.writer import Author
-from sync.journal import Journal
 from sync.machine import ChannelId, Nanos
-from sync.membership import Membership
-from sync.runner import BATCH_MAX, Release, Runner
+from sync.runner.journal import Journal
+from sync.runner.runner import BATCH_MAX, Release, Runner
 from sync.sds.wire import encode_canonical
 
 REASONS_MAX: Final = 20

@@ -67,8 +67,8 @@ from sync.group.values import (
     Status,
     StoreMessage,
 )
-from sync.journal import Loaded, Watcher
 from sync.machine import ChannelId, MessageId, PeerId
+from sync.runner.journal import Loaded, Watcher
 
 T = TypeVar("T")
 
@@ -100,7 +100,7 @@ class Hole:
 
 
 class SqliteJournal:
-    """The `sync.journal.Journal` of the profile that `database` belongs to and `me` owns."""
+    """The `sync.runner.journal.Journal` of the profile that `database` belongs to and `me` owns."""
 
     def __init__(self, database: Database, me: PeerId) -> None:
         self._database = database

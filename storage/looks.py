@@ -8,8 +8,8 @@ from storage.columns import peer_id
 from storage.payloads import change_in
 from storage.rows import Row, select_for_rows
 from storage.soundness import CLAIMS, Place, is_sound
-from sync.changes import REACTORS_MAX, Change, Look, put_together
-from sync.entry import Kind, Text, decode_text
+from sync.entries.changes import REACTORS_MAX, Change, Look, put_together
+from sync.entries.entry import Kind, Text, decode_text
 from sync.errors import DecodeError
 from sync.machine import PeerId
 

@@ -8,8 +8,8 @@ from typing import Final
 
 from storage.columns import from_u64, peer_id
 from storage.database import Database
+from sync.entries.membership import Membership
 from sync.machine import DAY, ChannelId, Nanos, PeerId
-from sync.membership import Membership
 
 ONCE_MAX: Final = 1024
 """People remembered who were met on one day only and of whom nothing else is here: keys cost

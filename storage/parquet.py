@@ -15,10 +15,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from storage.tables import BIGINT_MAX, ROW_GROUP, signed, sync_words
-from sync.entry import Entry
+from sync.entries.entry import Entry
 from sync.errors import LocalError
 from sync.machine import PeerId
-from sync.protocol_log import LogRow
+from sync.runner.log_rows import LogRow
 
 COMPRESSION: Final = "zstd"
 """A third smaller than snappy on headers and signatures, and no slower here."""

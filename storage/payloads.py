@@ -1,8 +1,8 @@
 """Stored messages, read again: the bytes are those that were checked on their one way in."""
 
-from sync.changes import Change
-from sync.changes import decode as decode_change
-from sync.entry import Entry, open_content
+from sync.entries.changes import Change
+from sync.entries.changes import decode as decode_change
+from sync.entries.entry import Entry, open_content
 from sync.errors import DecodeError, StorageError
 from sync.sds.message import Message
 from sync.sds.wire import decode

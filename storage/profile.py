@@ -68,7 +68,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The two seeds that `sync.identity.Identity.from_seed` makes an identity of, 32 bytes each."""
+    """The two seeds that `sync.entries.identity.Identity.from_seed` makes an identity of, 32 bytes each."""
 
     signing_seed: bytes
     noise_seed: bytes

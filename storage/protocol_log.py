@@ -17,9 +17,9 @@ from threading import Lock
 from typing import Final, Self
 
 from sync.errors import StorageError
-from sync.logbook import Chunk
 from sync.machine import DAY, ChannelId, MessageId, Nanos, PeerId
-from sync.protocol_log import LogKind, LogRow
+from sync.runner.log_rows import LogKind, LogRow
+from sync.runner.logbook import Chunk
 
 FILE_NAME: Final = "protocol.db"
 """In a profile's directory."""

@@ -10,7 +10,7 @@ from typing import Final
 
 from storage.profile import read_small, write_whole
 from sync.machine import ChannelId, MessageId
-from sync.view import Position
+from sync.view.view import Position
 
 CHANNELS_MAX: Final = 1_000
 """Channels whose mark is kept, the last ones: some 150 kB, and more than anybody is in."""

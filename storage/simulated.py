@@ -22,10 +22,10 @@ from storage.tables import (
     day_of,
     partition,
 )
-from sync.entry import Entry
+from sync.entries.entry import Entry
 from sync.group.records import Status
 from sync.machine import ChannelId
-from sync.protocol_log import LogRow
+from sync.runner.log_rows import LogRow
 from sync.sim.node import Node
 from sync.sim.recording import Recording
 from sync.sim.scenario import Recorded

@@ -12,9 +12,9 @@ from functools import lru_cache
 from typing import Final, TypeAlias
 
 from storage.columns import message_id, to_u64
-from sync.codec import encode_uvarint
 from sync.machine import ChannelId, MessageId
-from sync.topics import content_topic, pubsub_topic
+from sync.structures.codec import encode_uvarint
+from sync.waku.topics import content_topic, pubsub_topic
 
 CHANNELS_KNOWN: Final = 256
 """Topics kept ready; a person is in some ten channels."""

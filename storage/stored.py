@@ -5,9 +5,9 @@ from typing import Final
 
 from storage.payloads import entry_of
 from storage.soundness import is_sound
-from sync.changes import change_of
+from sync.entries.changes import change_of
 from sync.machine import ChannelId, MessageId
-from sync.message_infos import ChangeInfo, StoredInfo
+from sync.view.message_infos import ChangeInfo, StoredInfo
 
 CHANGES_MAX: Final = 100
 """Changes of one message that are told, the last ones; nobody reads more."""

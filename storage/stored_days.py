@@ -12,7 +12,7 @@ from storage.migrations import MIGRATIONS
 from storage.payloads import entry_of
 from storage.soundness import is_sound
 from storage.statuses import STATUS
-from sync.entry import Entry
+from sync.entries.entry import Entry
 from sync.errors import StorageError
 from sync.group.records import Status
 from sync.machine import DAY, ChannelId, Nanos, PeerId

@@ -101,7 +101,7 @@ LOG: Final = pa.schema(
         pa.field("round", pa.int32()),
     ]
 )
-"""`sync.protocol_log.LogRow`, sorted by (ts_ns, node, seq)."""
+"""`sync.runner.log_rows.LogRow`, sorted by (ts_ns, node, seq)."""
 
 
 @dataclass(frozen=True, slots=True)

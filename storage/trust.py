@@ -6,7 +6,7 @@ from typing import NamedTuple
 from storage.columns import peer_id
 from storage.database import Database
 from sync.machine import Nanos, PeerId
-from sync.view import KeyWarning
+from sync.view.view import KeyWarning
 
 NICKS_KEPT = 16
 """Names kept of one peer, those used last: a person has a few, a program may make up thousands."""

@@ -10,7 +10,9 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from sync.waku import check, reconcile, transfer
+from sync.check import check
+from sync.sessions import receiving as transfer
+from sync.waku import reconcile
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "ARCHITECTURE.md"

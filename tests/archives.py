@@ -6,9 +6,9 @@ from functools import cache
 
 from sync.group.values import StoredMessage
 from sync.machine import MILLISECOND, SECOND, ChannelId, Nanos
-from sync.ranges import SyncId
 from sync.sim.rooms import CHANNEL
 from sync.sim.world import EPOCH, World
+from sync.structures.ordered_set import SyncId
 from sync.waku.message import EVERYTHING
 from tests.entries import Author
 

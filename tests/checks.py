@@ -8,12 +8,7 @@ from typing import TypeVar
 
 import pytest
 
-from sync.codec import length_prefixed
-from sync.digest import FANOUT_BITS, Held
-from sync.errors import RemoteError
-from sync.machine import Nanos
-from sync.ranges import SyncId
-from sync.waku.check import (
+from sync.check.check import (
     Begin,
     Check,
     CheckFinished,
@@ -23,7 +18,7 @@ from sync.waku.check import (
     Result,
     SendFrame,
 )
-from sync.waku.check_message import (
+from sync.check.message import (
     FRAME_BYTES_MAX,
     Ask,
     Child,
@@ -37,7 +32,12 @@ from sync.waku.check_message import (
     Proof,
     Verdict,
 )
-from sync.waku.check_wire import decode_frame, encode_frame
+from sync.check.wire import decode_frame, encode_frame
+from sync.errors import RemoteError
+from sync.machine import Nanos
+from sync.structures.codec import length_prefixed
+from sync.structures.ordered_set import SyncId
+from sync.structures.set_digest import FANOUT_BITS, Held
 from sync.waku.reconcile import Differences, Role
 from tests.digests import held
 from tests.waku_sets import NOW

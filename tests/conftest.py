@@ -63,7 +63,7 @@ def _in_utc() -> Iterator[None]:
 @pytest.fixture(autouse=True, scope="session")
 def _ports_of_its_own() -> Iterator[None]:
     """Each process that runs tests listens elsewhere: at no known address is somebody else."""
-    from sync.net import mesh  # noqa: PLC0415  # as late as can be: it takes a while
+    from sync.net.links import mesh  # noqa: PLC0415  # as late as can be: it takes a while
 
     worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
     with pytest.MonkeyPatch.context() as patch:

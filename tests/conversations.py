@@ -6,7 +6,7 @@ from chat_tui.model import Conversation
 from chat_tui.row import Change, Changed, Inserted, Removed
 from sync.machine import SECOND, ChannelId, MessageId, PeerId
 from sync.sds.message import Delivery
-from sync.view import Line
+from sync.view.view import Line
 
 LOBBY = ChannelId("0" * 32)
 NOON = 1_763_726_400 * SECOND

@@ -4,9 +4,9 @@ import hashlib
 from bisect import bisect_left, insort
 from collections.abc import Iterable
 
-from sync.digest import FANOUT_BITS, LEAF_BITS, ROOT_LEVEL, Digest, Held, row
-from sync.ranges import SyncId, columns_of
-from sync.runs import Words
+from sync.structures.ordered_set import SyncId, columns_of
+from sync.structures.set_digest import FANOUT_BITS, LEAF_BITS, ROOT_LEVEL, Digest, Held, row
+from sync.structures.sorted_run import Words
 
 
 class SortedIds:

@@ -4,9 +4,9 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from sync.entry import Header, Kind, Parent, Text, encode_text, lipmaa, seal
+from sync.entries.entry import Header, Kind, Parent, Text, encode_text, lipmaa, seal
+from sync.entries.identity import Identity
 from sync.group.values import StoredMessage
-from sync.identity import Identity
 from sync.machine import MILLISECOND, ChannelId, MessageId, Nanos
 from sync.sds.message import HistoryEntry, Message
 from sync.sds.wire import encode_canonical

@@ -16,12 +16,12 @@ from storage.members import Members
 from storage.profile import Profile
 from storage.protocol_log import FILE_NAME, LogFile
 from storage.tables import HISTORY, HISTORY_DIR, LOG, LOG_DIR, NOTE
+from sync.entries.identity import Identity
+from sync.entries.membership import Membership
 from sync.group.values import Record, StoredMessage
-from sync.identity import Identity
-from sync.logbook import Chunk, Note
 from sync.machine import DAY, ChannelId, Nanos, PeerId
-from sync.membership import Membership
-from sync.protocol_log import LogKind
+from sync.runner.log_rows import LogKind
+from sync.runner.logbook import Chunk, Note
 from tests.archives import archive
 from tests.entries import CHANNEL
 from tests.stores import OWN_LOG, membership

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from sync.entry import Kind, Text, encode_text
+from sync.entries.entry import Kind, Text, encode_text
+from sync.entries.identity import verify
 from sync.group import group as machine
 from sync.group import values
 from sync.group.writer import Author
-from sync.identity import verify
 from sync.machine import MILLISECOND, SECOND, Nanos, PeerId, Tick
 from sync.sds.message import HistoryEntry, Message
 from sync.sds.parameters import LAN

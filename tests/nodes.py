@@ -15,25 +15,25 @@ from typing import Any, TypeVar
 from storage.database import Database
 from storage.journal import SqliteJournal
 from storage.members import Members
-from sync.entry import Kind, Text, encode_text
+from sync.entries.entry import Kind, Text, encode_text
+from sync.entries.identity import Identity
+from sync.entries.membership import Membership
 from sync.errors import RemoteError
 from sync.group.clock_values import Follows
-from sync.identity import Identity
 from sync.machine import SECOND, ChannelId, MessageId, Nanos, PeerId
-from sync.membership import Membership
 from sync.net import clock
-from sync.net.addresses import Addresses
 from sync.net.clock import draw_key
-from sync.net.frames import Frame, Open, Proof, decode, encode
 from sync.net.invite import open_channel
-from sync.net.listener import Serve
-from sync.net.membership import Membership as Proofs
-from sync.net.mesh import Mesh
+from sync.net.links.addresses import Addresses
+from sync.net.links.channel_proofs import Membership as Proofs
+from sync.net.links.frames import Frame, Open, Proof, decode, encode
+from sync.net.links.listener import Serve
+from sync.net.links.mesh import Mesh
+from sync.net.links.stream import SecureStream
 from sync.net.node import Node
 from sync.net.options import Options
-from sync.net.stream import SecureStream
 from sync.net.trace import Trace
-from sync.view import Event, MessageShown, Notice, PeerShown, PeerState
+from sync.view.view import Event, MessageShown, Notice, PeerShown, PeerState
 from tests.entries import identity
 from tests.patience import PATIENCE_S
 
@@ -97,7 +97,7 @@ class MovableClock(clock.Clock):
 
 
 class Station:
-    """A mesh and a record of what it told; `sync.net.mesh_events.Events` and the driver in one."""
+    """A mesh and a record of what it told; `sync.net.links.mesh_events.Events` and the driver in one."""
 
     def __init__(self, name: str, *channels: str) -> None:
         self.identity: Identity = identity(name)

@@ -6,10 +6,10 @@ from storage.database import Database
 from storage.journal import SqliteJournal
 from storage.members import Members
 from storage.profile import Profile
+from sync.entries.identity import Identity
+from sync.entries.membership import Membership
 from sync.group.values import StoredMessage
-from sync.identity import Identity
 from sync.machine import SECOND
-from sync.membership import Membership
 from sync.net.clock import draw, draw_log
 from sync.net.invite import Invite
 from tests.processes import Person

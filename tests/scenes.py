@@ -21,7 +21,7 @@ from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND, Nanos
 from sync.sim.network import Link
 from sync.sim.walls import Person
 from sync.sim.world import EPOCH, Terms, World
-from sync.view import ChannelInfo, Snapshot
+from sync.view.view import ChannelInfo, Snapshot
 
 NAMES: Final = ("alice", "bob", "carol", "dave")
 ALICE, BOB, CAROL, DAVE = range(4)

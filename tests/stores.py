@@ -9,6 +9,7 @@ from storage.database import Database
 from storage.history import SqliteHistory
 from storage.journal import SqliteJournal
 from storage.members import Members
+from sync.entries.membership import Membership
 from sync.group.values import (
     ChannelState,
     Outline,
@@ -19,7 +20,6 @@ from sync.group.values import (
     StoreMessage,
 )
 from sync.machine import SECOND, ChannelId, MessageId, PeerId
-from sync.membership import Membership
 from sync.sds.message import HistoryEntry
 from tests.entries import CHANNEL, identity
 

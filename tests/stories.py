@@ -1,10 +1,10 @@
 """Scenes of which one message has a story worth telling."""
 
 from chat_tui.about.known import Known, know, read
-from sync.changes import Edit, Reactions, Redaction
+from sync.entries.changes import Edit, Reactions, Redaction
 from sync.machine import MILLISECOND, SECOND
 from sync.sim.world import Terms
-from sync.view import Line
+from sync.view.view import Line
 from tests import scenes
 from tests.scenes import ALICE, BOB, CAROL, DAVE, NAMES, Scene
 

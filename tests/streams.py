@@ -8,12 +8,12 @@ from typing import Any, TypeVar
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
+from sync.entries.identity import Identity
 from sync.errors import RemoteError
-from sync.identity import Identity
 from sync.machine import PeerId
-from sync.net.handshake import IdentityHandshake
-from sync.net.noise import CipherState, Role
-from sync.net.stream import HANDSHAKE_DEADLINE, SecureStream
+from sync.net.links.handshake import IdentityHandshake
+from sync.net.links.noise import CipherState, Role
+from sync.net.links.stream import HANDSHAKE_DEADLINE, SecureStream
 
 HOST = "127.0.0.1"
 PATIENCE = 20.0

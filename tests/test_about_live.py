@@ -10,7 +10,7 @@ from chat_tui.client import Client
 from chat_tui.commands.command import At
 from chat_tui.commands.table import Commands
 from sync.sds.message import Delivery
-from sync.view import DeliveryShown, Line
+from sync.view.view import DeliveryShown, Line
 from tests.chats import meet, opened, running
 from tests.test_changing_live import Heard, shows
 

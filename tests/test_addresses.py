@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from sync.machine import HOUR, MINUTE, SECOND, PeerId
-from sync.net.addresses import (
+from sync.net.links.addresses import (
     ADDRESSES_MAX,
     DOUBTED_PER_HOST_MAX,
     RETRY_DOUBTED_MAX,

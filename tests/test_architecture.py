@@ -49,7 +49,7 @@ def test_architecture_says_what_the_code_is() -> None:
         ("chat_tui.app", (*NETWORK, *OPENED_LATER, "sync.net", "sync.group.records")),
         ("chat_tui.start", (*NETWORK, *OPENED_LATER, "pyspark")),
         ("storage.history", NETWORK),
-        ("sync.runner", ("asyncio", "socket", "sqlite3", "textual", "zeroconf")),
+        ("sync.runner.runner", ("asyncio", "socket", "sqlite3", "textual", "zeroconf")),
     ],
 )
 def test_a_module_imports_nothing_it_must_not_need(module: str, forbidden: tuple[str, ...]) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from chat_tui.model import BEGINNING, Conversation
 from chat_tui.pager import END, PAGE, Pager
 from sync.sds.message import Delivery
-from sync.view import Line
+from sync.view.view import Line
 from tests.chats import opened
 from tests.conversations import conversation, lamports, line, peer
 from tests.readings import LONG, long_talk

@@ -12,7 +12,7 @@ from chat_tui.trust import TrustBook
 from storage.authors import AuthorStore, Taken
 from sync.group.records import Discard
 from sync.machine import SECOND, Nanos
-from sync.view import Event, Notice, PeerInfo, PeerState, Snapshot
+from sync.view.view import Event, Notice, PeerInfo, PeerState, Snapshot
 from tests.entries import CHANNEL, Author
 from tests.stores import delivered, opened
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sync.bloom import FILL_MAX, ReceivedFilter, RollingBloomFilter
-from sync.bloom_parameters import LAN, WAKU, BloomParameters
 from sync.errors import DecodeError
+from sync.structures.bloom import FILL_MAX, ReceivedFilter, RollingBloomFilter
+from sync.structures.bloom_parameters import LAN, WAKU, BloomParameters
 
 VECTORS: dict[str, Any] = json.loads(
     (Path(__file__).parent / "vectors" / "sds.json").read_text(encoding="utf-8")

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sync.buckets import KEYS_MAX, Buckets
 from sync.machine import MILLISECOND, SECOND, Nanos
+from sync.structures.token_bucket import KEYS_MAX, Buckets
 
 NOW: Nanos = 1_763_700_000 * SECOND
 

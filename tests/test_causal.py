@@ -4,11 +4,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from chat_tui.pane import causal
-from sync.changes import Edit, Reactions, Redaction
+from sync.entries.changes import Edit, Reactions, Redaction
 from sync.group.values import Status, StoreMessage
 from sync.machine import ChannelId, MessageId
 from sync.sim.view import SimulatedHistory
-from sync.view import Place
+from sync.view.view import Place
 from tests import scenes
 from tests.entries import CHANNEL, Author
 from tests.readings import command, reading, shown, until

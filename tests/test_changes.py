@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proto import entry_pb2
-from sync import changes
-from sync.changes import (
+from sync.entries import changes
+from sync.entries.changes import (
     EMOJI_MAX,
     EMOJIS_MAX,
     REACTORS_MAX,
@@ -22,7 +22,7 @@ from sync.changes import (
     encode,
     look_of,
 )
-from sync.entry import TEXT_MAX, Kind
+from sync.entries.entry import TEXT_MAX, Kind
 from sync.errors import DecodeError, LocalError
 from sync.group.values import StoredMessage
 from sync.machine import MessageId, PeerId

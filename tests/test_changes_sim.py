@@ -6,23 +6,23 @@ import pytest
 
 from chat_tui.model import Conversation
 from chat_tui.simulated import SimulatedChat
-from sync import changes
-from sync.changes import CHANGING, Change, Edit, Look, Reactions, Redaction
-from sync.entry import Entry
+from sync.entries import changes
+from sync.entries.changes import CHANGING, Change, Edit, Look, Reactions, Redaction
+from sync.entries.entry import Entry
 from sync.errors import LocalError
 from sync.group import values
 from sync.group.values import Status
 from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND, MessageId
-from sync.runner import Batch, Release, tell_looks
+from sync.runner.runner import Batch, Release, tell_looks
 from sync.sds.message import HISTORY_MAX, Delivery, HistoryEntry
 from sync.sds.parameters import LAN
-from sync.show import event_of
 from sync.sim.disk import Disk
 from sync.sim.network import PERFECT, Link
 from sync.sim.view import SimulatedView
 from sync.sim.walls import Person
 from sync.sim.world import Terms, World
-from sync.view import Event, Line, LineChanged, MessageShown, PreviewShown
+from sync.view.projection import event_of
+from sync.view.view import Event, Line, LineChanged, MessageShown, PreviewShown
 from tests.entries import CHANNEL, Author
 from tests.groups import NOW, Member, only
 from tests.test_changes import changed

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from storage.migrations import MIGRATIONS
-from sync.changes import (
+from sync.entries.changes import (
     CHANGING,
     REACTORS_MAX,
     Change,
@@ -19,13 +19,13 @@ from sync.changes import (
     Redaction,
     look_of,
 )
-from sync.entry import Kind, Text, encode_text
+from sync.entries.entry import Kind, Text, encode_text
 from sync.group.values import Altered, Record, SetStatus, Status, StoredMessage, StoreMessage
-from sync.looks import changed as shown_as
 from sync.machine import ChannelId
-from sync.show import line_of
 from sync.sim.disk import Disk
-from sync.view import Line
+from sync.view.line_looks import changed as shown_as
+from sync.view.projection import line_of
+from sync.view.view import Line
 from tests.entries import CHANNEL, Author
 from tests.stores import ME, Store, membership, opened
 from tests.test_changes import changed

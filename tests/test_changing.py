@@ -16,7 +16,7 @@ from chat_tui.model import Conversation
 from chat_tui.reactions import EMOJI_CELLS, INVISIBLE, NAMES, emoji_of, label, summary
 from chat_tui.row import Changed
 from sync.sds.message import Delivery
-from sync.view import Line, LineChanged, MessageShown, Reaction
+from sync.view.view import Line, LineChanged, MessageShown, Reaction
 from tests.chats import line_mode
 from tests.conversations import LOBBY, conversation, lamports, line, peer
 from tests.test_transcript import Screen

@@ -8,11 +8,11 @@ from chat_tui.commands.changing import AN_ID, HONEST, LOOKED_BACK, PAGE
 from chat_tui.commands.command import At, Result
 from chat_tui.commands.table import Commands
 from chat_tui.simulated import SimulatedChat
-from sync.changes import EMOJIS_MAX, NOT_HERE, Redaction
-from sync.entry import TEXT_MAX
+from sync.entries.changes import EMOJIS_MAX, NOT_HERE, Redaction
+from sync.entries.entry import TEXT_MAX
 from sync.errors import LocalError
 from sync.machine import MINUTE, SECOND, MessageId
-from sync.view import Line
+from sync.view.view import Line
 from tests import scenes
 
 

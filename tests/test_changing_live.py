@@ -9,7 +9,7 @@ import pytest
 from chat_tui.client import Client
 from sync.errors import LocalError
 from sync.machine import ChannelId
-from sync.view import Event, Line, LineChanged, MessageShown
+from sync.view.view import Event, Line, LineChanged, MessageShown
 from tests.chats import meet, opened, running
 from tests.patience import PATIENCE_S
 

@@ -6,7 +6,7 @@ from textual.pilot import Pilot
 
 from chat_tui.app import ChatApp
 from chat_tui.marks import DELETED
-from sync.changes import Edit, Redaction
+from sync.entries.changes import Edit, Redaction
 from sync.machine import MINUTE, SECOND
 from tests import scenes
 from tests.scenes import ALICE, BOB, Scene

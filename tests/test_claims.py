@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from sync.group.claims import CLAIM_BYTES, CLAIMS_BYTES_MAX, CLAIMS_LEAST, Claims
+from sync.sessions.claims import CLAIM_BYTES, CLAIMS_BYTES_MAX, CLAIMS_LEAST, Claims
 from sync.waku.division import ITEMS_MAX
 
 LONG_HISTORY = 100_000

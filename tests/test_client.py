@@ -9,7 +9,7 @@ from storage.profile import ProfileInUseError
 from sync.errors import LocalError
 from sync.machine import ChannelId
 from sync.sds.message import Delivery
-from sync.view import (
+from sync.view.view import (
     ChannelShown,
     DeliveryShown,
     Event,

@@ -7,7 +7,7 @@ from chat_tui.app import ChatApp
 from chat_tui.marks import ASCII, REPLACED, UNICODE
 from chat_tui.screens import TextScreen
 from sync.machine import SECOND
-from sync.view import ClockAnswer
+from sync.view.view import ClockAnswer
 from tests import scenes
 from tests.readings import reading, shown, until
 from tests.scenes import ALICE, BOB, CAROL, DAY, Scene

@@ -7,9 +7,9 @@ import pytest
 
 from chat_tui import clocks, reports
 from chat_tui.clocks import ClockNews
-from sync.identity import short_fingerprint
+from sync.entries.identity import short_fingerprint
 from sync.machine import HOUR, MINUTE, SECOND, Nanos
-from sync.view import (
+from sync.view.view import (
     AheadShown,
     ClockAnswer,
     ClockInfo,

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sync.codec import FrameAssembler, Reader, encode_uvarint, length_prefixed
 from sync.errors import DecodeError
+from sync.structures.codec import FrameAssembler, Reader, encode_uvarint, length_prefixed
 
 UINT64 = st.integers(0, 2**64 - 1)
 

@@ -7,8 +7,8 @@ import pytest
 from chat_tui.client import Client
 from chat_tui.commands.command import At, Result
 from chat_tui.commands.table import Commands
-from sync.identity import fingerprint, pair_number, pair_words, short_fingerprint
-from sync.view import PeerState, Trust
+from sync.entries.identity import fingerprint, pair_number, pair_words, short_fingerprint
+from sync.view.view import PeerState, Trust
 from tests.chats import meet, running, setup_of
 from tests.nodes import until
 from tests.test_client import Heard, lobby

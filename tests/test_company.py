@@ -6,7 +6,7 @@ import pytest
 
 from chat_tui.company import BACK_WITHIN, PATIENCE, Company
 from sync.machine import SECOND, Nanos
-from sync.view import Snapshot
+from sync.view.view import Snapshot
 from tests.conversations import NOON
 from tests.test_reports import CALM, NETWORK, absent, present, session, snapshot, waiting
 

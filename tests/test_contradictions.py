@@ -12,16 +12,16 @@ from chat_tui import peers_table
 from chat_tui.contradictions import Contradictions, of_author
 from chat_tui.marks import UNICODE
 from storage.contradictions import all_found
-from sync.entry import Entry, seal
+from sync.entries.entry import Entry, seal
+from sync.entries.identity import verify
 from sync.errors import StorageError
 from sync.group.ingest import Gate, message_of
 from sync.group.records import Contradiction, Contradicts
 from sync.group.values import StoredMessage
-from sync.identity import verify
 from sync.machine import ChannelId, MessageId
-from sync.show import info_of
 from sync.sim.disk import Disk
-from sync.view import ContradictionInfo
+from sync.view.projection import info_of
+from sync.view.view import ContradictionInfo
 from tests import scenes
 from tests.entries import CHANNEL, Author
 from tests.stores import ME, Store, delivered, opened

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 from storage.columns import to_u64
 from storage.soundness import CLAIMS, is_sound
 from storage.stored_days import HistoryReader
-from sync.changes import Edit
+from sync.entries.changes import Edit
 from sync.group.records import Contradiction
 from sync.group.values import Discard, Status, StoredMessage, StoreMessage
 from sync.machine import ChannelId, MessageId

@@ -7,7 +7,7 @@ import pytest
 
 from chat_tui import control, doctor
 from chat_tui.client import Client
-from sync.view import DiscardedShown, Event
+from sync.view.view import DiscardedShown, Event
 from tests.chats import running, setup_of
 from tests.nodes import until
 from tests.rotting import rot, scribble

@@ -12,10 +12,10 @@ from storage.pipeline.figures import SPANS
 from storage.pipeline.latency import PERCENTS
 from storage.pipeline.problems import PipelineError
 from storage.tables import LOG
-from sync.bloom_parameters import LAN
 from sync.machine import MILLISECOND, SECOND, MessageId, PeerId
 from sync.sds.parameters import LAN as LAN_PARAMETERS
 from sync.sds.repair import Window, is_in_response_group
+from sync.structures.bloom_parameters import LAN
 from tests.deliveries import (
     ANN,
     BOB,

@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
 
-from sync.digest import (
+from sync.structures.ordered_set import HASH_BYTES, ORIGIN, SyncId
+from sync.structures.set_digest import (
     EMPTY_ROOT,
     END,
     LEAF_BITS,
@@ -16,7 +17,6 @@ from sync.digest import (
     read_row,
     row,
 )
-from sync.ranges import HASH_BYTES, ORIGIN, SyncId
 from tests.digests import SortedIds, held, plain_root, times
 from tests.waku_sets import numbered
 

@@ -4,8 +4,8 @@ import pytest
 from cryptography.hazmat.primitives import hashes, hmac
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
 
+from sync.entries.identity import Identity
 from sync.errors import RemoteError
-from sync.identity import Identity
 from sync.net.direct import LABEL, direct_channel
 
 

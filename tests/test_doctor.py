@@ -8,7 +8,7 @@ import pytest
 from chat_tui import control, doctor
 from chat_tui.findings import Finding
 from sync.net.options import Options
-from sync.view import PeerState
+from sync.view.view import PeerState
 from tests.chats import meet, opened, running, setup_of
 from tests.test_client import Heard
 

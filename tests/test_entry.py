@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proto import entry_pb2
-from sync.entry import (
+from sync.entries.entry import (
     BODY_MAX,
     NICK_MAX,
     PARENTS_MAX,
@@ -27,8 +27,8 @@ from sync.entry import (
     open_content,
     seal,
 )
+from sync.entries.identity import Identity, verify
 from sync.errors import DecodeError, LocalError
-from sync.identity import Identity, verify
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.sds.message import CONTENT_MAX
 

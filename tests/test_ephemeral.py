@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proto import ephemeral_pb2
-from sync.entry import NICK_MAX
-from sync.ephemeral import VERSION, Typing, decode, encode
+from sync.entries.entry import NICK_MAX
+from sync.entries.ephemeral import VERSION, Typing, decode, encode
 from sync.errors import DecodeError, LocalError
 
 NICKS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=NICK_MAX)

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from chat_tui import events
-from sync.identity import short_fingerprint
+from sync.entries.identity import short_fingerprint
 from sync.machine import MessageId
-from sync.view import (
+from sync.view.view import (
     AheadShown,
     ClockInfo,
     ClockQuestion,

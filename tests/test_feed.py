@@ -6,7 +6,7 @@ from chat_tui.feed import EVENTS_MAX, PAINT_EVERY_S, Feed, Pace
 from chat_tui.row import Changed, Inserted, Removed
 from sync.machine import ChannelId
 from sync.sds.message import Delivery
-from sync.view import (
+from sync.view.view import (
     DeliveryShown,
     MessageShown,
     Notice,

@@ -3,7 +3,7 @@
 from chat_tui import reports
 from sync.machine import SECOND, Nanos
 from sync.net.floods import AGAIN_AFTER, LASTING, MANY, Floods
-from sync.view import Level, PeerInfo, PeerState, Snapshot
+from sync.view.view import Level, PeerInfo, PeerState, Snapshot
 from tests.channels import peer
 
 NOW: Nanos = 1_763_700_000 * SECOND

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from proto import link_pb2
 from sync.errors import DecodeError
 from sync.machine import ChannelId
-from sync.net.frames import (
+from sync.net.links.frames import (
     AWAY_MAX,
     NICK_MAX,
     PORT_MAX,

@@ -11,7 +11,7 @@ from chat_tui.commands.table import Commands
 from chat_tui.painted import Part
 from sync.machine import MINUTE, SECOND
 from sync.sds.parameters import LAN
-from sync.view import RequestInfo
+from sync.view.view import RequestInfo
 from tests import scenes
 from tests.readings import command, reading, shown, top_lines, until
 from tests.scenes import ALICE, BOB, CAROL, DAVE, Scene

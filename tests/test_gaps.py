@@ -5,7 +5,7 @@ from dataclasses import replace
 from chat_tui import reports
 from chat_tui.gaps import Gaps
 from sync.machine import MINUTE, SECOND, MessageId
-from sync.view import ChannelInfo, RepairInfo, RequestInfo, Snapshot, WaitingInfo
+from sync.view.view import ChannelInfo, RepairInfo, RequestInfo, Snapshot, WaitingInfo
 from tests.conversations import NOON, peer
 from tests.test_reports import CALM, present, snapshot
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from chat_tui.pane.graph import LANE_CELLS, Drawing, draw, edges
 from sync.machine import MessageId
-from sync.view import CausalNode, Place
+from sync.view.view import CausalNode, Place
 
 ARMS = {sign: arms for arms, sign in enumerate(" ╷╵│╶┌└├╴┐┘┤─┬┴┼")}
 DOWN, UP, RIGHT, LEFT = 1, 2, 4, 8

@@ -6,16 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proto import link_pb2
+from sync.entries.identity import Identity
 from sync.errors import DecodeError, RemoteError
-from sync.identity import Identity
 from sync.machine import PeerId
-from sync.net.handshake import (
+from sync.net.links.handshake import (
     PROLOGUE,
     IdentityHandshake,
     check_identity_payload,
     identity_payload,
 )
-from sync.net.noise import Handshake, Role
+from sync.net.links.noise import Handshake, Role
 
 
 def identity(number: int) -> Identity:

@@ -1,10 +1,10 @@
 """Notes of the latest events of messages: kinds, order and limits."""
 
 from sync.group import values
-from sync.happenings import KEPT_MAX, Happenings
 from sync.machine import SECOND, ChannelId, MessageId
-from sync.message_infos import Happening, Noticed, What
 from sync.sds.message import Delivery
+from sync.view.happenings import KEPT_MAX, Happenings
+from sync.view.message_infos import Happening, Noticed, What
 from tests.channels import message_id
 from tests.scenes import ALICE, BOB, Scene
 

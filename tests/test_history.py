@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sync.changes import Reactions, Redaction
-from sync.entry import Kind
+from sync.entries.changes import Reactions, Redaction
+from sync.entries.entry import Kind
 from sync.group.values import SetStatus, Status, StoredMessage, StoreMessage
 from sync.machine import ChannelId
 from sync.sds.message import Delivery
-from sync.view import Line
+from sync.view.view import Line
 from tests.entries import CHANNEL, Author, identity
 from tests.stores import Store, membership, opened
 from tests.test_changes import changed

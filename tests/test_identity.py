@@ -12,8 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from mnemonic import Mnemonic
 
-from sync.errors import LocalError
-from sync.identity import (
+from sync.entries.identity import (
     PAIR_WORDS,
     PUBLIC_KEYS_CACHED,
     WORD_BITS,
@@ -26,6 +25,7 @@ from sync.identity import (
     short_fingerprint,
     verify,
 )
+from sync.errors import LocalError
 from sync.machine import PeerId
 
 
@@ -132,7 +132,7 @@ def test_different_keys_are_told_apart(one: bytes, other: bytes) -> None:
 
 @pytest.mark.net
 def test_the_words_are_loaded_only_when_somebody_compares_them() -> None:
-    program = "import sys, sync.identity; sys.exit('mnemonic' in sys.modules)"
+    program = "import sys, sync.entries.identity; sys.exit('mnemonic' in sys.modules)"
 
     loaded = subprocess.run([sys.executable, "-c", program], check=False)
 

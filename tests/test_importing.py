@@ -20,14 +20,14 @@ from storage.importing import (
 )
 from storage.journal import SqliteJournal
 from storage.tables import HISTORY, NOTE
-from sync.entry import encode_content, open_content
+from sync.entries.entry import encode_content, open_content
+from sync.entries.identity import verify
 from sync.errors import LocalError, StorageError
 from sync.group import writer
 from sync.group.group import RESTORED
 from sync.group.ingest import Gate, message_of
 from sync.group.records import Altered
 from sync.group.values import Record, StoredMessage
-from sync.identity import verify
 from sync.machine import DAY, HOUR, MILLISECOND, ChannelId, MessageId
 from sync.sds.wire import encode_canonical
 from tests.archived import export, export_rows, row_of

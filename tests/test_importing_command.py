@@ -12,8 +12,8 @@ from chat_tui import main
 from storage.database import Database
 from storage.members import Members
 from storage.profile import Profile
+from sync.entries.membership import Membership
 from sync.machine import ChannelId
-from sync.membership import Membership
 from sync.net import clock
 from tests.archived import export, export_rows, row_of
 from tests.archives import archive

@@ -18,12 +18,12 @@ from storage.consolidated import IN_FILES, NAMES, NAMES_MAX, Consolidated
 from storage.importing import NO_ROW, OTHER_ID, Imported, Importer
 from storage.results import MANIFEST, RUNS
 from storage.tables import NOTE, Note
+from sync.entries.identity import verify
 from sync.errors import LocalError
 from sync.group import writer
 from sync.group.values import StoredMessage
-from sync.identity import verify
 from sync.machine import HOUR, MILLISECOND, MINUTE, ChannelId
-from sync.runner import BATCH_MAX
+from sync.runner.runner import BATCH_MAX
 from tests.archived import consolidated, consolidated_rows, export, export_rows, row_of
 from tests.archives import archive
 from tests.entries import CHANNEL, Author, identity

@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proto import entry_pb2
-from sync.bloom_parameters import LAN as BLOOM
 from sync.errors import RemoteError
 from sync.group import values
 from sync.machine import ChannelId, MessageId
 from sync.sds.message import Delivery, HistoryEntry, Message
+from sync.structures.bloom_parameters import LAN as BLOOM
 from sync.waku.message import TIMESTAMP_MAX
 from tests.entries import CHANNEL, Author
 from tests.groups import Member, arrived, only, sds_of, with_content

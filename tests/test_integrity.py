@@ -10,9 +10,9 @@ from chat_tui.disk_watch import DiskWatch
 from storage.database import Database
 from storage.integrity import beside, problems_of, rotten
 from storage.open_file import OpenFile
-from sync.changes import Edit
+from sync.entries.changes import Edit
 from sync.errors import StorageError
-from sync.view import Notice
+from sync.view.view import Notice
 from tests.entries import CHANNEL, Author
 from tests.rotting import bring_back, hide_index, rot, scribble
 from tests.stores import Store, delivered, ids, opened

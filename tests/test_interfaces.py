@@ -5,7 +5,7 @@ import ipaddress
 import pytest
 
 from sync.errors import LocalError
-from sync.net.interfaces import LEFT_OUT, choose
+from sync.net.discovery.interfaces import LEFT_OUT, choose
 
 
 def test_a_named_address_is_chosen_alone() -> None:

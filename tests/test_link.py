@@ -8,13 +8,13 @@ from itertools import permutations, product
 
 import pytest
 
+from sync.entries.identity import Identity
 from sync.group.clock_values import Follows
-from sync.identity import Identity
 from sync.machine import SECOND
 from sync.net.clock import draw_key
-from sync.net.frames import Ping, Pong
-from sync.net.link import CONTEST_MAX, Link, keep, superfluous
-from sync.net.stream import SecureStream
+from sync.net.links.frames import Ping, Pong
+from sync.net.links.link import CONTEST_MAX, Link, keep, superfluous
+from sync.net.links.stream import SecureStream
 from tests.entries import identity
 from tests.nodes import HOST
 

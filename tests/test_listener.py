@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from sync.errors import RemoteError
-from sync.net.frames import Open
-from sync.net.listener import Listener, Serve
-from sync.net.stream import SecureStream
+from sync.net.links.frames import Open
+from sync.net.links.listener import Listener, Serve
+from sync.net.links.stream import SecureStream
 from tests.entries import identity
 from tests.nodes import HOST, until
 from tests.patience import PATIENCE_S

@@ -1,7 +1,7 @@
 """History on its way: what waits for it, for how long, and who can make it wait."""
 
 from sync.group import values
-from sync.group.loading import (
+from sync.group.history_loading import (
     HELD_MAX,
     IN_VAIN_MAX,
     LEFT_MAX,
@@ -11,10 +11,10 @@ from sync.group.loading import (
     SWEEP,
     Loading,
 )
-from sync.group.session import STALLED_AFTER as SILENT_FOR
 from sync.machine import SECOND, MessageId
-from sync.ranges import ORIGIN, ZERO_HASH, SyncId
 from sync.sds.message import Delivery, HistoryEntry
+from sync.sessions.session import STALLED_AFTER as SILENT_FOR
+from sync.structures.ordered_set import ORIGIN, ZERO_HASH, SyncId
 from sync.waku.message import (
     CLUSTER,
     EVERYTHING,

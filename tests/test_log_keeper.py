@@ -10,9 +10,9 @@ from chat_tui.client import Client
 from chat_tui.settings.schema import PROTOCOL_LOG
 from storage.protocol_log import FILE_NAME, LogReader
 from sync.machine import MessageId
-from sync.protocol_log import LogKind, LogRow
+from sync.runner.log_rows import LogKind, LogRow
 from sync.sds.message import Delivery
-from sync.view import DeliveryShown, Event, Notice
+from sync.view.view import DeliveryShown, Event, Notice
 from tests.chats import meet, opened, running
 from tests.nodes import until
 from tests.patience import PATIENCE_S

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from sync.entry import Kind
+from sync.entries.entry import Kind
 from sync.group import values
-from sync.logbook import Logbook, Note, rows_of
 from sync.machine import MILLISECOND, MINUTE, SECOND, ChannelId, MessageId, Nanos, PeerId, Tick
-from sync.protocol_log import LogKind, LogRow
+from sync.runner.log_rows import LogKind, LogRow
+from sync.runner.logbook import Logbook, Note, rows_of
 from sync.sds.message import Delivery
 from sync.sim.network import Link
 from sync.sim.node import Node

@@ -5,9 +5,8 @@ from collections import deque
 from collections.abc import Sequence
 from itertools import pairwise
 
-from sync.group.session_values import PUT_OFF, SHARE
 from sync.machine import HOUR, MINUTE, SECOND, ChannelId, Nanos, PeerId, Tick
-from sync.manager import (
+from sync.manager.schedule import (
     AGAIN_AFTER,
     ASKED,
     CUT_SHORT,
@@ -31,7 +30,8 @@ from sync.manager import (
     Sought,
     Start,
 )
-from sync.searching import NAMES_PAUSE_MAX, STEP_FIRST
+from sync.manager.searching import NAMES_PAUSE_MAX, STEP_FIRST
+from sync.sessions.values import PUT_OFF, SHARE
 
 NOW: Nanos = 1_763_700_000 * SECOND
 LOBBY = ChannelId("c0" * 16)

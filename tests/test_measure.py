@@ -3,7 +3,7 @@
 import pytest
 
 from sync.machine import SECOND, ChannelId, MessageId, PeerId
-from sync.runner import Batch
+from sync.runner.runner import Batch
 from sync.sds.message import HistoryEntry, Message
 from sync.sim.measure import Meter, Sent, Sort, Spread
 

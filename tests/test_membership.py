@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from sync.errors import RemoteError
 from sync.machine import ChannelId
-from sync.net.membership import PROOFS_MAX, Joined, Membership, Shared, prove
-from sync.net.noise import Role
+from sync.net.links.channel_proofs import PROOFS_MAX, Joined, Membership, Shared, prove
+from sync.net.links.noise import Role
 
 HASH = bytes(range(32))
 TEA, COFFEE, WATER = ChannelId("0a" * 16), ChannelId("0b" * 16), ChannelId("0c" * 16)

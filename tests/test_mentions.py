@@ -9,7 +9,7 @@ from chat_tui.actions import action_text, as_shown
 from chat_tui.feed import Feed
 from chat_tui.mentions import mentions
 from sync.machine import ChannelId
-from sync.view import Line, MessageShown, Trust, TrustShown
+from sync.view.view import Line, MessageShown, Trust, TrustShown
 from tests.conversations import LOBBY, line, peer
 
 OTHER, THIRD = ChannelId("1" * 32), ChannelId("2" * 32)

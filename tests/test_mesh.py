@@ -6,11 +6,11 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 import pytest
 
-from sync.codec import length_prefixed
 from sync.errors import LocalError, RemoteError
 from sync.machine import SECOND
 from sync.net.clock import draw_key
-from sync.net.frames import (
+from sync.net.links.channel_proofs import Membership
+from sync.net.links.frames import (
     Frame,
     Goodbye,
     Open,
@@ -22,11 +22,11 @@ from sync.net.frames import (
     decode,
     encode,
 )
-from sync.net.link import PINGS_BURST, PRESENCE_EVERY, PROTOCOL
-from sync.net.listener import STRANGERS_PER_ADDRESS_MAX
-from sync.net.membership import Membership
-from sync.net.mesh import DEAD_AFTER, LINKS_PER_PEER_MAX, PING_EVERY, PROOF_WITHIN
-from sync.net.stream import SecureStream
+from sync.net.links.link import PINGS_BURST, PRESENCE_EVERY, PROTOCOL
+from sync.net.links.listener import STRANGERS_PER_ADDRESS_MAX
+from sync.net.links.mesh import DEAD_AFTER, LINKS_PER_PEER_MAX, PING_EVERY, PROOF_WITHIN
+from sync.net.links.stream import SecureStream
+from sync.structures.codec import length_prefixed
 from tests.entries import identity
 from tests.nodes import HOST, Station, channel_of, stations, until
 from tests.streams import record
@@ -303,7 +303,7 @@ async def test_the_ninth_stranger_from_one_address_is_sent_away_at_once() -> Non
 async def test_so_many_strangers_and_no_more_from_all_addresses(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("sync.net.listener.STRANGERS_MAX", 3)
+    monkeypatch.setattr("sync.net.links.listener.STRANGERS_MAX", 3)
     bob = Station("bob")
     async with stations(bob), AsyncExitStack() as closing:
         for number in range(2, 6):
@@ -407,9 +407,9 @@ async def test_a_new_name_reaches_the_other() -> None:
 async def test_who_floods_from_one_address_keeps_nobody_else_out(
     monkeypatch: pytest.MonkeyPatch, proved: tuple[str, ...]
 ) -> None:
-    monkeypatch.setattr("sync.net.mesh.LINKS_MAX", 6)
-    monkeypatch.setattr("sync.net.mesh.ARRIVING_MAX", 2)
-    monkeypatch.setattr("sync.places.CROWD", 3)
+    monkeypatch.setattr("sync.net.links.mesh.LINKS_MAX", 6)
+    monkeypatch.setattr("sync.net.links.mesh.ARRIVING_MAX", 2)
+    monkeypatch.setattr("sync.structures.places.CROWD", 3)
     alice, bob, carol = (Station(name, "tea", "lobby") for name in ("alice", "bob", "carol"))
     bob.mesh.open.add(LOBBY)
     async with linked(alice, bob), stations(carol), AsyncExitStack() as closing:
@@ -429,8 +429,8 @@ async def test_who_floods_from_one_address_keeps_nobody_else_out(
 async def test_of_many_addresses_strangers_give_way_and_people_known_never(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("sync.net.mesh.LINKS_MAX", 3)
-    monkeypatch.setattr("sync.net.mesh.ARRIVING_MAX", 1)
+    monkeypatch.setattr("sync.net.links.mesh.LINKS_MAX", 3)
+    monkeypatch.setattr("sync.net.links.mesh.ARRIVING_MAX", 1)
     alice, bob = Station("alice", "tea"), Station("bob", "tea")
     met, compared = (identity(name).peer_id for name in ("met", "compared"))
     bob.mesh.met.add(met)
@@ -522,7 +522,7 @@ async def test_a_name_that_changes_all_the_time_is_told_once_a_second_and_last_a
 async def test_those_who_do_not_read_are_cut_where_too_much_is_queued_for_all(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("sync.net.mesh.OUTBOUND_MAX", 4 * 1024 * 1024)
+    monkeypatch.setattr("sync.net.links.mesh.OUTBOUND_MAX", 4 * 1024 * 1024)
     alice, bob = Station("alice", "tea"), Station("bob", "tea")
     async with linked(alice, bob), AsyncExitStack() as closing:
         lazy = [f"eve {number}" for number in range(4)]

@@ -10,7 +10,7 @@ from chat_tui.model import Conversation
 from chat_tui.row import Changed, Inserted, Removed, Row
 from sync.machine import MessageId
 from sync.sds.message import Delivery
-from sync.view import Line
+from sync.view.view import Line
 from tests.conversations import LOBBY, conversation, lamports, line, peer, replay
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from chat_tui.plain_lines import MARK
-from sync.identity import short_fingerprint
+from sync.entries.identity import short_fingerprint
 from sync.machine import PeerId
 from tests.patience import PATIENCE_S
 from tests.processes import ROOT, PlainProcess, everyone_sees_everyone, run

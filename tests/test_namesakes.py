@@ -14,10 +14,10 @@ from chat_tui.marks import UNICODE
 from chat_tui.namesakes import NAMES_MAX, Names, called, look_alike_key, tell_apart
 from chat_tui.plain_lines import MARK, laid, plain_name, said, tailed
 from chat_tui.settings import schema
-from sync.identity import short_fingerprint
-from sync.infos import TypistInfo
+from sync.entries.identity import short_fingerprint
 from sync.machine import ChannelId, PeerId
-from sync.view import ChannelInfo, MessageShown
+from sync.view.infos import TypistInfo
+from sync.view.view import ChannelInfo, MessageShown
 from tests import scenes
 from tests.entries import identity
 from tests.scenes import Scene

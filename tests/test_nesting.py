@@ -7,11 +7,12 @@ from collections.abc import Callable
 
 import pytest
 
-from sync import changes, entry, ephemeral
+from sync.check import wire as check_wire
+from sync.entries import changes, entry, ephemeral
 from sync.errors import DecodeError, LocalError
-from sync.net import frames
+from sync.net.links import frames
 from sync.sds import wire as sds
-from sync.waku import check_wire, wire
+from sync.waku import wire
 
 GROUP_BEGINS, GROUP_ENDS = b"\xbb\x3e", b"\xbc\x3e"
 """Of field 999, which no message of ours has."""

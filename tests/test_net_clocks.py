@@ -10,8 +10,8 @@ from sync.errors import LocalError
 from sync.group.clock_values import Follows, Policy
 from sync.machine import DAY, HOUR, MINUTE, SECOND, PeerId
 from sync.net.clock import Clock
-from sync.net.frames import Ping, Pong, decode, encode
-from sync.view import AheadShown, ClockAnswer, ClockShown, MessageShown, PreviewShown
+from sync.net.links.frames import Ping, Pong, decode, encode
+from sync.view.view import AheadShown, ClockAnswer, ClockShown, MessageShown, PreviewShown
 from tests.nodes import HOST, TEA, Host, Station, channel_of, host, meet, stations, until
 
 pytestmark = pytest.mark.net

@@ -10,19 +10,19 @@ from typing import Any
 import pytest
 from zeroconf import ServiceInfo
 
+from sync.entries.identity import short_fingerprint
 from sync.errors import LocalError, RemoteError, StorageError
-from sync.identity import short_fingerprint
 from sync.machine import MINUTE, SECOND, MessageId
 from sync.net.clock import draw
-from sync.net.discovery import SERVICE, TXT_VERSION, Discovery
-from sync.net.link import PROTOCOL
-from sync.net.mesh import DEAD_AFTER
+from sync.net.discovery.mdns import SERVICE, TXT_VERSION, Discovery
+from sync.net.links.link import PROTOCOL
+from sync.net.links.mesh import DEAD_AFTER
+from sync.net.links.stream import SecureStream
 from sync.net.options import Options
-from sync.net.roster import SILENT_MAX
-from sync.net.stream import SecureStream
+from sync.net.peer_directory import SILENT_MAX
 from sync.sds.message import Message
 from sync.sds.wire import encode
-from sync.view import MessageShown, PeerShown, PeerState, TypingShown
+from sync.view.view import MessageShown, PeerShown, PeerState, TypingShown
 from sync.waku.message import RECONCILIATION
 from tests.entries import identity
 from tests.nodes import (
@@ -319,8 +319,8 @@ async def test_what_a_full_disk_refuses_is_said_to_its_writer_and_did_not_happen
 async def test_who_cannot_store_keeps_its_links_and_catches_up_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sync.runner.CROWDED", 4)
-    monkeypatch.setattr("sync.runner.QUEUE_MAX", 60)  # so that what piles up breaks a link
+    monkeypatch.setattr("sync.runner.runner.CROWDED", 4)
+    monkeypatch.setattr("sync.runner.runner.QUEUE_MAX", 60)  # so that what piles up breaks a link
     async with host(tmp_path, "alice", "tea") as alice, host(tmp_path, "bob", "tea") as bob:
         await meet(alice, bob)
         lines = texts(100, 3_000)

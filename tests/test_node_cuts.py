@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from sync.errors import LocalError
-from sync.view import SyncShown
+from sync.view.view import SyncShown
 from tests.nodes import HOST, Host, host, texts, until, write_all
 
 pytestmark = [pytest.mark.net, pytest.mark.slow]

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from sync.entry import Kind
+from sync.entries.entry import Kind
 from sync.group.clock_values import Policy
 from sync.group.records import StoredMessage
 from sync.machine import DAY, MINUTE, SECOND, MessageId
 from sync.sds.message import HistoryEntry, Message
 from sync.sds.message import Kind as SdsKind
 from sync.sds.wire import decode, encode
-from sync.view import (
+from sync.view.view import (
     FoundShown,
     MessageShown,
     MissingShown,

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from sync.check.message import CHECK
 from sync.errors import RemoteError
 from sync.machine import SECOND, ChannelId, PeerId
 from sync.net.clock import draw_key
-from sync.net.frames import Open, Proof, encode
-from sync.net.listener import STRANGERS_PER_ADDRESS_MAX
-from sync.net.sessions import PUSHES_MAX
-from sync.net.stream import SecureStream
-from sync.view import MessageShown, PeerState, SyncShown
-from sync.waku.check_message import CHECK
+from sync.net.links.frames import Open, Proof, encode
+from sync.net.links.listener import STRANGERS_PER_ADDRESS_MAX
+from sync.net.links.session_streams import PUSHES_MAX
+from sync.net.links.stream import SecureStream
+from sync.view.view import MessageShown, PeerState, SyncShown
 from sync.waku.message import (
     CLUSTER,
     EVERYTHING,
@@ -140,7 +140,7 @@ async def test_large_messages_are_transferred_however_many_there_are(tmp_path: P
 async def test_a_crowded_engine_slows_peers_down_and_loses_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sync.runner.CROWDED", 4)
+    monkeypatch.setattr("sync.runner.runner.CROWDED", 4)
     lines = texts(300)
     async with host(tmp_path, "alice", "tea") as alice:
         await write_all(alice, lines)
@@ -185,7 +185,7 @@ async def test_a_transfer_or_a_check_without_a_session_gets_no_place(
 async def test_one_peer_gets_no_more_than_its_share_of_sessions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sync.net.sessions.OFFERED_PER_PEER_MAX", 3)
+    monkeypatch.setattr("sync.net.links.session_streams.OFFERED_PER_PEER_MAX", 3)
     async with host(tmp_path, "bob", "tea") as bob, AsyncExitStack() as closing:
         for protocol in (RECONCILIATION, TRANSFER, TRANSFER):
             stream = await closing.enter_async_context(session(bob, protocol, TEA_SECRET))
@@ -222,8 +222,8 @@ async def test_idle_connections_of_one_address_do_not_stop_reconciliation(tmp_pa
 async def test_a_transfer_ends_soon_after_its_session(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sync.net.sessions.STALL_MAX", 600.0)
-    monkeypatch.setattr("sync.net.sessions.STALL_LOOKS", 6000)
+    monkeypatch.setattr("sync.net.links.session_streams.STALL_MAX", 600.0)
+    monkeypatch.setattr("sync.net.links.session_streams.STALL_LOOKS", 6000)
     async with (
         host(tmp_path, "bob", "tea") as bob,
         session(bob, RECONCILIATION, TEA_SECRET) as eve,
@@ -244,7 +244,7 @@ async def test_a_transfer_ends_soon_after_its_session(
 async def test_a_session_is_not_read_while_its_payloads_wait(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sync.runner.PAYLOADS_MAX", 0)  # they always wait
+    monkeypatch.setattr("sync.runner.runner.PAYLOADS_MAX", 0)  # they always wait
     again = Ranges.of([Fingerprint(EVERYTHING, b"\1" * 32)])
     payload = encode_ranges(RangesData(CLUSTER, (shard(TEA),), again))
     async with (
@@ -259,7 +259,7 @@ async def test_a_session_is_not_read_while_its_payloads_wait(
             await bob.write(TEA, f"line {number}")
 
         assert sessions[EVE].payloads == 2  # one received, one sent
-        monkeypatch.setattr("sync.runner.PAYLOADS_MAX", 100)
+        monkeypatch.setattr("sync.runner.runner.PAYLOADS_MAX", 100)
         await bob.write(TEA, "another turn")
         await until(lambda: sessions[EVE].payloads == 20, "the others follow")
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sync.errors import RemoteError
-from sync.net.noise import KEY_SIZE, MESSAGE_MAX, PROTOCOL_NAME, Handshake, Role
+from sync.net.links.noise import KEY_SIZE, MESSAGE_MAX, PROTOCOL_NAME, Handshake, Role
 
 VECTORS = Path(__file__).parent / "vectors" / "noise_xx.json"
 PROLOGUE = b"a conversation"

@@ -19,7 +19,7 @@ from chat_tui.notify import (
 from chat_tui.text import clean_nick
 from sync.machine import HOUR, SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.sds.message import Delivery
-from sync.view import Line
+from sync.view.view import Line
 
 NOW: Nanos = 10**18
 LOBBY, BUILD = ChannelId("1" * 64), ChannelId("2" * 64)

@@ -8,15 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chat_tui.pane.wire import decoded, frame_detail, frame_line, hex_lines
-from sync.entry import BODY_MAX
+from sync.check.message import SALT_BYTES, Claim
+from sync.check.wire import encode_frame
+from sync.entries.entry import BODY_MAX
 from sync.errors import LocalError
 from sync.machine import SECOND, PeerId
 from sync.sds.message import HistoryEntry, Message
 from sync.sds.wire import encode
-from sync.tap import FRAME_BYTES_MAX, FRAMES_MAX, KEPT_BYTES_MAX, Tap
-from sync.view import FrameInfo, FrameKind
-from sync.waku.check_message import SALT_BYTES, Claim
-from sync.waku.check_wire import encode_frame
+from sync.view.frame_tap import FRAME_BYTES_MAX, FRAMES_MAX, KEPT_BYTES_MAX, Tap
+from sync.view.view import FrameInfo, FrameKind
 from sync.waku.message import CLUSTER, RangesData, WakuMessage
 from sync.waku.wire import encode_ranges, encode_transfer
 from tests.conversations import NOON, peer

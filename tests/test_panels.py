@@ -11,7 +11,7 @@ from chat_tui.pane.lines import section_lines
 from chat_tui.sections import Row, Section
 from sync.machine import SECOND, ChannelId
 from sync.sds.message import Delivery
-from sync.view import Level, Notice, PeerInfo, PeerState
+from sync.view.view import Level, Notice, PeerInfo, PeerState
 from tests.conversations import LOBBY, peer
 from tests.test_reports import CALM, absent, present, snapshot
 

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from sync.entry import Kind, Text, encode_text
+from sync.entries.entry import Kind, Text, encode_text
 from sync.group import values
 from sync.group.clock_values import Policy
+from sync.group.future_entries import CLOCK_AHEAD_MAX, PARKED_MAX, PARKED_PER_AUTHOR_MAX, Parked
 from sync.group.ingest import outline_of
-from sync.group.parked import CLOCK_AHEAD_MAX, PARKED_MAX, PARKED_PER_AUTHOR_MAX, Parked
 from sync.group.values import Effect
 from sync.machine import DAY, HOUR, MILLISECOND, MINUTE, SECOND, MessageId, PeerId
 from sync.sds.message import Delivery

@@ -9,7 +9,7 @@ from chat_tui.marks import ASCII, PARKED, UNANSWERED, UNICODE, mark_word
 from chat_tui.model import ASIDE, Conversation
 from chat_tui.parked_lines import ROWS
 from sync.machine import MessageId
-from sync.view import Line
+from sync.view.view import Line
 from tests.conversations import LOBBY, conversation, lamports, line, peer, replay
 
 LATER = 1_000_000

@@ -9,9 +9,9 @@ from chat_tui.client import Client
 from chat_tui.peers_screen import AddressScreen, PeersScreen, VerifyScreen
 from chat_tui.screens import TextScreen
 from chat_tui.simulated import SimulatedChat
-from sync.identity import pair_number, pair_words, short_fingerprint
+from sync.entries.identity import pair_number, pair_words, short_fingerprint
 from sync.machine import SECOND, PeerId
-from sync.view import PeerState, Trust
+from sync.view.view import PeerState, Trust
 from tests import scenes
 from tests.chats import meet, opened, running, setup_of
 from tests.readings import shown

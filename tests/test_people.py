@@ -14,7 +14,15 @@ from chat_tui.people import STANDING_AFTER
 from chat_tui.trust import HELD_LONG
 from sync.errors import LocalError
 from sync.sds.message import Delivery
-from sync.view import ChannelInfo, MessageShown, PeerInfo, PeerShown, PeerState, Trust, TrustShown
+from sync.view.view import (
+    ChannelInfo,
+    MessageShown,
+    PeerInfo,
+    PeerShown,
+    PeerState,
+    Trust,
+    TrustShown,
+)
 from tests.chats import meet, opened, running, setup_of
 from tests.entries import identity
 from tests.nodes import until

@@ -19,9 +19,9 @@ from storage.pipeline.synthetic.plan import Faults
 from storage.pipeline.work import Work
 from storage.results import Published
 from storage.tables import NOTE
-from sync.logbook import Note
 from sync.machine import DAY, SECOND, ChannelId
-from sync.protocol_log import LogKind
+from sync.runner.log_rows import LogKind
+from sync.runner.logbook import Note
 from tests.archives import archive
 from tests.entries import CHANNEL, Author
 from tests.exports import Owner, note_of

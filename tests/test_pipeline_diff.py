@@ -26,11 +26,11 @@ from storage.pipeline.runs import Results
 from storage.pipeline.work import Work
 from storage.results import Published
 from storage.tables import BIGINT_MAX, Note, sync_hash
+from sync.entries.identity import verify
 from sync.group import writer
 from sync.group.values import StoredMessage
-from sync.identity import verify
 from sync.machine import DAY, HOUR, MILLISECOND, MINUTE, SECOND, ChannelId
-from sync.ranges import ZERO_HASH, OrderedSet, SyncId
+from sync.structures.ordered_set import ZERO_HASH, OrderedSet, SyncId
 from tests.archived import export, export_rows, row_of
 from tests.archives import archive, divided, scattered
 from tests.entries import CHANNEL, identity

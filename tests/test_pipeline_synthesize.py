@@ -13,7 +13,7 @@ from storage.pipeline.problems import PipelineError
 from storage.pipeline.synthesize import TRUTH
 from storage.pipeline.synthetic.plan import Faults
 from storage.tables import HISTORY, HISTORY_DIR, LOG, LOG_DIR, ROW_GROUP
-from sync.identity import verify
+from sync.entries.identity import verify
 from sync.machine import PeerId
 from tests.synthetic import NO_FAULTS, made, plan
 

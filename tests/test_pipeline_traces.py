@@ -7,7 +7,7 @@ import pytest
 from storage.pipeline import traces
 from storage.pipeline.inputs import struct_of
 from storage.tables import LOG
-from sync.protocol_log import LogKind
+from sync.runner.log_rows import LogKind
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

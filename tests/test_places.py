@@ -4,7 +4,7 @@ from itertools import count
 
 import pytest
 
-from sync.places import CROWD, Holder, Standing, give_way
+from sync.structures.places import CROWD, Holder, Standing, give_way
 
 PLACES = 256
 EVERY_STANDING = list(Standing)

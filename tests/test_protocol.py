@@ -10,7 +10,7 @@ from chat_tui.sections import Row, Section, in_words
 from sync.machine import MINUTE, SECOND
 from sync.sds.evidence import Evidence
 from sync.sds.message import Delivery
-from sync.view import (
+from sync.view.view import (
     AnswerInfo,
     BloomInfo,
     ChannelInfo,

@@ -9,9 +9,9 @@ import pytest
 
 from storage.protocol_log import LogFile, LogReader
 from sync.errors import StorageError
-from sync.logbook import Chunk, Note
 from sync.machine import DAY, ChannelId, PeerId
-from sync.protocol_log import LogKind, LogRow
+from sync.runner.log_rows import LogKind, LogRow
+from sync.runner.logbook import Chunk, Note
 from tests.channels import message_id
 
 HERE, ELSEWHERE = ChannelId("0c" * 16), ChannelId("0d" * 16)

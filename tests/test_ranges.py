@@ -11,9 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from sync import ranges
-from sync.ranges import HASH_BYTES, ORIGIN, ZERO_HASH, OrderedSet, SyncId, rungs, shortened
-from sync.runs import Group, Words, columns_of
+from sync.structures import ordered_set as ranges
+from sync.structures.ordered_set import (
+    HASH_BYTES,
+    ORIGIN,
+    ZERO_HASH,
+    OrderedSet,
+    SyncId,
+    rungs,
+    shortened,
+)
+from sync.structures.sorted_run import Group, Words, columns_of
 from tests.rows import sync_rows
 
 END = SyncId(2**64 - 1, b"\xff" * HASH_BYTES)

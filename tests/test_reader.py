@@ -20,7 +20,7 @@ from chat_tui.taste import Taste
 from chat_tui.text import DAY, LINES_MAX
 from chat_tui.words import words_of
 from sync.sds.message import Delivery
-from sync.view import Line
+from sync.view.view import Line
 from tests.conversations import NOON, conversation, line
 from tests.test_transcript import lines_of
 

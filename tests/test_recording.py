@@ -7,8 +7,8 @@ import pytest
 
 from sync.errors import LocalError
 from sync.net.trace import Trace
-from sync.recording import open_recording
-from sync.tap import Tap
+from sync.view.frame_tap import Tap
+from sync.view.recording import open_recording
 
 
 def dangling(path: Path) -> None:

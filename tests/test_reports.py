@@ -5,7 +5,7 @@ from dataclasses import replace
 from chat_tui import reports
 from sync.machine import MINUTE, SECOND, MessageId, Nanos, PeerId
 from sync.sds.message import Delivery
-from sync.view import (
+from sync.view.view import (
     ChannelInfo,
     OutgoingInfo,
     PeerInfo,

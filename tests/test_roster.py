@@ -3,9 +3,9 @@
 import pytest
 
 from sync.machine import SECOND
-from sync.net.mesh import Mesh
-from sync.net.roster import SHOWN_BURST, Roster
-from sync.view import PeerShown, PeerState
+from sync.net.links.mesh import Mesh
+from sync.net.peer_directory import SHOWN_BURST, Roster
+from sync.view.view import PeerShown, PeerState
 from tests.nodes import HOST, Station, stations, until
 
 pytestmark = pytest.mark.net

@@ -1,9 +1,9 @@
 """The payloads of a session as they are shown."""
 
-from sync.group.rounds import CELLS, drawn
 from sync.machine import SECOND
-from sync.ranges import ORIGIN, ZERO_HASH, SyncId
+from sync.structures.ordered_set import ORIGIN, ZERO_HASH, SyncId
 from sync.waku.message import EVERYTHING, Bounds, Fingerprint, ItemSet, Range, Ranges, Skip
+from sync.waku.rounds import CELLS, drawn
 from tests.waku_sets import NOW, filled, numbered
 
 MIDDLE = SyncId(NOW + 1_000 * SECOND, ZERO_HASH)

@@ -5,15 +5,15 @@ from copy import deepcopy
 
 import pytest
 
-from sync.entry import Kind, Text, encode_text
+from sync.entries.entry import Kind, Text, encode_text
+from sync.entries.identity import verify
+from sync.entries.membership import Membership
 from sync.errors import LocalError, RemoteError, StorageError
 from sync.group import values
 from sync.group.clock_values import Policy
 from sync.group.writer import Author
-from sync.identity import verify
 from sync.machine import DAY, SECOND
-from sync.membership import Membership
-from sync.runner import (
+from sync.runner.runner import (
     BATCH_MAX,
     BURST,
     CROWDED,
@@ -24,9 +24,9 @@ from sync.runner import (
     Batch,
     Runner,
 )
+from sync.runner.weights import BYTES_CROWDED, BYTES_OF_ONE
 from sync.sds.message import Delivery
 from sync.sim.disk import Disk
-from sync.weights import BYTES_CROWDED, BYTES_OF_ONE
 from tests.entries import CHANNEL
 from tests.entries import Author as Writer
 from tests.groups import NOW

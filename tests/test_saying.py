@@ -1,7 +1,7 @@
 """The line above the input: an answer has its time, and news comes after it."""
 
 from chat_tui.saying import WAITING_MAX, Saying
-from sync.view import Level, Notice
+from sync.view.view import Level, Notice
 from tests.readings import command, reading, short_talk, shown, until
 
 ANSWER, OTHER = Notice("bob is no longer blocked"), Notice("Copied the message")

@@ -4,8 +4,6 @@ from itertools import pairwise
 
 import pytest
 
-from sync.bloom import RollingBloomFilter
-from sync.bloom_parameters import LAN as BLOOM
 from sync.machine import HOUR, SECOND, Nanos
 from sync.sds.acknowledge import RESEND_BURST, RESEND_PAUSE
 from sync.sds.channel import Channel
@@ -20,6 +18,8 @@ from sync.sds.events import (
 )
 from sync.sds.message import Delivery, HistoryEntry, Message
 from sync.sds.parameters import LAN
+from sync.structures.bloom import RollingBloomFilter
+from sync.structures.bloom_parameters import LAN as BLOOM
 from tests.channels import (
     NOW,
     advance,

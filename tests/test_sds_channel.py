@@ -2,7 +2,6 @@
 
 import pytest
 
-from sync.bloom import ReceivedFilter
 from sync.errors import LocalError
 from sync.machine import HOUR, MINUTE, SECOND, Tick
 from sync.sds.causal import POURED_FOR, POURING
@@ -20,6 +19,7 @@ from sync.sds.events import (
 from sync.sds.history import TIPS_MAX, TORRENT_MAX
 from sync.sds.message import Kind, Message
 from sync.sds.parameters import LAN
+from sync.structures.bloom import ReceivedFilter
 from tests.channels import (
     CHANNEL,
     NOW,

@@ -5,12 +5,12 @@ from itertools import permutations
 
 import pytest
 
-from sync.bloom import RollingBloomFilter
 from sync.machine import MessageId, PeerId
 from sync.sds.events import HeardCopy
 from sync.sds.evidence import HINTS_MAX, HOLDERS_MAX, TOLD_MAX, Evidence, Holders
 from sync.sds.message import HistoryEntry
 from sync.sds.parameters import LAN
+from sync.structures.bloom import RollingBloomFilter
 from tests.channels import NOW, channel, hear, message, message_id, named, peer, say, sync_message
 
 ONE = message_id("one")

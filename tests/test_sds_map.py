@@ -207,7 +207,7 @@ def test_what_does_not_exist_is_noticed() -> None:
     assert not exists("Channel._on_nothing")
     assert not exists("Nobody")
     assert not exists("repair.nothing")
-    assert not exists("sync.bloom.Nothing")
+    assert not exists("sync.structures.bloom.Nothing")
     assert "test_nothing" not in collected_from("sds_channel")
     assert collected_from("no_such_file") == set()
 

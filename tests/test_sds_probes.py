@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sync.bloom import ReceivedFilter, RollingBloomFilter
-from sync.bloom_parameters import LAN, BloomParameters
 from sync.errors import DecodeError
 from sync.machine import MessageId, PeerId
 from sync.sds.probes import PEERS_MAX, ROWS_MIN, Probes
+from sync.structures.bloom import ReceivedFilter, RollingBloomFilter
+from sync.structures.bloom_parameters import LAN, BloomParameters
 from tests.channels import message_id, peer
 
 SMALL = BloomParameters(capacity=30, error_rate=0.05)

@@ -6,7 +6,6 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from sync.bloom import RollingBloomFilter
 from sync.machine import SECOND, MessageId, Tick
 from sync.sds.events import (
     Admit,
@@ -25,6 +24,7 @@ from sync.sds.events import (
 from sync.sds.incoming import Content
 from sync.sds.message import Delivery, HistoryEntry, Message
 from sync.sds.parameters import LAN
+from sync.structures.bloom import RollingBloomFilter
 from tests.channels import NOW, channel, message, only, peer, received, say, sync_message
 
 OTHERS = ("bob", "carol", "dave")

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proto import sds_pb2
-from sync.bloom_parameters import WAKU
 from sync.errors import DecodeError
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.sds.message import (
@@ -27,6 +26,7 @@ from sync.sds.message import (
     Message,
 )
 from sync.sds.wire import decode, encode, encode_canonical
+from sync.structures.bloom_parameters import WAKU
 
 VECTORS: list[dict[str, Any]] = json.loads(
     (Path(__file__).parent / "vectors" / "sds.json").read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ from chat_tui.model import BEGINNING
 from chat_tui.seen import SAVE_EVERY, Seen
 from storage.read_marks import CHANNELS_MAX, SIZE_MAX, ReadMarks
 from sync.machine import ChannelId, MessageId
-from sync.view import MessageShown
+from sync.view.view import MessageShown
 from tests import scenes
 from tests.conversations import LOBBY, line
 from tests.readings import long_talk, short_talk, shown

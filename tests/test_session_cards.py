@@ -6,7 +6,7 @@ from dataclasses import replace
 from chat_tui import protocol
 from chat_tui.session_cards import CARDS_SHOWN, PAYLOADS_SHOWN, session_cards
 from sync.machine import HOUR, MINUTE, SECOND, ChannelId
-from sync.view import RoundInfo, SessionInfo, Snapshot
+from sync.view.view import RoundInfo, SessionInfo, Snapshot
 from tests import scenes
 from tests.test_reports import CALM, present, session, snapshot
 

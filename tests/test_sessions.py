@@ -3,13 +3,14 @@
 import pytest
 
 from sync.errors import RemoteError
-from sync.group import session, values
-from sync.group.session import OFFERED
+from sync.group import values
 from sync.group.sessions import STALE_AFTER
 from sync.machine import SECOND
+from sync.sessions import session
+from sync.sessions.receiving import INACTIVITY_MAX as TRANSFER_INACTIVITY_MAX
+from sync.sessions.session import OFFERED
 from sync.waku.message import WakuMessage, content_topic, deterministic_hash
 from sync.waku.reconcile import INACTIVITY_MAX
-from sync.waku.transfer import INACTIVITY_MAX as TRANSFER_INACTIVITY_MAX
 from tests.entries import CHANNEL, Author
 from tests.groups import NOW, Member, only
 from tests.pairs import TOPIC, Pair, different, pair, transfer

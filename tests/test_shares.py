@@ -2,9 +2,11 @@
 
 from itertools import pairwise
 
-from sync.group.session import STALLED_AFTER, Session
-from sync.group.session_values import PAGE
-from sync.group.shares import (
+from sync.check import check
+from sync.machine import SECOND, Nanos, PeerId
+from sync.sessions import receiving as transfer
+from sync.sessions.session import STALLED_AFTER, Session
+from sync.sessions.shares import (
     FAILURES_MAX,
     FINDS_WITHIN,
     PAGE_WITHIN,
@@ -13,9 +15,9 @@ from sync.group.shares import (
     SHARE_WITHIN,
     Shares,
 )
-from sync.machine import SECOND, Nanos, PeerId
-from sync.ranges import columns_of
-from sync.waku import check, reconcile, transfer
+from sync.sessions.values import PAGE
+from sync.structures.ordered_set import columns_of
+from sync.waku import reconcile
 from sync.waku.reconcile import Result
 from tests.waku_sets import numbered
 

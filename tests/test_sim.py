@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from sync.group.parked import CLOCK_AHEAD_MAX
+from sync.group.future_entries import CLOCK_AHEAD_MAX
 from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND, Nanos
 from sync.sds.parameters import WAKU
 from sync.sim.scenario import Crash, Outcome, Partition, Scenario, run

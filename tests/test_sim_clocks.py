@@ -6,11 +6,11 @@ from chat_tui.commands.talking import _to_resend
 from chat_tui.simulated import SimulatedChat
 from sync.group.values import SendAgain, Status, Warned, Withdrawn
 from sync.machine import HOUR, MINUTE, SECOND, MessageId, Nanos
-from sync.runner import Release
-from sync.show import text_of
+from sync.runner.runner import Release
 from sync.sim.network import Link
 from sync.sim.walls import Person
 from sync.sim.world import Terms, World
+from sync.view.projection import text_of
 
 LONER = 0
 DAY_AHEAD: Nanos = 24 * HOUR

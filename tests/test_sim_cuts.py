@@ -9,10 +9,10 @@ import pytest
 
 from sync.group.values import SessionEnded
 from sync.machine import MILLISECOND, MINUTE, SECOND
-from sync.ranges import SyncId
-from sync.runner import Release
+from sync.runner.runner import Release
 from sync.sim.network import Link
 from sync.sim.world import World
+from sync.structures.ordered_set import SyncId
 from tests.archives import assert_equal, divided, ids, preloaded, scattered
 
 MUTE = Link(loss=1.0)

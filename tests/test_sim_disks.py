@@ -4,7 +4,7 @@ import pytest
 
 from sync.group.values import Damaged, Deliver, Discarded, Warned
 from sync.machine import MINUTE, SECOND, MessageId
-from sync.runner import Release
+from sync.runner.runner import Release
 from sync.sim.world import World
 
 SEEDS = range(3)

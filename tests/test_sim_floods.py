@@ -4,7 +4,7 @@ import pytest
 
 from sync.group import values
 from sync.machine import MILLISECOND, SECOND, MessageId, Nanos
-from sync.runner import CROWDED_BY_ONE, Release
+from sync.runner.runner import CROWDED_BY_ONE, Release
 from sync.sim.network import Link
 from sync.sim.world import Terms, World
 from tests.hostiles import Mallory

@@ -18,7 +18,7 @@ from sync.group.values import (
     StoredMessage,
 )
 from sync.machine import MILLISECOND, MINUTE, SECOND, MessageId, Nanos
-from sync.runner import Release
+from sync.runner.runner import Release
 from sync.sds.wire import decode
 from sync.sim.network import PERFECT, Link
 from sync.sim.rooms import CHANNEL

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sync.entry import Entry
+from sync.entries.entry import Entry
 from sync.group.ingest import Gate
 from sync.group.records import StoredMessage
 from sync.machine import DAY, MINUTE, SECOND, Nanos
-from sync.runner import Batch, Runner
+from sync.runner.runner import Batch, Runner
 from sync.sds.acknowledge import Outgoing, Pending
 from sync.sds.answering import Answering
 from sync.sds.asking import Asking, Request
@@ -64,7 +64,7 @@ def test_filters_that_are_always_believed_are_caught(monkeypatch: pytest.MonkeyP
         del self, columns
         return rows
 
-    monkeypatch.setattr("sync.bloom.ReceivedFilter.rows_held", mutant)
+    monkeypatch.setattr("sync.structures.bloom.ReceivedFilter.rows_held", mutant)
 
     assert "falsely possibly acknowledged" in caught(Scenario(5, 40, Link(loss=0.3), 2))
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from sync.group.session import STALLED_AFTER
 from sync.machine import MILLISECOND, MINUTE, SECOND, Nanos
+from sync.sessions.session import STALLED_AFTER
 from sync.sim.network import Link
 from sync.sim.node import Node
 from sync.sim.rooms import CHANNEL

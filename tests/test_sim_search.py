@@ -2,7 +2,7 @@
 
 import pytest
 
-from sync.entry import decode_text
+from sync.entries.entry import decode_text
 from sync.machine import MINUTE, SECOND
 from sync.sds.answering import ANSWERS_BURST, ANSWERS_PER_SECOND
 from sync.sds.incoming import MISSING_MAX, MISSING_PER_LINK_MAX

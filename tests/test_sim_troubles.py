@@ -6,8 +6,8 @@ import pytest
 
 from sync.group.values import Arrived, Restored
 from sync.machine import MILLISECOND, MINUTE, SECOND, Nanos
-from sync.manager import SESSIONS_MAX
-from sync.runner import CROWDED, Batch, Runner
+from sync.manager.schedule import SESSIONS_MAX
+from sync.runner.runner import CROWDED, Batch, Runner
 from sync.sim.network import PERFECT, Link
 from sync.sim.outlet import Frame
 from sync.sim.rooms import further_channel

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from sync.bloom_parameters import BloomParameters
-from sync.entry import Kind, Text, encode_text
+from sync.entries.entry import Kind, Text, encode_text
 from sync.errors import RemoteError
 from sync.group import values
 from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND, Nanos
@@ -13,6 +12,7 @@ from sync.sds.parameters import LAN
 from sync.sim.network import PERFECT, Link, Network
 from sync.sim.scenario import ClockJump, Crash, FullDisk, Partition, Scenario, run
 from sync.sim.world import Terms, World
+from sync.structures.bloom_parameters import BloomParameters
 from tests.scenarios import JUMPS, check, lossy
 
 AIR = Terms(mesh=False, reconcile=False)

@@ -16,7 +16,7 @@ from storage.tables import HISTORY_DIR, LOG_DIR, NOTE, sync_hash, sync_words
 from sync.errors import LocalError
 from sync.group.records import Status
 from sync.machine import SECOND
-from sync.protocol_log import LogKind
+from sync.runner.log_rows import LogKind
 from sync.sim.network import Link
 from sync.sim.node import Node
 from sync.sim.scenario import Crash, Partition, Recorded, Scenario, run

@@ -6,12 +6,12 @@ from copy import deepcopy
 import pytest
 
 from chat_tui.simulated import SimulatedChat
-from sync.entry import TEXT_MAX
+from sync.entries.entry import TEXT_MAX
 from sync.errors import LocalError
 from sync.machine import MINUTE, SECOND, ChannelId
 from sync.sds.message import Delivery
 from sync.sim.world import World
-from sync.view import DeliveryShown, Event, Line, MessageShown, PeerState
+from sync.view.view import DeliveryShown, Event, Line, MessageShown, PeerState
 from tests import scenes
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from chat_tui.marks import ASCII, UNICODE, Glyphs
-from sync.changes import Change, Edit, Reactions, Redaction
+from sync.entries.changes import Change, Edit, Reactions, Redaction
 from sync.machine import MINUTE, SECOND
 from tests import scenes
 from tests.scenes import ALICE, BOB, CAROL, DAVE, Scene

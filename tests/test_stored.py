@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from sync.changes import Edit, Reactions, Redaction
+from sync.entries.changes import Edit, Reactions, Redaction
 from sync.group.values import Status, StoreMessage
 from sync.machine import ChannelId, MessageId
 from tests import stories

@@ -6,10 +6,10 @@ import socket
 import pytest
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-from sync.codec import length_prefixed
 from sync.errors import RemoteError
-from sync.net.noise import Role
-from sync.net.stream import FRAME_MAX, OUTBOUND_MAX, DisconnectedError, SecureStream
+from sync.net.links.noise import Role
+from sync.net.links.stream import FRAME_MAX, OUTBOUND_MAX, DisconnectedError, SecureStream
+from sync.structures.codec import length_prefixed
 from tests.streams import (
     ALICE,
     AT_ONCE,

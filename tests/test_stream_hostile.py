@@ -5,9 +5,9 @@ from typing import Literal
 
 import pytest
 
-from sync.codec import encode_uvarint, length_prefixed
 from sync.errors import RemoteError
-from sync.net.stream import FRAME_MAX, HANDSHAKE_MESSAGE_MAX
+from sync.net.links.stream import FRAME_MAX, HANDSHAKE_MESSAGE_MAX
+from sync.structures.codec import encode_uvarint, length_prefixed
 from tests.streams import (
     ALICE,
     AT_ONCE,

@@ -13,7 +13,7 @@ from sync.machine import SECOND, PeerId, Tick
 from sync.net import invite
 from sync.net.trace import RECENT_MAX, SEED_SIZE, Trace, to_json
 from sync.sds.message import Delivery
-from sync.view import Level, Notice
+from sync.view.view import Level, Notice
 from tests.nodes import channel_of, host, meet, until
 
 NOON = 1_763_726_400 * SECOND

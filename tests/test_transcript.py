@@ -16,7 +16,7 @@ from chat_tui.taste import Taste
 from chat_tui.transcript import Transcript
 from sync.machine import MINUTE, SECOND
 from sync.sds.message import Delivery
-from sync.view import Line
+from sync.view.view import Line
 from tests.conversations import LOBBY, NOON, conversation, line, peer
 from tests.paints import PaintsNoted
 

@@ -11,7 +11,7 @@ from storage.members import KnownPeer
 from storage.trust import NICKS_KEPT, NickUsed, TrustStore
 from sync.machine import DAY, HOUR, MINUTE, SECOND, ChannelId, Nanos, PeerId
 from sync.release import RELEASED_NS
-from sync.view import KeyWarning, PeerState, Snapshot, Trust
+from sync.view.view import KeyWarning, PeerState, Snapshot, Trust
 from tests.channels import NOW
 from tests.entries import Author, identity
 from tests.stores import Store, delivered, membership, opened

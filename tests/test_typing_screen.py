@@ -11,10 +11,10 @@ from chat_tui.commands.command import At
 from chat_tui.commands.table import Commands
 from chat_tui.faces import TextFace
 from chat_tui.simulated import SimulatedChat
-from sync.group.typists import LASTS
+from sync.group.typing_notices import LASTS
 from sync.machine import SECOND
 from sync.sim.world import World
-from sync.view import TypingShown
+from sync.view.view import TypingShown
 from tests import scenes
 from tests.chats import opened
 from tests.conversations import LOBBY, peer

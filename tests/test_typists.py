@@ -4,18 +4,25 @@ from collections.abc import Sequence
 
 import pytest
 
-from sync import ephemeral
-from sync.entry import NICK_MAX
+from sync.entries import ephemeral
+from sync.entries.entry import NICK_MAX
 from sync.errors import RemoteError
 from sync.group import values
-from sync.group.typists import LASTS, RESTING_MAX, TELL_EVERY, TOLD_EVERY, TYPISTS_MAX, Typists
+from sync.group.typing_notices import (
+    LASTS,
+    RESTING_MAX,
+    TELL_EVERY,
+    TOLD_EVERY,
+    TYPISTS_MAX,
+    Typists,
+)
 from sync.machine import MILLISECOND, SECOND, MessageId, PeerId
 from sync.sds.message import Kind, Message
 from sync.sds.wire import decode
 from sync.sim.network import Link
 from sync.sim.view import SimulatedView
 from sync.sim.world import Terms, World
-from sync.view import Event, MessageShown, TypingShown
+from sync.view.view import Event, MessageShown, TypingShown
 from tests.entries import CHANNEL, Author, identity
 from tests.groups import NOW, Member, arrived, only
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from sync.machine import Nanos
-from sync.ranges import SyncId
+from sync.structures.ordered_set import SyncId
 from sync.waku import answer, backlog, division
 from sync.waku.backlog import UNKNOWN, Backlog
 from sync.waku.division import NARROW, STRICT, Parameters

@@ -6,12 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sync.digest import LEAF_BITS
-from sync.machine import SECOND, Tick
-from sync.ranges import HASH_BYTES, SyncId
-from sync.waku import check as check_module
-from sync.waku import descent
-from sync.waku.check import (
+from sync.check import check as check_module
+from sync.check import descent
+from sync.check.check import (
     INACTIVITY_MAX,
     TRANSITIONS,
     Begin,
@@ -21,17 +18,12 @@ from sync.waku.check import (
     Result,
     SendFrame,
 )
-from sync.waku.check_message import (
-    IDS_MAX,
-    Ask,
-    Claim,
-    Ending,
-    Leaves,
-    Proof,
-    Verdict,
-)
+from sync.check.message import IDS_MAX, Ask, Claim, Ending, Leaves, Proof, Verdict
+from sync.check.proof import sealed
+from sync.machine import SECOND, Tick
+from sync.structures.ordered_set import HASH_BYTES, SyncId
+from sync.structures.set_digest import LEAF_BITS
 from sync.waku.message import EVERYTHING, TIMESTAMP_MAX
-from sync.waku.proof import sealed
 from sync.waku.reconcile import Begin as BeginReconciliation
 from sync.waku.reconcile import Finished as ReconciliationFinished
 from sync.waku.reconcile import PayloadReceived, Role, SendPayload

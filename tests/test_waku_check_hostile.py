@@ -6,12 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from sync.digest import FANOUT_BITS, LEAF_BITS, ROOT_LEVEL, ROW_BYTES, row
-from sync.errors import RemoteError
-from sync.ranges import SyncId
-from sync.waku import descent
-from sync.waku.check import ENDINGS, MAY_COME, Begin, FrameReceived, Phase, Result
-from sync.waku.check_message import (
+from sync.check import descent
+from sync.check.check import ENDINGS, MAY_COME, Begin, FrameReceived, Phase, Result
+from sync.check.message import (
     IDS_MAX,
     NODES_MAX,
     Ask,
@@ -27,7 +24,10 @@ from sync.waku.check_message import (
     Proof,
     Verdict,
 )
-from sync.waku.check_wire import decode_frame
+from sync.check.wire import decode_frame
+from sync.errors import RemoteError
+from sync.structures.ordered_set import SyncId
+from sync.structures.set_digest import FANOUT_BITS, LEAF_BITS, ROOT_LEVEL, ROW_BYTES, row
 from sync.waku.message import TIMESTAMP_MAX
 from sync.waku.reconcile import Role
 from tests.checks import Pair, assert_learnt, check, damaged, pair

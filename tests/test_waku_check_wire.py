@@ -7,9 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proto import sync_check_pb2 as pb
-from sync.digest import LEAF_BITS, ROOT_LEVEL, ROW_BYTES
-from sync.errors import DecodeError
-from sync.waku.check_message import (
+from sync.check.message import (
     FRAME_BYTES_MAX,
     IDS_MAX,
     NODES_MAX,
@@ -26,7 +24,9 @@ from sync.waku.check_message import (
     Proof,
     Verdict,
 )
-from sync.waku.check_wire import CHILDREN_MAX, decode_frame, encode_frame
+from sync.check.wire import CHILDREN_MAX, decode_frame, encode_frame
+from sync.errors import DecodeError
+from sync.structures.set_digest import LEAF_BITS, ROOT_LEVEL, ROW_BYTES
 
 u64 = st.integers(0, 2**64 - 1)
 u32 = st.integers(0, 2**32 - 1)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sync.ranges import SyncId
+from sync.structures.ordered_set import SyncId
 from sync.waku.division import NARROW, STRICT, Parameters
 from sync.waku.reconcile import (
     Begin,

@@ -9,19 +9,20 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from sync.codec import append_uvarint
+from sync.check.message import CHECK
 from sync.group import values
-from sync.group.claims import CLAIMS_BYTES_MAX, CLAIMS_LEAST
-from sync.group.grace import GRACE
-from sync.group.loading import LEFT_MAX, STALLED_AFTER
-from sync.group.session import ROUNDS_MAX as ROUNDS_SHOWN_MAX
-from sync.group.session import SESSION_WITHIN
+from sync.group.history_loading import LEFT_MAX, STALLED_AFTER
 from sync.group.sessions import SHOWN_MAX, TOO_LONG
 from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND, PeerId, Tick
-from sync.ranges import ORIGIN, ZERO_HASH, SyncId
 from sync.sds.wire import decode, encode
+from sync.sessions.claims import CLAIMS_BYTES_MAX, CLAIMS_LEAST
+from sync.sessions.grace import GRACE
+from sync.sessions.receiving import WAITING_MAX
+from sync.sessions.session import ROUNDS_MAX as ROUNDS_SHOWN_MAX
+from sync.sessions.session import SESSION_WITHIN
+from sync.structures.codec import append_uvarint
+from sync.structures.ordered_set import ORIGIN, ZERO_HASH, SyncId
 from sync.waku import reconcile
-from sync.waku.check_message import CHECK
 from sync.waku.message import (
     CLUSTER,
     EVERYTHING,
@@ -39,7 +40,6 @@ from sync.waku.message import (
     sync_id,
 )
 from sync.waku.reconcile import NEED_MAX, ROUNDS_MAX
-from sync.waku.transfer import WAITING_MAX
 from sync.waku.wire import decode_transfer, encode_ranges, encode_transfer
 from tests.archives import scattered
 from tests.entries import CHANNEL, Author

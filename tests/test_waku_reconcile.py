@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sync.ranges import HASH_BYTES, ORIGIN, ZERO_HASH, SyncId
+from sync.structures.ordered_set import HASH_BYTES, ORIGIN, ZERO_HASH, SyncId
 from sync.waku.division import NARROW, STRICT, Parameters
 from sync.waku.message import (
     EVERYTHING,

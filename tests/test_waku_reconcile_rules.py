@@ -4,7 +4,7 @@ import pytest
 
 from sync.errors import RemoteError
 from sync.machine import SECOND, Tick
-from sync.ranges import HASH_BYTES, ORIGIN, ZERO_HASH, SyncId, rungs
+from sync.structures.ordered_set import HASH_BYTES, ORIGIN, ZERO_HASH, SyncId, rungs
 from sync.waku import reconcile
 from sync.waku.division import ITEMS_MAX
 from sync.waku.message import (

@@ -5,8 +5,7 @@ import hashlib
 import pytest
 
 from sync.machine import SECOND, Nanos, Tick
-from sync.ranges import SyncId
-from sync.waku.transfer import (
+from sync.sessions.receiving import (
     INACTIVITY_MAX,
     TRANSITIONS,
     WAITING_BYTES_MAX,
@@ -23,6 +22,7 @@ from sync.waku.transfer import (
     TransferFinished,
     Wanted,
 )
+from sync.structures.ordered_set import SyncId
 
 NOW: Nanos = 1_700_000_000 * SECOND
 

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proto import waku_pb2
-from sync.codec import encode_uvarint
 from sync.errors import DecodeError
 from sync.machine import ChannelId
-from sync.ranges import HASH_BYTES, ORIGIN, SyncId, shortened
+from sync.structures.codec import encode_uvarint
+from sync.structures.ordered_set import HASH_BYTES, ORIGIN, SyncId, shortened
 from sync.waku.message import (
     BOUND_HASH_BYTES_MAX,
     CLUSTER,

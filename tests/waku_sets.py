@@ -3,7 +3,7 @@
 import hashlib
 
 from sync.machine import SECOND, Nanos
-from sync.ranges import OrderedSet, SyncId
+from sync.structures.ordered_set import OrderedSet, SyncId
 from sync.waku.division import STRICT, Parameters
 from sync.waku.message import CLUSTER, Range, Ranges, RangesData
 from sync.waku.reconcile import Reconciliation, Role

@@ -6,8 +6,8 @@ from chat_tui.about.timeline import stamp
 from chat_tui.marks import Glyphs
 from chat_tui.reactions import label as emoji_label
 from chat_tui.text import clean_text
-from sync.changes import Edit, Redaction
-from sync.entry import decode_text
+from sync.entries.changes import Edit, Redaction
+from sync.entries.entry import decode_text
 from sync.errors import DecodeError
 
 

@@ -13,7 +13,7 @@ from sync.errors import RemoteError
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.sds import message as sds
 from sync.sds.wire import decode
-from sync.view import FrameInfo, FrameKind
+from sync.view.view import FrameInfo, FrameKind
 from sync.waku.wire import decode_transfer
 
 OWN_ID: Final = b"\x12\x40"

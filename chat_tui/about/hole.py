@@ -20,7 +20,7 @@ from chat_tui.text import clean_nick, count, times
 from sync.errors import LocalError
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.sds.message import HistoryEntry
-from sync.view import ChannelInfo, Line, Place, RequestInfo, Snapshot
+from sync.view.view import ChannelInfo, Line, Place, RequestInfo, Snapshot
 
 SHOWN: Final = 8
 """Missing messages of which all is told at once; a gap seldom has more than one."""

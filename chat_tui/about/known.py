@@ -12,14 +12,14 @@ from typing import Final
 from chat_tui import reports
 from chat_tui.about.heard import Heard, Role, about
 from chat_tui.chat import Chat
-from sync.entry import Entry, open_content
+from sync.entries.entry import Entry, open_content
 from sync.errors import RemoteError
 from sync.machine import MINUTE, SECOND, MessageId, Nanos, PeerId
-from sync.message_infos import Happening, MessageStory, StoredInfo, What
 from sync.sds import message as sds
 from sync.sds.evidence import Evidence
 from sync.sds.wire import decode
-from sync.view import CausalNode, ChannelInfo, History, Line, Place, Snapshot
+from sync.view.message_infos import Happening, MessageStory, StoredInfo, What
+from sync.view.view import CausalNode, ChannelInfo, History, Line, Place, Snapshot
 
 NEAR: Final = 200
 """Lines read before and after, to count those of the same minute; more says `at least`."""

@@ -4,7 +4,7 @@ from typing import Final
 
 from chat_tui.about.known import Known
 from chat_tui.pane.wire import decoded, hex_lines
-from sync.view import FrameInfo, FrameKind
+from sync.view.view import FrameInfo, FrameKind
 
 BODY: Final = "└ body"
 """Where the words of a message begin in its tree."""

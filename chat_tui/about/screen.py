@@ -24,7 +24,7 @@ from chat_tui.reports import short_id
 from chat_tui.screens import REFRESH_S
 from chat_tui.text import wrap
 from sync.errors import LocalError
-from sync.view import Line
+from sync.view.view import Line
 
 ALL_KEYS: Final = (
     "{reading_copy} copy  {reading_copy_id} copy id  {reading_graph} graph  "

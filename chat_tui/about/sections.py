@@ -16,11 +16,11 @@ from chat_tui.pane.details import answer as answer_detail
 from chat_tui.pane.details import at, outgoing, request
 from chat_tui.reports import short_id
 from chat_tui.text import clean_nick, clean_text, clip_cells, count, day_of, size
-from sync.identity import short_fingerprint, verify
+from sync.entries.identity import short_fingerprint, verify
 from sync.machine import MessageId
 from sync.sds.evidence import Evidence
 from sync.sds.message import Delivery
-from sync.view import CausalNode, Place, Trust
+from sync.view.view import CausalNode, Place, Trust
 
 KIN_SHOWN: Final = 8
 """Messages before and after that have a line; the graph (g) shows more."""

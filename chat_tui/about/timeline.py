@@ -9,10 +9,10 @@ from chat_tui.pane.details import T_REQ, T_RESP, answer_draw, request_draw, seco
 from chat_tui.reports import short_id
 from chat_tui.text import clean_text, count, day_of, span, time_of_day
 from sync.machine import MILLISECOND, SECOND, Nanos
-from sync.message_infos import Happening, Noticed, What
 from sync.sds.message import Delivery
 from sync.sds.parameters import PROFILES
 from sync.sds.repair import Window, digest
+from sync.view.message_infos import Happening, Noticed, What
 
 EVENTS_MAX: Final = 200
 """Lines of a history: of what happens more often, the first and the last are told."""

@@ -10,7 +10,7 @@ from chat_tui.reactions import emoji_of
 from chat_tui.reports import ID_SHOWN
 from sync.errors import LocalError
 from sync.machine import ChannelId, MessageId
-from sync.view import Line
+from sync.view.view import Line
 
 PAGE: Final = 100
 LOOKED_BACK: Final = 20

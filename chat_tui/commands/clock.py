@@ -7,7 +7,7 @@ from chat_tui.chat import Chat
 from chat_tui.commands.command import At, Command, Result
 from chat_tui.parked_lines import READ_MAX
 from sync.errors import LocalError
-from sync.view import NOT_ASKED
+from sync.view.view import NOT_ASKED
 
 FOLLOW: Final = "follow"
 STAY: Final = "stay"

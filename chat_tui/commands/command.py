@@ -9,7 +9,7 @@ from chat_tui.chat import Chat
 from chat_tui.found import Found
 from sync.errors import LocalError
 from sync.machine import ChannelId, MessageId
-from sync.view import ChannelInfo
+from sync.view.view import ChannelInfo
 
 NOWHERE: Final = "No channel is open. /join #lobby opens the one everybody shares."
 

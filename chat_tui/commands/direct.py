@@ -7,7 +7,7 @@ from chat_tui.actions import action_text
 from chat_tui.chat import Chat
 from chat_tui.commands.command import At, Command, Result, channel_info, required
 from chat_tui.commands.naming import peer_named
-from sync.view import PeerState
+from sync.view.view import PeerState
 
 AWAY: Final = "away"
 """Said by who gives no reason."""

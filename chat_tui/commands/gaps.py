@@ -18,7 +18,7 @@ from chat_tui.found import Holes, View
 from chat_tui.text import clean_text, count, span
 from sync.errors import LocalError
 from sync.machine import ChannelId, MessageId
-from sync.view import ChannelInfo
+from sync.view.view import ChannelInfo
 
 ALL: Final = "all"
 OFF: Final = "off"

@@ -15,7 +15,7 @@ from chat_tui.session_cards import session_cards
 from chat_tui.text import count
 from sync.errors import LocalError
 from sync.machine import MessageId
-from sync.view import ChannelInfo, Snapshot
+from sync.view.view import ChannelInfo, Snapshot
 
 ID_DIGITS: Final = 64
 

@@ -6,9 +6,9 @@ from chat_tui import reports
 from chat_tui.chat import Chat
 from chat_tui.namesakes import look_alike_key
 from chat_tui.text import clean_nick
+from sync.entries.identity import fingerprint, short_fingerprint
 from sync.errors import LocalError
-from sync.identity import fingerprint, short_fingerprint
-from sync.view import PeerInfo, Snapshot
+from sync.view.view import PeerInfo, Snapshot
 
 KEY_MIN = 4
 """Characters of a fingerprint that name somebody: fewer are too easily a name."""

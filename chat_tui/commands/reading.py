@@ -18,7 +18,7 @@ from chat_tui.when import moment
 from chat_tui.words import is_mentioned
 from sync.errors import LocalError
 from sync.machine import MILLISECOND, ChannelId, MessageId
-from sync.view import Line, Position
+from sync.view.view import Line, Position
 
 HITS_MAX: Final = 1_000
 """Hits of a search that are stepped through; more says more exact words are needed."""

@@ -8,7 +8,7 @@ from chat_tui.commands.command import At, Command, Result, channel_info
 from sync.errors import LocalError
 from sync.machine import MessageId
 from sync.sds.message import Delivery
-from sync.view import ChannelInfo, OutgoingInfo
+from sync.view.view import ChannelInfo, OutgoingInfo
 
 UNANSWERED: Final = (
     "It waits for your answer about the clock: /clock follow or /clock stay sends what waits."

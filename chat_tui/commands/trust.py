@@ -7,8 +7,8 @@ from chat_tui.chat import Chat
 from chat_tui.commands.command import At, Command, Result
 from chat_tui.commands.naming import peer_named
 from chat_tui.text import clean_nick
+from sync.entries.identity import short_fingerprint
 from sync.errors import LocalError
-from sync.identity import short_fingerprint
 
 
 async def verify(chat: Chat, rest: str, _at: At) -> Result:

@@ -17,7 +17,7 @@ from chat_tui.text import clean_nick, clean_text, clip_cells, count, wrap
 from chat_tui.themes import author_style
 from sync.machine import MILLISECOND
 from sync.sds.message import Delivery
-from sync.view import Line
+from sync.view.view import Line
 
 PANEL_CELLS: Final = 24
 """Width a participant needs beside others."""

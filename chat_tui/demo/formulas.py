@@ -6,7 +6,7 @@ Each returns the formula only if it gives what the engine did; else what the eng
 from chat_tui.demo.words import ID_SHOWN, clock_tenths, waits
 from sync.machine import MILLISECOND, MessageId, Nanos, PeerId
 from sync.sds.repair import Window, digest
-from sync.view import RepairInfo, RequestInfo
+from sync.view.view import RepairInfo, RequestInfo
 
 
 def t_req(me: PeerId, name: str, request: RequestInfo, info: RepairInfo, now: Nanos) -> str:

@@ -11,7 +11,7 @@ from chat_tui.panels import BAD, DIM, GOOD
 from chat_tui.text import count, size
 from sync.machine import SECOND, Nanos
 from sync.sim.watch import Cause, Flight
-from sync.view import RoundInfo, SessionInfo
+from sync.view.view import RoundInfo, SessionInfo
 
 LANE_CELLS: Final = 16
 """Of the way from one participant to another."""

@@ -16,7 +16,7 @@ from chat_tui.pane.details import percent
 from chat_tui.text import count, size
 from sync.group import values
 from sync.machine import MessageId
-from sync.runner import Release
+from sync.runner.runner import Release
 from sync.sds.message import Delivery, Kind, Message
 from sync.sim.node import Node
 from sync.sim.watch import Cause, Flight, Step

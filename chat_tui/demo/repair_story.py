@@ -14,7 +14,7 @@ from sync.machine import MessageId, Nanos, PeerId
 from sync.sds.message import Message
 from sync.sim.node import Node
 from sync.sim.watch import Step
-from sync.view import RepairInfo, RequestInfo
+from sync.view.view import RepairInfo, RequestInfo
 
 
 class RepairStory:

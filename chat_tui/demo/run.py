@@ -16,7 +16,7 @@ from chat_tui.demo.scenario import JOINING, Past, Scenario, Verdict
 from chat_tui.demo.voice import Said
 from sync.group.values import BroadcastStored, Deliver, SessionEnded
 from sync.machine import MILLISECOND, SECOND, Nanos
-from sync.runner import Release
+from sync.runner.runner import Release
 from sync.sim.turning import COMMIT
 from sync.sim.watch import LOST_KEPT, Flight, Watch
 from sync.sim.world import World

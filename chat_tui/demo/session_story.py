@@ -7,9 +7,9 @@ from chat_tui.demo.voice import Voice
 from chat_tui.demo.words import waits
 from chat_tui.text import count, size
 from sync.group import values
-from sync.show import session_infos
 from sync.sim.node import Node
-from sync.view import RoundInfo
+from sync.view.projection import session_infos
+from sync.view.view import RoundInfo
 
 
 class SessionStory:

@@ -9,7 +9,7 @@ from chat_tui.demo.voice import Said
 from chat_tui.demo.words import quoted
 from sync.machine import MessageId, Nanos
 from sync.sim.watch import Flight
-from sync.view import ChannelInfo, Line, Snapshot
+from sync.view.view import ChannelInfo, Line, Snapshot
 
 SOON: Final = 4
 """Of what comes next, as much as fits two lines."""

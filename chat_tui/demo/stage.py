@@ -20,7 +20,7 @@ from chat_tui.demo.words import listed, what_happens
 from sync.machine import MILLISECOND, Nanos
 from sync.sim.view import SimulatedView
 from sync.sim.watch import Flight
-from sync.view import Line, WaitingInfo
+from sync.view.view import Line, WaitingInfo
 
 PICTURES_KEPT: Final = 1_000
 """Steps that can be gone back without playing again: more than any scenario has, 100 kB each."""

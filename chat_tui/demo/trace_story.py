@@ -15,18 +15,18 @@ from chat_tui.demo.shot import Person, Shot, Titles, following
 from chat_tui.demo.voice import Said
 from chat_tui.demo.words import ID_SHOWN, quoted
 from chat_tui.text import clean_nick, clean_text, clip_cells, count
+from sync.entries.membership import Membership
 from sync.errors import DecodeError
 from sync.group import values
 from sync.group.group import Group
 from sync.machine import ChannelId, MessageId, Nanos, PeerId, Tick
-from sync.membership import Membership
 from sync.net.replay import Played, Recorded, Replay
 from sync.net.trace import Began, Drew
-from sync.runner import Opened
+from sync.runner.runner import Opened
 from sync.sds.message import Delivery, Kind
 from sync.sds.wire import decode
-from sync.show import channel_info, line_of, session_infos, text_of
-from sync.view import Line, Notice, PeerInfo, PeerState, Snapshot
+from sync.view.projection import channel_info, line_of, session_infos, text_of
+from sync.view.view import Line, Notice, PeerInfo, PeerState, Snapshot
 
 LINES_KEPT: Final = 40
 SAID_KEPT: Final = 60

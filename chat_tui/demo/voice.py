@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from chat_tui.demo.words import ID_SHOWN, quoted
 from sync.machine import MessageId, Nanos
-from sync.show import text_of
 from sync.sim.node import Node
 from sync.sim.world import World
+from sync.view.projection import text_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from chat_tui.reports import name_of, short_id
 from chat_tui.sections import Detail
 from chat_tui.text import clean_nick, clean_text, span, time_of_day
 from sync.machine import ChannelId, MessageId
-from sync.view import CausalNode, ChannelInfo, History, Place, Snapshot
+from sync.view.view import CausalNode, ChannelInfo, History, Place, Snapshot
 
 DEPTH: Final = 3
 DEPTH_MAX: Final = 12

@@ -10,7 +10,7 @@ from chat_tui.pane.causal import Graph, label, mark, node_detail, ordered, relat
 from chat_tui.pane.graph import LANE_CELLS, draw
 from chat_tui.pane.lines import BAD, BUSY, DIM, PaneLine
 from chat_tui.text import clip_cells, count
-from sync.view import CausalNode, ChannelInfo, Place, Snapshot
+from sync.view.view import CausalNode, ChannelInfo, Place, Snapshot
 
 LABEL_CELLS: Final = 22
 """Least room for what is said of a message: its id, a name, and where it is."""

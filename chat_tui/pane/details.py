@@ -12,7 +12,7 @@ from sync.sds.evidence import Evidence
 from sync.sds.message import Delivery
 from sync.sds.parameters import PROFILES, Parameters
 from sync.sds.repair import GAP_WINDOWS, LOST_WINDOWS, Window, digest
-from sync.view import (
+from sync.view.view import (
     AnswerInfo,
     BloomInfo,
     ChannelInfo,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from sync.machine import MessageId
-from sync.view import CausalNode
+from sync.view.view import CausalNode
 
 LANE_CELLS: Final = 2
 """Cells a lane takes: its own, and one to its right."""

@@ -18,7 +18,7 @@ from chat_tui.sections import Row, Section
 from chat_tui.session_cards import session_cards
 from chat_tui.text import clip_cells, count, wrap
 from sync.machine import MessageId
-from sync.view import ChannelInfo, FrameInfo, Inspection, ProbeInfo, Snapshot
+from sync.view.view import ChannelInfo, FrameInfo, Inspection, ProbeInfo, Snapshot
 
 NOWHERE: Final = "no channel is open; /join #lobby opens the one everybody shares"
 ORDERS: Final = tuple(Order)

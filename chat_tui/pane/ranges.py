@@ -5,11 +5,11 @@ from typing import Final
 from chat_tui.reports import name_of
 from chat_tui.sections import Detail
 from chat_tui.text import clean_text, count, size, time_of_day
-from sync.digest import ROW_BYTES
-from sync.group.range_drawn import RangeDrawn
 from sync.machine import MILLISECOND, SECOND, Nanos
-from sync.ranges import ZERO_HASH
-from sync.view import RoundInfo, SessionInfo, Snapshot
+from sync.sessions.cards import RangeDrawn
+from sync.structures.ordered_set import ZERO_HASH
+from sync.structures.set_digest import ROW_BYTES
+from sync.view.view import RoundInfo, SessionInfo, Snapshot
 
 HASH_SHOWN: Final = 8
 """Hex digits of a fingerprint or of the hash in a bound that are shown."""

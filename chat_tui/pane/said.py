@@ -8,7 +8,7 @@ from typing import Final
 from chat_tui import protocol
 from chat_tui.pane import wire
 from sync.errors import LocalError
-from sync.view import FrameInfo, ProbeInfo, Snapshot
+from sync.view.view import FrameInfo, ProbeInfo, Snapshot
 
 ID: Final = re.compile(r"[0-9a-f]{6,64}")
 """The beginning of a message id; SDS has them as text, so a frame that is about one contains it."""

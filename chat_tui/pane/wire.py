@@ -13,14 +13,14 @@ from chat_tui.pane.details import seconds
 from chat_tui.reports import name_of, short_id
 from chat_tui.sections import Detail
 from chat_tui.text import clean_text, clip_cells, count, size, time_of_day
-from sync.entry import Entry, Kind, decode_text, open_content
-from sync.ephemeral import decode as decode_ephemeral
+from sync.check.wire import decode_frame
+from sync.entries.entry import Entry, Kind, decode_text, open_content
+from sync.entries.ephemeral import decode as decode_ephemeral
 from sync.errors import DecodeError, RemoteError
 from sync.machine import MILLISECOND, SECOND, Nanos, PeerId
 from sync.sds import message as sds
 from sync.sds.wire import decode as decode_sds
-from sync.view import FrameInfo, FrameKind, Snapshot
-from sync.waku.check_wire import decode_frame
+from sync.view.view import FrameInfo, FrameKind, Snapshot
 from sync.waku.message import CLUSTER, Items, RangesData, WakuMessage
 from sync.waku.wire import decode_ranges, decode_transfer
 

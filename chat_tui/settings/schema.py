@@ -12,7 +12,7 @@ from typing import Any, Final, Generic, TypeVar
 from chat_tui.addresses import PORT_MAX, parse_address
 from chat_tui.bindings import KEYS, USUAL
 from chat_tui.settings.kinds import Hours, KeyList, Kind, OneOf, OrNone, Switch, Text, Whole, Words
-from sync.entry import NICK_MAX
+from sync.entries.entry import NICK_MAX
 from sync.errors import LocalError
 
 NEAREST: Final = 3

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
 
-from sync.bloom_parameters import BloomParameters
 from sync.machine import SECOND
+from sync.structures.bloom_parameters import BloomParameters
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
 
 from storage.pipeline.rare import numbered
-from sync.protocol_log import LogKind
+from sync.runner.log_rows import LogKind
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

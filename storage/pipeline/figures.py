@@ -12,7 +12,7 @@ from storage.pipeline.latency import PERCENTS
 from storage.pipeline.published import Row, first_rows, row_count
 from storage.pipeline.work import Work
 from storage.results import Figures
-from sync import bloom_parameters
+from sync.structures import bloom_parameters
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

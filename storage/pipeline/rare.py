@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
 
-from sync.protocol_log import LogKind
+from sync.runner.log_rows import LogKind
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

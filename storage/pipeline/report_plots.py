@@ -11,7 +11,7 @@ from storage.pipeline.latency import PERCENTS
 from storage.pipeline.matrix import COLUMNS, ROWS
 from storage.pipeline.published import Row, first_rows
 from storage.results import Figures
-from sync.bloom_parameters import LAN, WAKU
+from sync.structures.bloom_parameters import LAN, WAKU
 
 US: Final = 1_000_000
 

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from storage.tables import replace_text
-from sync.bloom_parameters import BloomParameters
 from sync.machine import MILLISECOND, SECOND
 from sync.sds.parameters import LAN, Parameters
 from sync.sim.measure import Sort
 from sync.sim.network import Link
 from sync.sim.scenario import Outcome, Scenario, run
+from sync.structures.bloom_parameters import BloomParameters
 
 KEY_DIGITS: Final = 32
 

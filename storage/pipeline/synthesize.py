@@ -22,8 +22,8 @@ from storage.pipeline.synthetic import events, faults, files
 from storage.pipeline.synthetic.plan import BEGIN, Plan, channels, people
 from storage.pipeline.synthetic.traffic import Traffic, Writing
 from storage.tables import Note, replace_text
+from sync.entries.identity import Identity
 from sync.errors import LocalError
-from sync.identity import Identity
 
 TRUTH: Final = "truth.json"
 

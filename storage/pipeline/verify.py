@@ -14,10 +14,10 @@ from typing import Any, Final, TypeAlias
 import pyarrow as pa
 
 from storage.tables import BIGINT_MAX, HISTORY, SYNC_HASH, signed, sync_words
-from sync.entry import Entry, content_of, open_content
+from sync.entries.entry import Entry, content_of, open_content
+from sync.entries.identity import verify
 from sync.errors import RemoteError
 from sync.group.ingest import Gate, history_of
-from sync.identity import verify
 from sync.machine import ChannelId
 from sync.sds.message import Message
 from sync.waku.message import TIMESTAMP_MAX

@@ -7,11 +7,11 @@ members with standing would set aside, while the person is asked whose clock is 
 from collections.abc import Iterable
 from typing import Final
 
-from sync.entry import Entry, Kind, decode_text
+from sync.entries.entry import Entry, Kind, decode_text
 from sync.errors import DecodeError
 from sync.group import values
 from sync.group.clock_values import ClockAnswered, ClockKept, MemberClock, OwnClock
-from sync.group.parked import CLOCK_AHEAD_MAX, Parked, admitted_from
+from sync.group.future_entries import CLOCK_AHEAD_MAX, Parked, admitted_from
 from sync.group.records import Outline
 from sync.group.reference import AGREE, END, Reference
 from sync.machine import MILLISECOND, MINUTE, MessageId, Nanos, PeerId, earlier

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sync.entry import lipmaa
+from sync.entries.entry import lipmaa
 from sync.machine import MessageId
 
 

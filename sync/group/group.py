@@ -9,29 +9,30 @@ Rules:
 import random
 from collections.abc import Sequence
 
-from sync import ephemeral
-from sync.changes import replaced_in
-from sync.entry import Header
+from sync.entries import ephemeral
+from sync.entries.changes import replaced_in
+from sync.entries.entry import Header
 from sync.errors import LocalError, RemoteError
-from sync.group import session_values, sessions, values
+from sync.group import sessions, values
 from sync.group.aside import Aside
 from sync.group.author_log import AuthorLog
-from sync.group.claims import Claims
-from sync.group.holdings import Holdings
+from sync.group.future_entries import AHEAD, CLOCK_AHEAD_MAX, TOO_MANY_AHEAD, WITHDRAWN
+from sync.group.history_loading import Loading
 from sync.group.ingest import content_of, outline_of
-from sync.group.loading import Loading
-from sync.group.mapping import asked_of, mapped, restored_of
-from sync.group.parked import AHEAD, CLOCK_AHEAD_MAX, TOO_MANY_AHEAD, WITHDRAWN
-from sync.group.session import Terms
-from sync.group.typists import Typists
+from sync.group.sds_mapping import asked_of, mapped, restored_of
+from sync.group.typing_notices import Typists
 from sync.group.writer import Author, Writer
 from sync.machine import MILLISECOND, ChannelId, MessageId, Nanos, PeerId, Tick, earlier
-from sync.ranges import SyncId
 from sync.sds import events as sds
 from sync.sds.channel import Channel
 from sync.sds.incoming import Content
 from sync.sds.message import Delivery, HistoryEntry, Kind, Message
 from sync.sds.parameters import Parameters
+from sync.sessions import values as session_values
+from sync.sessions.claims import Claims
+from sync.sessions.holdings import Holdings
+from sync.sessions.session import Terms
+from sync.structures.ordered_set import SyncId
 
 RESTORED = (
     "This profile was restored from a backup or runs twice; what it had written since comes back "

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Self, TypeAlias
 
-from sync.entry import Entry, Parent, open_content
+from sync.entries.entry import Entry, Parent, open_content
 from sync.errors import RemoteError
 from sync.group.records import Outline, StoredMessage
 from sync.machine import ChannelId, PeerId

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, TypeAlias
 
-from sync.changes import Look
-from sync.entry import Entry
+from sync.entries.changes import Look
+from sync.entries.entry import Entry
 from sync.group.clock_values import ClockKept
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.sds.message import Delivery, HistoryEntry

@@ -16,12 +16,18 @@ from dataclasses import replace
 from functools import partial
 from typing import Final, assert_never
 
+from sync.check import check
+from sync.check.message import CHECK
+from sync.check.wire import encode_frame
 from sync.errors import RemoteError
-from sync.group.claims import Claims
-from sync.group.grace import Grace
-from sync.group.holdings import Holdings
-from sync.group.session import CHECK_WITHIN, OFFERED, SESSION_WITHIN, Session, Terms
-from sync.group.session_values import (
+from sync.machine import MINUTE, SECOND, Nanos, PeerId, Tick, earlier
+from sync.sessions import receiving as transfer
+from sync.sessions.claims import Claims
+from sync.sessions.grace import Grace
+from sync.sessions.holdings import Holdings
+from sync.sessions.session import CHECK_WITHIN, OFFERED, SESSION_WITHIN, Session, Terms
+from sync.sessions.shares import Shares
+from sync.sessions.values import (
     PUT_OFF,
     SHARE,
     Accepted,
@@ -49,12 +55,8 @@ from sync.group.session_values import (
     Unwanted,
     Wanted,
 )
-from sync.group.shares import Shares
-from sync.machine import MINUTE, SECOND, Nanos, PeerId, Tick, earlier
-from sync.ranges import ZERO_HASH, SyncId, columns_of
-from sync.waku import check, reconcile, transfer
-from sync.waku.check_message import CHECK
-from sync.waku.check_wire import encode_frame
+from sync.structures.ordered_set import ZERO_HASH, SyncId, columns_of
+from sync.waku import reconcile
 from sync.waku.message import shard, sync_id
 from sync.waku.wire import decode_ranges, decode_transfer, encode_ranges
 

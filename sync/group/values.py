@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from sync.changes import UNCHANGED, Look
-from sync.entry import Entry
+from sync.entries.changes import UNCHANGED, Look
+from sync.entries.entry import Entry
 from sync.group.clock_values import ClockAnswered, ClockKept, MemberClock, OwnClock, Question
 from sync.group.records import (
     Altered,
@@ -21,7 +21,9 @@ from sync.group.records import (
     StoredMessage,
     StoreMessage,
 )
-from sync.group.session_values import (
+from sync.machine import MessageId, Nanos, PeerId, Tick
+from sync.sds.message import Delivery, HistoryEntry
+from sync.sessions.values import (
     PAGE,
     CloseSession,
     CloseTransfer,
@@ -42,8 +44,6 @@ from sync.group.session_values import (
     TransferEnded,
     Transferred,
 )
-from sync.machine import MessageId, Nanos, PeerId, Tick
-from sync.sds.message import Delivery, HistoryEntry
 
 __all__ = [  # what is only passed on
     "PAGE",
@@ -382,7 +382,7 @@ class TypingChanged:
 class Retrieve:
     """Fetch what is missing elsewhere, by its hints, which are Waku hashes.
 
-    See `sync.journal.Retriever`. What is fetched comes in as `Retrieved`.
+    See `sync.runner.journal.Retriever`. What is fetched comes in as `Retrieved`.
     """
 
     wanted: tuple[HistoryEntry, ...]

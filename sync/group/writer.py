@@ -4,14 +4,14 @@ import hashlib
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from sync.entry import Header, seal
+from sync.entries.entry import Header, seal
 from sync.group import values
 from sync.group.author_log import AuthorLog
 from sync.group.ingest import Gate, Verify, parents_of
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
-from sync.ranges import SyncId
 from sync.sds import events as sds
 from sync.sds.message import HistoryEntry, Limits, Message
+from sync.structures.ordered_set import SyncId
 
 FORGET_FROM = 1024
 """Own messages from which on those that are acknowledged are forgotten, all at once."""

@@ -12,9 +12,9 @@ from sync.group.clock_values import Follows, MemberClock, OwnClock, Policy
 from sync.group.reference import END
 from sync.machine import MILLISECOND, SECOND, ChannelId, Nanos, PeerId
 from sync.net.clock import Clock
-from sync.net.mesh import Mesh
+from sync.net.links.mesh import Mesh
 from sync.release import RELEASED_NS
-from sync.runner import Runner
+from sync.runner.runner import Runner
 
 CLOCK_STEP: Final[Nanos] = 50 * MILLISECOND
 """Changes of a clock smaller than this are told to nobody: a LAN's delays vary by less."""

@@ -11,8 +11,8 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
+from sync.entries.identity import KEY_SIZE, Identity
 from sync.errors import RemoteError
-from sync.identity import KEY_SIZE, Identity
 from sync.machine import ChannelId, PeerId
 from sync.net.invite import CHANNEL_SIZE
 

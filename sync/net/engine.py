@@ -13,12 +13,12 @@ from typing import Final, Protocol, TypeVar
 
 from sync.errors import LocalError, RemoteError, StorageError
 from sync.group import values
-from sync.journal import Journal, Loaded
 from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.net.clock import Clock
-from sync.runner import Batch, Runner, tell_looks
+from sync.runner.journal import Journal, Loaded
+from sync.runner.runner import Batch, Runner, tell_looks
 from sync.sds.message import HistoryEntry
-from sync.view import Level, Notice
+from sync.view.view import Level, Notice
 
 T = TypeVar("T")
 

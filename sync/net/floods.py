@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from sync.identity import short_fingerprint
+from sync.entries.identity import short_fingerprint
 from sync.machine import MINUTE, SECOND, Nanos, PeerId
-from sync.view import Level, Notice
+from sync.view.view import Level, Notice
 
 MANY: Final = 128
 """Frames of one peer that wait before it is worth a word; a pasted page is fewer."""

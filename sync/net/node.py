@@ -11,47 +11,47 @@ from collections.abc import Callable, Coroutine, Iterable, Sequence
 from functools import partial
 from typing import Any, Final
 
-from sync import changes
-from sync.changes import Change
+from sync.entries import changes
+from sync.entries.changes import Change
+from sync.entries.identity import Identity, verify
+from sync.entries.membership import Membership
 from sync.errors import ChatError, LocalError
 from sync.group import values
 from sync.group.clock_values import Follows
 from sync.group.ingest import outline_of_entry
 from sync.group.records import Contradiction
 from sync.group.writer import Author
-from sync.happenings import Happenings
-from sync.identity import Identity, verify
-from sync.inspector import Inspector
-from sync.journal import Journal, Loaded, Retriever
-from sync.logbook import Logbook
 from sync.machine import MILLISECOND, ChannelId, MessageId, PeerId
-from sync.membership import Membership
 from sync.net import clock as system
-from sync.net.addresses import Addresses
+from sync.net.attachment import Online
 from sync.net.clocks import Clocks
-from sync.net.discovery import INSTANCE_SIZE, Discovery
+from sync.net.direct_requests import Knocks
+from sync.net.discovery.mdns import INSTANCE_SIZE, Discovery
 from sync.net.engine import Engine
 from sync.net.floods import Floods
-from sync.net.frames import Open
 from sync.net.invite import is_guessable
-from sync.net.knocks import Knocks
-from sync.net.link import Link
-from sync.net.listener import Serve
-from sync.net.mesh import Mesh
-from sync.net.online import Online
+from sync.net.links.addresses import Addresses
+from sync.net.links.frames import Open
+from sync.net.links.link import Link
+from sync.net.links.listener import Serve
+from sync.net.links.mesh import Mesh
+from sync.net.links.session_streams import SessionStreams
+from sync.net.links.stream import SecureStream
 from sync.net.options import Options
 from sync.net.outlet import Outlet
-from sync.net.roster import Roster
-from sync.net.sessions import SessionStreams
-from sync.net.stream import SecureStream
-from sync.net.ticking import Ticking
+from sync.net.peer_directory import Roster
+from sync.net.periodic import Ticking
 from sync.net.trace import SEED_SIZE, Began, Drew, Trace
-from sync.places import Standing
-from sync.runner import Runner
+from sync.runner.journal import Journal, Loaded, Retriever
+from sync.runner.logbook import Logbook
+from sync.runner.runner import Runner
 from sync.sds.message import HistoryEntry
-from sync.show import channel_info, clock_info, info_of, session_infos
-from sync.tap import Tap
-from sync.view import (
+from sync.structures.places import Standing
+from sync.view.frame_tap import Tap
+from sync.view.happenings import Happenings
+from sync.view.inspector import Inspector
+from sync.view.projection import channel_info, clock_info, info_of, session_infos
+from sync.view.view import (
     NOT_ASKED,
     ClockInfo,
     ClockShown,
@@ -396,11 +396,11 @@ class Node:
         self.feed(channel, values.HeldBackLoaded(outlines))
 
     def contradicted(self, found: Contradiction) -> None:
-        """See `sync.journal.Watcher`."""
+        """See `sync.runner.journal.Watcher`."""
         self._listener(ContradictionShown(info_of(found)))
 
     def damaged(self, channel: ChannelId, message_ids: tuple[MessageId, ...]) -> None:
-        """See `sync.journal.Watcher`: the machines go on without them."""
+        """See `sync.runner.journal.Watcher`: the machines go on without them."""
         if channel in self._runner.groups:
             self.feed(channel, values.Damaged(message_ids))
         else:
@@ -426,7 +426,7 @@ class Node:
     # --- What the mesh and the sessions tell ---------------------------------------------------
 
     def joined(self, peer: PeerId, channel: ChannelId) -> None:
-        """See `sync.net.mesh_events.Events`."""
+        """See `sync.net.links.mesh_events.Events`."""
         link = self.mesh.link_to(peer, channel)
         accepts = link is None or link.address[1] != 0
         self.feed(channel, values.PeerJoined(peer, accepts))
@@ -434,31 +434,31 @@ class Node:
         self.knocked(peer)
 
     def knocked(self, peer: PeerId) -> None:
-        """See `sync.net.mesh_events.Events`."""
+        """See `sync.net.links.mesh_events.Events`."""
         self.knocks.look_at(peer)
 
     def gone(self, peer: PeerId, channel: ChannelId) -> None:
-        """See `sync.net.mesh_events.Events`."""
+        """See `sync.net.links.mesh_events.Events`."""
         self.clocks.gone(peer, channel)
         self.feed(channel, values.PeerGone(peer))
 
     def renamed(self, peer: PeerId) -> None:
-        """See `sync.net.mesh_events.Events`."""
+        """See `sync.net.links.mesh_events.Events`."""
         shown = self._roster.update(peer, self.clock.now())
         if shown is not None:
             self._listener(shown)
         self.knocked(peer)
 
     def arrived(self, peer: PeerId, channel: ChannelId, payload: bytes) -> None:
-        """See `sync.net.mesh_events.Events`."""
+        """See `sync.net.links.mesh_events.Events`."""
         self.feed(channel, values.Arrived(peer, payload))
 
     def ponged(self, peer: PeerId) -> None:
-        """See `sync.net.mesh_events.Events`."""
+        """See `sync.net.links.mesh_events.Events`."""
         self.clocks.heard(peer)
 
     def follows(self, peer: PeerId) -> Follows:
-        """See `sync.net.mesh_events.Events`."""
+        """See `sync.net.links.mesh_events.Events`."""
         return self.clocks.follows(peer)
 
     def refused(self, who: str, reason: str) -> None:
@@ -467,7 +467,7 @@ class Node:
         self._trace(self.clock.now(), "refused", Notice(f"{who}: {reason}"), ())
 
     async def offered(self, stream: SecureStream, opened: Open) -> Serve:
-        """See `sync.net.mesh_events.Events`."""
+        """See `sync.net.links.mesh_events.Events`."""
         return await self.streams.offered(stream, opened)
 
     async def breathe(self, peer: PeerId, *, transfers: bool = False) -> None:
@@ -475,7 +475,7 @@ class Node:
         await self._engine.breathe(peer, transfers=transfers)
 
     async def breathe_session(self, session: values.SessionId) -> None:
-        """See `sync.net.sessions.Host`."""
+        """See `sync.net.links.session_streams.Host`."""
         await self._engine.breathe_session(session)
 
     def feed(self, channel: ChannelId, event: values.Input) -> None:
@@ -505,11 +505,11 @@ class Node:
         return self.mesh.link_to(peer, channel)
 
     def standing(self, peer: PeerId, channel: ChannelId) -> Standing:
-        """See `sync.net.sessions.Host`."""
+        """See `sync.net.links.session_streams.Host`."""
         return self.mesh.standing(peer, channel)
 
     def receives_from(self, peer: PeerId, channel: ChannelId) -> bool:
-        """See `sync.net.sessions.Host`."""
+        """See `sync.net.links.session_streams.Host`."""
         group = self._runner.groups.get(channel)
         return group is not None and group.sessions.receives_from(peer, self.clock.now())
 
@@ -538,7 +538,7 @@ class Node:
         return clock_info(groups, self.clock.now(), lambda peer: self.mesh.nick_of(peer) or "")
 
     def snapshot(self) -> Snapshot:
-        """See `sync.view.Snapshot`."""
+        """See `sync.view.view.Snapshot`."""
         groups = self._runner.groups
         syncing = {peer for group in groups.values() for peer in group.sessions.by_peer}
         return Snapshot(

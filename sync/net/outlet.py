@@ -7,20 +7,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from sync.entry import Entry
+from sync.entries.entry import Entry
 from sync.group import values
-from sync.happenings import Happenings
-from sync.journal import Loaded, Retriever
-from sync.logbook import Logbook
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.net.clock import Clock
-from sync.net.mesh import Mesh
-from sync.net.sessions import SessionStreams
+from sync.net.links.mesh import Mesh
+from sync.net.links.session_streams import SessionStreams
+from sync.runner.journal import Loaded, Retriever
+from sync.runner.logbook import Logbook
 from sync.sds.message import Delivery
 from sync.sds.wire import decode, encode
-from sync.show import event_of
-from sync.tap import Tap
-from sync.view import Event, FrameKind, Notice, SyncShown
+from sync.view.frame_tap import Tap
+from sync.view.happenings import Happenings
+from sync.view.projection import event_of
+from sync.view.view import Event, FrameKind, Notice, SyncShown
 
 
 class Host(Protocol):

@@ -17,18 +17,19 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from sync import manager, runner
-from sync.entry import SIGNATURE_SIZE
+from sync.entries.entry import SIGNATURE_SIZE
+from sync.entries.identity import verify
 from sync.errors import LocalError, RemoteError
 from sync.group import values
-from sync.group.claims import Claims
 from sync.group.group import Group
 from sync.group.writer import Author
-from sync.identity import verify
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
+from sync.manager import schedule as manager
 from sync.net.trace import Began, Drew, to_json
+from sync.runner import runner
 from sync.sds.parameters import PROFILES
-from sync.view import Notice
+from sync.sessions.claims import Claims
+from sync.view.view import Notice
 
 MANAGER: Final = "manager"
 RUNNER: Final = "runner"

@@ -16,7 +16,7 @@ from typing import IO, Final
 
 from sync.errors import LocalError
 from sync.machine import SECOND, Nanos, PeerId
-from sync.recording import open_recording
+from sync.view.recording import open_recording
 
 RECENT_MAX: Final = 200
 """Lines kept in memory for the debug pane."""

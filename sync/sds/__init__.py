@@ -41,7 +41,7 @@ single rule, with its function and its test, is in `tests/sds_map.md`.
 | Modified State from Base SDS | `Repairs`, `Log.insert` | stateful, channel |
 | Unchanged from Base SDS | `Channel.next_lamport`, `OrderedLog.insert` | channel, stateful |
 | Performance Recommendations | `IdTable.find`, `Asking.deadline`, `Asking._back_off` | asking |
-| Security Assumptions | `Answering.requested`, `sync.buckets.Buckets.take` | answering, repairs |
+| Security Assumptions | `Answering.requested`, `sync.structures.token_bucket.Buckets.take` | answering, repairs |
 
 How we read them and where we differ; the reasons at length are in DECISIONS.md:
 

@@ -8,10 +8,10 @@ import heapq
 from dataclasses import dataclass
 from typing import Final
 
-from sync.buckets import Buckets
 from sync.machine import MessageId, Nanos, PeerId
 from sync.sds.message import HistoryEntry
 from sync.sds.repair import Window, is_in_response_group
+from sync.structures.token_bucket import Buckets
 
 ANSWERS_MAX: Final = 1000
 """Answers planned at once (SDS-R guide, "Memory Management"); who asks beyond asks again later."""

@@ -8,7 +8,6 @@ Rules:
 from collections.abc import Collection
 from typing import Final
 
-from sync.bloom import RollingBloomFilter
 from sync.machine import SECOND, MessageId, Nanos, PeerId
 from sync.sds.events import Delivered, Effect, Found, Held, Missing, Restored
 from sync.sds.history import Log
@@ -17,6 +16,7 @@ from sync.sds.message import HistoryEntry
 from sync.sds.parameters import Parameters
 from sync.sds.repair import Window
 from sync.sds.repairs import Repairs
+from sync.structures.bloom import RollingBloomFilter
 
 FORGONE_MAX = 10_000
 """Ids remembered that count as met though they are not here; 2 MB. The oldest are looked for again
@@ -24,7 +24,7 @@ if somebody names them."""
 
 POURING: Final = 20
 """Messages that came on one link within a second, from which on they are a torrent: as many as are
-taken in their turn while others wait (`sync.runner`)."""
+taken in their turn while others wait (`sync.runner.runner`)."""
 
 POURED_FOR: Nanos = 60 * SECOND
 """How long after the last of a torrent nothing builds on it: somebody slower may still read it."""

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Final
 
-from sync import bloom_parameters as bloom
 from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND, Nanos
 from sync.sds.message import HISTORY_MAX, LAN_LIMITS, REPAIR_MAX, WAKU_LIMITS, Limits
+from sync.structures import bloom_parameters as bloom
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from typing import Final
 
 import numpy as np
 
-from sync.bloom import ReceivedFilter, all_positions, wire_bits
-from sync.bloom_parameters import BloomParameters
 from sync.machine import MessageId, PeerId
+from sync.structures.bloom import ReceivedFilter, all_positions, wire_bits
+from sync.structures.bloom_parameters import BloomParameters
 
 ROWS_MIN: Final = 16
 PEERS_MAX: Final = 256

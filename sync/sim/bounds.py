@@ -3,7 +3,7 @@
 One walk finds them all: from the runner through every object of ours down to each dictionary, list,
 set, heap and array. `BOUNDS` names a bound for each; a table without one is an error of ours.
 Tables that follow what the disk holds are bounded by that, those that follow links by their number:
-who is linked is decided elsewhere, by `sync.places` where people run it.
+who is linked is decided elsewhere, by `sync.structures.places` where people run it.
 """
 
 from array import array
@@ -17,9 +17,13 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from sync import bloom_parameters, buckets, manager, ranges, runner
-from sync.group import aside, loading, session, sessions, typists, writer
-from sync.runner import Runner
+from sync.check import message as check_message
+from sync.group import aside, sessions, writer
+from sync.group import history_loading as loading
+from sync.group import typing_notices as typists
+from sync.manager import schedule as manager
+from sync.runner import runner
+from sync.runner.runner import Runner
 from sync.sds import (
     acknowledge,
     answering,
@@ -33,7 +37,12 @@ from sync.sds import (
     participants,
     probes,
 )
-from sync.waku import backlog, check_message, reconcile, transfer
+from sync.sessions import receiving as transfer
+from sync.sessions import session
+from sync.structures import bloom_parameters
+from sync.structures import ordered_set as ranges
+from sync.structures import token_bucket as buckets
+from sync.waku import backlog, reconcile
 
 SIZED: Final = (dict, list, set, frozenset, deque, bytearray, array, np.ndarray)
 

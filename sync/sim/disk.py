@@ -7,8 +7,8 @@ from bisect import insort
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from sync.changes import CHANGING, UNCHANGED, Look, look_of, touched_by
-from sync.entry import Entry, Kind, lipmaa
+from sync.entries.changes import CHANGING, UNCHANGED, Look, look_of, touched_by
+from sync.entries.entry import Entry, Kind, lipmaa
 from sync.errors import StorageError
 from sync.group.ingest import history_of
 from sync.group.records import GAPS_MAX, Contradiction, Contradicts, stamped_row
@@ -28,8 +28,8 @@ from sync.group.values import (
     StoredMessage,
     StoreMessage,
 )
-from sync.journal import Loaded
 from sync.machine import MessageId, Nanos, PeerId
+from sync.runner.journal import Loaded
 from sync.sds.message import Delivery
 
 TIPS_MAX = 64
@@ -81,7 +81,7 @@ class Disk:
     """(lamport, message id) of what is delivered, ascending."""
 
     def commit(self, records: Sequence[Record]) -> list[Altered]:
-        """Write all of `records`, or nothing; see `sync.journal.Journal.commit`.
+        """Write all of `records`, or nothing; see `sync.runner.journal.Journal.commit`.
 
         Raises:
             StorageError: the disk is full.

@@ -8,7 +8,7 @@ Live nodes have a gate of their own that remembers nothing.
 
 from dataclasses import dataclass, field
 
-from sync.entry import Entry
+from sync.entries.entry import Entry
 from sync.group.ingest import Gate
 from sync.group.records import StoredMessage
 from sync.sds.message import Message

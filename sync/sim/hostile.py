@@ -15,8 +15,7 @@ from typing import Final, assert_never
 from sync.errors import RemoteError
 from sync.group import values
 from sync.machine import HOUR, MILLISECOND, SECOND, Nanos
-from sync.ranges import SyncId
-from sync.runner import Release
+from sync.runner.runner import Release
 from sync.sds.wire import encode
 from sync.sim.hostile_acts import (
     ACTS,
@@ -41,6 +40,7 @@ from sync.sim.outlet import Frame, Outlet
 from sync.sim.rooms import CHANNEL, Room
 from sync.sim.streams import Streams
 from sync.sim.timeline import Timeline
+from sync.structures.ordered_set import SyncId
 
 ALIASES: Final = 12
 """Further keys of each: with all of them linked, strangers are many more than friends."""

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final, TypeAlias
 
-from sync.entry import Header, Kind, Text, encode_content, encode_text, seal
+from sync.check.message import CHECK
+from sync.entries.entry import Header, Kind, Text, encode_content, encode_text, seal
+from sync.entries.identity import Identity
 from sync.group.ingest import Gate, message_of, parents_of
-from sync.identity import Identity
 from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND, ChannelId, MessageId, Nanos
 from sync.sds.message import HISTORY_MAX, REPAIR_MAX, HistoryEntry, Message
 from sync.sds.wire import encode
-from sync.waku.check_message import CHECK
 from sync.waku.message import (
     RECONCILIATION,
     TIMESTAMP_MAX,

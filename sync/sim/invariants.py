@@ -11,11 +11,11 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from sync import identity
-from sync.entry import Entry, Header
+from sync.entries import identity
+from sync.entries.entry import Entry, Header
 from sync.group.values import SessionEnded, Status, StoredMessage
 from sync.machine import SECOND, MessageId, Nanos, PeerId
-from sync.runner import Failure
+from sync.runner.runner import Failure
 from sync.sds.message import Delivery, Message
 from sync.sim.disk import Disk, Row
 from sync.sim.measure import Meter

@@ -12,12 +12,12 @@ from typing import Protocol
 
 from sync.group import values
 from sync.machine import SECOND, Nanos
-from sync.places import Holder, Standing, give_way
 from sync.sim.network import Network
 from sync.sim.node import Node
 from sync.sim.pongs import Pongs
 from sync.sim.rooms import CHANNEL, FeedChannel, Rooms, shared
 from sync.sim.timeline import Timeline
+from sync.structures.places import Holder, Standing, give_way
 
 UNNOTICED: tuple[Nanos, Nanos] = (10 * SECOND, 15 * SECOND)
 """How long a cut stays unnoticed: pings every 5 s, dead at 15 s."""
@@ -183,7 +183,7 @@ class Mesh:
             around.feed_channel(other, values.PeerGone(one.identity.peer_id), channel)
 
     def _make_room(self, node: Node) -> None:
-        """Take down the links of those who give way, where a node has too many (`sync.places`)."""
+        """Take down the links of those who give way, where a node has too many (`sync.structures.places`)."""
         most = self._around.most
         if most is None or node.is_alias or len(node.joined) <= most:
             return

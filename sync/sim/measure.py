@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from sync.machine import MILLISECOND, SECOND, MessageId, Nanos
-from sync.runner import Batch
+from sync.runner.runner import Batch
 from sync.sds.message import Kind, Message
 
 STEPS_MAX = 16_384

@@ -4,15 +4,15 @@ import hashlib
 from collections import Counter, deque
 from dataclasses import dataclass, field
 
+from sync.entries.identity import Identity
 from sync.group.values import SessionId
-from sync.identity import Identity
-from sync.logbook import Logbook
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
-from sync.runner import Addressed, Batch, Runner
+from sync.runner.logbook import Logbook
+from sync.runner.runner import Addressed, Batch, Runner
 from sync.sim.disk import Disk
 from sync.sim.walls import Wall
-from sync.tap import Tap
-from sync.view import FrameKind
+from sync.view.frame_tap import Tap
+from sync.view.view import FrameKind
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ from typing import Final, TypeAlias, assert_never
 from sync.errors import StorageError
 from sync.group import values
 from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos, PeerId
-from sync.runner import Batch, Release
+from sync.runner.runner import Batch, Release
 from sync.sds.message import Delivery, Message
 from sync.sds.wire import encode
 from sync.sim.links import Links
@@ -23,7 +23,7 @@ from sync.sim.rooms import CHANNEL, Room, Rooms
 from sync.sim.streams import Streams
 from sync.sim.timeline import Timeline
 from sync.sim.watch import Cause, Watch
-from sync.view import FrameKind
+from sync.view.view import FrameKind
 
 
 @dataclass(frozen=True, slots=True)

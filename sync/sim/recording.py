@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sync.logbook import Chunk, Logbook, rows_of
 from sync.machine import SECOND, Nanos, PeerId
-from sync.protocol_log import LogRow
+from sync.runner.log_rows import LogRow
+from sync.runner.logbook import Chunk, Logbook, rows_of
 from sync.sim.node import Node
 
 EVERY: Final[Nanos] = SECOND

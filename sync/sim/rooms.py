@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from sync.entries.membership import Membership
 from sync.group import values
 from sync.machine import ChannelId
-from sync.membership import Membership
 from sync.sim.gate import RememberingGate
 from sync.sim.invariants import Witness
 from sync.sim.node import Node

@@ -1,6 +1,6 @@
 """A Store node: hears every broadcast, keeps every message, gives it back by its retrieval hint.
 
-The high-availability cache of SDS ("Design Assumptions"), and a `sync.journal.Retriever` for every
+The high-availability cache of SDS ("Design Assumptions"), and a `sync.runner.journal.Retriever` for every
 participant of a world.
 """
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from sync.group.ingest import Gate
 from sync.group.values import Broadcast, Retrieve, Retrieved
 from sync.machine import ChannelId
-from sync.runner import Release
+from sync.runner.runner import Release
 from sync.sds.message import HistoryEntry, Kind
 from sync.sim.world import World
 
@@ -23,7 +23,7 @@ class StoreClient:
     number: int
 
     def retrieve(self, channel: ChannelId, wanted: Sequence[HistoryEntry]) -> None:
-        """See `sync.journal.Retriever`."""
+        """See `sync.runner.journal.Retriever`."""
         assert channel == self.store.world.channel
         self.store.fetch(self.number, wanted)
 

@@ -8,14 +8,14 @@ from typing import Final, TypeAlias
 
 from sync.errors import StorageError
 from sync.group import values
-from sync.journal import Loaded
 from sync.machine import SECOND, ChannelId, Nanos
+from sync.runner.journal import Loaded
 from sync.sim.network import Network
 from sync.sim.node import Node, Stream
 from sync.sim.rooms import FeedChannel
 from sync.sim.uplinks import Pushing, Uplinks
 from sync.sim.watch import Watch
-from sync.view import FrameKind
+from sync.view.view import FrameKind
 from sync.waku.message import WakuMessage, content_topic, pubsub_topic
 from sync.waku.wire import encode_transfer
 

@@ -1,6 +1,6 @@
 """Runs a simulated node: it starts from its disk, handles inputs, commits, releases effects.
 
-The live driver is `sync.net.engine`; both turn `sync.runner.Runner`.
+The live driver is `sync.net.engine`; both turn `sync.runner.runner.Runner`.
 """
 
 import random
@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-from sync import identity
+from sync.entries import identity
 from sync.errors import StorageError
 from sync.group import values
 from sync.group.ingest import Gate
 from sync.group.writer import Author
 from sync.machine import MILLISECOND, ChannelId, Nanos, PeerId
-from sync.runner import Addressed, Batch, Release, Runner, tell_looks
+from sync.runner.runner import Addressed, Batch, Release, Runner, tell_looks
 from sync.sds.parameters import Parameters
 from sync.sim.invariants import Signed
 from sync.sim.measure import Meter

@@ -1,4 +1,4 @@
-"""A simulated participant as `sync.view` shows it: no screen can tell it from a live one.
+"""A simulated participant as `sync.view.view` shows it: no screen can tell it from a live one.
 
 Rule: nothing here changes the world; who shows a view also lets the world's time pass.
 """
@@ -9,9 +9,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from sync.causal_walk import CHILDREN_MAX, Kin, as_it_looks, walk
-from sync.changes import change_of
-from sync.entry import Entry
+from sync.entries.changes import change_of
+from sync.entries.entry import Entry
 from sync.errors import LocalError
 from sync.group.group import Group
 from sync.group.values import (
@@ -26,18 +25,19 @@ from sync.group.values import (
     Status,
     Written,
 )
-from sync.happenings import Happenings
-from sync.inspector import Inspector
-from sync.looks import changed
 from sync.machine import SECOND, ChannelId, MessageId, Nanos, PeerId
-from sync.message_infos import ChangeInfo, StoredInfo
-from sync.runner import Release
+from sync.runner.runner import Release
 from sync.sds.message import Delivery
-from sync.show import channel_info, clock_info, event_of, line_of, session_infos, text_of
 from sync.sim.disk import Disk
 from sync.sim.world import World
-from sync.tap import Tap
-from sync.view import (
+from sync.view.causal_walk import CHILDREN_MAX, Kin, as_it_looks, walk
+from sync.view.frame_tap import Tap
+from sync.view.happenings import Happenings
+from sync.view.inspector import Inspector
+from sync.view.line_looks import changed
+from sync.view.message_infos import ChangeInfo, StoredInfo
+from sync.view.projection import channel_info, clock_info, event_of, line_of, session_infos, text_of
+from sync.view.view import (
     NOT_ASKED,
     AheadShown,
     CausalNode,
@@ -212,7 +212,7 @@ class SimulatedView:
 
 
 class SimulatedHistory:
-    """`sync.view.History` over `disk`; `named` gives each line its author's name."""
+    """`sync.view.view.History` over `disk`; `named` gives each line its author's name."""
 
     def __init__(
         self,
@@ -237,7 +237,7 @@ class SimulatedHistory:
     async def page(
         self, channel: ChannelId, *, before: Position | None, limit: int
     ) -> Sequence[Line]:
-        """See `sync.view.History`."""
+        """See `sync.view.view.History`."""
         positions = self._positions(channel)
         earlier = [one for one in positions if before is None or one < before]
         return self._lines(earlier[-limit:])
@@ -245,12 +245,12 @@ class SimulatedHistory:
     async def page_after(
         self, channel: ChannelId, *, after: Position, limit: int
     ) -> Sequence[Line]:
-        """See `sync.view.History`."""
+        """See `sync.view.view.History`."""
         later = [one for one in self._positions(channel) if one > after]
         return self._lines(later[:limit])
 
     async def parked(self, channel: ChannelId, *, limit: int) -> Sequence[Line]:
-        """See `sync.view.History`."""
+        """See `sync.view.view.History`."""
         if channel != self._channel:
             return []
         places = sorted(
@@ -261,11 +261,11 @@ class SimulatedHistory:
         return [replace(line, parked=True) for line in self._lines(places[:limit])]
 
     async def count(self, channel: ChannelId) -> int:
-        """See `sync.view.History`."""
+        """See `sync.view.view.History`."""
         return len(self._positions(channel))
 
     async def named(self, channel: ChannelId, prefix: str, *, limit: int) -> Sequence[Line]:
-        """See `sync.view.History`."""
+        """See `sync.view.view.History`."""
         ids = sorted(one for _, one in self._positions(channel) if one.startswith(prefix))
         return [self._line(message_id) for message_id in ids[:limit]]
 
@@ -277,14 +277,14 @@ class SimulatedHistory:
         return found[-limit:]
 
     async def mentions(self, channel: ChannelId, nick: str, *, limit: int) -> Sequence[Line]:
-        """See `sync.view.History`."""
+        """See `sync.view.view.History`."""
         named = [line for line in self._lines(self._positions(channel)) if not line.own]
         return [line for line in named if nick.casefold() in line.text.casefold()][-limit:]
 
     async def causal(
         self, channel: ChannelId, message_id: MessageId, *, depth: int, limit: int
     ) -> Sequence[CausalNode]:
-        """See `sync.view.History`."""
+        """See `sync.view.view.History`."""
         if channel != self._channel:
             return []
         nodes = walk(partial(_kin, self._disk), message_id, depth, limit)
@@ -298,7 +298,7 @@ class SimulatedHistory:
         ]
 
     async def stored(self, channel: ChannelId, message_id: MessageId) -> StoredInfo | None:
-        """See `sync.view.History`."""
+        """See `sync.view.view.History`."""
         row = self._disk.rows.get(message_id)
         if channel != self._channel or row is None:
             return None

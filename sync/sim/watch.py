@@ -13,11 +13,11 @@ from typing import Final
 from sync.group import values
 from sync.group.ingest import Gate
 from sync.machine import MessageId, Nanos
-from sync.runner import Trace
+from sync.runner.runner import Trace
 from sync.sds.message import Kind
-from sync.show import repair_info
 from sync.sim.node import Node
-from sync.view import RepairInfo
+from sync.view.projection import repair_info
+from sync.view.view import RepairInfo
 
 LOST_KEPT: Final = 64
 """Lost frames kept until they are taken: more than one event loses among a few nodes."""

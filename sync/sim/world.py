@@ -8,16 +8,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from sync import changes
-from sync.changes import Change
-from sync.entry import Kind, Text, encode_text
+from sync.entries import changes
+from sync.entries.changes import Change
+from sync.entries.entry import Kind, Text, encode_text
+from sync.entries.membership import Membership
 from sync.errors import LocalError
 from sync.group import values
 from sync.group.ingest import Gate
 from sync.machine import SECOND, ChannelId, MessageId, Nanos, PeerId
-from sync.manager import PROTOCOLS
-from sync.membership import Membership
-from sync.runner import Addressed, Release
+from sync.manager.schedule import PROTOCOLS
+from sync.runner.runner import Addressed, Release
 from sync.sds.message import Message
 from sync.sds.parameters import LAN, Parameters
 from sync.sim.bounds import check_bounds
@@ -37,7 +37,7 @@ from sync.sim.streams import Streams
 from sync.sim.timeline import Timeline
 from sync.sim.turning import Turning
 from sync.sim.watch import Watch
-from sync.view import FrameKind
+from sync.view.view import FrameKind
 
 EPOCH: Nanos = 1_763_700_000 * SECOND
 """When a world begins: a morning in November 2025."""

@@ -10,7 +10,15 @@ from typing import Final
 
 import numpy as np
 
-from sync.ranges import HASH_BYTES, ORIGIN, ZERO_HASH, OrderedSet, Places, SyncId, rungs
+from sync.structures.ordered_set import (
+    HASH_BYTES,
+    ORIGIN,
+    ZERO_HASH,
+    OrderedSet,
+    Places,
+    SyncId,
+    rungs,
+)
 from sync.waku.backlog import Backlog
 from sync.waku.division import ITEMS_MAX, PART, Divider, Division, Parameters
 from sync.waku.message import (
@@ -33,7 +41,7 @@ HEADER_BYTES_MAX: Final = 1024
 """Cluster and shards of our own payloads: ours name one shard."""
 
 RUNGS_MAX: Final = 1 + HASH_BYTES
-"""Ranges it may take to reach a bound (`sync.ranges.rungs`)."""
+"""Ranges it may take to reach a bound (`sync.structures.ordered_set.rungs`)."""
 
 
 @dataclass(slots=True)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sync.machine import Nanos
-from sync.ranges import HASH_BYTES, ZERO_HASH, OrderedSet, Places, SyncId
+from sync.structures.ordered_set import HASH_BYTES, ZERO_HASH, OrderedSet, Places, SyncId
 from sync.waku.message import RANGES_MAX, Bounds, Ranges
 
 Counts: TypeAlias = NDArray[np.intp]

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Self, TypeAlias, assert_never
 
 from sync.machine import Nanos
-from sync.ranges import HASH_BYTES, ORIGIN, ZERO_HASH, SyncId
-from sync.topics import CLUSTER, SHARDS_OF_CLUSTER, content_topic, pubsub_topic, shard
+from sync.structures.ordered_set import HASH_BYTES, ORIGIN, ZERO_HASH, SyncId
+from sync.waku.topics import CLUSTER, SHARDS_OF_CLUSTER, content_topic, pubsub_topic, shard
 
 __all__ = ["CLUSTER", "SHARDS_OF_CLUSTER", "content_topic", "pubsub_topic", "shard"]  # passed on
 

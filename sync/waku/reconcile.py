@@ -18,7 +18,7 @@ from typing import TypeAlias, assert_never
 
 from sync.errors import RemoteError
 from sync.machine import SECOND, Nanos, Tick
-from sync.ranges import OrderedSet, SyncId
+from sync.structures.ordered_set import OrderedSet, SyncId
 from sync.waku.answer import Answerer
 from sync.waku.division import NARROW, Parameters
 from sync.waku.message import CLUSTER, EVERYTHING, Bounds, Ranges, RangesData

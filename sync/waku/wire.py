@@ -12,9 +12,9 @@ from typing import Final
 from google.protobuf.message import DecodeError as ProtobufError
 
 from proto import waku_pb2
-from sync.codec import Reader, append_uvarint, uvarint_at
 from sync.errors import DecodeError
-from sync.ranges import HASH_BYTES, ORIGIN, ZERO_HASH, SyncId, shortened, sync_ids
+from sync.structures.codec import Reader, append_uvarint, uvarint_at
+from sync.structures.ordered_set import HASH_BYTES, ORIGIN, ZERO_HASH, SyncId, shortened, sync_ids
 from sync.waku.message import (
     PAYLOAD_BYTES_MAX,
     RANGES_MAX,

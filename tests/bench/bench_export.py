@@ -15,9 +15,9 @@ from typing import Final
 from storage.export import Exporter, Wanted
 from storage.protocol_log import LogFile
 from sync.group import values
-from sync.logbook import Chunk, Logbook, Note
 from sync.machine import DAY, MILLISECOND, SECOND
-from sync.protocol_log import LogKind
+from sync.runner.log_rows import LogKind
+from sync.runner.logbook import Chunk, Logbook, Note
 from tests.archives import archive
 from tests.bench.report import Params, Result, at_least, at_most, fresh_watch
 from tests.entries import CHANNEL, Author

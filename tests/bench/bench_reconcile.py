@@ -28,14 +28,14 @@ from typing import Final
 
 import numpy as np
 
-from sync.codec import encode_uvarint
-from sync.digest import Digest, Held
+from sync.check import check
+from sync.check.message import SALT_BYTES
+from sync.check.wire import decode_frame, encode_frame
 from sync.errors import DecodeError
-from sync.ranges import ZERO_HASH, OrderedSet, SyncId
-from sync.runs import HASH_BYTES, HASH_WORDS, Words
-from sync.waku import check
-from sync.waku.check_message import SALT_BYTES
-from sync.waku.check_wire import decode_frame, encode_frame
+from sync.structures.codec import encode_uvarint
+from sync.structures.ordered_set import ZERO_HASH, OrderedSet, SyncId
+from sync.structures.set_digest import Digest, Held
+from sync.structures.sorted_run import HASH_BYTES, HASH_WORDS, Words
 from sync.waku.message import CLUSTER, EVERYTHING, PAYLOAD_BYTES_MAX, RangesData
 from sync.waku.reconcile import (
     Begin,

@@ -22,7 +22,7 @@ from chat_tui.feed import PAINT_EVERY_S
 from chat_tui.setup import Setup
 from sync.machine import MILLISECOND, MINUTE, MessageId, Nanos, PeerId
 from sync.sds.message import Delivery
-from sync.view import DeliveryShown, Event, Line, MessageShown
+from sync.view.view import DeliveryShown, Event, Line, MessageShown
 
 PROFILE: Final = "reader"
 DONE: Final = "measured"

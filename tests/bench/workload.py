@@ -8,8 +8,6 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from sync.bloom import RollingBloomFilter
-from sync.bloom_parameters import BloomParameters
 from sync.machine import MILLISECOND, MessageId, PeerId
 from sync.sds.channel import Channel
 from sync.sds.events import Connected, Restored
@@ -17,6 +15,8 @@ from sync.sds.incoming import Content
 from sync.sds.message import HistoryEntry, Message
 from sync.sds.parameters import LAN, Parameters
 from sync.sds.wire import encode
+from sync.structures.bloom import RollingBloomFilter
+from sync.structures.bloom_parameters import BloomParameters
 from tests.channels import CHANNEL, NOW, channel, peer
 
 AUTHORS: Final = [peer(f"author {number}") for number in range(5)]

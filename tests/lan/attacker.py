@@ -30,12 +30,12 @@ from zeroconf.const import (
 
 from sync.errors import RemoteError
 from sync.net.clock import draw_key
-from sync.net.discovery import SERVICE
-from sync.net.frames import Open, Ping, Proof, decode, encode
+from sync.net.discovery.mdns import SERVICE
 from sync.net.invite import open_channel
-from sync.net.link import PROTOCOL
-from sync.net.membership import Membership
-from sync.net.stream import SecureStream
+from sync.net.links.channel_proofs import Membership
+from sync.net.links.frames import Open, Ping, Proof, decode, encode
+from sync.net.links.link import PROTOCOL
+from sync.net.links.stream import SecureStream
 from sync.waku.message import RECONCILIATION, TRANSFER
 from tests.entries import identity
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from storage.pipeline.synthetic.plan import BEGIN, Plan
 from storage.pipeline.synthetic.traffic import Times, Traffic
 from sync.machine import SECOND
-from sync.protocol_log import LogKind
+from sync.runner.log_rows import LogKind
 
 KINDS: Final = list(LogKind)
 CODE: Final = {kind: code for code, kind in enumerate(KINDS)}

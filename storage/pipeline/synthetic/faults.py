@@ -11,7 +11,7 @@ from storage.pipeline.synthetic.events import CODE, Events
 from storage.pipeline.synthetic.plan import Faults
 from storage.pipeline.synthetic.traffic import Traffic
 from sync.machine import MILLISECOND, SECOND
-from sync.protocol_log import LogKind
+from sync.runner.log_rows import LogKind
 
 FALSE_ID: Final = "false id"
 BAD_SIGNATURE: Final = "bad signature"

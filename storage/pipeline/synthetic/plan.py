@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from storage.pipeline.problems import PipelineError
-from sync.identity import KEY_SIZE, Identity
+from sync.entries.identity import KEY_SIZE, Identity
 from sync.machine import SECOND, ChannelId, Nanos
 
 BEGIN: Final[Nanos] = 1_763_700_000 * SECOND

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from storage.pipeline.problems import PipelineError
 from storage.pipeline.synthetic.plan import BEGIN, ChannelPlan, Plan, Role
-from sync.entry import Entry, Header, Kind, Parent, Text, encode_text, seal
+from sync.entries.entry import Entry, Header, Kind, Parent, Text, encode_text, seal
+from sync.entries.identity import Identity, verify
 from sync.group.author_log import AuthorLog
 from sync.group.ingest import Gate, history_of
 from sync.group.values import StoredMessage
-from sync.identity import Identity, verify
 from sync.machine import MILLISECOND, SECOND, MessageId
 from sync.sds.message import Message
 

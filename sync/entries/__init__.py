@@ -1,0 +1,1 @@
+"""Signed entries: identities, an entry and its encoding, changes to other entries, typing."""

@@ -1,0 +1,298 @@
+"""One message, one identity: the signed, immutable entry (DESIGN 3).
+
+The header's bytes are what the author signs, and their SHA-256 is the message id; so everything
+a receiver orders by is signed. An entry's bytes are kept and relayed as they came.
+"""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final
+
+from google.protobuf.message import DecodeError as ProtobufDecodeError
+
+from proto import entry_pb2
+from sync.errors import DecodeError, LocalError
+from sync.machine import ChannelId, MessageId, Nanos, PeerId
+
+VERSION: Final = 1
+BODY_MAX: Final = 60 * 1024
+"""Bytes of a body, so that header, signature and body stay under SDS's 64 KiB of content."""
+
+NICK_MAX: Final = 32
+"""Characters of a nick: more would not fit a name column."""
+
+TEXT_MAX: Final = 15_000
+"""Characters of a text; at 4 bytes a character this and a nick still fit the body limit."""
+
+PARENTS_MAX: Final = 16
+"""As many as an SDS message has in its causal history."""
+
+HASH_SIZE: Final = 32
+SIGNATURE_SIZE: Final = 64
+CHANNEL_SIZE: Final = 16
+
+
+class Kind(IntEnum):
+    """Kinds of entries. Unknown kinds are stored and relayed like any other."""
+
+    TEXT = entry_pb2.KIND_TEXT
+    EDIT = entry_pb2.KIND_EDIT
+    REACTION = entry_pb2.KIND_REACTION
+    REDACTION = entry_pb2.KIND_REDACTION
+
+
+@dataclass(frozen=True, slots=True)
+class Parent:
+    """A message this one causally depends on; all three values are fixed by that message."""
+
+    message_id: MessageId
+    author: PeerId
+    waku_hash: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The part the author signs. `backlink` and `skiplink` are ids of the same author log."""
+
+    author: PeerId
+    channel_id: ChannelId
+    log: int
+    seq: int
+    backlink: MessageId | None
+    skiplink: MessageId | None
+    created_ns: Nanos
+    lamport: int
+    parents: tuple[Parent, ...]
+    kind: int
+    body_size: int
+    body_hash: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A header, the signature over it and the body; `content` is all of them as sent."""
+
+    message_id: MessageId
+    header: Header
+    header_bytes: bytes
+    signature: bytes
+    body: bytes
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """The body of a text: the name the author used then, and what they wrote."""
+
+    nick: str
+    text: str
+    replaces: str = ""
+    """Id of the author's own text that this one stands for (`sync.entries.changes`); empty for none."""
+
+
+def lipmaa(seq: int) -> int:
+    """Return the sequence number that entry `seq` skips back to (Bamboo; 0 means none).
+
+    Blocks have the sizes 1, 4, 13, 40, ... (each three of the size before, and one). The last entry
+    of a block skips to the end of the block before it; one that fills a whole size, to the end of
+    the first third.
+    """
+    size = 1
+    while size < seq:
+        size = 3 * size + 1
+    if size == seq:
+        return seq - (2 * size + 1) // 3
+    rest = seq
+    while True:
+        size = (size - 1) // 3
+        if size <= rest:
+            rest %= size
+            if rest == 0:
+                return seq - size
+
+
+def encode_header(header: Header) -> bytes:
+    """Return the bytes the author signs: ascending fields, minimal varints."""
+    return entry_pb2.Header(
+        version=VERSION,
+        author=bytes.fromhex(header.author),
+        channel_id=bytes.fromhex(header.channel_id),
+        log=header.log,
+        seq=header.seq,
+        backlink=_id_bytes(header.backlink),
+        skiplink=_id_bytes(header.skiplink),
+        created_ns=header.created_ns,
+        lamport=header.lamport,
+        parents=[
+            entry_pb2.Parent(
+                message_id=bytes.fromhex(parent.message_id),
+                author=bytes.fromhex(parent.author),
+                waku_hash=parent.waku_hash,
+            )
+            for parent in header.parents
+        ],
+        kind=header.kind,  # type: ignore[arg-type]  # unknown kinds are legal
+        body_size=header.body_size,
+        body_hash=header.body_hash,
+    ).SerializeToString(deterministic=True)
+
+
+def seal(header: Header, body: bytes, sign: Callable[[bytes], bytes]) -> Entry:
+    """Sign `header` and put it together with `body`; size and hash must already be right.
+
+    Raises:
+        LocalError: the body is over its limit, so every peer would refuse it.
+    """
+    assert header.body_size == len(body)
+    if len(body) > BODY_MAX:
+        raise LocalError(f"The message has {len(body)} bytes, {BODY_MAX} fit; send it in parts.")
+    header_bytes = encode_header(header)
+    signature = sign(header_bytes)
+    return Entry(
+        message_id=message_id_of(header_bytes),
+        header=header,
+        header_bytes=header_bytes,
+        signature=signature,
+        body=body,
+        content=encode_content(header_bytes, signature, body),
+    )
+
+
+def message_id_of(header_bytes: bytes) -> MessageId:
+    """Return the lowercase hex SHA-256 of the header's bytes."""
+    return MessageId(hashlib.sha256(header_bytes).hexdigest())
+
+
+def encode_content(header_bytes: bytes, signature: bytes, body: bytes) -> bytes:
+    """Return the content of the SDS message that carries an entry (DESIGN 3)."""
+    signed = entry_pb2.SignedEntry(header=header_bytes, signature=signature, body=body)
+    return signed.SerializeToString(deterministic=True)
+
+
+def open_content(content: bytes) -> Entry:
+    """Parse an SDS message's content and check all but the signature.
+
+    Only one encoding of an entry is accepted, so that every peer derives the same Waku hash.
+
+    Raises:
+        DecodeError: not an entry, not canonical, over a limit, or another body than was signed.
+    """
+    try:
+        signed = entry_pb2.SignedEntry.FromString(content)
+        parsed = entry_pb2.Header.FromString(signed.header)
+    except ProtobufDecodeError as error:
+        raise DecodeError(f"not a signed entry: {error}") from error
+    header = _header_from_wire(parsed)
+    if encode_header(header) != signed.header:
+        raise DecodeError("the entry's header is not in its canonical form")
+    if encode_content(signed.header, signed.signature, signed.body) != content:
+        raise DecodeError("the entry is not in its canonical form")
+    if len(signed.signature) != SIGNATURE_SIZE:
+        raise DecodeError(f"signature of {len(signed.signature)} bytes")
+    if header.body_size != len(signed.body) or header.body_size > BODY_MAX:
+        raise DecodeError(f"body of {len(signed.body)} bytes, {header.body_size} signed")
+    if header.body_hash != hashlib.sha256(signed.body).digest():
+        raise DecodeError("the body is not the one that was signed")
+    return Entry(
+        message_id=message_id_of(signed.header),
+        header=header,
+        header_bytes=signed.header,
+        signature=signed.signature,
+        body=signed.body,
+        content=content,
+    )
+
+
+def content_of(header_bytes: bytes, signature: bytes, body: bytes) -> bytes:
+    """Return the content whose parts were kept apart; `open_content` checks them."""
+    return encode_content(header_bytes, signature, body)
+
+
+def encode_text(text: Text) -> bytes:
+    """Return the body of a text.
+
+    Raises:
+        LocalError: empty, or over the limits for nick and text.
+    """
+    if not text.text:
+        raise LocalError("There is nothing to send: the message is empty.")
+    if len(text.text) > TEXT_MAX:
+        raise LocalError(
+            f"The message has {len(text.text)} characters, {TEXT_MAX} fit; send it in parts."
+        )
+    if not 0 < len(text.nick) <= NICK_MAX:
+        raise LocalError(f"A name has 1 to {NICK_MAX} characters; this one has {len(text.nick)}.")
+    try:
+        replaces = bytes.fromhex(text.replaces) or None
+        parsed = entry_pb2.TextBody(nick=text.nick, text=text.text, replaces=replaces)
+        return parsed.SerializeToString(deterministic=True)
+    except (UnicodeEncodeError, ValueError) as error:
+        raise LocalError("The message has characters that are not valid Unicode.") from error
+
+
+def decode_text(body: bytes) -> Text:
+    """Parse the body of a text.
+
+    Raises:
+        DecodeError: not such a body, or over its limits.
+    """
+    try:
+        parsed = entry_pb2.TextBody.FromString(body)
+    except ProtobufDecodeError as error:
+        raise DecodeError(f"not a text body: {error}") from error
+    nick, text, replaces = parsed.nick, parsed.text, parsed.replaces  # each makes a copy
+    if len(nick) > NICK_MAX or len(text) > TEXT_MAX:
+        raise DecodeError(f"nick of {len(nick)}, text of {len(text)} characters")
+    return Text(nick, text, replaces.hex() if len(replaces) == HASH_SIZE else "")
+
+
+def _header_from_wire(parsed: entry_pb2.Header) -> Header:
+    if parsed.version != VERSION:
+        raise DecodeError(f"entry of version {parsed.version}; we know version {VERSION}")
+    if len(parsed.parents) > PARENTS_MAX or parsed.governance:
+        raise DecodeError(f"{len(parsed.parents)} parents, {len(parsed.governance)} heads")
+    if parsed.seq == 0 or len(parsed.channel_id) != CHANNEL_SIZE:
+        raise DecodeError("an entry needs a sequence number from 1 on and a channel")
+    return Header(
+        author=PeerId(_hash_hex(parsed.author)),
+        channel_id=ChannelId(parsed.channel_id.hex()),
+        log=parsed.log,
+        seq=parsed.seq,
+        backlink=_link(parsed.backlink, present=parsed.HasField("backlink")),
+        skiplink=_link(parsed.skiplink, present=parsed.HasField("skiplink")),
+        created_ns=parsed.created_ns,
+        lamport=parsed.lamport,
+        parents=tuple(
+            [
+                Parent(
+                    message_id=MessageId(_hash_hex(parent.message_id)),
+                    author=PeerId(_hash_hex(parent.author)),
+                    waku_hash=_sized(parent.waku_hash),
+                )
+                for parent in parsed.parents
+            ]
+        ),
+        kind=parsed.kind,
+        body_size=parsed.body_size,
+        body_hash=_sized(parsed.body_hash),
+    )
+
+
+def _link(value: bytes, *, present: bool) -> MessageId | None:
+    return MessageId(_hash_hex(value)) if present else None
+
+
+def _id_bytes(message_id: MessageId | None) -> bytes | None:
+    return None if message_id is None else bytes.fromhex(message_id)
+
+
+def _sized(value: bytes) -> bytes:
+    if len(value) != HASH_SIZE:
+        raise DecodeError(f"expected {HASH_SIZE} bytes, got {len(value)}")
+    return value
+
+
+def _hash_hex(value: bytes) -> str:
+    return _sized(value).hex()

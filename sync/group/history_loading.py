@@ -1,0 +1,213 @@
+"""History on its way: what a session has found missing, and what came before it and waits.
+
+The newest page of a history comes first. Its entries name older ones that are on their way, so
+nobody is asked for those, and nothing is shown as missing. The entries wait on the disk, and take
+their places, the oldest first, once all that they name has come, or is no longer hoped for.
+
+Rules:
+1. An entry waits for what it or those before it name, and for nothing else that somebody claims.
+2. What a session ceases to bring is hoped for only as long as another session wants it; after a cut
+   for `PATIENCE` as well.
+3. An id is hoped for in vain `IN_VAIN_MAX` times.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from itertools import islice, takewhile
+from typing import Final
+
+from sync.group.ingest import content_of
+from sync.group.values import LoadHeldBack, Outline
+from sync.machine import SECOND, MessageId, Nanos, earlier
+from sync.sds.incoming import Content
+from sync.sds.message import HistoryEntry
+from sync.structures.ordered_set import SyncId
+
+PATIENCE: Final[Nanos] = 20 * SECOND
+"""How long another session may take to begin after one that was cut; then what came is shown."""
+
+RESTART_PATIENCE: Final[Nanos] = 120 * SECOND
+"""The same after a start: somebody has to be found first."""
+
+STALLED_AFTER: Final[Nanos] = 30 * SECOND
+"""How long what waits does so while nothing of what it names comes, whoever still claims to bring
+it: the next page of a history may take so long."""
+
+HELD_MAX: Final[Nanos] = 600 * SECOND
+"""The same, however much comes: a hundred thousand messages take two minutes."""
+
+LEFT_MAX: Final = 100_000
+"""Ids hoped for after a session was cut; the history of a channel of the size we are made for."""
+
+IN_VAIN_MAX: Final = 2
+"""How often an id is hoped for in vain. Whoever claims it again and again, and never sends it, must
+not keep us from asking others."""
+
+PREVIEWS_MAX: Final = 512
+"""Waiting entries shown as such: two pages; more would only be scrolled past."""
+
+SWEEP: Final = 64
+"""Entries taken from the disk at once, some 10 ms of work."""
+
+
+class Loading:
+    """History on its way to a channel: the ids expected, and the entries that wait for them."""
+
+    def __init__(self) -> None:
+        self.coming: Counter[bytes] = Counter()
+        """Waku hashes: how many sessions want each, and one more for what is in `left`."""
+        self.left: dict[bytes, Nanos] = {}
+        """Of these, what sessions that were cut did not bring, and until when another one may."""
+        self.awaited: set[bytes] = set()
+        """Of these, what entries that wait name."""
+        self.in_vain: Counter[bytes] = Counter()
+        """What was hoped for and did not come, and how often; as many as are hoped for at most."""
+        self.ids: set[MessageId] = set()
+        """What is on the disk and waits."""
+        self.direct: set[MessageId] = set()
+        """Of that, what its author sent us, who wants to hear that we have it."""
+        self.due: Nanos | None = None
+        """When what waited at the start takes its place: nobody knows any more what it names."""
+        self.sweeping = False
+        self.previews = 0
+        self._began_at: Nanos = 0
+        """When what waits began to."""
+        self._came_at: Nanos = 0
+        """When something that it names last came."""
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def restore(self, ids: Iterable[MessageId], now: Nanos) -> None:
+        """Take up where the disk left off."""
+        self.ids = set(ids)
+        self._began_at = self._came_at = now
+        self.due = now + RESTART_PATIENCE if self.ids else None
+
+    def want(self, ids: Iterable[SyncId]) -> None:
+        """A session has found these missing."""
+        in_vain = self.in_vain
+        self.coming.update(one.hash for one in ids if in_vain.get(one.hash, 0) < IN_VAIN_MAX)
+
+    def unwant(self, ids: Iterable[SyncId], now: Nanos, *, stalled: bool = False) -> None:
+        """A session does not bring these: for a while another one may, unless its peer `stalled`.
+
+        Beyond `LEFT_MAX` they are given up at once: who claims that much and sends nothing lies.
+        """
+        for waku_hash in [one.hash for one in ids if one.hash in self.coming]:
+            if waku_hash in self.left:
+                self._drop(waku_hash)
+            elif stalled or len(self.left) >= LEFT_MAX:
+                self._give_up(waku_hash)
+            else:
+                self.left[waku_hash] = now + PATIENCE
+        self._forget_in_vain()
+
+    def came(self, waku_hash: bytes, now: Nanos) -> None:
+        """A message is here."""
+        self.in_vain.pop(waku_hash, None)
+        if self.coming.pop(waku_hash, 0):
+            self.left.pop(waku_hash, None)
+        if waku_hash in self.awaited:
+            self.awaited.discard(waku_hash)
+            self._came_at = now
+
+    def waits(
+        self, history: Iterable[HistoryEntry], delivered: Callable[[MessageId], bool]
+    ) -> bool:
+        """Return whether `history` names an undelivered message that is on its way or waits."""
+        if not self.coming and not self.ids:
+            return False
+        return any(
+            (entry.retrieval_hint in self.coming or entry.message_id in self.ids)
+            and not delivered(entry.message_id)
+            for entry in history
+        )
+
+    def add(
+        self,
+        message_id: MessageId,
+        history: Iterable[HistoryEntry],
+        now: Nanos,
+        *,
+        direct: bool = False,
+    ) -> bool:
+        """A message waits on the disk; returns whether to show it as one that does."""
+        if not self.ids:
+            self._began_at = self._came_at = now
+        self.ids.add(message_id)
+        hints = (entry.retrieval_hint for entry in history)
+        self.awaited.update(hint for hint in hints if hint is not None and hint in self.coming)
+        if direct:
+            self.direct.add(message_id)
+        self.previews += 1
+        return self.previews <= PREVIEWS_MAX
+
+    def session_over(self, now: Nanos, *, complete: bool) -> None:
+        """A session brought all it was to, or not: what waited at the start need not for long."""
+        if self.due is not None:
+            self.due = min(self.due, now if complete and not self.left else now + PATIENCE)
+
+    def deadline(self) -> Nanos | None:
+        """Return when waiting entries take their places, or an expected id is given up."""
+        if self.sweeping:
+            return None
+        due = next(iter(self.left.values()), None)
+        return earlier(due, self._takes_place_at()) if self.ids else due
+
+    def _takes_place_at(self) -> Nanos:
+        if not self.awaited:
+            return self._came_at if self.due is None else self.due
+        held_until = min(self._began_at + HELD_MAX, self._came_at + STALLED_AFTER)
+        return held_until if self.due is None else max(self.due, held_until)
+
+    def sweep(self, now: Nanos) -> list[LoadHeldBack]:
+        """Begin to let in what waits, once it is time."""
+        due = self.deadline()
+        if due is None or due > now:
+            return []
+        expired = list(takewhile(lambda one: self.left[one] <= now, self.left))
+        for waku_hash in expired:
+            del self.left[waku_hash]
+            self._give_up(waku_hash)
+        self._forget_in_vain()
+        if not self.ids or self._takes_place_at() > now:
+            return []
+        self.sweeping, self.due = True, None
+        self.awaited.clear()
+        return [LoadHeldBack(None, SWEEP)]
+
+    def _drop(self, waku_hash: bytes) -> None:
+        """One session less wants it."""
+        self.coming[waku_hash] -= 1
+        if not self.coming[waku_hash]:
+            del self.coming[waku_hash]
+            self.awaited.discard(waku_hash)
+
+    def _give_up(self, waku_hash: bytes) -> None:
+        self._drop(waku_hash)
+        self.in_vain[waku_hash] += 1
+
+    def _forget_in_vain(self) -> None:
+        for waku_hash in list(islice(self.in_vain, max(0, len(self.in_vain) - LEFT_MAX))):
+            del self.in_vain[waku_hash]
+
+    def take(
+        self, outlines: tuple[Outline, ...], now: Nanos
+    ) -> tuple[list[Content], list[LoadHeldBack]]:
+        """Return what takes its place now, the oldest first, and what to load next."""
+        taken = [
+            content_of(outline)._replace(direct=outline.message_id in self.direct)
+            for outline in outlines
+            if outline.message_id in self.ids
+        ]
+        ids = [content.message_id for content in taken]
+        self.ids.difference_update(ids)
+        self.direct.difference_update(ids)
+        if len(outlines) == SWEEP and self.ids:
+            last = outlines[-1]
+            return taken, [LoadHeldBack((last.lamport, last.message_id), SWEEP)]
+        self.sweeping, self.previews = False, 0
+        self._began_at = now
+        self._came_at = now if taken else now + PATIENCE  # what the disk does not show is no hurry
+        return taken, []

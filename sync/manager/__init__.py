@@ -1,0 +1,1 @@
+"""Decides when to reconcile, with which peer, by which protocol, and why."""

@@ -1,0 +1,130 @@
+"""Dialling: addresses whose time has come, and those that the person names.
+
+Rule: an address is only where somebody answered; who answers there is who the handshake proves.
+"""
+
+import contextlib
+from collections.abc import Callable, Container
+from typing import Final
+
+from sync.entries.identity import Identity
+from sync.errors import LocalError, RemoteError
+from sync.machine import SECOND, PeerId
+from sync.net.clock import Clock, draw_key
+from sync.net.links.addresses import Addresses, Candidate
+from sync.net.links.frames import Open, encode
+from sync.net.links.handshake import OwnKeyError
+from sync.net.links.link import PROTOCOL
+from sync.net.links.listener import Serve, Spawn
+from sync.net.links.stream import SecureStream
+
+DIALS_MAX: Final = 32
+"""Addresses dialled at once: forged ones take 3 s each and must not hold up the others for long."""
+
+LATER: Final = 30 * SECOND
+"""Until an address is looked at again whose peer has a link already, or is not wanted."""
+
+
+class Dialler:
+    """See the module docstring.
+
+    Args:
+        identity: whose handshake it is.
+        clock: of this computer.
+        addresses: what is known of each, and when it is due.
+        blocked: with whom no link is kept.
+        has_link: whether a peer has one.
+        take: makes a link of a stream and the address it was dialled at; returns what serves it.
+        refused: counts what peers did wrong.
+        spawn: starts a task.
+    """
+
+    def __init__(  # noqa: PLR0913, PLR0917  # it stands between the addresses and the links
+        self,
+        identity: Identity,
+        clock: Clock,
+        addresses: Addresses,
+        blocked: Container[PeerId],
+        has_link: Callable[[PeerId], bool],
+        take: Callable[[SecureStream, tuple[str, int]], Serve],
+        refused: Callable[[str, str], None],
+        spawn: Spawn,
+    ) -> None:
+        self.port = 0
+        """Where we listen, which is told to whom we dial; 0 while we do not."""
+        self.local_address: str | None = None
+        """The address to dial from; None lets the system choose."""
+        self._identity, self._clock, self._addresses = identity, clock, addresses
+        self._blocked, self._has_link, self._take = blocked, has_link, take
+        self._refused, self._spawn = refused, spawn
+        self._dials = 0
+
+    def dial_due(self) -> None:
+        """Dial the addresses whose time has come and whose peer has no link."""
+        now = self._clock.now()
+        for candidate in self._addresses.due(now):
+            if self._dials >= DIALS_MAX:
+                return
+            peer = candidate.peer
+            if peer is not None and (peer in self._blocked or self._has_link(peer)):
+                candidate.next_at = now + LATER
+                continue
+            self._begin(candidate)
+            self._spawn("dialling", self._dial(candidate))
+
+    async def connect(self, host: str, port: int) -> PeerId:
+        """Dial an address that the person named.
+
+        Raises:
+            LocalError: nobody of ours answers there.
+        """
+        candidate = self._addresses.add(host, port, self._clock.now(), named=True)
+        self._begin(candidate)
+        try:
+            stream = await self._dialled(candidate)
+        except RemoteError as error:
+            why = str(error).removeprefix(f"{host}:{port} ")
+            raise LocalError(
+                f"Nobody answers at {host}:{port} ({why}). Look whether chat-tui runs there and "
+                "which port its /whoami names; it is tried again from time to time."
+            ) from error
+        self._spawn("link", self._serve(stream, candidate))  # one that is not wanted it closes
+        if stream.peer in self._blocked:
+            raise LocalError(
+                f"You have blocked who answers at {host}:{port}: /unblock comes first."
+            )
+        return stream.peer
+
+    def _begin(self, candidate: Candidate) -> None:
+        candidate.dialling = True
+        self._dials += 1
+
+    async def _dial(self, candidate: Candidate) -> None:
+        with contextlib.suppress(RemoteError):  # `_dialled` has taken note
+            await self._serve(await self._dialled(candidate), candidate)
+
+    async def _serve(self, stream: SecureStream, candidate: Candidate) -> None:
+        await self._take(stream, (candidate.host, candidate.port))()
+
+    async def _dialled(self, candidate: Candidate) -> SecureStream:
+        try:
+            stream = await SecureStream.dial(
+                candidate.host,
+                candidate.port,
+                self._identity,
+                draw_key,
+                local_address=self.local_address,
+            )
+        except RemoteError as error:
+            candidate.ourselves = isinstance(error, OwnKeyError)
+            self._addresses.failed(candidate, self._clock.now())
+            raise
+        finally:
+            candidate.dialling = False
+            self._dials -= 1
+        if candidate.peer not in (None, stream.peer):
+            where = f"{candidate.host}:{candidate.port}"
+            self._refused(where, f"{stream.peer} answers where {candidate.peer} did before")
+        stream.send(encode(Open(PROTOCOL, self.port)))
+        self._addresses.answered(candidate, stream.peer, self._clock.now())
+        return stream

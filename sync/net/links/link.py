@@ -1,0 +1,226 @@
+"""One link to one peer: its channel proofs, its pings, its frames."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sync.errors import RemoteError
+from sync.group.clock_values import Follows
+from sync.machine import SECOND, ChannelId, Nanos, PeerId
+from sync.net.links.channel_proofs import PROOFS_MAX, Membership
+from sync.net.links.frames import Frame, Goodbye, Open, Ping, Pong, Presence, Proof, decode, encode
+from sync.net.links.noise import Role
+from sync.net.links.stream import SecureStream
+from sync.structures.token_bucket import Buckets
+
+PROTOCOL = "/chat-tui/link/1.0.0"
+"""What a dialler opens a link with."""
+
+CONTEST_MAX: Nanos = 3 * SECOND
+"""How long duplicate links may stay undecided; then the silent ones go."""
+
+LINK_FRAME_MAX = 256 * 1024
+"""Bytes of one frame on a link, twice the largest SDS message: there are many links."""
+
+STRANGER_BYTES_MAX = 4 * 1024
+"""Of a frame that a stranger has begun: its largest, a presence, has 700."""
+
+PINGS_PER_SECOND = 1.0
+PINGS_BURST = 16.0
+"""Pings of one link that are answered: one every 5 s, and one of each link while duplicates are
+being settled."""
+
+STRAY_PER_SECOND = 2.0
+STRAY_BURST = float(PROOFS_MAX + 100)
+"""Frames of any kind before a proof: a proof of each channel, and pings both ways."""
+
+PRESENCE_EVERY: Nanos = SECOND
+"""A name that changes more often is told with the last of its changes."""
+
+
+@dataclass(slots=True)
+class Link:
+    """See the module docstring. Times are the machines' clock."""
+
+    stream: SecureStream
+    membership: Membership
+    address: tuple[str, int]
+    """Where the peer accepts connections; port 0 where it does not."""
+    opened_at: Nanos
+    heard_at: Nanos
+    answered_at: Nanos = 0
+    """When the answer to our last ping came; 0 if none came yet."""
+    pinged_at: Nanos = 0
+    nonce: int = 0
+    rtt: Nanos | None = None
+    wall_offset: Nanos | None = None
+    """How far the peer's wall clock is ahead of our machines' clock, which nobody sets."""
+    follows: Follows = Follows.NOBODY
+    """By whose clock the peer goes."""
+    nick: str | None = None
+    """What the peer wants to be called; None until it has said so in a channel of ours."""
+    away: str = ""
+    """Why the peer says it is away; empty while it does not."""
+    told_at: Nanos | None = None
+    """When a change of these two was last told."""
+    untold: bool = False
+    """Whether they have changed since."""
+    outbox: list[bytes] = field(default_factory=list)
+    _pings: Buckets = field(default_factory=lambda: Buckets(PINGS_PER_SECOND, PINGS_BURST))
+    _strays: Buckets = field(default_factory=lambda: Buckets(STRAY_PER_SECOND, STRAY_BURST))
+
+    @classmethod
+    def over(
+        cls,
+        stream: SecureStream,
+        address: tuple[str, int],
+        secrets: Mapping[ChannelId, bytes],
+        now: Nanos,
+    ) -> "Link":
+        """Return the link over a stream whose `Open` has been exchanged."""
+        membership = Membership(stream.role, stream.handshake_hash, secrets)
+        stream.limit_frames(LINK_FRAME_MAX, pending=STRANGER_BYTES_MAX)
+        return cls(stream, membership, address, opened_at=now, heard_at=now)
+
+    @property
+    def peer(self) -> PeerId:
+        """The peer at the other end."""
+        return self.stream.peer
+
+    @property
+    def dialled(self) -> bool:
+        """True if we dialled."""
+        return self.stream.role is Role.INITIATOR
+
+    @property
+    def shared(self) -> frozenset[ChannelId]:
+        """Our channels that the peer has proved to know."""
+        return self.membership.shared
+
+    def admit(self, frame: Frame, now: Nanos) -> None:
+        """Count a frame of the peer; strangers may send few.
+
+        Raises:
+            RemoteError: a stranger sent more than it has a reason to.
+        """
+        if self.shared:
+            return
+        if not self._strays.take("", now):
+            raise RemoteError("too many frames before any proof of a channel")
+        if isinstance(frame, Ping) and not self._pings.take("", now):
+            raise RemoteError("over one ping a second before any proof of a channel")
+
+    def may_be_answered(self, now: Nanos) -> bool:
+        """Return whether to answer a ping: not if pings exceed the rate of any program."""
+        return not self.shared or self._pings.take("", now)
+
+    def proved(self) -> None:
+        """The peer has proved a channel: it may send what is said there."""
+        self.stream.limit_frames(LINK_FRAME_MAX)
+
+    def presented(self, presence: Presence) -> None:
+        """Take note of what the peer wants to be called."""
+        if (self.nick, self.away) != (presence.nick, presence.away):
+            self.nick, self.away = presence.nick, presence.away
+            self.untold = True
+
+    def tells_presence(self, now: Nanos) -> bool:
+        """Return whether to report a change of the peer's name now; then it counts as reported."""
+        if not self.untold or (self.told_at is not None and now - self.told_at < PRESENCE_EVERY):
+            return False
+        self.untold, self.told_at = False, now
+        return True
+
+    def send(self, *frames: Frame) -> None:
+        """Send frames at once."""
+        self.stream.send_batch([encode(frame) for frame in frames])
+
+    def queue(self, frame: bytes) -> None:
+        """Send an encoded frame with the next `flush`, packed with others."""
+        self.outbox.append(frame)
+
+    def flush(self) -> None:
+        """Send what is queued, in as few records as it fits in."""
+        if self.outbox:
+            self.stream.send_batch(self.outbox)
+            self.outbox = []
+
+    def ping(self, now: Nanos, wall: Nanos) -> None:
+        """Ask whether the peer is there; tells it our wall clock."""
+        self.nonce += 1
+        self.pinged_at = now
+        self.send(Ping(self.nonce, wall))
+
+    def ponged(self, pong: Pong, now: Nanos) -> bool:
+        """Learn round-trip time and clock from the answer to our last ping, if this is it."""
+        if pong.nonce != self.nonce:
+            return False
+        self.answered_at = now
+        self.rtt = now - self.pinged_at
+        self.wall_offset = pong.wall + self.rtt // 2 - now
+        self.follows = pong.follows
+        return True
+
+    def close(self, reason: str) -> None:
+        """Say why and close."""
+        self.flush()
+        self.send(Goodbye(reason))
+        self.stream.close()
+
+
+def superfluous(links: Sequence[Link], me: PeerId, now: Nanos) -> list[Link]:
+    """Return which of several links to one peer must go: none while that is not clear yet.
+
+    It is clear once all have answered a ping since the newest of them opened; who has not after
+    `CONTEST_MAX` goes. An answer comes after the answers to our proofs, so the link that stays
+    carries all channels by then.
+    """
+    if len(links) == 1:  # nearly always
+        return []
+    rivals = [link for link in links if not link.stream.closed]
+    newest = max([link.opened_at for link in rivals], default=now)
+    alive = [link for link in rivals if link.answered_at > newest]
+    if not alive or (len(alive) < len(rivals) and now - newest <= CONTEST_MAX):
+        return []
+    chosen = keep(alive, me)
+    return [link for link in rivals if link is not chosen]
+
+
+def keep(links: Sequence[Link], me: PeerId) -> Link:
+    """Return which of several answering links to one peer to keep; both ends decide alike.
+
+    It is one that the smaller key dialled, if there is one. Of several, the order in which they
+    opened may differ between the ends; the handshake hash does not.
+    """
+    ours_wins = me < links[0].peer
+    return max(links, key=lambda link: (link.dialled == ours_wins, link.stream.handshake_hash))
+
+
+async def read_open(stream: SecureStream) -> Open:
+    """Return what the dialler opened the connection for.
+
+    Raises:
+        RemoteError: it sent something else, or nothing.
+    """
+    frame = await _read(stream)
+    if not isinstance(frame, Open):
+        raise RemoteError("the first frame does not say what the connection is for")
+    return frame
+
+
+async def read_proof(stream: SecureStream) -> Proof:
+    """Return the channel proof that a session's connection begins with.
+
+    Raises:
+        RemoteError: it sent something else, or nothing.
+    """
+    frame = await _read(stream)
+    if not isinstance(frame, Proof):
+        raise RemoteError("a session's connection does not prove a channel")
+    return frame
+
+
+async def _read(stream: SecureStream) -> Frame:
+    data = await stream.receive()
+    if data is None:
+        raise RemoteError("the peer closed the connection before saying what for")
+    return decode(data)

@@ -1,0 +1,497 @@
+"""Links to everybody: dial, prove channels, ping, redial, settle duplicates.
+
+Rules:
+1. A peer is who its handshake proves; an address is only where somebody answered.
+2. A silent link is closed and dialled anew, never waited for.
+3. Whoever is on the network can make identities: where places run out, `sync.structures.places` says who
+   gives way, and who has proved no channel may send next to nothing.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Container, Mapping, Sequence
+from functools import partial
+from typing import Final
+
+from sync.entries.identity import Identity
+from sync.errors import RemoteError
+from sync.machine import SECOND, ChannelId, Nanos, PeerId
+from sync.net.clock import Clock
+from sync.net.links.addresses import Addresses
+from sync.net.links.dialler import Dialler
+from sync.net.links.frames import (
+    Frame,
+    Goodbye,
+    Open,
+    Ping,
+    Pong,
+    Presence,
+    Proof,
+    SdsFrame,
+    decode,
+    encode,
+)
+from sync.net.links.link import PROTOCOL, Link, superfluous
+from sync.net.links.listener import BlockedError, Listener, Serve, Spawn
+from sync.net.links.mesh_events import Events
+from sync.net.links.stream import DisconnectedError, SecureStream
+from sync.structures.places import Holder, Standing, give_way
+
+DEFAULT_PORT: Final = 46021
+
+LINKS_MAX: Final = 256
+"""Peers with a link at once; a full mesh of 200 people fits."""
+
+LINKS_PER_PEER_MAX: Final = 4
+"""Links to one peer while duplicates are being settled."""
+
+DUPLICATES_MAX: Final = 256
+"""Links of all peers beyond one each: all of a full mesh may be dialled from both ends at once."""
+
+ARRIVING_MAX: Final = 16
+"""Peers that may come when all places are taken, until it is clear who they are."""
+
+PROOF_WITHIN: Final[Nanos] = 3 * SECOND
+"""How long a new link may take to prove a channel, which takes milliseconds; then it is a
+stranger's."""
+
+OUTBOUND_MAX: Final = 64 * 1024 * 1024
+"""Bytes queued on all links together; beyond it the links of those who read least go."""
+
+FRAMES_AT_ONCE: Final = 64
+"""Frames of one link handled before others have their turn: some 10 ms."""
+
+PING_EVERY: Final[Nanos] = 5 * SECOND
+DEAD_AFTER: Final[Nanos] = 14 * SECOND
+"""Silence after which a link is dead: three pings, and on the screen within 15 s."""
+
+TOO_MANY: Final = "too many links"
+
+PARTING: Final = 1.0
+"""Seconds that saying goodbye to everybody may take."""
+
+
+class Mesh:
+    """See the module docstring. `secrets` is the node's live map of channels."""
+
+    def __init__(
+        self,
+        identity: Identity,
+        clock: Clock,
+        secrets: Mapping[ChannelId, bytes],
+        addresses: Addresses,
+        events: Events,
+        spawn: Spawn,
+    ) -> None:
+        self.links: dict[PeerId, list[Link]] = {}
+        self.addresses = addresses
+        self.port: int | None = None
+        self.nick = ""
+        self.away = ""
+        """Why we are away; empty while we are not."""
+        self.direct: dict[ChannelId, PeerId] = {}
+        """Our channels of two, and with whom: nobody else is shown a proof of them."""
+        self.blocked: set[PeerId] = set()
+        """With whom no link is kept."""
+        self.open: set[ChannelId] = set()
+        """Our channels that everybody on the network can be in."""
+        self.met: set[PeerId] = set()
+        """Whom we met in an earlier run, over a day ago."""
+        self.verified: set[PeerId] = set()
+        """Whose keys the person has compared."""
+        self._identity = identity
+        self._clock = clock
+        self._secrets = secrets
+        self._events = events
+        self._spawn = spawn
+        self._listener = Listener(identity, self._admit, events.refused, spawn)
+        self._dialler = Dialler(
+            identity,
+            clock,
+            addresses,
+            self.blocked,
+            lambda peer: self.link_to(peer) is not None,
+            self._taken,
+            events.refused,
+            spawn,
+        )
+        self._joined: dict[PeerId, frozenset[ChannelId]] = {}
+
+    # --- Listening -----------------------------------------------------------------------------
+
+    async def listen(self, hosts: Sequence[str], wanted: int | None) -> int:
+        """Accept connections on all `hosts` at one port: the wanted one, or the next free one.
+
+        Raises:
+            LocalError: no port is free, or an address is gone.
+        """
+        self.port = await self._listener.listen(hosts, wanted or self.port or DEFAULT_PORT)
+        self._dialler.port = self.port
+        return self.port
+
+    def deafen(self) -> None:
+        """Accept nobody: our addresses are gone."""
+        self._listener.close()
+
+    async def _admit(self, stream: SecureStream, opened: Open) -> Serve:
+        """Take in a peer that dialled us.
+
+        Raises:
+            RemoteError: the person wants nothing of it, or it opens what it must not.
+        """
+        if stream.peer in self.blocked:
+            raise BlockedError("the person has blocked this peer")
+        if opened.protocol != PROTOCOL:
+            return await self._events.offered(stream, opened)
+        address = (stream.remote_address[0], opened.listen_port)
+        if opened.listen_port:
+            # A claim, which must not hide that somebody else has answered there.
+            candidate = self.addresses.add(*address, self._clock.now())
+            if candidate.peer in (None, stream.peer):
+                self.addresses.answered(candidate, stream.peer, self._clock.now())
+        return self._taken(stream, address)
+
+    # --- Dialling ------------------------------------------------------------------------------
+
+    @property
+    def local_address(self) -> str | None:
+        """The address to dial from; None lets the system choose."""
+        return self._dialler.local_address
+
+    @local_address.setter
+    def local_address(self, address: str | None) -> None:
+        self._dialler.local_address = address
+
+    def dial_due(self) -> None:
+        """Dial the addresses whose time has come and whose peer has no link."""
+        self._dialler.dial_due()
+
+    async def connect(self, host: str, port: int) -> PeerId:
+        """Dial an address that the person named.
+
+        Raises:
+            LocalError: nobody of ours answers there.
+        """
+        return await self._dialler.connect(host, port)
+
+    # --- One link ------------------------------------------------------------------------------
+
+    def _taken(self, stream: SecureStream, address: tuple[str, int]) -> Serve:
+        """Return what serves the link that a stream becomes."""
+        return partial(self._serve, self._link(stream, address))
+
+    def _link(self, stream: SecureStream, address: tuple[str, int]) -> Link:
+        secrets = {
+            channel: secret
+            for channel, secret in self._secrets.items()
+            if self.direct.get(channel, stream.peer) == stream.peer
+        }
+        return Link.over(stream, address, secrets, self._clock.now())
+
+    async def _serve(self, link: Link) -> None:
+        """Read a link until it ends."""
+        if link.peer in self.blocked:
+            link.close("not wanted")
+            return
+        if not self._may_have_another(link.peer):
+            link.close(TOO_MANY)
+            return
+        links = self.links.setdefault(link.peer, [])
+        links.append(link)
+        self._make_room()
+        direct = [channel for channel, peer in self.direct.items() if peer == link.peer]
+        for mac in link.membership.opening(direct):
+            link.send(Proof(mac))
+        for each in links:
+            each.ping(self._clock.now(), self._clock.wall())
+        try:
+            while batch := await link.stream.receive_batch():
+                for number, data in enumerate(batch, start=1):
+                    link.heard_at = self._clock.now()
+                    frame = decode(data)
+                    link.admit(frame, link.heard_at)
+                    self._on_frame(link, frame)
+                    await self._events.breathe(link.peer)
+                    if number % FRAMES_AT_ONCE == 0:
+                        await asyncio.sleep(0)
+        except DisconnectedError:
+            pass  # nobody's fault
+        except RemoteError as error:
+            self._events.refused(link.peer, str(error))
+        except asyncio.CancelledError:
+            link.close("leaving")
+            raise
+        finally:
+            self._drop(link)
+
+    def _may_have_another(self, peer: PeerId) -> bool:
+        """Return whether one more link to `peer` is allowed besides its present ones."""
+        if peer not in self.links:
+            return True
+        duplicates = sum(map(len, self.links.values())) - len(self.links)
+        return len(self.links[peer]) < LINKS_PER_PEER_MAX and duplicates < DUPLICATES_MAX
+
+    def _make_room(self) -> None:
+        """Close the links of those who give way where there are too many peers."""
+        if len(self.links) <= LINKS_MAX:
+            return
+        now = self._clock.now()
+        named = self._named()
+        arriving: list[Holder[PeerId]] = []
+        settled: list[Holder[PeerId]] = []
+        for peer in self.links:
+            link = self.link_to(peer)
+            if link is None:
+                continue  # closing
+            standing = self._standing(peer, named)
+            holder = Holder(peer, link.stream.remote_address[0], standing, link.opened_at)
+            is_new = standing is Standing.STRANGER and now - link.opened_at < PROOF_WITHIN
+            (arriving if is_new else settled).append(holder)
+        going = give_way(settled, LINKS_MAX)
+        free = LINKS_MAX - len(settled)
+        for peer in (*going, *give_way(arriving, max(ARRIVING_MAX, free))):
+            for link in list(self.links[peer]):
+                link.close(TOO_MANY)
+
+    def _named(self) -> set[PeerId | None]:
+        """Return the peers that last answered at the addresses the person named."""
+        return {one.peer for one in self.addresses.known.values() if one.named}
+
+    def standing(self, peer: PeerId, channel: ChannelId) -> Standing:
+        """Return how much speaks for serving `peer`, which has proved `channel`."""
+        proved = Standing.OPEN if channel in self.open else Standing.MEMBER
+        return max(proved, self._standing(peer, self._named()))
+
+    def _standing(self, peer: PeerId, named: Container[PeerId | None]) -> Standing:
+        """Return the standing of `peer` for keeping links; `named` are those the person dialled."""
+        if peer in self.verified:
+            return Standing.VERIFIED
+        if peer in self.met or peer in named:
+            return Standing.KNOWN
+        shared = self._joined.get(peer)
+        if shared is None:
+            return Standing.STRANGER
+        return Standing.OPEN if shared <= self.open else Standing.MEMBER
+
+    def _on_frame(self, link: Link, frame: Frame) -> None:
+        match frame:
+            case SdsFrame(channel, payload):
+                if channel in link.shared:
+                    self._events.arrived(link.peer, channel, payload)
+            case Ping(nonce) if link.may_be_answered(link.heard_at):
+                link.send(Pong(nonce, self._clock.wall(), self._events.follows(link.peer)))
+            case Ping():
+                pass
+            case Pong():
+                if link.ponged(frame, self._clock.now()):
+                    self._events.ponged(link.peer)
+                self._settle(self.links[link.peer])
+            case Proof(mac):
+                shared = link.membership.receive(mac)
+                if shared is not None:
+                    if shared.answer is not None:
+                        link.send(Proof(shared.answer))
+                    self._greet(link, shared.channel)
+                else:
+                    self._events.knocked(link.peer)
+            case Presence(channel):
+                if channel in link.shared:
+                    link.presented(frame)
+                    self._tell_presence_of(link)
+            case Goodbye():
+                link.stream.close()
+            case Open():
+                raise RemoteError("a link is opened once")
+
+    def _greet(self, link: Link, channel: ChannelId) -> None:
+        """Both ends have proved `channel` on `link`.
+
+        That is told also where another link to the peer carries it: what was sent on that one may
+        be lost, if the network has changed under it.
+        """
+        link.proved()
+        link.send(Presence(channel, self.nick, self.away))
+        carried = channel in self._joined.get(link.peer, frozenset())
+        self._refresh(link.peer)
+        if carried:
+            self._events.joined(link.peer, channel)
+        self._make_room()
+
+    def _tell_presence_of(self, link: Link) -> None:
+        """Tell what the peer is called by now, unless that changes all the time."""
+        if link.tells_presence(self._clock.now()):
+            self._events.renamed(link.peer)
+
+    def _drop(self, link: Link) -> None:
+        """Close a link; where it was the last one of its peer, dial again soon."""
+        link.stream.close()
+        links = self.links[link.peer]
+        links.remove(link)
+        if not links:
+            del self.links[link.peer]
+            now = self._clock.now()
+            self.addresses.lost(link.peer, now - link.opened_at, now)
+        self._refresh(link.peer)
+
+    def _refresh(self, peer: PeerId) -> None:
+        """Tell which channels `peer` has come to share, and which no longer."""
+        now = frozenset[ChannelId]().union(*(link.shared for link in self.links.get(peer, [])))
+        before = self._joined.pop(peer, frozenset())
+        if now:
+            self._joined[peer] = now
+        for channel in sorted(before - now):
+            self._events.gone(peer, channel)
+        for channel in sorted(now - before):
+            self._events.joined(peer, channel)
+        if before or now:
+            self._events.renamed(peer)  # also where the link that told its nick is the one gone
+
+    def _settle(self, links: Sequence[Link]) -> None:
+        for link in superfluous(links, self._identity.peer_id, self._clock.now()):
+            link.close("a second link to the same peer")
+
+    # --- All links -----------------------------------------------------------------------------
+
+    def link_to(self, peer: PeerId, channel: ChannelId | None = None) -> Link | None:
+        """Return the newest open link to `peer`, one that carries `channel` if given."""
+        usable = [
+            link
+            for link in self.links.get(peer, [])
+            if not link.stream.closed and (channel is None or channel in link.shared)
+        ]
+        return max(usable, key=lambda link: (bool(link.shared), link.opened_at), default=None)
+
+    def shares(self, peer: PeerId) -> bool:
+        """Return whether `peer` has proved a channel of ours, and is there."""
+        return peer in self._joined
+
+    def away_of(self, peer: PeerId) -> str:
+        """Return why `peer` says it is away; empty if it does not."""
+        told = [link for link in self.links.get(peer, []) if link.nick is not None]
+        return max(told, key=lambda link: link.opened_at).away if told else ""
+
+    def nick_of(self, peer: PeerId) -> str | None:
+        """Return what `peer` calls itself; None until it has said so."""
+        told = [link for link in self.links.get(peer, []) if link.nick is not None]
+        return max(told, key=lambda link: link.opened_at).nick if told else None
+
+    def shared_with(self, peer: PeerId) -> frozenset[ChannelId]:
+        """Return our channels that `peer` has proved to know, and is there for."""
+        return self._joined.get(peer, frozenset())
+
+    def broadcast(self, channel: ChannelId, payload: bytes) -> None:
+        """Queue an SDS message for every peer of `channel`; `flush` sends it."""
+        frame = encode(SdsFrame(channel, payload))
+        for peer in self.links:
+            link = self.link_to(peer, channel)
+            if link is not None:
+                link.queue(frame)
+
+    def flush(self) -> None:
+        """Send what is queued."""
+        for links in self.links.values():
+            for link in links:
+                link.flush()
+
+    async def drain(self) -> None:
+        """Wait until the system has taken what is queued on every link."""
+        for links in list(self.links.values()):
+            for link in list(links):
+                with contextlib.suppress(RemoteError):
+                    await link.stream.flushed()
+
+    def tick(self) -> None:
+        """Ping, close what is silent, dial what is due; a few times a second."""
+        now = self._clock.now()
+        for links in list(self.links.values()):
+            for link in list(links):
+                if now - link.heard_at > DEAD_AFTER:
+                    link.stream.abort()
+                elif now - link.pinged_at >= PING_EVERY:
+                    link.ping(now, self._clock.wall())
+                self._tell_presence_of(link)
+            self._settle(links)
+        self._make_room()
+        self._cut_those_who_do_not_read()
+        self.dial_due()
+
+    def _cut_those_who_do_not_read(self) -> None:
+        """Cut links until no more than `OUTBOUND_MAX` is queued, the fullest first."""
+        links = [link for links in self.links.values() for link in links]
+        queued = sum(link.stream.outbound_bytes for link in links)
+        for link in sorted(links, key=lambda one: one.stream.outbound_bytes, reverse=True):
+            if queued <= OUTBOUND_MAX:
+                return
+            queued -= link.stream.outbound_bytes
+            link.stream.abort("does not take what is sent")
+
+    def join(self, channel: ChannelId, secret: bytes) -> None:
+        """We are in `channel` now: prove it on every link, one of two only to the other one."""
+        for peer, links in list(self.links.items()):
+            if self.direct.get(channel, peer) != peer:
+                continue
+            for link in links:
+                joined = link.membership.join(channel, secret)
+                link.send(Proof(joined.proof))
+                if joined.shared:
+                    self._greet(link, channel)
+
+    def leave(self, channel: ChannelId) -> None:
+        """We are no longer in `channel`.
+
+        No frame says so: links that carried it are closed, and dialled anew without it.
+        """
+        for peer, links in list(self.links.items()):
+            carried = [link for link in links if channel in link.shared]
+            for link in links:
+                link.membership.leave(channel)
+            self._refresh(peer)
+            for link in carried:
+                link.close("left a channel")
+
+    def block(self, peer: PeerId) -> None:
+        """Keep no link with `peer` from now on."""
+        self.blocked.add(peer)
+        for link in list(self.links.get(peer, [])):
+            link.close("not wanted")
+
+    def unblock(self, peer: PeerId) -> None:
+        """Let `peer` be linked with again, soon."""
+        self.blocked.discard(peer)
+        now = self._clock.now()
+        for candidate in self.addresses.known.values():
+            if candidate.peer == peer:
+                candidate.next_at = now
+
+    def rename(self, nick: str) -> None:
+        """Tell every peer our new nick."""
+        self.tell_presence(nick, self.away)
+
+    def tell_presence(self, nick: str, away: str) -> None:
+        """Tell every peer what we are called, and why we are away."""
+        self.nick, self.away = nick, away
+        for links in self.links.values():
+            for link in links:
+                for channel in link.shared:
+                    link.send(Presence(channel, nick, away))
+
+    def hang_up(self, reason: str) -> None:
+        """Close every link, to dial anew: the computer slept, or its address changed."""
+        for links in list(self.links.values()):
+            for link in list(links):
+                link.close(reason)
+        self.addresses.hurry(self._clock.now())
+
+    def abort(self) -> None:
+        """Cut what others opened and is still open, after `stop`."""
+        self._listener.abort()
+
+    async def stop(self) -> None:
+        """Say goodbye to everybody and stop listening."""
+        await self._listener.stop()
+        links = [link for links in self.links.values() for link in links]
+        self.hang_up("leaving")
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(PARTING):
+                for link in links:
+                    await link.stream.wait_closed()

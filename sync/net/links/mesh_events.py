@@ -1,0 +1,43 @@
+"""The events that the mesh reports to the node, and the questions it asks of it."""
+
+from typing import Protocol
+
+from sync.group.clock_values import Follows
+from sync.machine import ChannelId, PeerId
+from sync.net.links.frames import Open
+from sync.net.links.listener import Serve
+from sync.net.links.stream import SecureStream
+
+
+class Events(Protocol):
+    """The node."""
+
+    def joined(self, peer: PeerId, channel: ChannelId) -> None:
+        """`peer` has proved `channel` over a link."""
+
+    def gone(self, peer: PeerId, channel: ChannelId) -> None:
+        """No link carries `channel` to `peer` any more."""
+
+    def arrived(self, peer: PeerId, channel: ChannelId, payload: bytes) -> None:
+        """An SDS message came."""
+
+    def renamed(self, peer: PeerId) -> None:
+        """`peer` came, told its nick, or went."""
+
+    def knocked(self, peer: PeerId) -> None:
+        """`peer` has proved a channel that none of ours is: a channel of two, perhaps."""
+
+    def ponged(self, peer: PeerId) -> None:
+        """A pong of `peer` came: its clock is known anew."""
+
+    def follows(self, peer: PeerId) -> Follows:
+        """Return by whose clock we go, as a pong to `peer` says it."""
+
+    def refused(self, who: str, reason: str) -> None:
+        """Somebody sent or did something that it must not."""
+
+    async def offered(self, stream: SecureStream, opened: Open) -> Serve:
+        """A peer opens a connection for a session; raises `RemoteError` if it must not."""
+
+    async def breathe(self, peer: PeerId) -> None:
+        """Return when there is room for more from `peer`."""

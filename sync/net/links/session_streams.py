@@ -1,0 +1,423 @@
+"""The connections of reconciliation sessions: one each, apart from the links.
+
+Each opens with the protocol id of its specification and proves exactly one channel. So a transfer
+of a whole history never stands before a line of chat.
+
+Rules:
+1. A transfer or a check needs a session that goes on with that peer in that channel.
+2. Where places run out, `sync.structures.places` says who gives way; who must wait asks again later.
+3. Nothing is waited for longer than the machines of a session wait.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final, Protocol
+
+from sync.check.message import CHECK
+from sync.entries.identity import Identity
+from sync.errors import RemoteError
+from sync.group import values
+from sync.machine import SECOND, ChannelId, Nanos, PeerId
+from sync.net.clock import Clock, draw_key
+from sync.net.links.channel_proofs import Membership
+from sync.net.links.frames import Open, Proof, encode
+from sync.net.links.link import Link, read_proof
+from sync.net.links.listener import Serve, Spawn
+from sync.net.links.stream import HANDSHAKE_DEADLINE, SecureStream
+from sync.runner.journal import Loaded
+from sync.sessions.session import SESSION_WITHIN
+from sync.structures.places import Holder, Places, Standing
+from sync.waku.message import RECONCILIATION, TRANSFER, WakuMessage, content_topic, pubsub_topic
+from sync.waku.wire import encode_transfer
+
+OFFERED_PER_PEER_MAX: Final = 8
+"""Session connections of one peer at once; a session needs three of them, and programs of before
+begin one in each of four channels at once."""
+
+OFFERED_MAX: Final = 64
+"""Transfers and checks of all peers at once: identities cost nothing, descriptors do."""
+
+ANSWERED_MAX: Final = 8
+"""Reconciliations that others begin and that run at once: each may take some memory."""
+
+TRAFFIC_MAX: Final = 256
+"""Sessions whose cost is counted at once; more than can run."""
+
+PUSHES_MAX: Final = 4
+"""Transfers we serve at once; the others wait for their turn."""
+
+STALL_MAX: Final = 30.0
+"""Seconds without progress after which a transfer is given up, by either end: as long as the
+receiving machine waits."""
+
+STALL_LOOKS: Final = 6
+"""How often in that time we look whether the session of a transfer still goes on."""
+
+TRANSFER_FRAME_MAX: Final = 256 * 1024
+"""Bytes of one transferred message: twice the largest."""
+
+PUSH_BYTES: Final = 256 * 1024
+"""Bytes sent between two looks at whether the peer takes them."""
+
+
+class Host(Protocol):
+    """The node's services for its sessions."""
+
+    def feed(self, channel: ChannelId, event: values.Input) -> None:
+        """Give an input to the channel's machines."""
+
+    def new_session(self) -> values.SessionId:
+        """Return a fresh session number."""
+
+    def refused(self, who: str, reason: str) -> None:
+        """Somebody sent something that it must not."""
+
+    def link_to(self, peer: PeerId, channel: ChannelId) -> Link | None:
+        """Return the link to `peer` that carries `channel`."""
+
+    @property
+    def local_address(self) -> str | None:
+        """Return the address to dial from; None lets the system choose."""
+
+    def standing(self, peer: PeerId, channel: ChannelId) -> Standing:
+        """Return how much speaks for serving `peer`, which has proved `channel`."""
+
+    def receives_from(self, peer: PeerId, channel: ChannelId) -> bool:
+        """Return whether a session with `peer` goes on, or may still get what it lacked."""
+
+    def secret(self, channel: ChannelId) -> bytes:
+        """Return the channel's secret."""
+
+    def secrets(self) -> dict[ChannelId, bytes]:
+        """Return the secrets of all channels."""
+
+    async def load_by_hash(self, channel: ChannelId, hashes: Sequence[bytes]) -> list[Loaded]:
+        """Return stored messages by their Waku hashes."""
+
+    def pushed(self, channel: ChannelId, peer: PeerId, payload: bytes) -> None:
+        """Note a message that is pushed to a peer."""
+
+    async def breathe_session(self, session: values.SessionId) -> None:
+        """Return when there is room for another payload of a session."""
+
+    async def breathe(self, peer: PeerId, *, transfers: bool = False) -> None:
+        """Return when there is room for more from `peer`, or of what it transfers."""
+
+
+@dataclass(slots=True)
+class Traffic:
+    """Cost of one session: its connections, and when it began."""
+
+    began_at: Nanos
+    streams: list[SecureStream] = field(default_factory=list)
+
+
+class SessionStreams:
+    """See the module docstring."""
+
+    def __init__(self, identity: Identity, clock: Clock, host: Host, spawn: Spawn) -> None:
+        self._identity = identity
+        self._clock = clock
+        self._host = host
+        self._spawn = spawn
+        self._streams: dict[values.SessionId, SecureStream] = {}
+        self._answered: Places[SecureStream] = Places(ANSWERED_MAX)
+        self._offered: Places[SecureStream] = Places(OFFERED_MAX)
+        self._traffic: dict[tuple[ChannelId, PeerId], Traffic] = {}
+        self._pushes: Places[asyncio.Task[None]] = Places(PUSHES_MAX)
+        self._pushed = asyncio.Event()
+        """One of the pushes is over."""
+        self._transfers: dict[tuple[ChannelId, PeerId], set[SecureStream]] = {}
+        """What peers push to us."""
+
+    # --- What the machines want ----------------------------------------------------------------
+
+    def open(self, channel: ChannelId, wanted: values.OpenSession) -> None:
+        """Open a stream to reconcile or to check; its end is told as `SessionClosed`."""
+        self._spawn("session", self._converse(channel, wanted))
+
+    def send(self, session: values.SessionId, payload: bytes) -> None:
+        """Send a payload; without effect on a stream that is gone."""
+        if (stream := self._streams.get(session)) is not None:
+            stream.send(payload)
+
+    def peer_of(self, session: values.SessionId) -> PeerId | None:
+        """Return who is at the other end of a stream; None if it is gone."""
+        stream = self._streams.get(session)
+        return None if stream is None else stream.peer
+
+    def close(self, session: values.SessionId) -> None:
+        """Close a stream, after what was sent on it."""
+        if (stream := self._streams.pop(session, None)) is not None:
+            stream.close()
+
+    def push(self, channel: ChannelId, peer: PeerId, hashes: Sequence[bytes]) -> None:
+        """Send stored messages on a transfer stream."""
+        self._spawn("transfer", self._push(channel, peer, hashes))
+
+    def close_transfers(self, channel: ChannelId, peer: PeerId) -> None:
+        """Take no more of what `peer` pushes."""
+        for stream in self._transfers.pop((channel, peer), ()):
+            stream.abort("brought what others have brought")
+
+    def cost(self, channel: ChannelId, peer: PeerId) -> tuple[int, int, Nanos]:
+        """Return bytes in, bytes out and nanoseconds of the session that has just ended."""
+        traffic = self._traffic.pop((channel, peer), None)
+        if traffic is None:
+            return 0, 0, 0
+        return (
+            sum(stream.bytes_in for stream in traffic.streams),
+            sum(stream.bytes_out for stream in traffic.streams),
+            self._clock.now() - traffic.began_at,
+        )
+
+    def close_all(self) -> None:
+        """Close every session: its machines are gone."""
+        for session in list(self._streams):
+            self.close(session)
+
+    # --- Dialling ------------------------------------------------------------------------------
+
+    async def _converse(self, channel: ChannelId, wanted: values.OpenSession) -> None:
+        session = wanted.session
+
+        async def read(stream: SecureStream) -> None:
+            self._streams[session] = stream
+            self._host.feed(channel, values.SessionOpened(session))
+            await self._read_payloads(channel, session, stream)
+
+        reason = "an error on our side"
+        try:
+            reason = await self._with_stream(channel, wanted.peer, wanted.protocol, read)
+        finally:  # whatever happened, the machine must not wait for this stream
+            self._streams.pop(session, None)
+            self._host.feed(channel, values.SessionClosed(session, reason))
+
+    async def _push(self, channel: ChannelId, peer: PeerId, hashes: Sequence[bytes]) -> None:
+        """Send messages in chunks; what does not arrive, the next session finds missing."""
+
+        async def write(stream: SecureStream) -> None:
+            for start in range(0, len(hashes), values.PAGE):
+                chunk = hashes[start : start + values.PAGE]
+                loaded = await self._host.load_by_hash(channel, chunk)
+                await _transfer(stream, channel, loaded, partial(self._host.pushed, channel, peer))
+            async with asyncio.timeout(STALL_MAX):
+                await stream.flushed()  # who is slow must not be cut off at the end
+
+        async def write_in_time(stream: SecureStream) -> None:
+            async with asyncio.timeout(SESSION_WITHIN / SECOND):
+                await write(stream)
+
+        task = await self._turn_to_push(channel, peer)
+        try:
+            reason = await self._with_stream(channel, peer, TRANSFER, write_in_time)
+        finally:
+            self._pushes.leave(task)
+            self._pushed.set()
+        if reason:
+            self._host.refused(peer, f"a transfer to it ended early: {reason}")
+
+    async def _turn_to_push(self, channel: ChannelId, peer: PeerId) -> "asyncio.Task[None]":
+        """Wait for one of the places; returns who holds it, this task."""
+        task = asyncio.current_task()
+        assert task is not None
+        link = self._host.link_to(peer, channel)
+        host = "" if link is None else link.address[0]
+        holder = Holder(task, host, self._host.standing(peer, channel), self._clock.now())
+        while (going := self._pushes.enter(holder)) is None:
+            self._pushed.clear()
+            await self._pushed.wait()
+        for other in going:
+            other.cancel()
+        return task
+
+    async def _with_stream(
+        self,
+        channel: ChannelId,
+        peer: PeerId,
+        protocol: str,
+        use: Callable[[SecureStream], Awaitable[None]],
+    ) -> str:
+        """Dial, prove the channel, use the connection; returns why it ended, "" if as planned."""
+        link = self._host.link_to(peer, channel)
+        if link is None:
+            return "there is no link to the peer"
+        stream: SecureStream | None = None
+        try:
+            stream = await SecureStream.dial(
+                *link.address,
+                self._identity,
+                draw_key,
+                expect=peer,
+                local_address=self._host.local_address,
+            )
+            secrets = {channel: self._host.secret(channel)}
+            membership = Membership(stream.role, stream.handshake_hash, secrets)
+            [mac] = membership.opening()
+            stream.send_batch([encode(Open(protocol, 0)), encode(Proof(mac))])
+            async with asyncio.timeout(HANDSHAKE_DEADLINE):
+                answer = await read_proof(stream)
+            _require(membership, answer)
+            self._note(channel, peer, protocol, stream)
+            await use(stream)
+        except (RemoteError, TimeoutError) as error:
+            return str(error) or "the peer does not answer"
+        finally:
+            if stream is not None:
+                stream.close()
+        return ""
+
+    # --- Answering -----------------------------------------------------------------------------
+
+    async def offered(self, stream: SecureStream, opened: Open) -> Serve:
+        """Let a peer prove a channel on the connection that it opened for a session.
+
+        Raises:
+            RemoteError: it does not, it speaks no protocol of ours, or has too many sessions.
+        """
+        if opened.protocol not in (RECONCILIATION, TRANSFER, CHECK):
+            raise RemoteError(f"it opened the unknown protocol {opened.protocol!r}")
+        membership = Membership(stream.role, stream.handshake_hash, self._host.secrets())
+        proof = await read_proof(stream)
+        shared = membership.receive(proof.mac)
+        if shared is None or shared.answer is None:
+            raise RemoteError("it does not prove a channel of ours")
+        if opened.protocol != RECONCILIATION and not self._host.receives_from(
+            stream.peer, shared.channel
+        ):
+            raise RemoteError("it opened a transfer or a check without a session")
+        held = (*self._answered.holders, *self._offered.holders)
+        if sum(one.peer == stream.peer for one in held) >= OFFERED_PER_PEER_MAX:
+            raise RemoteError("too many sessions at once")
+        stream.send(encode(Proof(shared.answer)))
+        return partial(self._serve, stream, shared.channel, opened.protocol)
+
+    async def _serve(self, stream: SecureStream, channel: ChannelId, protocol: str) -> None:
+        """Serve a connection until it ends."""
+        places = self._answered if protocol == RECONCILIATION else self._offered
+        with self._place(stream, channel, places):
+            try:
+                self._note(channel, stream.peer, protocol, stream)
+                if protocol == TRANSFER:
+                    await self._read_transfer(channel, stream)
+                else:
+                    await self._answer(channel, stream, protocol)
+            finally:
+                stream.close()
+
+    @contextmanager
+    def _place(
+        self, stream: SecureStream, channel: ChannelId, places: Places[SecureStream]
+    ) -> Iterator[None]:
+        """Hold one of the places for connections that others opened.
+
+        Raises:
+            RemoteError: all are taken, and nobody gives way to this peer.
+        """
+        standing = self._host.standing(stream.peer, channel)
+        host, _ = stream.remote_address
+        going = places.enter(Holder(stream, host, standing, self._clock.now()))
+        if going is None:
+            stream.close()
+            raise RemoteError("too many sessions at once")
+        for other in going:
+            other.abort("gave way to others")
+        try:
+            yield
+        finally:
+            places.leave(stream)
+
+    async def _answer(self, channel: ChannelId, stream: SecureStream, protocol: str) -> None:
+        session = self._host.new_session()
+        self._streams[session] = stream
+        reason = ""
+        try:
+            self._host.feed(channel, values.SessionOffered(session, stream.peer, protocol))
+            await self._read_payloads(channel, session, stream)
+        except RemoteError as error:
+            reason = str(error)
+            raise
+        finally:
+            self._streams.pop(session, None)
+            self._host.feed(channel, values.SessionClosed(session, reason))
+
+    async def _read_payloads(
+        self, channel: ChannelId, session: values.SessionId, stream: SecureStream
+    ) -> None:
+        while (payload := await stream.receive()) is not None:
+            self._host.feed(channel, values.SessionPayload(session, payload))
+            await self._host.breathe(stream.peer)
+            await self._host.breathe_session(session)
+
+    async def _read_transfer(self, channel: ChannelId, stream: SecureStream) -> None:
+        stream.limit_frames(TRANSFER_FRAME_MAX)
+        key = (channel, stream.peer)
+        self._transfers.setdefault(key, set()).add(stream)
+        try:
+            while batch := await self._next_batch(channel, stream):
+                for payload in batch:
+                    self._host.feed(channel, values.Transferred(stream.peer, payload))
+                    await self._host.breathe(stream.peer, transfers=True)
+        except RemoteError:
+            if stream in self._transfers.get(key, ()):
+                raise  # else it was us who closed it
+        finally:
+            going_on = self._transfers.get(key, set())
+            going_on.discard(stream)
+            if not going_on:
+                self._transfers.pop(key, None)
+            self._host.feed(channel, values.TransferEnded(stream.peer))
+
+    async def _next_batch(self, channel: ChannelId, stream: SecureStream) -> list[bytes]:
+        """Return what came on a transfer.
+
+        Raises:
+            RemoteError: nothing did, or its session is over.
+        """
+        for _ in range(STALL_LOOKS):
+            if not self._host.receives_from(stream.peer, channel):
+                raise RemoteError("a transfer went on after its session")
+            with suppress(TimeoutError):
+                async with asyncio.timeout(STALL_MAX / STALL_LOOKS):
+                    return await stream.receive_batch()
+        raise RemoteError("a transfer did not go on")
+
+    def _note(self, channel: ChannelId, peer: PeerId, protocol: str, stream: SecureStream) -> None:
+        """Count a connection to the session with `peer`, which begins by reconciling."""
+        key = (channel, peer)
+        if protocol == RECONCILIATION:
+            self._traffic[key] = Traffic(self._clock.now())
+            if len(self._traffic) > TRAFFIC_MAX:
+                del self._traffic[next(iter(self._traffic))]
+        if key in self._traffic:
+            self._traffic[key].streams.append(stream)
+
+
+async def _transfer(
+    stream: SecureStream,
+    channel: ChannelId,
+    messages: Sequence[Loaded],
+    pushed: Callable[[bytes], None],
+) -> None:
+    """Send messages no faster than the peer takes them."""
+    topic, content = pubsub_topic(channel), content_topic(channel)
+    batch: list[bytes] = []
+    size = 0
+    for position, loaded in enumerate(messages, start=1):
+        waku = WakuMessage(loaded.payload, content, loaded.entry.header.created_ns)
+        batch.append(encode_transfer(waku, topic))
+        pushed(batch[-1])
+        size += len(batch[-1])
+        if size >= PUSH_BYTES or position == len(messages):
+            stream.send_batch(batch)
+            batch, size = [], 0
+            async with asyncio.timeout(STALL_MAX):
+                await stream.drain()
+
+
+def _require(membership: Membership, answer: Proof) -> None:
+    if membership.receive(answer.mac) is None:
+        raise RemoteError("the peer does not prove the channel")

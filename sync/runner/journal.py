@@ -1,0 +1,86 @@
+"""The engine's disk interface. `storage` implements it with SQLite; the simulator in memory."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from sync.entries.entry import Entry
+from sync.group.records import Altered, ChannelState, Contradiction, Outline, Record
+from sync.machine import ChannelId, MessageId
+from sync.sds.message import Delivery, HistoryEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A stored message, loaded again."""
+
+    message_id: MessageId
+    entry: Entry
+    payload: bytes
+    waku_hash: bytes
+    after_gap: bool
+    delivery: Delivery | None
+
+    @property
+    def named(self) -> HistoryEntry:
+        """The message as an entry of a causal history."""
+        return HistoryEntry(self.message_id, self.waku_hash, self.entry.header.author)
+
+
+class Watcher(Protocol):
+    """Hears what a journal finds; only takes note, and returns."""
+
+    def damaged(self, channel: ChannelId, message_ids: tuple[MessageId, ...]) -> None:
+        """These stored messages are no longer what was stored.
+
+        Nothing that is read gives them out. They are told once, until a `Discard` was tried.
+        """
+
+    def contradicted(self, found: Contradiction) -> None:
+        """An entry that was just committed contradicts another one of its author."""
+
+
+class Journal(Protocol):
+    """Durable storage. After `commit` returns, a power cut takes nothing of it away."""
+
+    async def commit(self, records: Sequence[Record]) -> Sequence[Altered]:
+        """Write all of `records` in one transaction, in order.
+
+        Returns the delivered messages that look different now (`sync.entries.changes`); among them those
+        that were delivered by these very records, and had been changed before they came.
+
+        Raises:
+            StorageError: nothing was written; the sentence says what to do.
+        """
+
+    def watch(self, watcher: "Watcher") -> None:
+        """Tell `watcher` what is found besides what was asked for."""
+
+    async def load(self, channel: ChannelId, ids: Sequence[MessageId]) -> dict[MessageId, Loaded]:
+        """Return the stored messages among `ids`."""
+
+    async def load_by_hash(self, channel: ChannelId, hashes: Sequence[bytes]) -> list[Loaded]:
+        """Return the stored messages with these Waku hashes, ordered by (created_ns, hash)."""
+
+    async def load_held_back(
+        self, channel: ChannelId, after: tuple[int, MessageId] | None, limit: int
+    ) -> tuple[Outline, ...]:
+        """Return messages that wait for history on its way, by (lamport, id), after a place."""
+
+    async def restore(self, channel: ChannelId) -> ChannelState:
+        """Return what the channel's machines need; a new channel has an empty state."""
+
+
+class Retriever(Protocol):
+    """A source of missing messages besides the channel itself and the peers' histories.
+
+    A Store node, an archive (SDS, "Periodic Incoming Buffer Sweep"). The manager's reconciliation
+    with a peer needs none.
+    """
+
+    def retrieve(self, channel: ChannelId, wanted: Sequence[HistoryEntry]) -> None:
+        """Begin to fetch these, by their retrieval hints, and return at once.
+
+        What is found goes in as `values.Retrieved`, and is checked like everything else. It is
+        asked for again, ever later, while it does not come.
+        """

@@ -1,0 +1,370 @@
+"""The protocol log of one start of one node, while it is in memory: rows for what is let out.
+
+`handled` notes what a machine made of an input, before anything of it is on the disk; `let_out`
+makes rows of that once it is committed, and `drop` forgets it where the commit failed. Somebody
+takes the rows about once a second and writes them down.
+
+Rules:
+1. Nothing is put into words or converted here: a note costs the live chat a microsecond.
+2. What nobody takes in time is dropped, oldest first, and leaves a hole in `seq`.
+"""
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple, TypeAlias
+
+from sync.group import values
+from sync.group.group import Group
+from sync.machine import ChannelId, MessageId, Nanos, PeerId
+from sync.runner.log_rows import LogKind, LogRow
+from sync.sds.message import Delivery
+from sync.waku.message import RECONCILIATION
+
+WAITING_MAX: Final = 50_000
+"""Rows that may wait to be taken: some 10 MB, and ten seconds of the fastest synchronisation."""
+
+SESSIONS_MAX: Final = 1024
+"""Sessions counted at once: more than can run; those of links that are gone are never ended."""
+
+MISSING_MAX: Final = 16_384
+"""Missing messages remembered until they come: four times what one channel looks for at once."""
+
+MARKS: Final = {
+    Delivery.POSSIBLY_ACKNOWLEDGED: LogKind.POSSIBLY_ACKNOWLEDGED,
+    Delivery.ACKNOWLEDGED: LogKind.ACKNOWLEDGED,
+    Delivery.FAILED: LogKind.FAILED,
+}
+
+HELD_BACK: Final = frozenset({values.Status.WAITING, values.Status.LOADING})
+"""What a message is stored as that waits for others: for missing ones, or for some on their way."""
+
+BRINGING: Final = (values.Arrived, values.Transferred, values.Retrieved)
+FROM_A_PEER: Final = (values.Arrived, values.Transferred)
+
+
+class Note(NamedTuple):
+    """The part of a row that is known before its commit; see `sync.runner.log_rows.LogRow`."""
+
+    channel: ChannelId
+    kind: LogKind
+    peer: PeerId | None
+    message_id: MessageId | None
+    lamport: int | None
+    size: int | None
+    session: int | None = None
+    round: int | None = None
+
+
+Chunk: TypeAlias = tuple[Nanos, int, Sequence[Note]]
+"""Rows let out together: when, and the `seq` of the first."""
+
+
+@dataclass(slots=True)
+class _Session:
+    """A session's traffic so far: payloads of both ends, also of its check."""
+
+    number: int
+    peer: PeerId
+    rounds: int = 0
+    size: int = 0
+
+
+class Logbook:
+    """See the module docstring. `room` is how many rows may wait to be taken."""
+
+    def __init__(self, room: int = WAITING_MAX, *, on: bool = True) -> None:
+        self._room = room
+        self._on = on
+        self._seq = 0
+        self._notes: list[Note] = []
+        self._lacking: deque[tuple[int, int]] = deque()
+        """Lamport time and frame size of what was loaded to be let out, in order."""
+        self._chunks: deque[Chunk] = deque()
+        self._waiting = 0
+        self._missing: dict[MessageId, None] = {}
+        """What was noted as missing and has not come."""
+        self._sessions: dict[int, _Session] = {}
+        """By the numbers of their streams."""
+
+    @property
+    def on(self) -> bool:
+        """True if notes are taken. What happens while off shows as a hole of one row."""
+        return self._on
+
+    @on.setter
+    def on(self, on: bool) -> None:
+        if on != self._on:
+            self._on = on
+            self._seq += on and self._seq > 0
+
+    # --- What happens --------------------------------------------------------------------------
+
+    def handled(
+        self,
+        channel: ChannelId,
+        group: Group,
+        event: values.Input,
+        effects: Sequence[values.Effect],
+    ) -> None:
+        """Note what an input came to."""
+        if not self._on:
+            return
+        copy, kind = group.copy, type(event)
+        peer = event.peer if isinstance(event, FROM_A_PEER) else None
+        notes = self._notes
+        if copy is not None and isinstance(event, BRINGING):
+            size = len(event.payload)
+            notes.append(
+                Note(channel, LogKind.DUPLICATE, peer, copy.message_id, copy.lamport, size)
+            )
+        if kind is values.SessionPayload or kind is values.SessionOffered:
+            self._on_stream(channel, group, event, effects)
+        if effects:
+            self._note_effects(channel, group, event, effects)
+        for entry in group.asked:
+            notes.append(
+                Note(channel, LogKind.REPAIR_REQUESTED, None, entry.message_id, None, None)
+            )
+
+    def loaded(self, lamport: int, size: int) -> None:
+        """Something stored is let out that the machines only named: what is noted of it lacks this.
+
+        Called in the order of the effects that name it, before `let_out`.
+        """
+        if self._notes:
+            self._lacking.append((lamport, size))
+
+    def let_out(self, at: Nanos) -> None:
+        """Let out the notes, whose commit and release happened at the node's time `at`."""
+        notes = self._notes
+        if notes:
+            self._notes = []
+            if self._lacking:
+                notes = list(self._completed(notes))
+            self._chunks.append((at, self._seq + 1, notes))
+            self._seq += len(notes)
+            self._waiting += len(notes)
+            while self._waiting > self._room:
+                self._waiting -= len(self._chunks.popleft()[2])
+        self._lacking.clear()
+
+    def drop(self) -> None:
+        """Discard the notes of a turn whose commit failed, as if nothing had happened."""
+        for note in self._notes:
+            if note.message_id is not None and note.kind is LogKind.MISSING:
+                self._missing.pop(note.message_id, None)
+            elif note.message_id is not None and note.kind is LogKind.REPAIRED:
+                self._miss(note.message_id)
+        self._notes.clear()
+        self._lacking.clear()
+
+    def take(self) -> list[Chunk]:
+        """Return the rows that were let out and not taken yet."""
+        chunks, self._waiting = list(self._chunks), 0
+        self._chunks.clear()
+        return chunks
+
+    def _completed(self, notes: Sequence[Note]) -> Iterator[Note]:
+        for note in notes:
+            if note.lamport is None and note.kind in LOADED and self._lacking:
+                lamport, size = self._lacking.popleft()
+                if note.kind is LogKind.DELIVERED:
+                    yield note._replace(lamport=lamport)
+                else:
+                    yield note._replace(lamport=lamport, size=size)
+            else:
+                yield note
+
+    # --- Messages ------------------------------------------------------------------------------
+
+    def _note_effects(
+        self,
+        channel: ChannelId,
+        group: Group,
+        event: values.Input,
+        effects: Sequence[values.Effect],
+    ) -> None:
+        peer = event.peer if isinstance(event, FROM_A_PEER) else None
+        own: tuple[MessageId, int] | None = None
+        delivered: MessageId | None = None
+        notes = self._notes
+        for effect in effects:
+            match effect:
+                case values.StoreMessage(stored, status):
+                    header, message_id = stored.entry.header, stored.entry.message_id
+                    if type(event) is values.Write:
+                        own = (message_id, header.lamport)
+                        continue
+                    size = len(event.payload) if isinstance(event, BRINGING) else None
+                    notes.append(
+                        Note(channel, LogKind.RECEIVED, peer, message_id, header.lamport, size)
+                    )
+                    if status in HELD_BACK:
+                        notes.append(
+                            Note(channel, LogKind.BUFFERED, peer, message_id, header.lamport, None)
+                        )
+                case values.Deliver(message_id, entry):
+                    delivered = message_id
+                    lamport = None if entry is None else entry.header.lamport
+                    notes.append(Note(channel, LogKind.DELIVERED, None, message_id, lamport, None))
+                case values.Broadcast(payload) if own is not None:
+                    notes.append(Note(channel, LogKind.SENT, None, *own, len(payload)))
+                    own = None
+                case values.Found(message_id, True):
+                    notes.append(Note(channel, LogKind.LOST, None, message_id, None, None))
+                case values.Found(message_id):
+                    if self._came(message_id, delivered, group):
+                        notes.append(Note(channel, LogKind.REPAIRED, peer, message_id, None, None))
+                case _:
+                    self._note_effect(channel, group, event, effect, effects)
+
+    def _note_effect(  # one effect, and all there is to know of it
+        self,
+        channel: ChannelId,
+        group: Group,
+        event: values.Input,
+        effect: values.Effect,
+        effects: Sequence[values.Effect],
+    ) -> None:
+        """Note one of `effects`."""
+        notes = self._notes
+        match effect:
+            case values.BroadcastStored(message_id, None):
+                asker = group.sds.repairs.answering.asked_by.get(message_id)
+                notes.append(Note(channel, LogKind.REPAIR_ANSWERED, asker, message_id, None, None))
+            case values.BroadcastStored(message_id):
+                notes.append(Note(channel, LogKind.SENT, None, message_id, None, None))
+            case values.DeliveryChanged(message_id, delivery):
+                mark = MARKS.get(delivery)
+                if mark is not None:
+                    by = self._told_by(group, event, effects)
+                    notes.append(Note(channel, mark, by, message_id, None, None))
+            case values.Missing(message_id):
+                self._miss(message_id)
+                peer = event.peer if isinstance(event, FROM_A_PEER) else None
+                notes.append(Note(channel, LogKind.MISSING, peer, message_id, None, None))
+            case values.OpenSession() | values.SessionEnded() | values.SendPayload():
+                self._note_session(channel, event, effect)
+            case _:
+                pass  # it means nothing to others
+
+    def _miss(self, message_id: MessageId) -> None:
+        self._missing[message_id] = None
+        if len(self._missing) > MISSING_MAX:
+            del self._missing[next(iter(self._missing))]
+
+    def _came(self, message_id: MessageId, delivered: MessageId | None, group: Group) -> bool:
+        """Return whether a found message was noted as missing and is here.
+
+        Others may have waited for what waited here itself; and what is older than what we take
+        counts as found though it never comes.
+        """
+        if message_id not in self._missing:
+            return False
+        del self._missing[message_id]
+        return message_id == delivered or message_id in group.aside
+
+    def _told_by(
+        self, group: Group, event: values.Input, effects: Sequence[values.Effect]
+    ) -> PeerId | None:
+        """Return who wrote what acknowledges a message; a sync message comes from who wrote it."""
+        for effect in effects:
+            if type(effect) is values.StoreMessage:
+                return effect.message.entry.header.author
+        if group.copy is not None:
+            return group.copy.sender_id
+        if isinstance(event, values.SessionPayload):
+            session = self._sessions.get(event.session)
+            return None if session is None else session.peer
+        return event.peer if isinstance(event, FROM_A_PEER) else None
+
+    # --- Sessions ------------------------------------------------------------------------------
+
+    def _on_stream(
+        self,
+        channel: ChannelId,
+        group: Group,
+        event: values.Input,
+        effects: Sequence[values.Effect],
+    ) -> None:
+        """A stream was opened to us, or a payload came: a round, with what we answer it."""
+        if isinstance(event, values.SessionPayload):
+            session = self._sessions.get(event.session)
+            if session is not None:
+                answers = [one for one in effects if type(one) is values.SendPayload]
+                size = len(event.payload) + sum([len(one.payload) for one in answers])
+                self._note_round(channel, session, size)
+            return
+        assert isinstance(event, values.SessionOffered)
+        running = group.sessions.by_peer.get(event.peer)
+        if running is None:
+            return
+        if event.protocol == RECONCILIATION and running.number == event.session:
+            self._begin(channel, event.session, event.peer)
+        elif running.check_stream == event.session and running.number in self._sessions:
+            self._sessions[event.session] = self._sessions[running.number]
+
+    def _note_session(
+        self,
+        channel: ChannelId,
+        event: values.Input,
+        effect: values.OpenSession | values.SessionEnded | values.SendPayload,
+    ) -> None:
+        session = self._sessions.get(effect.session)
+        match effect:
+            case values.OpenSession(number, peer, protocol):
+                if protocol == RECONCILIATION:
+                    self._begin(channel, number, peer)
+                elif -number in self._sessions:
+                    self._sessions[number] = self._sessions[-number]
+            case values.SendPayload(_, payload):
+                if session is not None and not isinstance(event, values.SessionPayload):
+                    self._note_round(channel, session, len(payload))
+            case values.SessionEnded():
+                if session is None:
+                    return  # it was put off before it began
+                self._sessions = {
+                    stream: one for stream, one in self._sessions.items() if one is not session
+                }
+                self._notes.append(_of(channel, LogKind.SESSION_ENDED, session, session.size))
+
+    def _begin(self, channel: ChannelId, number: int, peer: PeerId) -> None:
+        session = self._sessions[number] = _Session(number, peer)
+        if len(self._sessions) > SESSIONS_MAX:
+            del self._sessions[next(iter(self._sessions))]
+        self._notes.append(_of(channel, LogKind.SESSION_STARTED, session, 0))
+
+    def _note_round(self, channel: ChannelId, session: _Session, size: int) -> None:
+        session.rounds += 1
+        session.size += size
+        self._notes.append(_of(channel, LogKind.SESSION_ROUND, session, size))
+
+
+LOADED: Final = frozenset({LogKind.SENT, LogKind.REPAIR_ANSWERED, LogKind.DELIVERED})
+"""What is noted of messages that may have to be loaded first."""
+
+
+def _of(channel: ChannelId, kind: LogKind, session: _Session, size: int) -> Note:
+    return Note(channel, kind, session.peer, None, None, size, session.number, session.rounds)
+
+
+def rows_of(chunks: Sequence[Chunk], run: str, boot: int, node: PeerId) -> Iterator[LogRow]:
+    """Yield what was taken of a node's logbook as rows."""
+    for at, first, notes in chunks:
+        for seq, note in enumerate(notes, first):
+            yield LogRow(
+                run=run,
+                boot=boot,
+                seq=seq,
+                ts_ns=at,
+                node=node,
+                peer=note.peer,
+                channel=note.channel,
+                kind=note.kind,
+                message_id=note.message_id,
+                lamport=note.lamport,
+                size=note.size,
+                session=note.session,
+                round=note.round,
+            )

@@ -1,0 +1,495 @@
+"""The one loop both drivers turn: handle, commit, release.
+
+A driver feeds inputs, calls `turn`, commits the batch's records in one transaction, and only then
+carries out the batch's releases, in order. So no byte leaves, and nothing is shown, that a power
+cut could take back. Where the commit fails it calls `rebuild` with what the disk holds, and
+releases nothing.
+"""
+
+import random
+from collections import Counter, deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import Final, NamedTuple, TypeAlias, get_args
+
+from sync.entries.membership import Membership
+from sync.errors import LocalError, RemoteError
+from sync.group import values
+from sync.group.group import Group
+from sync.group.writer import Author
+from sync.machine import ChannelId, MessageId, Nanos, PeerId, Tick
+from sync.manager import schedule as managing
+from sync.runner.logbook import Logbook
+from sync.runner.weights import BYTES_CROWDED, TRANSFER, Weights
+from sync.sds.parameters import PROFILES, Parameters
+from sync.sessions.claims import Claims
+from sync.structures.token_bucket import Buckets
+
+QUEUE_MAX = 20_000
+"""Inputs that may wait. Drivers stop reading from peers well before (`crowded`)."""
+
+CROWDED = 2_000
+"""Inputs waiting for their turn, not put off, at which a driver stops reading from all peers."""
+
+CROWDED_BY_ONE = 256
+OF_ONE_MIN = 16
+"""Inputs of one peer that are put off, at which a driver stops reading from it: 0.2 s of work. If
+many peers have as many, each has its share of `CROWDED`, but not fewer than 16. Who has none put
+off is read whatever the others do."""
+
+PAYLOADS_MAX = 2
+"""Payloads of one session that wait, at which a driver stops reading it: up to 1 MiB each, and an
+honest peer sends the next one after our answer."""
+
+BATCH_MAX = 512
+"""Inputs handled before a commit; at 0.3 ms each the screen would wait 150 ms."""
+
+RECORDS: Final = frozenset(get_args(values.Record))
+
+FOR_THE_MANAGER: Final = frozenset({values.Lacking, values.SessionEnded, values.Sought})
+"""Effects that the manager hears of."""
+
+LINKS: Final = frozenset({values.PeerJoined, values.PeerGone})
+"""Inputs that the manager hears of."""
+
+FAIR_FROM = 64
+"""Waiting inputs from which on peers are kept to their rate: without a backlog nobody waits."""
+
+PER_SECOND = 20.0
+BURST = 100.0
+"""Frames of one peer that are taken as they came while there is a backlog. Those beyond wait until
+nothing else is left, and peers then have turns: a flood slows down its sender, and is not lost."""
+
+IN_ORDER: Final = frozenset({values.TransferEnded, values.PeerGone, values.PeerJoined})
+"""What waits behind what its peer transferred before."""
+
+SURVIVORS = (
+    values.Write,
+    values.SendAgain,
+    values.AskAgain,
+    values.Arrived,
+    values.PeerJoined,
+    values.PeerGone,
+    values.Audience,
+    values.MemberClock,
+    values.ClockAnswered,
+    values.Damaged,
+)
+
+TELLING: Final = (values.Deliver, values.Previewed)
+"""Effects that show a message, as it looks."""
+
+Trace: TypeAlias = Callable[[Nanos, str, object, Sequence[object]], None]
+"""(now, machine, input, effects): one line of a trace."""
+
+
+class Addressed(NamedTuple):
+    """An input and the channel it is for."""
+
+    channel: ChannelId
+    event: values.Input
+
+
+class Release(NamedTuple):
+    """An effect that may happen now, and the channel it is of."""
+
+    channel: ChannelId
+    effect: values.Effect
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """For the trace: the machines of a channel are made, with the parameters of a profile."""
+
+    channel: ChannelId
+    profile: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An input that changed nothing, and why."""
+
+    channel: ChannelId
+    event: values.Input
+    error: LocalError | RemoteError
+
+
+@dataclass(slots=True)
+class Batch:
+    """Result of one turn: commit `records` together, then carry out `releases`.
+
+    With `begin_anew` a channel must then be made anew from the disk, before the next turn.
+    """
+
+    inputs: list[Addressed] = field(default_factory=list)
+    records: list[values.Record] = field(default_factory=list)
+    releases: list[Release] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
+    begin_anew: bool = False
+
+
+def tell_looks(batch: Batch, altered: Sequence[values.Altered]) -> None:
+    """Have a committed batch also tell which messages look different now, as the disk found.
+
+    What it delivers anyway is told once, as it looks now: what is deleted is never shown before.
+    """
+    looks = {one.message_id: one.look for one in altered}
+    told: set[MessageId] = set()
+    for at, (channel, effect) in enumerate(batch.releases if looks else ()):
+        if isinstance(effect, TELLING) and effect.message_id in looks:
+            look = looks[effect.message_id]
+            batch.releases[at] = Release(channel, replace(effect, look=look))
+            told.add(effect.message_id)
+    batch.releases += [Release(one.channel, one) for one in altered if one.message_id not in told]
+
+
+class Runner:
+    """All channels of one node.
+
+    Args:
+        author: whose node it is.
+        rng: decides delays and choices.
+        trace: is told every step.
+        profiles: the parameters of channels by name.
+        protocols: by which the manager may reconcile; none in tests of what SDS does alone.
+    """
+
+    def __init__(
+        self,
+        author: Author,
+        rng: random.Random,
+        trace: Trace | None = None,
+        profiles: Mapping[str, Parameters] = PROFILES,
+        protocols: Sequence[str] = managing.PROTOCOLS,
+    ) -> None:
+        self.groups: dict[ChannelId, Group] = {}
+        self.memberships: dict[ChannelId, Membership] = {}
+        self.manager = managing.Manager(author.me, rng, protocols)
+        self._author = author
+        self._rng = rng
+        self._trace = trace
+        self.logbook: Logbook | None = None
+        """Notes what comes of inputs; drivers tell it what is let out."""
+        self._queue: deque[Addressed] = deque()
+        self._payloads: Counter[values.SessionId] = Counter()
+        """How many payloads of each session are among them."""
+        self._put_off: dict[str, deque[Addressed]] = {}
+        """What came from peers that sent more than their share, of each in order; in the order of
+        their turns."""
+        self._waiting_off = 0
+        """How much that is."""
+        self._weights = Weights()
+        self._claims = Claims(lambda: [group.sessions for group in self.groups.values()])
+        self._shares = Buckets(PER_SECOND, BURST)
+        self._rebuilt: list[ChannelId] = []
+        self._sessions = 0
+        self._clock: values.OwnClock | values.ReferenceClock | None = None
+        """What was last told of our own clock, for channels that are taken up later."""
+        self._now: Nanos = 0
+        """When the last turn was."""
+        self._profiles = profiles
+        self._due: Nanos | None = None
+        self._due_known = False
+        """Whether `_due` is the deadline: it only changes when a machine handles something."""
+
+    def add_channel(
+        self,
+        membership: Membership,
+        state: values.ChannelState,
+        clocks: Sequence[values.MemberClock] = (),
+    ) -> None:
+        """Take a channel into the house, with what the disk holds of it.
+
+        The clocks are told first: what is set aside must not be let in by ours alone, even for a
+        moment, where members have said that it is wrong.
+        """
+        channel = membership.channel
+        self.memberships[channel] = membership
+        if self._trace is not None:
+            self._trace(self._now, "runner", Opened(channel, membership.profile), ())
+        parameters = self._profiles[membership.profile]
+        self.groups[channel] = Group(self._author, channel, parameters, self._rng, self._claims)
+        self._due_known = False
+        own: list[values.Input] = [] if self._clock is None else [_unchanged(self._clock)]
+        first = [*own, *clocks, values.Restored(state)]
+        self._queue.extendleft(Addressed(channel, event) for event in reversed(first))
+
+    def remove_channel(self, channel: ChannelId, now: Nanos) -> None:
+        """Let a channel go; what is on the disk stays there."""
+        group = self.groups.pop(channel, None)
+        if group is None:
+            return
+        del self.memberships[channel]
+        self._due_known = False
+        for peer in sorted(group.peers):
+            self._manage(managing.Left(channel, peer), now)
+
+    def feed(self, channel: ChannelId, event: values.Input) -> None:
+        """Queue an input.
+
+        Raises:
+            LocalError: the queue is full; whoever feeds must wait until it is not `crowded`.
+        """
+        if self.waiting >= QUEUE_MAX:
+            raise LocalError("Too much at once: wait a moment, then go on.")
+        self._weights.add(event)
+        key = self._put_off_as(event)
+        if key is None:
+            self._queue.append(Addressed(channel, event))
+            if isinstance(event, values.SessionPayload):
+                self._payloads[event.session] += 1
+            return
+        waiting = self._put_off.get(key)
+        if waiting is None:
+            waiting = self._put_off[key] = deque()
+        waiting.append(Addressed(channel, event))
+        self._waiting_off += 1
+
+    def feed_all(self, event: values.Input) -> None:
+        """Queue an input for every channel."""
+        if isinstance(event, values.OwnClock | values.ReferenceClock):
+            self._clock = event
+        for channel in self.groups:
+            self.feed(channel, event)
+
+    @property
+    def waiting(self) -> int:
+        """Number of inputs that wait to be handled."""
+        return len(self._queue) + self._waiting_off
+
+    @property
+    def crowded(self) -> bool:
+        """True if drivers should stop reading from peers for now."""
+        return len(self._queue) >= CROWDED or self._weights.total >= BYTES_CROWDED
+
+    def is_crowded_by(self, peer: PeerId, *, transfers: bool = False) -> bool:
+        """Return whether drivers should pause reading a peer's link, or its transfers."""
+        sender = TRANSFER + peer if transfers else peer
+        if self.crowded or self._weights.is_full(sender):
+            return True
+        waiting = self._put_off.get(sender)
+        if waiting is None:
+            return False
+        share = max(OF_ONE_MIN, CROWDED // len(self._put_off))
+        return len(waiting) >= min(CROWDED_BY_ONE, share)
+
+    def is_crowded_by_session(self, session: values.SessionId) -> bool:
+        """Return whether drivers should pause reading the stream of a session."""
+        return self._payloads[session] >= PAYLOADS_MAX or self._weights.is_full(session)
+
+    @property
+    def backlog(self) -> dict[PeerId, int]:
+        """Number of live frames per peer that wait until others had their turns."""
+        return {
+            PeerId(key): len(waiting)
+            for key, waiting in self._put_off.items()
+            if not key.startswith(TRANSFER)
+        }
+
+    @property
+    def busy(self) -> bool:
+        """True if inputs wait to be handled."""
+        return bool(self._queue or self._put_off)
+
+    def new_session(self) -> values.SessionId:
+        """Return a fresh session number."""
+        self._sessions += 1
+        return self._sessions
+
+    def ask_sync(self, channel: ChannelId, peer: PeerId, now: Nanos) -> None:
+        """Reconcile with `peer` because the person asks."""
+        self._manage(managing.Asked(channel, peer), now)
+
+    def tell_typing(self, channel: ChannelId, nick: str, now: Nanos) -> None:
+        """Tell the others that the person, called `nick`, is typing; not again too soon.
+
+        Asked at every key, so it is no input unless a notice is due; never while much waits.
+        """
+        group = self.groups.get(channel)
+        if group is not None and group.tells_typing(now) and not self.crowded:
+            self.feed(channel, values.Typing(nick))
+
+    def deadline(self) -> Nanos | None:
+        """Return when `turn` is next needed; None when nothing waits on time."""
+        if not self._due_known:
+            due = self.manager.deadline()
+            for group in self.groups.values():
+                time = group.deadline()
+                if time is not None and (due is None or time < due):
+                    due = time
+            self._due, self._due_known = due, True
+        return self._due
+
+    def turn(self, now: Nanos, enough: Callable[[], bool] | None = None) -> Batch:
+        """Handle what waits: due ticks first, then inputs in order, until `enough` or 512."""
+        batch = Batch()
+        self._now = now
+        if self._rebuilt:
+            for channel in self._rebuilt:
+                self._manage(managing.Rebuilt(channel), now)
+            self._rebuilt.clear()
+        due = self.deadline()
+        if due is not None and due <= now:
+            self._tick(now, batch)
+        while self.busy and len(batch.inputs) < BATCH_MAX:
+            self._handle(self._next(), now, batch)
+            if batch.begin_anew or (enough is not None and enough()):
+                break
+        return batch
+
+    def rebuild(self, states: Mapping[ChannelId, values.ChannelState]) -> None:
+        """Begin anew from what the disk holds, with the peers of now.
+
+        After a failed commit, or one of a batch with `begin_anew`.
+
+        The driver must have cut all session streams: the machines no longer know of them.
+        """
+        if self.logbook is not None:
+            self.logbook.drop()
+        waiting = [
+            addressed
+            for addressed in chain(self._queue, *self._put_off.values())
+            if addressed.channel not in states or _survives(addressed.event)
+        ]
+        self._queue.clear()
+        self._put_off.clear()
+        self._waiting_off = 0
+        self._weights.clear()
+        for channel, state in states.items():
+            if channel not in self.groups:
+                continue  # left while the disk was read
+            group = self.groups[channel]
+            peers, audience = sorted(group.peers), group.audience
+            clocks = tuple(group.aside.reference.members.values())
+            self._rebuilt.append(channel)
+            self.add_channel(self.memberships[channel], state, clocks)
+            for peer in peers:
+                accepts = self.manager.may_dial(channel, peer)
+                self._queue.append(Addressed(channel, values.PeerJoined(peer, accepts)))
+            if audience:
+                self._queue.append(Addressed(channel, values.Audience(audience)))
+        self._queue.extend(waiting)
+        for one in waiting:
+            self._weights.add(one.event)
+        self._payloads = Counter(
+            one.event.session for one in waiting if isinstance(one.event, values.SessionPayload)
+        )
+
+    def _next(self) -> Addressed:
+        """Take the next input; what is beyond a peer's share only where there is nothing else."""
+        if self._queue:
+            addressed = self._queue.popleft()
+            self._weights.take(addressed.event)
+            if isinstance(addressed.event, values.SessionPayload):
+                self._payloads -= Counter((addressed.event.session,))
+            return addressed
+        key = next(iter(self._put_off))
+        waiting = self._put_off.pop(key)
+        addressed = waiting.popleft()
+        self._weights.take(addressed.event)
+        self._waiting_off -= 1
+        if waiting:
+            self._put_off[key] = waiting  # the next turn is another's
+        return addressed
+
+    def _put_off_as(self, event: values.Input) -> str | None:
+        """Return behind what an input must wait: too much of a peer came, or waits already."""
+        kind = type(event)
+        if kind is values.Arrived:
+            key: str = event.peer  # type: ignore[union-attr]  # its type says so
+        elif kind is values.Transferred:
+            key = TRANSFER + event.peer  # type: ignore[union-attr]
+        elif kind in IN_ORDER and self._put_off:
+            key = TRANSFER + event.peer  # type: ignore[union-attr]
+            return key if key in self._put_off else None
+        else:
+            return None
+        if key in self._put_off:
+            return key
+        beyond = len(self._queue) >= FAIR_FROM and not self._shares.take(key, self._now)
+        return key if beyond else None
+
+    def _tick(self, now: Nanos, batch: Batch) -> None:
+        for channel, group in self.groups.items():
+            due = group.deadline()
+            if due is not None and due <= now:
+                self._handle(Addressed(channel, Tick()), now, batch)
+        due = self.manager.deadline()
+        if due is not None and due <= now:
+            self._manage(Tick(), now)
+
+    def _handle(self, addressed: Addressed, now: Nanos, batch: Batch) -> None:
+        channel, event = addressed
+        batch.inputs.append(addressed)
+        group = self.groups.get(channel)
+        if group is None:
+            return  # left since
+        self._due_known = False
+        try:
+            effects = group.handle(event, now)
+        except (LocalError, RemoteError) as error:
+            batch.failures.append(Failure(channel, event, error))
+            return
+        if self._trace is not None:
+            self._trace(now, channel, event, effects)
+        if self.logbook is not None:
+            self.logbook.handled(channel, group, event, effects)
+        managed = []
+        for effect in effects:
+            kind = type(effect)
+            if kind in RECORDS:
+                batch.records.append(effect)  # type: ignore[arg-type]  # RECORDS are the Records
+                continue
+            if kind is values.BeginAnew:
+                batch.begin_anew = True
+                continue
+            batch.releases.append(Release(channel, effect))
+            if kind in FOR_THE_MANAGER:
+                managed.append(effect)
+        if managed or type(event) in LINKS:
+            self._tell_manager(channel, event, managed, now)
+
+    def _tell_manager(
+        self,
+        channel: ChannelId,
+        event: values.Input,
+        effects: Sequence[values.Effect],
+        now: Nanos,
+    ) -> None:
+        if isinstance(event, values.PeerJoined):
+            self._manage(managing.Joined(channel, event.peer, event.accepts), now)
+        elif isinstance(event, values.PeerGone):
+            self._manage(managing.Left(channel, event.peer), now)
+        for effect in effects:
+            if isinstance(effect, values.Lacking):
+                self._manage(managing.LackingNow(channel, effect.count, effect.peers), now)
+            elif isinstance(effect, values.SessionEnded):
+                ended = managing.Ended(
+                    channel, effect.peer, effect.converged, effect.got, effect.put_off
+                )
+                self._manage(ended, now)
+            elif isinstance(effect, values.Sought):
+                sought = managing.Sought(channel, effect.peers, effect.why, effect.once)
+                self._manage(sought, now)
+
+    def _manage(self, event: managing.Input, now: Nanos) -> None:
+        self._due_known = False
+        starts = self.manager.handle(event, now)
+        if self._trace is not None:
+            self._trace(now, "manager", event, starts)
+        for start in starts:
+            session = values.StartSession(self.new_session(), start.peer, start.why, start.span)
+            self._queue.append(Addressed(start.channel, session))
+
+
+def _unchanged(
+    clock: values.OwnClock | values.ReferenceClock,
+) -> values.OwnClock | values.ReferenceClock:
+    """Return what was told of our clock, as of one that nobody has set since."""
+    return replace(clock, was_set=False) if isinstance(clock, values.OwnClock) else clock
+
+
+def _survives(event: values.Input) -> bool:
+    """Return whether an input stays valid for machines made anew, whose sessions are gone."""
+    return isinstance(event, SURVIVORS)

@@ -1,0 +1,40 @@
+"""Ids that a channel holds, as reconciliation sees them: the ordered set and its digest.
+
+An id goes in with the input that stores its message. Payloads that mention it are released after
+that input's commit, so nothing tells of what a power cut could take away.
+"""
+
+from dataclasses import dataclass, field
+
+from sync.structures.ordered_set import OrderedSet, SyncId
+from sync.structures.set_digest import Digest, Held
+
+
+@dataclass(slots=True)
+class Holdings:
+    """Ids of all stored messages but the parked ones."""
+
+    items: OrderedSet = field(default_factory=OrderedSet)
+    _digest: Digest | None = None
+    """None until a session wants it: a million ids take 30 ms."""
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def add(self, sync_id: SyncId) -> None:
+        """A message is stored that was not here."""
+        self.items.add(sync_id)
+        if self._digest is not None:
+            self._digest.changed(sync_id.timestamp)
+
+    def restore(self, rows: bytes) -> None:
+        """Take up what the disk holds; see `OrderedSet.restore`."""
+        self.items.restore(rows)
+
+    def frozen(self) -> tuple[OrderedSet, Held]:
+        """Return what is here now, to be compared, and to be proved."""
+        items = self.items.frozen()
+        if self._digest is None:
+            self._digest = Digest.of(items)
+        self._digest.refresh(items)
+        return items, Held(items, self._digest.copy())

@@ -1,0 +1,306 @@
+"""The receiving half of one transfer session: which of the pushed messages are let in.
+
+Rules:
+1. Only what this session's reconciliation found missing is accepted, each id once.
+2. The peer may push a message before its range is decided here: it waits, within limits, and
+   is judged when its id is wanted or when no more ids can be.
+3. The machine never looks into an item: who feeds it computes the `SyncId` from the message.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias, assert_never
+
+from sync.machine import SECOND, Nanos, Tick
+from sync.structures.ordered_set import SyncId
+
+WAITING_MAX = 1_000
+"""Messages that may wait for their range to be decided; a peer is one round ahead at most."""
+
+WAITING_BYTES_MAX = 4 << 20
+"""The same in bytes: four messages of the largest size, or 4 kB for each of a thousand."""
+
+INACTIVITY_MAX: Nanos = 30 * SECOND
+"""A peer that still owes messages may be busy reading them from its disk, but not for longer."""
+
+
+class Phase(Enum):
+    """Phase of the transfer."""
+
+    DECIDING = "deciding"
+    ENDED_EARLY = "ended early"
+    RECEIVING = "receiving"
+    FINISHED = "finished"
+
+
+class Step(Enum):
+    """Step that changes the phase of a transfer."""
+
+    RECONCILED = "reconciliation is over, ids are missing"
+    COMPLETED = "reconciliation is over, nothing is missing"
+    REMOTE_FINISHED = "the peer's stream ended"
+    EXPIRED = "nothing came in time"
+
+
+TRANSITIONS: dict[Phase, dict[Step, Phase]] = {
+    Phase.DECIDING: {
+        Step.REMOTE_FINISHED: Phase.ENDED_EARLY,
+        Step.RECONCILED: Phase.RECEIVING,
+        Step.COMPLETED: Phase.FINISHED,
+    },
+    Phase.ENDED_EARLY: {Step.RECONCILED: Phase.FINISHED, Step.COMPLETED: Phase.FINISHED},
+    Phase.RECEIVING: {
+        Step.COMPLETED: Phase.FINISHED,
+        Step.REMOTE_FINISHED: Phase.FINISHED,
+        Step.EXPIRED: Phase.FINISHED,
+    },
+    Phase.FINISHED: {},
+}
+
+
+class Reason(Enum):
+    """Reason why a pushed message is not let in."""
+
+    NOT_WANTED = "not among the differences of this session"
+    DUPLICATE = "already here in this session"
+    ELSEWHERE = "already here from somebody else"
+    TOO_MUCH_WAITING = "too many messages wait for their range"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Input: ids that reconciliation has just found missing (`Differences.need`)."""
+
+    ids: tuple[SyncId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """Input: the peer pushed a message, of `size` bytes on the wire."""
+
+    sync_id: SyncId
+    item: object
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """Input: a message is here that somebody else brought."""
+
+    sync_id: SyncId
+
+
+@dataclass(frozen=True, slots=True)
+class ReconciliationFinished:
+    """Input: no further ids will be wanted, however the reconciliation ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteFinished:
+    """Input: the peer's transfer stream ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Accept:
+    """Effect: give the item to the one way in."""
+
+    item: object
+
+
+@dataclass(frozen=True, slots=True)
+class Decline:
+    """Effect: the item was dropped."""
+
+    sync_id: SyncId
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class TransferFinished:
+    """Effect, once: nothing more is expected of the peer."""
+
+    got: int
+    missing: tuple[SyncId, ...]
+    """Wanted and not received, rising."""
+
+
+Input: TypeAlias = Wanted | Arrived | Here | ReconciliationFinished | RemoteFinished | Tick
+Effect: TypeAlias = Accept | Decline | TransferFinished
+
+
+class Transfer:
+    """Receiving half of one transfer session (Waku Sync, "Transfer Protocol")."""
+
+    def __init__(self) -> None:
+        self._phase = Phase.DECIDING
+        self._missing: set[SyncId] = set()
+        self._got: set[SyncId] = set()
+        self._elsewhere: set[SyncId] = set()
+        self._waiting: dict[SyncId, Arrived] = {}
+        self._waiting_bytes = 0
+        self._expires_at: Nanos | None = None
+        self._remote_finished = False
+
+    @property
+    def phase(self) -> Phase:
+        """Phase of the transfer."""
+        return self._phase
+
+    @property
+    def missing(self) -> tuple[SyncId, ...]:
+        """Wanted ids whose messages have not come, rising."""
+        return tuple(sorted(self._missing))
+
+    @property
+    def wanted(self) -> set[SyncId]:
+        """The same as it is kept, to be looked into only."""
+        return self._missing
+
+    @property
+    def elsewhere(self) -> int:
+        """Number of wanted messages that came from somebody else."""
+        return len(self._elsewhere)
+
+    @property
+    def open(self) -> bool:
+        """True if the peer has begun to push and not ended."""
+        return not self._remote_finished and bool(self._got or self._waiting)
+
+    @property
+    def lacking(self) -> int:
+        """Number of missing ids."""
+        return len(self._missing)
+
+    @property
+    def ids(self) -> int:
+        """Number of ids kept: of missing messages, and of those that came."""
+        return len(self._missing) + len(self._got) + len(self._elsewhere)
+
+    @property
+    def waiting_bytes(self) -> int:
+        """Bytes of messages that wait for their range to be decided."""
+        return self._waiting_bytes
+
+    def deadline(self) -> Nanos | None:
+        """Return when a peer that owes messages has been silent for too long.
+
+        None while the reconciliation, which has a deadline of its own, goes on.
+        """
+        return self._expires_at
+
+    def handle(self, event: Input, now: Nanos) -> list[Effect]:
+        """Apply one input; `Wanted` must not follow `ReconciliationFinished`."""
+        match event:
+            case Wanted(ids=ids):
+                return self._on_wanted(ids)
+            case Arrived():
+                return self._on_arrived(event, now)
+            case Here(sync_id=sync_id):
+                return self._on_here(sync_id)
+            case ReconciliationFinished():
+                return self._on_reconciliation_finished(now)
+            case RemoteFinished():
+                return self._on_remote_finished()
+            case Tick():
+                return self._on_tick(now)
+            case _:
+                assert_never(event)
+
+    def _on_wanted(self, ids: Iterable[SyncId]) -> list[Effect]:
+        """Want ids, and let in those that came before we knew."""
+        assert self._phase in {Phase.DECIDING, Phase.ENDED_EARLY}, "nothing was left to decide"
+        effects: list[Effect] = []
+        for sync_id in ids:
+            if sync_id in self._got:
+                continue
+            early = self._waiting.pop(sync_id, None)
+            if early is None:
+                self._missing.add(sync_id)
+            else:
+                self._waiting_bytes -= early.size
+                effects.append(self._accept(early))
+        return effects
+
+    def _on_arrived(self, arrived: Arrived, now: Nanos) -> list[Effect]:
+        if arrived.sync_id in self._got or arrived.sync_id in self._waiting:
+            return [Decline(arrived.sync_id, Reason.DUPLICATE)]
+        if arrived.sync_id in self._elsewhere:
+            return [Decline(arrived.sync_id, Reason.ELSEWHERE)]
+        if arrived.sync_id in self._missing:  # even if it is late: whoever feeds us says how late
+            self._missing.remove(arrived.sync_id)
+            accepted = self._accept(arrived)
+            if self._phase is Phase.RECEIVING:
+                return [accepted, *self._go_on(now)]
+            return [accepted]
+        if self._phase in {Phase.RECEIVING, Phase.FINISHED}:
+            return [Decline(arrived.sync_id, Reason.NOT_WANTED)]
+        return self._wait(arrived)
+
+    def _on_here(self, sync_id: SyncId) -> list[Effect]:
+        if sync_id not in self._missing:
+            return []
+        self._missing.remove(sync_id)
+        self._elsewhere.add(sync_id)
+        if self._phase is Phase.RECEIVING and not self._missing:
+            return [self._finish(Step.COMPLETED)]
+        return []
+
+    def _wait(self, arrived: Arrived) -> list[Effect]:
+        """Keep a message whose range is not decided yet, if there is room."""
+        waiting_bytes = self._waiting_bytes + arrived.size
+        if len(self._waiting) == WAITING_MAX or waiting_bytes > WAITING_BYTES_MAX:
+            return [Decline(arrived.sync_id, Reason.TOO_MUCH_WAITING)]
+        self._waiting[arrived.sync_id] = arrived
+        self._waiting_bytes = waiting_bytes
+        return []
+
+    def _on_reconciliation_finished(self, now: Nanos) -> list[Effect]:
+        """Drop what still waits: no range is left in which it could be missing."""
+        unwanted: list[Effect] = [Decline(early, Reason.NOT_WANTED) for early in self._waiting]
+        self._waiting.clear()
+        self._waiting_bytes = 0
+        if not self._missing:
+            return [*unwanted, self._finish(Step.COMPLETED)]
+        if self._phase is Phase.ENDED_EARLY:
+            return [*unwanted, self._finish(Step.RECONCILED)]
+        self._step(Step.RECONCILED)
+        self._expires_at = now + INACTIVITY_MAX
+        return unwanted
+
+    def _on_remote_finished(self) -> list[Effect]:
+        self._remote_finished = True
+        match self._phase:
+            case Phase.DECIDING:
+                self._step(Step.REMOTE_FINISHED)
+                return []
+            case Phase.RECEIVING:
+                return [self._finish(Step.REMOTE_FINISHED)]
+            case Phase.ENDED_EARLY | Phase.FINISHED:
+                return []
+            case _:
+                assert_never(self._phase)
+
+    def _on_tick(self, now: Nanos) -> list[Effect]:
+        if self._expires_at is None or now < self._expires_at:
+            return []
+        return [self._finish(Step.EXPIRED)]
+
+    def _go_on(self, now: Nanos) -> list[Effect]:
+        """After an expected message: finished, or another while for the next one."""
+        if not self._missing:
+            return [self._finish(Step.COMPLETED)]
+        self._expires_at = now + INACTIVITY_MAX
+        return []
+
+    def _accept(self, arrived: Arrived) -> Accept:
+        self._got.add(arrived.sync_id)
+        return Accept(arrived.item)
+
+    def _finish(self, step: Step) -> TransferFinished:
+        self._step(step)
+        self._expires_at = None
+        return TransferFinished(len(self._got), self.missing)
+
+    def _step(self, step: Step) -> None:
+        self._phase = TRANSITIONS[self._phase][step]

@@ -1,0 +1,272 @@
+"""One hash over an ordered set of ids, kept up to date bucket by bucket.
+
+What is hashed, exactly:
+1. A row is an id in 40 bytes: the timestamp, 8 bytes big-endian, and the hash. Rows order like ids.
+2. A leaf is the bucket of the ids with one `timestamp >> 40`, its index: 18 minutes. Its hash is
+   SHA-256 of a byte 00 and its rows, rising.
+3. Leaves are level 0. The children of node i of level 1 to 4 are the nodes one level down whose
+   index `>> 6` is i; so level 4 has one node, 0, the root. The hash of a node is SHA-256 of a byte
+   01 and, for each child that holds an id, rising: its index, 8 bytes big-endian, and its hash.
+4. A bucket without ids has no hash; the root of the empty set is SHA-256 of the byte 01 alone.
+
+A digest never holds ids, only hashes and counts: under 200 bytes a bucket with any, 0.5 MB for a
+month of them. It reads the rows of a bucket from where they are when it must hash them.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+import numpy as np
+
+from sync.machine import Nanos
+from sync.structures.ordered_set import HASH_BYTES, ORIGIN, ZERO_HASH, SyncId
+from sync.structures.sorted_run import Words
+
+TIMESTAMP_BYTES: Final = 8
+
+ROW_BYTES: Final = TIMESTAMP_BYTES + HASH_BYTES
+
+LEAF_BITS: Final = 40
+"""A bucket is 2^40 ns, 18 minutes: a busy day is 80 buckets, and one of them some 17 kB when a
+million messages lie in a month."""
+
+FANOUT_BITS: Final = 6
+"""64 children a node: one insert hashes its bucket and four nodes of at most 2.6 kB."""
+
+ROOT_LEVEL: Final = 4
+"""40 + 4 x 6 bits are the 64 of a timestamp."""
+
+END: Final = SyncId(2**64 - 1, ZERO_HASH)
+"""Above every id a digest covers: the last nanosecond that fits into 64 bits is left out."""
+
+
+class RowSource(Protocol):
+    """Source of the ids that a digest covers."""
+
+    def rows(self, lower: SyncId, upper: SyncId) -> bytes:
+        """Return the rows from `lower`, inclusive, to `upper`, exclusive, rising."""
+
+    def __len__(self) -> int: ...
+
+
+def row(sync_id: SyncId) -> bytes:
+    """Return an id as its 40 bytes."""
+    return sync_id.timestamp.to_bytes(TIMESTAMP_BYTES, "big") + sync_id.hash
+
+
+def read_row(data: bytes) -> SyncId:
+    """Return the id of a row."""
+    return SyncId(int.from_bytes(data[:TIMESTAMP_BYTES], "big"), data[TIMESTAMP_BYTES:])
+
+
+def split_rows(rows: bytes) -> list[bytes]:
+    """Cut rows apart."""
+    return [rows[at : at + ROW_BYTES] for at in range(0, len(rows), ROW_BYTES)]
+
+
+def leaf_hash(rows: bytes | memoryview) -> bytes:
+    """Hash a bucket, of at least one id."""
+    hashed = hashlib.sha256(b"\0")
+    hashed.update(rows)
+    return hashed.digest()
+
+
+def node_hash(children: Iterable[tuple[int, bytes]]) -> bytes:
+    """Hash a node from the indexes and hashes of its children that hold ids, rising."""
+    parts = [b"\1"]
+    for index, child in children:
+        parts += (index.to_bytes(TIMESTAMP_BYTES, "big"), child)
+    return hashlib.sha256(b"".join(parts)).digest()
+
+
+EMPTY_ROOT: Final = node_hash([])
+
+
+class Digest:
+    """The hashes of all buckets of a set, from `floor` on, and of the nodes above them.
+
+    What is asked of it stands for the last `refresh`; `of` and the methods that return a digest
+    return a fresh one.
+    """
+
+    def __init__(self, floor: Nanos = 0) -> None:
+        """Begin with the empty set; ids below `floor`, a retention floor, never count."""
+        self._floor = floor
+        self._hashes: list[dict[int, bytes]] = [{} for _ in range(ROOT_LEVEL + 1)]
+        self._counts: dict[int, int] = {}
+        self._count = 0
+        self._stale: set[int] = set()
+
+    @classmethod
+    def of(cls, source: RowSource, floor: Nanos = 0) -> "Digest":
+        """Digest a whole set; holds all its rows meanwhile, 40 bytes an id."""
+        digest = cls(floor)
+        rows = memoryview(source.rows(SyncId(floor, ZERO_HASH), END))
+        if rows:
+            leaves = np.frombuffer(rows, ">u8").reshape(-1, ROW_BYTES // 8)[:, 0] >> LEAF_BITS
+            starts = [0, *(np.flatnonzero(leaves[1:] != leaves[:-1]) + 1).tolist(), len(leaves)]
+            indexes = leaves[starts[:-1]].tolist()
+            for at, index in enumerate(indexes):
+                digest._put(index, rows[ROW_BYTES * starts[at] : ROW_BYTES * starts[at + 1]])
+            digest._climb(set(indexes))
+        return digest
+
+    @property
+    def floor(self) -> Nanos:
+        """Only ids from this timestamp on count."""
+        return self._floor
+
+    @property
+    def count(self) -> int:
+        """Number of ids the digest covers."""
+        assert not self._stale, "refresh comes first"
+        return self._count
+
+    @property
+    def root(self) -> bytes:
+        """The hash over everything."""
+        assert not self._stale, "refresh comes first"
+        return self._hashes[ROOT_LEVEL].get(0, EMPTY_ROOT)
+
+    def children(self, level: int, index: int) -> list[tuple[int, bytes]]:
+        """Return index and hash of each child of a node of level 1 to 4 that holds ids, rising."""
+        assert not self._stale, "refresh comes first"
+        hashes = self._hashes[level - 1]
+        first = index << FANOUT_BITS
+        end = first + (1 << FANOUT_BITS)
+        return [(child, hashes[child]) for child in range(first, end) if child in hashes]
+
+    def leaves(self, level: int, index: int) -> list[int]:
+        """Return the indexes of all leaves with ids under a node, rising."""
+        indexes = [index]
+        for above in range(level, 0, -1):
+            indexes = [child for node in indexes for child, _ in self.children(above, node)]
+        return indexes
+
+    def holds(self, level: int, index: int) -> bool:
+        """Return whether there are ids under a node."""
+        return index in self._hashes[level]
+
+    def leaf_count(self, index: int) -> int:
+        """Return the number of ids in a leaf; 0 if it does not exist."""
+        return self._counts.get(index, 0)
+
+    def bounds(self, index: int) -> tuple[SyncId, SyncId]:
+        """Return the lower and upper bound of what counts of a leaf."""
+        lower = max(index << LEAF_BITS, self._floor)
+        upper = min((index + 1) << LEAF_BITS, END.timestamp)
+        return SyncId(lower, ZERO_HASH), SyncId(upper, ZERO_HASH)
+
+    def changed(self, timestamp: Nanos) -> None:
+        """Note that an id of this timestamp was added to the set or left it."""
+        assert ORIGIN.timestamp <= timestamp < END.timestamp, f"{timestamp} has no bucket"
+        if timestamp >= self._floor:
+            self._stale.add(timestamp >> LEAF_BITS)
+
+    def changed_all(self, timestamps: Words) -> None:
+        """Note that ids of these timestamps were added to the set or left it."""
+        counting = timestamps[timestamps >= np.uint64(self._floor)]
+        self._stale.update((counting >> np.uint64(LEAF_BITS)).tolist())
+
+    def refresh(self, source: RowSource) -> None:
+        """Hash the buckets with changes anew, and what is above them."""
+        stale, self._stale = self._stale, set()
+        for index in stale:
+            self._put(index, source.rows(*self.bounds(index)))
+        self._climb(stale)
+        assert self._floor or self._count == len(source), "a change of the set was not noted"
+
+    def copy(self) -> "Digest":
+        """Return a digest of its own that starts out equal: what a session freezes."""
+        copied = Digest(self._floor)
+        copied._hashes = [hashes.copy() for hashes in self._hashes]
+        copied._counts = self._counts.copy()
+        copied._count = self._count
+        copied._stale = self._stale.copy()
+        return copied
+
+    def with_more(self, source: RowSource, timestamps: Words) -> "Digest":
+        """Return the digest of `source`, which holds ids of these timestamps beside ours."""
+        extended = self.copy()
+        extended.changed_all(timestamps)
+        extended.refresh(source)
+        return extended
+
+    def above(self, source: RowSource, floor: Nanos) -> "Digest":
+        """Return the digest of the ids from `floor` on; only the bucket it cuts is hashed anew."""
+        assert not self._stale, "refresh comes first"
+        if floor <= self._floor:
+            return self.copy()
+        cut = min(floor, END.timestamp) >> LEAF_BITS
+        narrowed = self._only(floor, lambda level, at: at > cut >> FANOUT_BITS * level)
+        if floor < END.timestamp:
+            narrowed.changed(floor)
+            narrowed.refresh(source)
+        return narrowed
+
+    def below(self, source: RowSource, timestamp: Nanos) -> "Digest":
+        """Return the digest of `source`: our ids up to some of this timestamp, which it cuts."""
+        assert not self._stale, "refresh comes first"
+        cut = timestamp >> LEAF_BITS
+        narrowed = self._only(self._floor, lambda level, at: at < cut >> FANOUT_BITS * level)
+        narrowed.changed(timestamp)
+        narrowed.refresh(source)
+        return narrowed
+
+    def _only(self, floor: Nanos, keeps: Callable[[int, int], bool]) -> "Digest":
+        """Return a digest of the nodes that `keeps` takes, asked by level and index."""
+        chosen = Digest(floor)
+        chosen._counts = {at: count for at, count in self._counts.items() if keeps(0, at)}
+        chosen._count = sum(chosen._counts.values())
+        chosen._hashes = [
+            {at: kept for at, kept in hashes.items() if keeps(level, at)}
+            for level, hashes in enumerate(self._hashes)
+        ]
+        return chosen
+
+    def _put(self, index: int, rows: bytes | memoryview) -> None:
+        """Take in the rows of a leaf as they now are."""
+        count = len(rows) // ROW_BYTES
+        self._count += count - self._counts.get(index, 0)
+        if count:
+            self._counts[index] = count
+            self._hashes[0][index] = leaf_hash(rows)
+        else:
+            self._counts.pop(index, None)
+            self._hashes[0].pop(index, None)
+
+    def _climb(self, indexes: set[int]) -> None:
+        """Hash all nodes above these leaves anew."""
+        for level in range(1, ROOT_LEVEL + 1):
+            indexes = {index >> FANOUT_BITS for index in indexes}
+            for index in indexes:
+                if children := self.children(level, index):
+                    self._hashes[level][index] = node_hash(children)
+                else:
+                    self._hashes[level].pop(index, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The ids one side holds and their digest, which two sides compare."""
+
+    source: RowSource
+    digest: Digest
+
+    def with_found(self, together: RowSource, timestamps: Words) -> "Held":
+        """Return it with what was found missing, which `together` holds too."""
+        return Held(together, self.digest.with_more(together, timestamps))
+
+    def above(self, floor: Nanos) -> "Held":
+        """Return what is left of it from a retention floor on."""
+        return Held(self.source, self.digest.above(self.source, floor))
+
+    def below(self, source: RowSource, timestamp: Nanos) -> "Held":
+        """Return what is left of it in `source`, which ends with some ids of this timestamp."""
+        return Held(source, self.digest.below(source, timestamp))
+
+    def leaf_rows(self, index: int) -> bytes:
+        """Return the rows of one bucket, as far as they count."""
+        return self.source.rows(*self.digest.bounds(index))

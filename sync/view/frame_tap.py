@@ -1,0 +1,113 @@
+"""The last frames of a node, kept as they were after decryption, to be looked at and recorded.
+
+Rules:
+1. Only what machines are fed or let out comes here: never a key, a channel secret or an invite.
+2. Nothing is decoded here; whoever looks does that.
+"""
+
+import json
+from collections import deque
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Final
+
+from sync.errors import LocalError
+from sync.machine import ChannelId, Nanos, PeerId
+from sync.view.recording import open_recording
+from sync.view.view import FrameInfo, FrameKind
+
+FRAMES_MAX: Final = 500
+"""Frames kept: some minutes of a lively chat, and a second of a large reconciliation."""
+
+FRAME_BYTES_MAX: Final = 8 * 1024
+"""Bytes kept of one frame: all of nearly every message, and the first ranges of any payload."""
+
+KEPT_BYTES_MAX: Final = 1024 * 1024
+"""Bytes kept of all frames together."""
+
+
+class Tap:
+    """Keeps the last frames; `note` is all that a frame costs while nobody looks."""
+
+    def __init__(self) -> None:
+        self._frames: deque[FrameInfo] = deque(maxlen=FRAMES_MAX)
+        self._kept = 0
+        self._number = 0
+        self._file: IO[str] | None = None
+        self._written = 0
+        self.recorded: Path | None = None
+        """The file that frames are recorded to."""
+
+    def note(  # the fields of a frame
+        self,
+        at: Nanos,
+        channel: ChannelId,
+        peer: PeerId | None,
+        kind: FrameKind,
+        data: bytes,
+        *,
+        sent: bool,
+    ) -> None:
+        """Keep a frame, and record it if that is wanted."""
+        self._number += 1
+        size = len(data)
+        if self._file is not None:
+            self._write(FrameInfo(self._number, at, sent, peer, channel, kind, size, data))
+        if size > FRAME_BYTES_MAX:
+            data = data[:FRAME_BYTES_MAX]
+        frames = self._frames
+        if len(frames) == FRAMES_MAX:
+            self._kept -= len(frames[0].data)
+        frames.append(FrameInfo(self._number, at, sent, peer, channel, kind, size, data))
+        self._kept += len(data)
+        while self._kept > KEPT_BYTES_MAX:
+            self._kept -= len(frames.popleft().data)
+
+    def frames(self) -> tuple[FrameInfo, ...]:
+        """Return the frames that are kept, oldest first."""
+        return tuple(self._frames)
+
+    def record(self, path: Path) -> None:
+        """Append every frame from now on to `path`, one JSON object a line.
+
+        Raises:
+            LocalError: it cannot be written.
+        """
+        try:
+            file = open_recording(path)
+        except OSError as error:
+            raise LocalError(
+                f"Frames cannot be recorded to {path} ({error.strerror}): name another file."
+            ) from error
+        except LocalError as error:
+            raise LocalError(f"No frames are recorded: {error}. Name another file.") from error
+        self.stop()
+        self._file, self._written, self.recorded = file, 0, path
+
+    def stop(self) -> int:
+        """Close the file; returns how many frames it got."""
+        file, self._file, self.recorded = self._file, None, None
+        if file is not None:
+            with suppress(OSError):  # the disk is full: what is there is there
+                file.close()
+        return self._written
+
+    def _write(self, frame: FrameInfo) -> None:
+        line = {
+            "number": frame.number,
+            "at": frame.at,
+            "way": "out" if frame.sent else "in",
+            "peer": frame.peer,
+            "channel": frame.channel,
+            "kind": frame.kind.value,
+            "size": frame.size,
+            "hex": frame.data.hex(),
+        }
+        assert self._file is not None
+        try:
+            self._file.write(json.dumps(line) + "\n")
+            self._file.flush()
+        except OSError:  # the chat goes on without it; the pane shows that it has ended
+            self.stop()
+        else:
+            self._written += 1

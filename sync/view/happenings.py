@@ -1,0 +1,124 @@
+"""Notes of what happened to recent messages, taken at release and read on demand.
+
+Rules:
+1. A note is a few small values: never a message, so thousands of them are a megabyte.
+2. Notes hold values, not sentences; only values that are soon gone (T_req) are looked up at once.
+"""
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import Final, TypeAlias
+
+from sync.group import values
+from sync.group.group import Group
+from sync.machine import ChannelId, MessageId, Nanos, PeerId
+from sync.sds.evidence import Evidence
+from sync.sds.message import Delivery
+from sync.view.infos import HoldersInfo
+from sync.view.message_infos import Happening, MessageStory, Noticed, What
+
+KEPT_MAX: Final = 4096
+"""Notes kept: an hour of a lively chat, and no more than a megabyte."""
+
+TOLD: Final[frozenset[type]] = frozenset(
+    {
+        values.Written,
+        values.Deliver,
+        values.Previewed,
+        values.DeliveryChanged,
+        values.BroadcastStored,
+        values.Found,
+        values.Missing,
+        values.Withdrawn,
+        values.Discarded,
+    }
+)
+"""Effects that mean something to a message; most are others, and go by with one look."""
+
+More: TypeAlias = bool | Delivery | tuple[str] | tuple[str, PeerId, Nanos, Nanos, Nanos] | None
+"""What is to say beside the kind: after a gap, the new mark, or the fields of `Noticed`."""
+
+Note: TypeAlias = tuple[Nanos, ChannelId, MessageId, What, More]
+
+
+class Happenings:
+    """See the module docstring. `groups` gives the channels of now, `began` is when this did."""
+
+    def __init__(self, groups: Callable[[], Mapping[ChannelId, Group]], began: Nanos) -> None:
+        self._groups = groups
+        self._began = began
+        self._notes: deque[Note] = deque(maxlen=KEPT_MAX)
+
+    def note(self, at: Nanos, channel: ChannelId, effect: values.Effect) -> None:
+        """Take note of an effect, if it means something to a message."""
+        if type(effect) not in TOLD:
+            return
+        note: Note
+        if isinstance(effect, values.Deliver):
+            note = (at, channel, effect.message_id, What.DELIVERED, effect.after_gap)
+        elif isinstance(effect, values.DeliveryChanged):
+            note = (at, channel, effect.message_id, What.MARKED, effect.delivery)
+        elif isinstance(effect, values.Found):
+            note = (at, channel, effect.message_id, What.LOST if effect.lost else What.FOUND, None)
+        elif isinstance(effect, values.Missing):
+            more = self._noticed(channel, effect)
+            note = (at, channel, effect.message_id, What.MISSING, more)
+        elif isinstance(effect, values.BroadcastStored):
+            what = What.ANSWERED if effect.bloom_filter is None else What.RESENT
+            note = (at, channel, effect.message_id, what, None)
+        elif isinstance(effect, values.Written):
+            note = (at, channel, effect.message_id, What.WRITTEN, None)
+        elif isinstance(effect, values.Previewed):
+            note = (at, channel, effect.message_id, What.PREVIEWED, None)
+        else:
+            assert isinstance(effect, values.Withdrawn | values.Discarded)
+            what = What.WITHDRAWN if isinstance(effect, values.Withdrawn) else What.DISCARDED
+            self._notes.extend([(at, channel, one, what, None) for one in effect.message_ids])
+            return
+        self._notes.append(note)
+
+    def story(self, channel: ChannelId, message_id: MessageId) -> MessageStory:
+        """Return what is remembered of a message."""
+        notes = self._notes
+        since = notes[0][0] if len(notes) == KEPT_MAX else self._began
+        happenings = tuple(
+            [
+                _happening(at, what, more)
+                for at, of, about, what, more in notes
+                if about == message_id and of == channel
+            ]
+        )
+        group = self._groups().get(channel)
+        if group is None:
+            return MessageStory(since, happenings)
+        held, named = group.sds.holders.of(message_id)
+        holders = HoldersInfo(
+            message_id, own=held.get(group.sds.me) is Evidence.WROTE, holders=tuple(held.items())
+        )
+        return MessageStory(since, happenings, holders if held else None, tuple(named))
+
+    def _noticed(
+        self, channel: ChannelId, effect: values.Missing
+    ) -> tuple[str] | tuple[str, PeerId, Nanos, Nanos, Nanos]:
+        """Return the fields of `Noticed`."""
+        group = self._groups().get(channel)
+        if group is None:
+            return (effect.named_by,)
+        repairs = group.sds.repairs
+        request = repairs.asking.requests.get(effect.message_id)
+        if request is None:
+            return (effect.named_by,)
+        _, window = repairs.counted
+        return (effect.named_by, request.namer, request.t_req, window.t_min, window.t_max)
+
+
+def _happening(at: Nanos, what: What, more: More) -> Happening:
+    match more:
+        case bool():
+            return Happening(at, what, after_gap=more)
+        case Delivery():
+            return Happening(at, what, delivery=more)
+        case tuple():
+            return Happening(at, what, noticed=Noticed(*more))
+        case _:
+            return Happening(at, what)

@@ -1,0 +1,341 @@
+"""Parts of a snapshot (`sync.view.view`): channels with their buffers, peers, sessions."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from sync.machine import ChannelId, MessageId, Nanos, PeerId
+from sync.sds.evidence import Evidence
+from sync.sds.message import Delivery
+from sync.sessions.cards import RangeDrawn
+
+
+class Trust(Enum):
+    """Trust in a key: what the person has found out about its owner."""
+
+    FIRST_SEEN = "first seen"
+    VERIFIED = "verified"
+    BLOCKED = "blocked"
+    CHANGED = "changed key"
+    """It goes by a name that another key is known by; the person has not answered that yet."""
+
+
+class PeerState(Enum):
+    """State of a peer's link: up or down."""
+
+    UP = "up"
+    DOWN = "down"
+
+
+@dataclass(frozen=True, slots=True)
+class OutgoingInfo:
+    """An own message that nobody has surely received: its state and next resend.
+
+    `attempts` counts how often it was sent again; `possibly_by`: whose filters may hold it.
+    """
+
+    message_id: MessageId
+    delivery: Delivery
+    attempts: int
+    resend_at: Nanos | None
+    """None while nobody is connected, and once it has failed."""
+    possibly_by: tuple[PeerId, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingInfo:
+    """A message held back for the messages it depends on."""
+
+    message_id: MessageId
+    author: PeerId
+    unmet: tuple[MessageId, ...]
+    give_up_at: Nanos
+
+
+@dataclass(frozen=True, slots=True)
+class RequestInfo:
+    """A missing message, and when we ask for it (SDS-R, outgoing repair request buffer).
+
+    `namer` named it in message `named_by`; in a sync message, if both are the same. `asked` counts
+    how often we asked or heard somebody ask, `asked_at` when we did so last; `waiters` those held
+    back for it.
+    """
+
+    message_id: MessageId
+    named_by: str
+    namer: PeerId
+    t_req: Nanos
+    asked: int
+    waiters: int
+    asked_at: Nanos | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerInfo:
+    """A message somebody asked for, and when we answer (SDS-R, incoming repair request buffer)."""
+
+    message_id: MessageId
+    requester: PeerId
+    t_resp: Nanos
+    sender: PeerId | None = None
+    """Who wrote it: the first term of T_resp; None where nobody said so."""
+
+
+@dataclass(frozen=True, slots=True)
+class RepairInfo:
+    """SDS-R in a channel: its buffers, and the times of a group of this size. Cut to 100 rows."""
+
+    participants: int
+    groups: int
+    t_min: Nanos
+    t_max: Nanos
+    requests: tuple[RequestInfo, ...] = ()
+    requests_count: int = 0
+    answers: tuple[AnswerInfo, ...] = ()
+    answers_count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class HoldersInfo:
+    """Holders of a message, with the evidence for each; `own` if we wrote it."""
+
+    message_id: MessageId
+    own: bool
+    holders: tuple[tuple[PeerId, Evidence], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BloomInfo:
+    """The channel's filter; `fill` and `false_positives` are shares of 1."""
+
+    count: int
+    capacity: int
+    bits: int
+    hashes: int
+    fill: float
+    false_positives: float
+
+
+@dataclass(frozen=True, slots=True)
+class TypistInfo:
+    """Somebody who is typing; `nick` is the author's bytes: sanitise to render."""
+
+    peer: PeerId
+    nick: str
+
+
+@dataclass(frozen=True, slots=True)
+class RoundInfo:
+    """One payload of a reconciliation.
+
+    `cells` are 32 signs from the oldest to the newest of what we hold: `.` equal, so skipped, `#` a
+    fingerprint that differs, `=` an item set. `items` counts the ids of all item sets.
+    """
+
+    sent: bool
+    size: int
+    skips: int
+    fingerprints: int
+    item_sets: int
+    items: int
+    cells: str
+    raw: int = 0
+    """Bytes that the same ranges take without delta encoding."""
+    ranges: tuple[RangeDrawn, ...] = ()
+    """The first ranges of it, those that are not equal before the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionInfo:
+    """A reconciliation session, running or over.
+
+    `need` counts what we lacked, `got` what came of it, `have` what the peer lacked. `naive` is
+    what a plain list of ids would have taken, of whoever had more.
+    """
+
+    number: int
+    channel: ChannelId
+    peer: PeerId
+    protocol: str
+    why: str
+    state: str
+    """`opening`, `reconciling`, `checking`, `transferring` or `over`."""
+    result: str
+    """How it ended; empty while it goes on."""
+    proved: bool
+    """Whether both sides have proved to hold the same."""
+    since: Nanos
+    """What is older was not compared; 0 if everything was."""
+    began_at: Nanos
+    ended_at: Nanos | None
+    need: int
+    got: int
+    have: int
+    naive: int
+    payloads: int = 0
+    """Of the reconciliation, both ways; the next two count their bytes."""
+    bytes_in: int = 0
+    bytes_out: int = 0
+    rounds: tuple[RoundInfo, ...] = ()
+    """The first of these payloads."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelInfo:
+    """One channel, as the channel list and the debug pane show it. Buffers are cut to 100 rows."""
+
+    channel: ChannelId
+    name: str
+    open: bool
+    """Whether anybody on this network can join: the id and secret follow from the name."""
+    profile: str
+    messages: int
+    wrote: bool = False
+    """Whether we have ever written here."""
+    missing: tuple[MessageId, ...] = ()
+    missing_count: int = 0
+    lost: int = 0
+    lost_ids: tuple[MessageId, ...] = ()
+    loading: int = 0
+    """Messages that are here and wait for older ones, which are on their way."""
+    parked: int = 0
+    parked_own: tuple[MessageId, ...] = ()
+    """Those of them that we wrote, while our clock was wrong; each can be sent anew."""
+    outgoing: tuple[OutgoingInfo, ...] = ()
+    outgoing_count: int = 0
+    waiting: tuple[WaitingInfo, ...] = ()
+    waiting_count: int = 0
+    next_sync_at: Nanos | None = None
+    bloom: BloomInfo | None = None
+    repair: RepairInfo | None = None
+    holders: tuple[HoldersInfo, ...] = ()
+    """The newest messages, newest first."""
+    peers: tuple[PeerId, ...] = ()
+    """Peers whose link proved this channel."""
+    typists: tuple[TypistInfo, ...] = ()
+    """Who is typing, who began first coming first."""
+    direct: PeerId | None = None
+    """The other one, if it is a channel of two."""
+    sign: str = ""
+    """What tells it from one joined before whose name looks the same; empty if none does."""
+
+
+@dataclass(frozen=True, slots=True)
+class PeerInfo:
+    """One peer we have met; `rtt_ns` and `clock_offset_ns` come from pings."""
+
+    peer: PeerId
+    nick: str
+    state: PeerState
+    address: str
+    rtt_ns: Nanos | None = None
+    clock_offset_ns: Nanos | None = None
+    last_seen_ns: Nanos | None = None
+    """By our own clock; None if never in this run."""
+    syncing: bool = False
+    dialled_us: bool = False
+    """Whether the link in use was dialled by the peer: it can reach us."""
+    trust: Trust = Trust.FIRST_SEEN
+    away: str = ""
+    """Why it says it is away; empty while it does not. The peer's bytes: sanitise to render."""
+    waiting: int = 0
+    """Frames of it that wait until others had their turns: it sends more than is read."""
+    stored_messages: int = 0
+    stored_bytes: int = 0
+    """What it wrote that is on our disk, as of a minute ago."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContradictionInfo:
+    """`author` signed two entries that cannot both be true: a copied profile, or two faces."""
+
+    channel: ChannelId
+    author: PeerId
+    what: str
+    """`fork`: both have one number of one log; `backlink`, `skiplink`: one names the other as an
+    earlier one of its log, which that is not."""
+    seq: int
+    """The number that is taken twice, or the one of the entry that names."""
+    message_ids: tuple[MessageId, MessageId]
+    """The later one, or the one that names; and the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyWarning:
+    """`peer` goes by a name that the key `known` is known by; the person has to answer that."""
+
+    peer: PeerId
+    known: PeerId
+    nick: str
+    verified: bool
+    """Whether `known` was verified; else it was at the same address."""
+    raised_ns: Nanos
+
+
+class ClockAnswer(Enum):
+    """The person's answer when asked about the clock; it holds until the clock is set."""
+
+    NONE = "none"
+    FOLLOW = "follow"
+    STAY = "stay"
+
+
+class ClockSettled(Enum):
+    """Reason why a question about our clock was dropped without an answer."""
+
+    NONE = ""
+    FOLLOWED = "followed"
+    """Who was asked about follows us."""
+    SET = "set"
+    """Our clock was set."""
+    AGREE = "agree"
+    """The difference is gone, or they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClockVoter:
+    """Somebody whose clock differs from ours; `nick` is their bytes: sanitise to render."""
+
+    peer: PeerId
+    nick: str
+    ahead_ns: Nanos
+    """How far their clock is ahead of ours; negative where ours is ahead."""
+    standing: bool
+    """Whether they are verified, or were met in an earlier run over a day ago."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClockQuestion:
+    """The question whether to follow clocks that agree with each other but not with ours."""
+
+    voters: tuple[ClockVoter, ...]
+    """The longest known first: those with standing, or else one of each address."""
+    ahead_ns: Nanos
+    """How far they are ahead of us together, their median; negative where our clock is ahead."""
+    sets_aside: int
+    """How many messages here following would set aside until their time."""
+    standing: bool
+    """Whether the voters have standing; if not, this is asked once a day at most."""
+    channels: tuple[ChannelId, ...]
+    """Where it is asked, and what the answer is for."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClockInfo:
+    """Our clock, and what is thought of it."""
+
+    is_clock: bool = True
+    """Whether it can be right at all: after this program's release, and before 2100."""
+    synchronised: bool = False
+    """Whether the system says that it is kept right (NTP)."""
+    moved_ns: Nanos = 0
+    """How far what we write is stamped ahead of our clock: in the channel that moved furthest."""
+    question: ClockQuestion | None = None
+    """What the person is asked, until it is answered or has settled itself."""
+    answer: ClockAnswer = ClockAnswer.NONE
+    """What was answered, by the person or a setting, as long as that holds."""
+    settled: ClockSettled = ClockSettled.NONE
+    """Why the last question is no longer asked, if it was not answered."""
+    following: tuple[ClockVoter, ...] = ()
+    """Who of those we follow is here."""
+    followed_by: tuple[PeerId, ...] = ()
+    """Who says that it follows us."""

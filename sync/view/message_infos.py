@@ -1,0 +1,94 @@
+"""Information about one message (`sync.view.view`): what happened to it, and what is stored of it."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from sync.entries.changes import Change
+from sync.machine import MessageId, Nanos, PeerId
+from sync.sds.message import Delivery
+from sync.view.infos import HoldersInfo
+
+
+class What(Enum):
+    """Events in the life of a message here."""
+
+    WRITTEN = "written"
+    MISSING = "missing"
+    """It was named, and is not here."""
+    FOUND = "found"
+    """It was missing, and came."""
+    LOST = "lost"
+    """It was missing, and is given up."""
+    PREVIEWED = "previewed"
+    """It is shown, and waits for older ones on their way."""
+    DELIVERED = "delivered"
+    MARKED = "marked"
+    """An own one is held for received with another certainty."""
+    RESENT = "resent"
+    ANSWERED = "answered"
+    """Somebody asked for it, and got it from us."""
+    WITHDRAWN = "withdrawn"
+    DISCARDED = "discarded"
+    """It is set aside until its time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Noticed:
+    """Discovery of a missing message: who named it where, and when we planned to request it.
+
+    `named_by` is a message id, or the peer of a sync message. The others are None where the message
+    came before anybody had to plan to ask.
+    """
+
+    named_by: str
+    namer: PeerId | None = None
+    t_req: Nanos | None = None
+    t_min: Nanos | None = None
+    t_max: Nanos | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """Something that happened to a message. `at` is by the engine's clock, as in a snapshot."""
+
+    at: Nanos
+    what: What
+    delivery: Delivery | None = None
+    """Only of `MARKED`."""
+    noticed: Noticed | None = None
+    """Only of `MISSING`."""
+    after_gap: bool = False
+    """Only of `DELIVERED`: whether something before it is missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class MessageStory:
+    """Remembered history of a message, oldest first; nothing is known from before `since`."""
+
+    since: Nanos
+    happenings: tuple[Happening, ...] = ()
+    holders: HoldersInfo | None = None
+    """Who has it and how we know; None if nothing is remembered any more."""
+    named: tuple[tuple[PeerId, MessageId | None], ...] = ()
+    """Who named it in which message; in a sync message, if that is None."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeInfo:
+    """An edit, a redaction or the reactions of one author; the text is theirs: sanitise it."""
+
+    message_id: MessageId
+    author: PeerId
+    created_ns: Nanos
+    change: Change
+
+
+@dataclass(frozen=True, slots=True)
+class StoredInfo:
+    """A message as it is stored: the bytes that came, and what changes it, in its order."""
+
+    payload: bytes
+    """The SDS message: what it says of the network is signed by nobody, its content is."""
+    waku_hash: bytes
+    changes: tuple[ChangeInfo, ...] = ()
+    """Those delivered; of more than 100, the last ones."""

@@ -1,0 +1,383 @@
+"""From the machines' state and effects to what the UI may know (`sync.view.view`)."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+
+from sync.entries.changes import CHANGING
+from sync.entries.entry import Entry, Kind, Text, decode_text
+from sync.entries.membership import Membership
+from sync.errors import DecodeError
+from sync.group import values
+from sync.group.clock_values import Answer, Settled
+from sync.group.group import Group
+from sync.group.records import Contradiction
+from sync.group.reference import AGREE, END, Reference
+from sync.machine import ChannelId, Nanos, PeerId
+from sync.manager.schedule import PROTOCOL
+from sync.sds.channel import Channel
+from sync.sds.evidence import Evidence
+from sync.sds.message import Delivery
+from sync.sessions.session import Session
+from sync.structures.set_digest import ROW_BYTES
+from sync.view.line_looks import changed
+from sync.view.view import (
+    AheadShown,
+    AnswerInfo,
+    BloomInfo,
+    ChannelInfo,
+    ClockAnswer,
+    ClockInfo,
+    ClockQuestion,
+    ClockSettled,
+    ClockVoter,
+    ContradictionInfo,
+    DeliveryShown,
+    DiscardedShown,
+    Event,
+    FoundShown,
+    HoldersInfo,
+    Level,
+    Line,
+    LineChanged,
+    MessageShown,
+    MissingShown,
+    Notice,
+    OutgoingInfo,
+    PreviewShown,
+    RepairInfo,
+    RequestInfo,
+    RoundInfo,
+    SessionInfo,
+    SyncShown,
+    TypingShown,
+    TypistInfo,
+    WaitingInfo,
+    WithdrawnShown,
+)
+
+ROWS_MAX = 100
+"""Rows of each buffer in a snapshot: what fits no screen is counted."""
+
+HOLDERS_ROWS = 20
+"""Newest messages a snapshot says the holders of."""
+
+UNKNOWN_KIND = "(a kind of message this version does not know)"
+
+
+def line_of(
+    channel: ChannelId, entry: Entry, me: PeerId, delivery: Delivery | None, *, after_gap: bool
+) -> Line:
+    """Return an entry as it is shown, before any change of it."""
+    text = text_of(entry)
+    return Line(
+        channel=channel,
+        message_id=entry.message_id,
+        author=entry.header.author,
+        nick=text.nick,
+        text=text.text,
+        lamport=entry.header.lamport,
+        created_ns=entry.header.created_ns,
+        own=entry.header.author == me,
+        after_gap=after_gap,
+        delivery=delivery,
+    )
+
+
+def info_of(found: Contradiction) -> ContradictionInfo:
+    """Return what the UI may know of a contradiction among an author's entries."""
+    ids = (found.message_id, found.other)
+    return ContradictionInfo(found.channel, found.author, found.what.value, found.seq, ids)
+
+
+def text_of(entry: Entry) -> Text:
+    """Return nick and text of an entry; one of an unknown kind says so."""
+    if entry.header.kind != Kind.TEXT:
+        return Text("", UNKNOWN_KIND)
+    try:
+        return decode_text(entry.body)
+    except DecodeError:
+        return Text("", UNKNOWN_KIND)
+
+
+def event_of(
+    channel: ChannelId,
+    effect: values.Effect,
+    me: PeerId,
+    load: Callable[[values.Deliver], tuple[Entry, Delivery | None]],
+) -> Event | None:
+    """Return what an effect means to the UI; None for what is between machines only.
+
+    `load` gives entry and mark of a delivered message that was stored before.
+    """
+    match effect:
+        case values.Deliver():
+            entry, delivery = (
+                (effect.entry, effect.delivery) if effect.entry is not None else load(effect)
+            )
+            if entry.header.kind in CHANGING:
+                return None
+            line = line_of(channel, entry, me, delivery, after_gap=effect.after_gap)
+            return MessageShown(changed(line, effect.look, me))
+        case values.Altered():
+            line = line_of(channel, effect.entry, me, effect.delivery, after_gap=effect.after_gap)
+            line = replace(changed(line, effect.look, me), loading=effect.loading)
+            return LineChanged(line, rewritten=effect.rewritten, reacted=effect.reacted)
+        case values.Previewed(_, entry, delivery, look):
+            if entry.header.kind in CHANGING:
+                return None
+            line = line_of(channel, entry, me, delivery, after_gap=False)
+            return PreviewShown(replace(changed(line, look, me), loading=True))
+        case values.SetAside(_, entry, delivery, waits):
+            if entry.header.kind in CHANGING:
+                return None
+            line = line_of(channel, entry, me, delivery, after_gap=False)
+            return PreviewShown(replace(line, parked=True, waits=waits))
+        case values.AuthorAhead(peer, nick, ahead_ns):
+            return AheadShown(channel, peer, nick, ahead_ns)
+        case values.DeliveryChanged(message_id, delivery):
+            return DeliveryShown(channel, message_id, delivery)
+        case values.Missing(message_id, named_by):
+            return MissingShown(channel, message_id, named_by)
+        case values.Found(message_id, lost):
+            return FoundShown(channel, message_id, lost)
+        case values.Withdrawn(message_ids):
+            return WithdrawnShown(channel, message_ids)
+        case values.Discarded(message_ids):
+            return DiscardedShown(channel, message_ids)
+        case values.TypingChanged(peer, nick, typing):
+            return TypingShown(channel, peer, nick, typing)
+        case values.SessionEnded():
+            return SyncShown(
+                channel=channel,
+                peer=effect.peer,
+                protocol=PROTOCOL,
+                why=effect.why,
+                result=effect.result,
+                rounds=effect.rounds,
+                have=effect.have,
+                need=effect.need,
+                got=effect.got,
+            )
+        case values.Warned(text):
+            return Notice(text, Level.ERROR)
+        case _:
+            return None
+
+
+def session_infos(groups: Iterable[Group]) -> tuple[SessionInfo, ...]:
+    """Return the sessions of all channels as they are shown, the newest first."""
+    sessions = [
+        (group.channel, session)
+        for group in groups
+        for session in (*group.sessions.shown, *group.sessions.by_peer.values())
+    ]
+    sessions.sort(key=lambda one: (one[1].began_at, one[1].number), reverse=True)
+    return tuple([_session_info(channel, session) for channel, session in sessions])
+
+
+def _session_info(channel: ChannelId, session: Session) -> SessionInfo:
+    return SessionInfo(
+        number=session.number,
+        channel=channel,
+        peer=session.peer,
+        protocol=PROTOCOL,
+        why=session.why,
+        state=session.stage.value,
+        result=session.result,
+        proved=session.converged,
+        since=session.since,
+        began_at=session.began_at,
+        ended_at=session.ended_at,
+        need=session.need,
+        got=session.got,
+        have=session.have,
+        naive=session.naive + ROW_BYTES * max(0, session.need - session.have),
+        payloads=session.payloads,
+        bytes_in=session.bytes_in,
+        bytes_out=session.bytes_out,
+        rounds=tuple([RoundInfo(*one) for one in session.rounds]),
+    )
+
+
+def clock_info(
+    groups: Mapping[ChannelId, Group], now: Nanos, nick_of: Callable[[PeerId], str]
+) -> ClockInfo:
+    """Return what is thought of our clock: the judges of all channels, as one."""
+    references = {channel: group.aside.reference for channel, group in groups.items()}
+    if not references:
+        return ClockInfo()
+    own = next(iter(references.values())).own
+    moved = [one.ruling.offset - one.own.offset for one in references.values()]
+    answered = {one.kept.answer for one in references.values()} - {Answer.NONE}
+    answer = min(answered, key=lambda one: one.value, default=Answer.NONE)
+    return ClockInfo(
+        is_clock=own.released <= now + own.offset < END,
+        synchronised=own.synchronised,
+        moved_ns=max(moved, key=abs),
+        question=_clock_question(groups, now, nick_of),
+        answer=ClockAnswer(answer.value),
+        settled=ClockSettled(_settled(references.values()).value),
+        following=tuple(
+            {
+                one.peer: ClockVoter(
+                    one.peer, nick_of(one.peer), one.offset - own.offset, one.standing
+                )
+                for reference in references.values()
+                for one in reference.following
+            }.values()
+        ),
+        followed_by=tuple(
+            dict.fromkeys(peer for one in references.values() for peer in one.followed_by)
+        ),
+    )
+
+
+def _settled(references: Iterable[Reference]) -> Settled:
+    """Return why the last question is no longer asked, of several channels the first that says."""
+    told = [one.settled for one in references if one.settled is not Settled.NONE]
+    return told[0] if told else Settled.NONE
+
+
+def _clock_question(
+    groups: Mapping[ChannelId, Group], now: Nanos, nick_of: Callable[[PeerId], str]
+) -> ClockQuestion | None:
+    """Return what the person is asked, of several channels at once where they ask the same.
+
+    What those with standing ask comes first.
+    """
+    asking = [
+        (channel, question)
+        for channel, group in groups.items()
+        if (question := group.aside.reference.ruling.question) is not None
+    ]
+    if not asking:
+        return None
+    _, first = min(asking, key=lambda one: (not one[1].standing, one[0]))
+    same = [
+        (channel, question)
+        for channel, question in asking
+        if question.standing == first.standing and abs(question.ahead - first.ahead) <= AGREE
+    ]
+    voters = {
+        vote.peer: ClockVoter(
+            vote.peer,
+            nick_of(vote.peer),
+            vote.offset - groups[channel].aside.reference.ours,
+            vote.standing,
+        )
+        for channel, question in same
+        for vote in question.votes
+    }
+    return ClockQuestion(
+        voters=tuple(voters.values()),
+        ahead_ns=first.ahead,
+        sets_aside=sum(groups[channel].would_set_aside(one, now) for channel, one in same),
+        standing=first.standing,
+        channels=tuple([channel for channel, _ in same]),
+    )
+
+
+def channel_info(group: Group, membership: Membership) -> ChannelInfo:
+    """Return what the channel list and the debug pane show of a channel."""
+    sds = group.sds
+    incoming, outgoing = sds.incoming, sds.outgoing
+    missing = [id_ for id_ in incoming.missing if id_ not in incoming.waiting]
+    return ChannelInfo(
+        channel=membership.channel,
+        name=membership.name,
+        open=membership.open,
+        profile=membership.profile,
+        messages=len(sds.log.order),
+        wrote=group.wrote,
+        missing=tuple(missing[:ROWS_MAX]),
+        missing_count=len(missing),
+        lost=len(incoming.lost),
+        lost_ids=tuple(list(incoming.lost)[-ROWS_MAX:]),
+        loading=len(group.loading),
+        parked=len(group.aside),
+        parked_own=tuple(group.aside.own()[:ROWS_MAX]),
+        outgoing=tuple(
+            [
+                OutgoingInfo(
+                    one.message_id,
+                    one.delivery,
+                    one.attempts,
+                    one.resend_at,
+                    tuple(sorted(one.possibly_by)),
+                )
+                for one in list(outgoing.pending.values())[:ROWS_MAX]
+            ]
+        ),
+        outgoing_count=len(outgoing.pending),
+        waiting=tuple(
+            [
+                WaitingInfo(
+                    held.content.message_id,
+                    held.content.sender_id,
+                    tuple(sorted(incoming.unmet(held.content.message_id))),
+                    held.give_up_at,
+                )
+                for held in list(incoming.waiting.values())[:ROWS_MAX]
+            ]
+        ),
+        waiting_count=len(incoming.waiting),
+        next_sync_at=sds.next_sync_at if group.peers else None,
+        bloom=BloomInfo(
+            count=sds.filter.count,
+            capacity=sds.parameters.bloom.capacity,
+            bits=sds.parameters.bloom.m_bits,
+            hashes=sds.parameters.bloom.k,
+            fill=sds.filter.fill,
+            false_positives=sds.filter.false_positive_rate,
+        ),
+        repair=repair_info(sds),
+        holders=tuple(
+            [
+                HoldersInfo(
+                    message_id,
+                    own=holders.get(sds.me) is Evidence.WROTE,
+                    holders=tuple(holders.items()),
+                )
+                for message_id, holders in sds.holders.newest(HOLDERS_ROWS)
+            ]
+        ),
+        peers=tuple(sorted(group.peers)),
+        typists=tuple([TypistInfo(peer, nick) for peer, nick in group.typists.nicks.items()]),
+        direct=membership.direct,
+    )
+
+
+def repair_info(sds: Channel) -> RepairInfo:
+    """Return what SDS-R is about to do."""
+    repairs, missing = sds.repairs, sds.incoming.missing
+    participants, window = repairs.counted
+    requests = sorted(repairs.asking.requests.values(), key=lambda request: request.t_req)
+    answers = sorted(repairs.answering.answers.values(), key=lambda answer: answer.t_resp)
+    return RepairInfo(
+        participants=participants,
+        groups=window.groups,
+        t_min=window.t_min,
+        t_max=window.t_max,
+        requests=tuple(
+            [
+                RequestInfo(
+                    request.entry.message_id,
+                    missing[request.entry.message_id].named_by,
+                    request.namer,
+                    request.t_req,
+                    request.asked,
+                    len(missing[request.entry.message_id].waiters),
+                    request.asked_at,
+                )
+                for request in requests[:ROWS_MAX]
+            ]
+        ),
+        requests_count=len(repairs.asking),
+        answers=tuple(
+            [
+                AnswerInfo(answer.message_id, answer.requester, answer.t_resp, answer.sender)
+                for answer in answers[:ROWS_MAX]
+            ]
+        ),
+        answers_count=len(repairs.answering.answers),
+    )
