@@ -59,8 +59,8 @@ from sync.view.view import Event, Level, Notice
 if TYPE_CHECKING:
     from chat_tui.commands.table import Commands
     from chat_tui.debug_pane import DebugPane
-    from storage.hidden_gaps import HiddenGaps
-    from storage.read_marks import ReadMarks
+    from storage.profile.hidden_gaps import HiddenGaps
+    from storage.profile.read_marks import ReadMarks
 
 TICK_S: Final = 1.0
 

@@ -13,8 +13,8 @@ from chat_tui.settings.preferences import Preferences
 from chat_tui.settings.schema import ASK_ABOVE_MB
 from chat_tui.text import KILOBYTE, clean_nick, size
 from chat_tui.trust import TrustBook
-from storage.authors import AuthorStore, Taken
-from storage.database import Database
+from storage.sqlite.authors import AuthorStore, Taken
+from storage.sqlite.database import Database
 from sync.entries.identity import short_fingerprint
 from sync.errors import StorageError
 from sync.machine import PeerId

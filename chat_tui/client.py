@@ -23,10 +23,10 @@ from chat_tui.reports import channel_title, name_of
 from chat_tui.settings.preferences import Preferences
 from chat_tui.settings.schema import CLOCK, NAME, TYPING_NOTICES, Setting, checked_nick
 from chat_tui.setup import Setup, default_nick
-from storage.database import Database
-from storage.history import SqliteHistory
-from storage.members import Members
-from storage.profile import Profile, Settings
+from storage.profile.members import Members
+from storage.profile.profile import Profile, Settings
+from storage.sqlite.database import Database
+from storage.sqlite.history import SqliteHistory
 from sync.entries.entry import Kind, Text, encode_text
 from sync.entries.identity import Identity
 from sync.errors import LocalError, StorageError
@@ -277,7 +277,7 @@ class Client:
         if self._made is not None:
             self._database.damage.note(places)
             return
-        from storage.journal import SqliteJournal  # a first paint needs none of it
+        from storage.sqlite.journal import SqliteJournal  # a first paint needs none of it
 
         records: list[Record] = []
         for channel, stored_id in places:
@@ -522,7 +522,7 @@ class Client:
 
     async def _know_contradictions(self) -> None:
         """Learn what was told in earlier runs; a first paint needs none of it."""
-        from storage.contradictions import all_found
+        from storage.sqlite.contradictions import all_found
         from sync.view.projection import info_of
 
         with suppress(LocalError):

@@ -17,9 +17,9 @@ from chat_tui.events import Json
 from chat_tui.findings import Finding
 from chat_tui.setup import Setup
 from chat_tui.text import count
-from storage.contradictions import all_found
-from storage.integrity import beside, problems_of, rotten
-from storage.profile import ProfileInUseError
+from storage.profile.profile import ProfileInUseError
+from storage.sqlite.contradictions import all_found
+from storage.sqlite.integrity import beside, problems_of, rotten
 from sync.errors import LocalError
 from sync.view.projection import info_of
 

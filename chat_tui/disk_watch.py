@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from storage.database import Database
+from storage.sqlite.database import Database
 from sync.errors import LocalError, StorageError
 from sync.view.view import Level, Notice
 
@@ -59,7 +59,7 @@ class DiskWatch:
 
     async def look(self) -> None:
         """Look for damage to tables and indexes, and mend it."""
-        from storage.integrity import beside, problems_of  # noqa: PLC0415  # not at every start
+        from storage.sqlite.integrity import beside, problems_of  # noqa: PLC0415  # not at every start
 
         with suppress(StorageError):  # what cannot be read now is found when it is wanted
             problems = await beside(self._database.path, problems_of)

@@ -25,9 +25,9 @@ from chat_tui.events import Json
 from chat_tui.findings import FAIL, Finding, as_json, as_lines
 from chat_tui.setup import Setup
 from chat_tui.text import count, size
-from storage.database import problems_in
 from storage.extras import how_to_install
-from storage.profile import ProfileInUseError
+from storage.profile.profile import ProfileInUseError
+from storage.sqlite.database import problems_in
 from sync.errors import ChatError, LocalError
 from sync.machine import MINUTE, SECOND, Nanos
 from sync.net.clock import draw

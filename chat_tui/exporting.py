@@ -15,7 +15,7 @@ from storage.extras import how_to_install
 from sync.errors import ChatError
 
 if TYPE_CHECKING:
-    from storage.export import Summary
+    from storage.archive.exporter import Summary
     from sync.sim.scenario import Recorded
 
 
@@ -53,7 +53,7 @@ def export(
             disable=not console.is_terminal,  # it would leave an empty line in a file
         ) as progress,
     ):
-        from storage.export import Exporter, Wanted, day_begins  # noqa: PLC0415  # needs pyarrow
+        from storage.archive.exporter import Exporter, Wanted, day_begins  # noqa: PLC0415  # needs pyarrow
 
         wanted = Wanted(channel, None if since is None else day_begins(since), log)
         exporter = Exporter(directory, out, wanted)
@@ -72,7 +72,7 @@ def simulated_export(directory: Path, seed: int) -> "Iterator[Recorded]":
         ExportError: pyarrow is missing, or the directory will not do or cannot be written.
     """
     with explained():
-        from storage.simulated import SimulatedExport  # noqa: PLC0415  # most runs export nothing
+        from storage.archive.simulated import SimulatedExport  # noqa: PLC0415  # most runs export nothing
 
         with SimulatedExport(directory, seed) as export:
             yield export.recorded

@@ -8,12 +8,12 @@ from typing import Final
 
 from chat_tui.setup import Setup
 from chat_tui.text import clean_text
-from storage.archive import Archive
-from storage.database import Database
-from storage.importing import Imported, Importer
-from storage.journal import SqliteJournal
-from storage.members import Members
-from storage.profile import Profile, ProfileInUseError
+from storage.archive.importer import Imported, Importer
+from storage.archive.reader import Archive
+from storage.profile.members import Members
+from storage.profile.profile import Profile, ProfileInUseError
+from storage.sqlite.database import Database
+from storage.sqlite.journal import SqliteJournal
 from sync.entries.identity import Identity, verify
 from sync.entries.membership import Membership
 from sync.errors import LocalError

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from chat_tui.settings.preferences import Preferences
 from chat_tui.settings.schema import PROTOCOL_LOG, Setting
-from storage.protocol_log import FILE_NAME, LogFile
+from storage.sqlite.protocol_log import FILE_NAME, LogFile
 from sync.errors import StorageError
 from sync.runner.logbook import Chunk, Logbook
 from sync.view.view import Level, Notice

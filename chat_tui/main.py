@@ -399,7 +399,7 @@ async def _followed(
     """Ask the open chat, or else open this profile for as long as the request takes."""
     from chat_tui import control
     from chat_tui.client import Client
-    from storage.profile import ProfileInUseError
+    from storage.profile.profile import ProfileInUseError
 
     try:
         client = await Client.open(replace(setup, channel=None))

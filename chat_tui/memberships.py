@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from storage.members import Members
+from storage.profile.members import Members
 from sync.entries.entry import NICK_MAX
 from sync.entries.membership import Membership
 from sync.errors import LocalError

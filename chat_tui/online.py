@@ -6,8 +6,8 @@ Rule: whoever is needed for a first paint imports this only where the network is
 from collections.abc import Callable
 from pathlib import Path
 
-from storage.database import Database
-from storage.journal import SqliteJournal
+from storage.sqlite.database import Database
+from storage.sqlite.journal import SqliteJournal
 from sync.entries.identity import Identity
 from sync.net.clock import Clock
 from sync.net.node import Node

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 from chat_tui.memberships import Memberships
 from chat_tui.text import clean_nick
 from chat_tui.trust import TrustBook
-from storage.database import Database
-from storage.members import ONCE_MAX, Members
-from storage.trust import TrustStore
+from storage.profile.members import ONCE_MAX, Members
+from storage.profile.trust import TrustStore
+from storage.sqlite.database import Database
 from sync.entries.identity import Identity, short_fingerprint
 from sync.errors import ChatError, LocalError, RemoteError, StorageError
 from sync.machine import HOUR, ChannelId, Nanos, PeerId

@@ -17,8 +17,8 @@ from sync.machine import SECOND, ChannelId, MessageId, Nanos
 from sync.view.view import History, Line, Position
 
 if TYPE_CHECKING:
-    from storage.hidden_gaps import HiddenGaps
-    from storage.read_marks import ReadMarks
+    from storage.profile.hidden_gaps import HiddenGaps
+    from storage.profile.read_marks import ReadMarks
 
 SAVE_EVERY: Final[Nanos] = 5 * SECOND
 """From one writing to the next at least: it waits for the disk."""

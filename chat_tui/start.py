@@ -19,8 +19,8 @@ from chat_tui.leaving import leaving_on_signals
 from chat_tui.settings.schema import MOUSE
 from chat_tui.setup import Setup
 from chat_tui.terminal import Terminal
-from storage.hidden_gaps import HiddenGaps
-from storage.read_marks import ReadMarks
+from storage.profile.hidden_gaps import HiddenGaps
+from storage.profile.read_marks import ReadMarks
 from sync.errors import LocalError
 
 

@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from chat_tui.namesakes import Names, look_alike_key, tell_apart
-from storage.members import KnownPeer
-from storage.trust import NickUsed
+from storage.profile.members import KnownPeer
+from storage.profile.trust import NickUsed
 from sync.machine import DAY, Nanos, PeerId
 from sync.release import FIRST_NS, RELEASED_NS
 from sync.view.view import KeyWarning, PeerInfo, PeerState, Snapshot, Trust

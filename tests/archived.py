@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from storage.consolidated import IN_FILES
-from storage.tables import (
+from storage.archive.consolidated import IN_FILES
+from storage.archive.tables import (
     HISTORY,
     HISTORY_DIR,
     LOG,

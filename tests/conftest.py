@@ -76,7 +76,7 @@ def _ports_of_its_own() -> Iterator[None]:
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator["SparkSession"]:
     """One small session for all tests: to start one takes longer than all of them."""
     need_java()
-    from storage.pipeline.session import Cluster, session  # noqa: PLC0415  # 491 MB for few tests
+    from storage.pipeline.spark.session import Cluster, session  # noqa: PLC0415  # 491 MB for few tests
 
     scratch: Path = tmp_path_factory.mktemp("spark")
     with session(Cluster("local[1]", "512m"), scratch) as started:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from storage import tables
-from storage.tables import LOG, Note, partition
+from storage.archive import tables
+from storage.archive.tables import LOG, Note, partition
 from sync.machine import MILLISECOND
 
 if TYPE_CHECKING:
@@ -188,10 +188,10 @@ def run_job(spark: "SparkSession", directory: Path, rows: Sequence[dict[str, Any
 
 def run_over(spark: "SparkSession", out: Path, *exports: Path) -> Ran:
     """Run the job over exports."""
-    from storage.pipeline.inputs import Inputs  # noqa: PLC0415  # pyspark, for these tests alone
-    from storage.pipeline.jobs import delivery  # noqa: PLC0415
-    from storage.pipeline.runs import Results  # noqa: PLC0415
-    from storage.pipeline.work import Work  # noqa: PLC0415
+    from storage.pipeline.delivery import job as delivery  # noqa: PLC0415
+    from storage.pipeline.inputs.inputs import Inputs  # noqa: PLC0415  # pyspark, for these tests alone
+    from storage.pipeline.job_context import Work  # noqa: PLC0415
+    from storage.pipeline.results.publishing import Results  # noqa: PLC0415
 
     results = Results(out)
     with results.run("delivery") as run:

@@ -9,13 +9,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from storage.database import Database
-from storage.export import Exporter, Summary, Wanted
-from storage.journal import SqliteJournal
-from storage.members import Members
-from storage.profile import Profile
-from storage.protocol_log import FILE_NAME, LogFile
-from storage.tables import HISTORY, HISTORY_DIR, LOG, LOG_DIR, NOTE
+from storage.archive.exporter import Exporter, Summary, Wanted
+from storage.archive.tables import HISTORY, HISTORY_DIR, LOG, LOG_DIR, NOTE
+from storage.profile.members import Members
+from storage.profile.profile import Profile
+from storage.sqlite.database import Database
+from storage.sqlite.journal import SqliteJournal
+from storage.sqlite.protocol_log import FILE_NAME, LogFile
 from sync.entries.identity import Identity
 from sync.entries.membership import Membership
 from sync.group.values import Record, StoredMessage

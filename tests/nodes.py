@@ -12,9 +12,9 @@ from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
 
-from storage.database import Database
-from storage.journal import SqliteJournal
-from storage.members import Members
+from storage.profile.members import Members
+from storage.sqlite.database import Database
+from storage.sqlite.journal import SqliteJournal
 from sync.entries.entry import Kind, Text, encode_text
 from sync.entries.identity import Identity
 from sync.entries.membership import Membership

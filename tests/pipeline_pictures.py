@@ -11,9 +11,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
-from storage.pipeline.report_plots import delivery_plots
-from storage.pipeline.report_sweep_plots import sweep_plots
-from storage.pipeline.runs import Results
+from storage.pipeline.report.plots import delivery_plots
+from storage.pipeline.report.sweep_plots import sweep_plots
+from storage.pipeline.results.publishing import Results
 from tests.screenshots import DIRECTORY, png_of
 
 PLACE: Final = DIRECTORY / "pipeline"

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from storage.database import Database
-from storage.journal import SqliteJournal
-from storage.members import Members
-from storage.profile import Profile
+from storage.profile.members import Members
+from storage.profile.profile import Profile
+from storage.sqlite.database import Database
+from storage.sqlite.journal import SqliteJournal
 from sync.entries.identity import Identity
 from sync.entries.membership import Membership
 from sync.group.values import StoredMessage

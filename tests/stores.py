@@ -5,10 +5,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from storage.database import Database
-from storage.history import SqliteHistory
-from storage.journal import SqliteJournal
-from storage.members import Members
+from storage.profile.members import Members
+from storage.sqlite.database import Database
+from storage.sqlite.history import SqliteHistory
+from storage.sqlite.journal import SqliteJournal
 from sync.entries.membership import Membership
 from sync.group.values import (
     ChannelState,

@@ -5,9 +5,9 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from storage.pipeline.published import first_rows
-from storage.pipeline.runs import Results
-from storage.pipeline.synthesize import TRUTH, synthesize
+from storage.pipeline.results.publishing import Results
+from storage.pipeline.results.small_tables import first_rows
+from storage.pipeline.synthetic.dataset import TRUTH, synthesize
 from storage.pipeline.synthetic.plan import Faults, Plan
 
 AUDITED = {

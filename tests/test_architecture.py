@@ -13,7 +13,7 @@ NETWORK = (
     "sync.sds.channel",
     "sync.waku",
     "sync.sim",
-    "storage.journal",
+    "storage.sqlite.journal",
 )
 OPENED_LATER = (
     "chat_tui.commands.table",
@@ -43,12 +43,12 @@ def test_architecture_says_what_the_code_is() -> None:
     ("module", "forbidden"),
     [
         ("chat_tui.main", HEAVY),
-        ("storage.profile", HEAVY),
+        ("storage.profile.profile", HEAVY),
         ("chat_tui.plain", ("textual", "pyspark")),
         ("chat_tui.client", (*NETWORK, "textual")),
         ("chat_tui.app", (*NETWORK, *OPENED_LATER, "sync.net", "sync.group.records")),
         ("chat_tui.start", (*NETWORK, *OPENED_LATER, "pyspark")),
-        ("storage.history", NETWORK),
+        ("storage.sqlite.history", NETWORK),
         ("sync.runner.runner", ("asyncio", "socket", "sqlite3", "textual", "zeroconf")),
     ],
 )

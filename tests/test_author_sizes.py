@@ -9,7 +9,7 @@ from chat_tui.author_sizes import AuthorSizes
 from chat_tui.settings.preferences import Preferences, Wishes
 from chat_tui.settings.schema import ASK_ABOVE_MB
 from chat_tui.trust import TrustBook
-from storage.authors import AuthorStore, Taken
+from storage.sqlite.authors import AuthorStore, Taken
 from sync.group.records import Discard
 from sync.machine import SECOND, Nanos
 from sync.view.view import Event, Notice, PeerInfo, PeerState, Snapshot

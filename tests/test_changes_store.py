@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from storage.migrations import MIGRATIONS
+from storage.sqlite.migrations import MIGRATIONS
 from sync.entries.changes import (
     CHANGING,
     REACTORS_MAX,

@@ -5,7 +5,7 @@ import pytest
 
 from chat_tui.client import Client
 from chat_tui.settings.schema import checked_nick
-from storage.profile import ProfileInUseError
+from storage.profile.profile import ProfileInUseError
 from sync.errors import LocalError
 from sync.machine import ChannelId
 from sync.sds.message import Delivery

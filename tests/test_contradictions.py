@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from chat_tui import peers_table
 from chat_tui.contradictions import Contradictions, of_author
 from chat_tui.marks import UNICODE
-from storage.contradictions import all_found
+from storage.sqlite.contradictions import all_found
 from sync.entries.entry import Entry, seal
 from sync.entries.identity import verify
 from sync.errors import StorageError

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from chat_tui import control
 from chat_tui.main import cli
-from storage.profile import Profile
+from storage.profile.profile import Profile
 from sync.errors import LocalError
 from sync.machine import ChannelId
 from sync.net import clock

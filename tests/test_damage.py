@@ -4,9 +4,9 @@ import sqlite3
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from storage.columns import to_u64
-from storage.soundness import CLAIMS, is_sound
-from storage.stored_days import HistoryReader
+from storage.archive.stored_days import HistoryReader
+from storage.sqlite.columns import to_u64
+from storage.sqlite.soundness import CLAIMS, is_sound
 from sync.entries.changes import Edit
 from sync.group.records import Contradiction
 from sync.group.values import Discard, Status, StoredMessage, StoreMessage

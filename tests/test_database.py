@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from storage import database
-from storage.database import Database
-from storage.migrations import MIGRATIONS
-from storage.rows import execute_for_rows
+from storage.sqlite import database
+from storage.sqlite.database import Database
+from storage.sqlite.migrations import MIGRATIONS
+from storage.sqlite.rows import execute_for_rows
 from sync.errors import StorageError
 from sync.group.values import Status, StoreMessage
 from tests.entries import CHANNEL, Author

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from storage.pipeline.figures import SPANS
-from storage.pipeline.latency import PERCENTS
-from storage.pipeline.problems import PipelineError
-from storage.tables import LOG
+from storage.archive.tables import LOG
+from storage.pipeline.delivery.figures import SPANS
+from storage.pipeline.delivery.latency import PERCENTS
+from storage.pipeline.errors import PipelineError
 from sync.machine import MILLISECOND, SECOND, MessageId, PeerId
 from sync.sds.parameters import LAN as LAN_PARAMETERS
 from sync.sds.repair import Window, is_in_response_group
@@ -66,7 +66,7 @@ def test_latency_by_channel_is_exact(ran: Ran) -> None:
 def test_percentiles_are_those_of_all_values(spark: "SparkSession") -> None:
     from pyspark.sql import functions as F  # noqa: N812, PLC0415
 
-    from storage.pipeline.latency import distribution  # noqa: PLC0415
+    from storage.pipeline.delivery.latency import distribution  # noqa: PLC0415
 
     dice = random.Random(1)
     rows: list[tuple[int, int | None, int]] = [(0, None, 3)]
@@ -148,7 +148,7 @@ def test_a_mark_is_false_while_nobody_else_has_the_message(ran: Ran) -> None:
 
 
 def test_chances_are_the_filters_heard_while_alone(spark: "SparkSession") -> None:
-    from storage.pipeline.evidence import marks  # noqa: PLC0415
+    from storage.pipeline.delivery.filter_errors import marks  # noqa: PLC0415
 
     columns = "author int, sent_ns long, possibly_ns long, acknowledged_ns long, "
     rows = [
@@ -189,9 +189,9 @@ def test_sessions_rounds_and_bytes(ran: Ran) -> None:
 def test_a_reconciliation_is_one_whether_each_row_names_the_other_side(
     spark: "SparkSession",
 ) -> None:
-    from storage.pipeline.inputs import struct_of  # noqa: PLC0415
-    from storage.pipeline.rare import rare  # noqa: PLC0415
-    from storage.pipeline.rare import sessions as sessions_of  # noqa: PLC0415
+    from storage.pipeline.delivery.rare_events import rare  # noqa: PLC0415
+    from storage.pipeline.delivery.rare_events import sessions as sessions_of  # noqa: PLC0415
+    from storage.pipeline.inputs.inputs import struct_of  # noqa: PLC0415
 
     named_once = [row | {"peer": None, "session": 7} for row in sessions()[2:]]
     unnumbered = sessions()[0] | {"session": None, "bytes": 9}
@@ -238,7 +238,7 @@ def test_the_matrix_counts_what_was_due_and_what_came(ran: Ran) -> None:
 def test_a_group_answers_as_the_engine_says(spark: "SparkSession") -> None:
     from pyspark.sql import functions as F  # noqa: N812, PLC0415
 
-    from storage.pipeline.repairs import remainder  # noqa: PLC0415
+    from storage.pipeline.delivery.repairs import remainder  # noqa: PLC0415
 
     groups = Window.of(LAN_PARAMETERS, 700).groups
     nodes = [PeerId(hashlib.sha256(bytes([n])).hexdigest()) for n in range(40)]

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from storage.pipeline.report_sections import delivery_rows
+from storage.pipeline.report.sections import delivery_rows
 from tests.deliveries import ANN, CAT, GOT, LOST, STATES, export, rows_of, run_over, sessions, story
 
 if TYPE_CHECKING:

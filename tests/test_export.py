@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from proto import entry_pb2
-from storage import parquet
-from storage.export import Exporter, Wanted, day_begins
-from storage.tables import (
+from storage.archive import parquet
+from storage.archive.exporter import Exporter, Wanted, day_begins
+from storage.archive.tables import (
     BEFORE,
     HISTORY_DIR,
     LOG_DIR,

@@ -10,12 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 from chat_tui import main
-from storage.export import Exporter, Wanted
+from storage.archive.exporter import Exporter, Wanted
+from storage.archive.tables import HISTORY_DIR, NOTE
 from storage.extras import how_to_install
-from storage.tables import (
-    HISTORY_DIR,
-    NOTE,
-)
 from sync.errors import LocalError
 from tests.chats import running
 from tests.exports import (

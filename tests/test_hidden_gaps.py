@@ -7,8 +7,8 @@ import pytest
 
 from chat_tui.app import ChatApp
 from chat_tui.painted import Part
-from storage.hidden_gaps import CHANNELS_MAX, GAPS_MAX, SIZE_MAX, HiddenGaps
-from storage.read_marks import ReadMarks
+from storage.profile.hidden_gaps import CHANNELS_MAX, GAPS_MAX, SIZE_MAX, HiddenGaps
+from storage.profile.read_marks import ReadMarks
 from sync.machine import ChannelId, MessageId
 from tests import scenes
 from tests.conversations import LOBBY

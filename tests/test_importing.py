@@ -7,8 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from storage.archive import FILES_AT_ONCE, Archive
-from storage.importing import (
+from storage.archive.importer import (
     AHEAD,
     MISPLACED,
     NO_ROW,
@@ -18,8 +17,9 @@ from storage.importing import (
     Imported,
     Importer,
 )
-from storage.journal import SqliteJournal
-from storage.tables import HISTORY, NOTE
+from storage.archive.reader import FILES_AT_ONCE, Archive
+from storage.archive.tables import HISTORY, NOTE
+from storage.sqlite.journal import SqliteJournal
 from sync.entries.entry import encode_content, open_content
 from sync.entries.identity import verify
 from sync.errors import LocalError, StorageError

@@ -9,9 +9,9 @@ from pathlib import Path
 from click.testing import CliRunner, Result
 
 from chat_tui import main
-from storage.database import Database
-from storage.members import Members
-from storage.profile import Profile
+from storage.profile.members import Members
+from storage.profile.profile import Profile
+from storage.sqlite.database import Database
 from sync.entries.membership import Membership
 from sync.machine import ChannelId
 from sync.net import clock

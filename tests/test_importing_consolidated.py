@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pytest
 
-from storage.archive import Archive
-from storage.consolidated import IN_FILES, NAMES, NAMES_MAX, Consolidated
-from storage.importing import NO_ROW, OTHER_ID, Imported, Importer
+from storage.archive.consolidated import IN_FILES, NAMES, NAMES_MAX, Consolidated
+from storage.archive.importer import NO_ROW, OTHER_ID, Imported, Importer
+from storage.archive.reader import Archive
+from storage.archive.tables import NOTE, Note
 from storage.results import MANIFEST, RUNS
-from storage.tables import NOTE, Note
 from sync.entries.identity import verify
 from sync.errors import LocalError
 from sync.group import writer
@@ -293,10 +293,10 @@ main()
 async def test_what_spark_made_of_exports_is_what_they_are(
     tmp_path: Path, spark: "SparkSession"
 ) -> None:
-    from storage.pipeline.inputs import Inputs  # noqa: PLC0415  # the others need no pyspark
-    from storage.pipeline.jobs import consolidate  # noqa: PLC0415
-    from storage.pipeline.runs import Results  # noqa: PLC0415
-    from storage.pipeline.work import Work  # noqa: PLC0415
+    from storage.pipeline.consolidate import job as consolidate  # noqa: PLC0415
+    from storage.pipeline.inputs.inputs import Inputs  # noqa: PLC0415  # the others need no pyspark
+    from storage.pipeline.job_context import Work  # noqa: PLC0415
+    from storage.pipeline.results.publishing import Results  # noqa: PLC0415
 
     history = archive("ann", 400, step=20 * MINUTE, channel=CHANNEL)
     plans = archive("bob", 20, channel=OTHER)

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from chat_tui.disk_watch import DiskWatch
-from storage.database import Database
-from storage.integrity import beside, problems_of, rotten
-from storage.open_file import OpenFile
+from storage.sqlite.database import Database
+from storage.sqlite.integrity import beside, problems_of, rotten
+from storage.sqlite.open_file import OpenFile
 from sync.entries.changes import Edit
 from sync.errors import StorageError
 from sync.view.view import Notice

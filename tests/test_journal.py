@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from storage.journal import Fork, Hole
+from storage.sqlite.journal import Fork, Hole
 from sync.errors import StorageError
 from sync.group.values import (
     ChannelState,

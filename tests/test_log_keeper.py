@@ -8,7 +8,7 @@ import pytest
 from chat_tui import log_keeper
 from chat_tui.client import Client
 from chat_tui.settings.schema import PROTOCOL_LOG
-from storage.protocol_log import FILE_NAME, LogReader
+from storage.sqlite.protocol_log import FILE_NAME, LogReader
 from sync.machine import MessageId
 from sync.runner.log_rows import LogKind, LogRow
 from sync.sds.message import Delivery

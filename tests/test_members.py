@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from storage.members import KnownPeer
+from storage.profile.members import KnownPeer
 from sync.machine import SECOND, ChannelId
 from tests.entries import CHANNEL, identity
 from tests.stores import OWN_LOG, membership, opened

@@ -284,7 +284,7 @@ async def test_who_keeps_a_place_is_known_from_the_disk(tmp_path: Path) -> None:
 async def test_people_who_are_made_up_are_forgotten_again_in_memory_and_on_the_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("storage.members.ONCE_MAX", 8)
+    monkeypatch.setattr("storage.profile.members.ONCE_MAX", 8)
     monkeypatch.setattr("chat_tui.people.FORGET_EVERY", 4)
     async with friends(tmp_path) as (alice, bob):
         for number in range(64):

@@ -10,8 +10,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from storage.archive.tables import HISTORY_DIR, LOG_DIR
 from storage.report import read_report
-from storage.tables import HISTORY_DIR, LOG_DIR
 from tests.appearing import appearing
 from tests.interrupting import begun
 

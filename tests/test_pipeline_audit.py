@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from storage.export import Wanted
-from storage.pipeline.inputs import Inputs
-from storage.pipeline.jobs import audit, consolidate, report
-from storage.pipeline.problems import PipelineError
-from storage.pipeline.running import check_needs
-from storage.pipeline.runs import Results
+from storage.archive.exporter import Wanted
+from storage.archive.tables import NOTE
+from storage.pipeline.audit import job as audit
+from storage.pipeline.consolidate import job as consolidate
+from storage.pipeline.errors import PipelineError
+from storage.pipeline.inputs.inputs import Inputs
+from storage.pipeline.job_context import Work
+from storage.pipeline.job_runner import check_needs
+from storage.pipeline.report import job as report
+from storage.pipeline.results.publishing import Results
 from storage.pipeline.synthetic.plan import Faults
-from storage.pipeline.work import Work
 from storage.results import Published
-from storage.tables import NOTE
 from sync.machine import DAY, SECOND, ChannelId
 from sync.runner.log_rows import LogKind
 from sync.runner.logbook import Note

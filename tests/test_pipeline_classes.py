@@ -9,9 +9,9 @@ from typing import Final
 
 import pytest
 
-from storage.pipeline import classes
 from storage.pipeline.prepare import SAMPLE
-from storage.pipeline.synthesize import synthesize
+from storage.pipeline.spark import class_archive as classes
+from storage.pipeline.synthetic.dataset import synthesize
 from tests.conftest import need_java
 
 WITHIN_S: Final = 600

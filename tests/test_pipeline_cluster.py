@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from storage.pipeline.cluster import check_reachable, driver_address
-from storage.pipeline.java import check_java
-from storage.pipeline.problems import PipelineError
-from storage.pipeline.session import Cluster
+from storage.pipeline.errors import PipelineError
+from storage.pipeline.spark.cluster import check_reachable, driver_address
+from storage.pipeline.spark.java import check_java
+from storage.pipeline.spark.session import Cluster
 
 
 @pytest.mark.parametrize(

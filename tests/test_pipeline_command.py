@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from storage.archive.tables import NOTE
 from storage.pipeline.command import cli
-from storage.pipeline.grid import Grid
-from storage.tables import NOTE
+from storage.pipeline.sweep.grid import Grid
 from tests.archived import export_log
 from tests.conftest import need_java
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from storage.pipeline import consolidation
-from storage.pipeline.inputs import Inputs
+from storage.pipeline.consolidate import transforms as consolidation
+from storage.pipeline.inputs.inputs import Inputs
 from tests.synthetic import NO_FAULTS, made, plan
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from zipfile import ZipFile
 
-from storage.pipeline.daemon import zips_last
+from storage.pipeline.spark.daemon import zips_last
 
 ROOT = Path(__file__).parents[1]
 
@@ -24,7 +24,7 @@ def test_a_daemon_takes_pyspark_from_where_pip_put_it(tmp_path: Path) -> None:
 import runpy, sys
 sys.modules["pyspark.daemon"] = type(sys)("pyspark.daemon")
 sys.modules["pyspark.daemon"].manager = lambda: print(__import__("pyspark.serializers").__file__)
-runpy.run_module("storage.pipeline.daemon", run_name="__main__")
+runpy.run_module("storage.pipeline.spark.daemon", run_name="__main__")
 """
     environment = {"PYTHONPATH": f"{tmp_path / 'pyspark.zip'}:{ROOT}"}
 

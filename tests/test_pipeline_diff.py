@@ -13,19 +13,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.archive import Archive as Exports
-from storage.importing import Imported, Importer
-from storage.pipeline import reading
-from storage.pipeline.archives import Archive
-from storage.pipeline.inputs import Inputs
-from storage.pipeline.jobs import consolidate, diff, fingerprints
-from storage.pipeline.prints import SPANS, XOR
-from storage.pipeline.problems import PipelineError
-from storage.pipeline.reading import EVERYTHING, RANGES_MAX, minutes_in, ranges_of, rows_in
-from storage.pipeline.runs import Results
-from storage.pipeline.work import Work
+from storage.archive.importer import Imported, Importer
+from storage.archive.reader import Archive as Exports
+from storage.archive.tables import BIGINT_MAX, Note, sync_hash
+from storage.pipeline.consolidate import job as consolidate
+from storage.pipeline.errors import PipelineError
+from storage.pipeline.fingerprints import diff_job as diff
+from storage.pipeline.fingerprints import job as fingerprints
+from storage.pipeline.fingerprints.archive import Archive
+from storage.pipeline.fingerprints.fingerprints import SPANS, XOR
+from storage.pipeline.inputs import batches as reading
+from storage.pipeline.inputs.batches import EVERYTHING, RANGES_MAX, minutes_in, ranges_of, rows_in
+from storage.pipeline.inputs.inputs import Inputs
+from storage.pipeline.job_context import Work
+from storage.pipeline.results.publishing import Results
 from storage.results import Published
-from storage.tables import BIGINT_MAX, Note, sync_hash
 from sync.entries.identity import verify
 from sync.group import writer
 from sync.group.values import StoredMessage

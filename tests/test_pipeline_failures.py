@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from storage.pipeline.failures import said_plainly, sentence
-from storage.pipeline.problems import PipelineError
+from storage.pipeline.errors import PipelineError
+from storage.pipeline.spark.failures import said_plainly, sentence
 
 
 @pytest.mark.parametrize(

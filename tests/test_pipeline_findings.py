@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from storage.pipeline import findings
-from storage.tables import BIGINT_MAX
+from storage.archive.tables import BIGINT_MAX
+from storage.pipeline.audit import history_findings as findings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -7,10 +7,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from storage.pipeline.footers import Amount, check_files
-from storage.pipeline.inputs import Inputs
-from storage.pipeline.problems import PipelineError
-from storage.tables import HISTORY, HISTORY_DIR, LOG, Note, partition
+from storage.archive.tables import HISTORY, HISTORY_DIR, LOG, Note, partition
+from storage.pipeline.errors import PipelineError
+from storage.pipeline.inputs.footers import Amount, check_files
+from storage.pipeline.inputs.inputs import Inputs
 from tests.archived import LOGGED, export_log
 
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from storage.pipeline.archives import Archive, write_state
-from storage.pipeline.inputs import Inputs
-from storage.pipeline.problems import PipelineError
-from storage.pipeline.runs import Results
+from storage.pipeline.errors import PipelineError
+from storage.pipeline.fingerprints.archive import Archive, write_state
+from storage.pipeline.inputs.inputs import Inputs
+from storage.pipeline.results.publishing import Results
 from storage.results import MANIFEST
 from sync.machine import HOUR, MINUTE
 from tests.archived import consolidated, export

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from storage import tables
-from storage.export import Exporter, Wanted
-from storage.pipeline.inputs import Inputs
-from storage.pipeline.problems import PipelineError
-from storage.simulated import SimulatedExport
-from storage.tables import Note
+from storage.archive import tables
+from storage.archive.exporter import Exporter, Wanted
+from storage.archive.simulated import SimulatedExport
+from storage.archive.tables import Note
+from storage.pipeline.errors import PipelineError
+from storage.pipeline.inputs.inputs import Inputs
 from sync.errors import LocalError
 from sync.sim.network import Link
 from sync.sim.scenario import Scenario, run

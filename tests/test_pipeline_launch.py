@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from storage.pipeline import launch
-from storage.pipeline.problems import PipelineError
-from storage.pipeline.session import Cluster, session
+from storage.pipeline.errors import PipelineError
+from storage.pipeline.spark import launcher as launch
+from storage.pipeline.spark.session import Cluster, session
 from tests.conftest import need_java
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.console import Console
 
-from storage.pipeline.progress import Glance, Watch, shown
+from storage.pipeline.spark.progress import Glance, Watch, shown
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from storage.pipeline.inputs import Inputs
-from storage.pipeline.problems import PipelineError
-from storage.pipeline.running import check_needs, run_jobs
-from storage.pipeline.runs import Results
-from storage.pipeline.session import Cluster
-from storage.pipeline.summary import tables
+from storage.pipeline.errors import PipelineError
+from storage.pipeline.inputs.inputs import Inputs
+from storage.pipeline.job_runner import check_needs, run_jobs
+from storage.pipeline.results.publishing import Results
+from storage.pipeline.results.summary import tables
+from storage.pipeline.spark.session import Cluster
 from sync.machine import HOUR
 from tests.archived import consolidated
 from tests.archives import scattered

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from storage.pipeline.problems import PipelineError
-from storage.pipeline.runs import Results
+from storage.pipeline.errors import PipelineError
+from storage.pipeline.results.publishing import Results
 
 
 def test_a_place_that_cannot_be_written_to_is_said(tmp_path: Path) -> None:

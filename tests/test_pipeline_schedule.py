@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from storage.pipeline.progress import Telling
 from storage.pipeline.schedule import awaited, one_at_a_time, side_by_side
+from storage.pipeline.spark.progress import Telling
 
 JOBS = ("consolidate", "audit", "fingerprints", "delivery", "report")
 WITHIN_S = 60

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.spark
 
 def test_java_takes_what_it_is_told_for_large_input_and_does_not_speak_of_it() -> None:
     need_java()
-    from storage.pipeline.session import HOT_ONLY  # noqa: PLC0415  # pyspark, for these tests alone
+    from storage.pipeline.spark.session import HOT_ONLY  # noqa: PLC0415  # pyspark, for these tests alone
 
     command = ["java", *HOT_ONLY.split(), "-version"]
     told = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -26,7 +26,7 @@ def test_java_takes_what_it_is_told_for_large_input_and_does_not_speak_of_it() -
 
 
 def test_spark_names_what_it_writes_as_java_is_told(spark: "SparkSession") -> None:
-    from storage.pipeline.session import GENERATED  # noqa: PLC0415
+    from storage.pipeline.spark.session import GENERATED  # noqa: PLC0415
 
     mode = "spark.sql.codegen.factoryMode"  # in which the session of the tests writes nothing
     spark.conf.set(mode, "CODEGEN_ONLY")
@@ -42,7 +42,7 @@ def test_spark_names_what_it_writes_as_java_is_told(spark: "SparkSession") -> No
 
 
 def test_rows_are_divided_by_how_many_there_are_and_for_each_core() -> None:
-    from storage.pipeline.session import MB, PARTITIONS_MAX, partitions  # noqa: PLC0415
+    from storage.pipeline.spark.session import MB, PARTITIONS_MAX, partitions  # noqa: PLC0415
 
     assert partitions(4, 0, 8 * MB) == 4
     assert partitions(1, 16 * MB, 16 * MB) == 1

@@ -8,13 +8,13 @@ from typing import Final
 
 import pytest
 
-from storage.pipeline import probe
-from storage.pipeline.shipping import packed
+from storage.pipeline.spark import executor_probe as probe
+from storage.pipeline.spark.shipping import packed
 
 EXECUTED: Final = (
-    "storage.pipeline.probe",
-    "storage.pipeline.simulation",
-    "storage.pipeline.verify",
+    "storage.pipeline.spark.executor_probe",
+    "storage.pipeline.sweep.simulation",
+    "storage.pipeline.consolidate.verify",
 )
 """The modules whose functions run on executors; whatever they import runs there too."""
 

@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from storage.pipeline.command import cli
-from storage.pipeline.published import table_names
-from storage.pipeline.runs import Results
+from storage.pipeline.results.publishing import Results
+from storage.pipeline.results.small_tables import table_names
 from tests.appearing import appearing
 from tests.conftest import need_java
 from tests.standalone import Cluster, listening, standalone

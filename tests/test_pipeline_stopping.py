@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from storage.pipeline.runs import Results
-from storage.pipeline.stopping import Stopped, stoppable
+from storage.pipeline.interrupts import Stopped, stoppable
+from storage.pipeline.results.publishing import Results
 from sync.machine import HOUR
 from tests.appearing import appearing
 from tests.archived import export

@@ -11,13 +11,13 @@ import pytest
 from click.testing import CliRunner
 
 from storage.pipeline.command import cli
-from storage.pipeline.grid import Grid
-from storage.pipeline.inputs import Inputs
-from storage.pipeline.jobs import sweep
-from storage.pipeline.problems import PipelineError
-from storage.pipeline.runs import Results
-from storage.pipeline.simulation import Point, Simulation, simulated
-from storage.pipeline.work import Work
+from storage.pipeline.errors import PipelineError
+from storage.pipeline.inputs.inputs import Inputs
+from storage.pipeline.job_context import Work
+from storage.pipeline.results.publishing import Results
+from storage.pipeline.sweep import job as sweep
+from storage.pipeline.sweep.grid import Grid
+from storage.pipeline.sweep.simulation import Point, Simulation, simulated
 from storage.results import Figures
 from tests.appearing import appearing
 from tests.interrupting import begun

@@ -8,11 +8,11 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
+from storage.archive.tables import HISTORY, HISTORY_DIR, LOG, LOG_DIR, ROW_GROUP
 from storage.pipeline.command import cli
-from storage.pipeline.problems import PipelineError
-from storage.pipeline.synthesize import TRUTH
+from storage.pipeline.errors import PipelineError
+from storage.pipeline.synthetic.dataset import TRUTH
 from storage.pipeline.synthetic.plan import Faults
-from storage.tables import HISTORY, HISTORY_DIR, LOG, LOG_DIR, ROW_GROUP
 from sync.entries.identity import verify
 from sync.machine import PeerId
 from tests.synthetic import NO_FAULTS, made, plan

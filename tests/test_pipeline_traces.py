@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pytest
 
-from storage.pipeline import traces
-from storage.pipeline.inputs import struct_of
-from storage.tables import LOG
+from storage.archive.tables import LOG
+from storage.pipeline.audit import log_findings as traces
+from storage.pipeline.inputs.inputs import struct_of
 from sync.runner.log_rows import LogKind
 
 if TYPE_CHECKING:

@@ -7,8 +7,16 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from storage.pipeline.verify import CHOSEN, CLAIMS, COLUMNS, REASON, Check, verified, wrong
-from storage.tables import HISTORY, SYNC_HASH, signed, sync_words
+from storage.archive.tables import HISTORY, SYNC_HASH, signed, sync_words
+from storage.pipeline.consolidate.verify import (
+    CHOSEN,
+    CLAIMS,
+    COLUMNS,
+    REASON,
+    Check,
+    verified,
+    wrong,
+)
 from sync.group.values import StoredMessage
 from tests.entries import Author
 
@@ -114,7 +122,7 @@ def test_batches_come_back_with_what_is_wrong() -> None:
 
 
 def test_an_executor_imports_nothing_of_a_running_chat() -> None:
-    found = "import storage.pipeline.verify, sys; print(*sys.modules)"
+    found = "import storage.pipeline.consolidate.verify, sys; print(*sys.modules)"
 
     said = subprocess.run([sys.executable, "-c", found], capture_output=True, check=True, text=True)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from storage.profile import SOCKET_PATH_MAX, Profile, ProfileInUseError, Settings
+from storage.profile.profile import SOCKET_PATH_MAX, Profile, ProfileInUseError, Settings
 from sync.errors import LocalError
 
 ROOT = Path(__file__).parent.parent
@@ -28,7 +28,7 @@ sys.stdin.read()
 
 IMPORT = """
 import sys
-import storage.profile
+import storage.profile.profile
 
 print(sorted({name.partition(".")[0] for name in sys.modules}))
 """

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from storage.protocol_log import LogFile, LogReader
+from storage.sqlite.protocol_log import LogFile, LogReader
 from sync.errors import StorageError
 from sync.machine import DAY, ChannelId, PeerId
 from sync.runner.log_rows import LogKind, LogRow

@@ -14,13 +14,13 @@ from click.testing import CliRunner
 
 from storage import report as reports
 from storage.pipeline.command import cli
-from storage.pipeline.jobs import report as job
-from storage.pipeline.latency import PERCENTS
-from storage.pipeline.problems import PipelineError
-from storage.pipeline.report_plots import wilson
-from storage.pipeline.report_sections import TITLES
-from storage.pipeline.runs import Results, Run
-from storage.pipeline.words import share, span
+from storage.pipeline.delivery.latency import PERCENTS
+from storage.pipeline.errors import PipelineError
+from storage.pipeline.report import job
+from storage.pipeline.report.number_text import share, span
+from storage.pipeline.report.plots import wilson
+from storage.pipeline.report.sections import TITLES
+from storage.pipeline.results.publishing import Results, Run
 from storage.report import Report, Section, read_report
 from sync.errors import LocalError
 

@@ -3,8 +3,8 @@
 import re
 from typing import Any
 
-from storage.pipeline.report_sweep import sweep_rows
-from storage.pipeline.report_sweep_plots import PANELS, sweep_plots
+from storage.pipeline.report.sweep_plots import PANELS, sweep_plots
+from storage.pipeline.report.sweep_section import sweep_rows
 
 BASE = {"t_min": 1.0, "t_max": 6.0, "filter_size": 1000, "resend": 5.0}
 

@@ -10,7 +10,7 @@ from chat_tui.app import ChatApp
 from chat_tui.feed import Feed
 from chat_tui.model import BEGINNING
 from chat_tui.seen import SAVE_EVERY, Seen
-from storage.read_marks import CHANNELS_MAX, SIZE_MAX, ReadMarks
+from storage.profile.read_marks import CHANNELS_MAX, SIZE_MAX, ReadMarks
 from sync.machine import ChannelId, MessageId
 from sync.view.view import MessageShown
 from tests import scenes

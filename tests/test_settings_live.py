@@ -16,7 +16,7 @@ from chat_tui.marks import ASCII, UNICODE
 from chat_tui.settings import schema
 from chat_tui.settings.preferences import checked_wishes
 from chat_tui.setup import Setup
-from storage.profile import Settings
+from storage.profile.profile import Settings
 from sync.errors import LocalError
 from tests.chats import opened, run, setup_of
 

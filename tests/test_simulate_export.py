@@ -10,9 +10,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from chat_tui import main
-from storage.pipeline.inputs import Inputs
-from storage.simulated import SimulatedExport
-from storage.tables import HISTORY_DIR, LOG_DIR, NOTE, sync_hash, sync_words
+from storage.archive.simulated import SimulatedExport
+from storage.archive.tables import HISTORY_DIR, LOG_DIR, NOTE, sync_hash, sync_words
+from storage.pipeline.inputs.inputs import Inputs
 from sync.errors import LocalError
 from sync.group.records import Status
 from sync.machine import SECOND

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storage.stretches import Stretch, between, together
+from storage.archive.seq_ranges import Stretch, between, together
 
 NUMBERS = st.integers(0, 60)
 STRETCHES = st.lists(st.tuples(NUMBERS, NUMBERS).map(lambda ends: (min(ends), max(ends))))

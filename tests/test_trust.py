@@ -7,8 +7,8 @@ import pytest
 
 from chat_tui.namesakes import look_alike_key
 from chat_tui.trust import HELD_LONG, KNOWN_SHOWN, STANDING_OF_HOST, WARNINGS_MAX, TrustBook
-from storage.members import KnownPeer
-from storage.trust import NICKS_KEPT, NickUsed, TrustStore
+from storage.profile.members import KnownPeer
+from storage.profile.trust import NICKS_KEPT, NickUsed, TrustStore
 from sync.machine import DAY, HOUR, MINUTE, SECOND, ChannelId, Nanos, PeerId
 from sync.release import RELEASED_NS
 from sync.view.view import KeyWarning, PeerState, Snapshot, Trust
@@ -286,8 +286,8 @@ async def remember(store: Store, name: str, now: Nanos, *, private: bool = False
 async def test_of_strangers_those_met_longest_ago_are_forgotten_and_nobody_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("storage.members.ONCE_MAX", 5)
-    monkeypatch.setattr("storage.members.OFTEN_MAX", 2)
+    monkeypatch.setattr("storage.profile.members.ONCE_MAX", 5)
+    monkeypatch.setattr("storage.profile.members.OFTEN_MAX", 2)
     people = {
         name: identity(name).peer_id
         for name in ("verified", "blocked", "private", "direct", "warned", "author", "here")

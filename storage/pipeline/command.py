@@ -7,11 +7,11 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from storage.pipeline.grid import Grid
-from storage.pipeline.running import run_jobs
-from storage.pipeline.runs import Results
-from storage.pipeline.session import LOCAL, Cluster
-from storage.pipeline.stopping import stoppable
+from storage.pipeline.interrupts import stoppable
+from storage.pipeline.job_runner import run_jobs
+from storage.pipeline.results.publishing import Results
+from storage.pipeline.spark.session import LOCAL, Cluster
+from storage.pipeline.sweep.grid import Grid
 from storage.pipeline.synthetic.command import synthesize
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -191,8 +191,8 @@ def everything(**options: Any) -> None:
 @click.option("--json", "as_json", is_flag=True, help="The report as one JSON object.")
 def report(*, out: Path, as_json: bool) -> None:
     """Show what is published in OUT, and make one page with pictures of it; needs no Java."""
-    from storage.pipeline.jobs import report as job  # noqa: PLC0415  # pyarrow, for this alone
-    from storage.pipeline.report_terminal import show  # noqa: PLC0415
+    from storage.pipeline.report import job  # noqa: PLC0415  # pyarrow, for this alone
+    from storage.pipeline.report.terminal import show  # noqa: PLC0415
 
     results = Results(out)
     job.published_in(results)  # before a directory is made for it

@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from storage.pipeline import classes, launch
-from storage.pipeline.problems import PipelineError
-from storage.pipeline.running import finished
-from storage.pipeline.session import Cluster
-from storage.pipeline.stopping import Stopped
-from storage.pipeline.synthesize import synthesize
+from storage.pipeline.errors import PipelineError
+from storage.pipeline.interrupts import Stopped
+from storage.pipeline.job_runner import finished
+from storage.pipeline.spark import class_archive as classes
+from storage.pipeline.spark import launcher as launch
+from storage.pipeline.spark.session import Cluster
+from storage.pipeline.synthetic.dataset import synthesize
 from storage.pipeline.synthetic.plan import Faults, Plan
 
 MEMORY: Final = "1g"

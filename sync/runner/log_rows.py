@@ -53,7 +53,7 @@ class LogKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LogRow:
-    """One row, in the order of the columns of `storage.tables.LOG`.
+    """One row, in the order of the columns of `storage.archive.tables.LOG`.
 
     `run` names a simulated run or a profile's log, `boot` counts its starts. `peer` is the other
     one: who it came from, who asked, with whom the session is; None for a broadcast. `lamport` is

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from storage.profile import Profile
+from storage.profile.profile import Profile
 from tests.bench.programs import Program, Programs
 from tests.bench.report import Params, Result, at_least, at_most, progress, quantile
 from tests.entries import Author

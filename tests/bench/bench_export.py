@@ -12,8 +12,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-from storage.export import Exporter, Wanted
-from storage.protocol_log import LogFile
+from storage.archive.exporter import Exporter, Wanted
+from storage.sqlite.protocol_log import LogFile
 from sync.group import values
 from sync.machine import DAY, MILLISECOND, SECOND
 from sync.runner.log_rows import LogKind

@@ -23,9 +23,9 @@ from typing import Final
 if not __package__:  # run as a file
     sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from storage.pipeline import classes
-from storage.pipeline.runs import Results
-from storage.pipeline.synthesize import TRUTH, synthesize
+from storage.pipeline.results.publishing import Results
+from storage.pipeline.spark import class_archive as classes
+from storage.pipeline.synthetic.dataset import TRUTH, synthesize
 from storage.pipeline.synthetic.plan import Faults, Plan
 from tests.bench.report import Params, Result, at_least, at_most, progress
 from tests.bench.used import Used, measured

@@ -25,9 +25,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from storage.parquet import COMPRESSION, texts_of
-from storage.pipeline import classes
-from storage.tables import (
+from storage.archive.parquet import COMPRESSION, texts_of
+from storage.archive.tables import (
     HISTORY,
     HISTORY_DIR,
     ROW_GROUP,
@@ -36,6 +35,7 @@ from storage.tables import (
     day_of,
     partition,
 )
+from storage.pipeline.spark import class_archive as classes
 from sync.machine import DAY, MINUTE, Nanos
 from tests.bench.report import Params, Result, at_most, progress
 from tests.bench.used import measured

@@ -13,7 +13,7 @@ from typing import Final
 
 from chat_tui.client import Client
 from chat_tui.setup import Setup
-from storage.journal import SqliteJournal
+from storage.sqlite.journal import SqliteJournal
 from sync.machine import MILLISECOND, MINUTE
 from tests.bench.measured_screen import BEGIN, DONE, PROFILE
 from tests.bench.measured_start import DONE as START_DONE

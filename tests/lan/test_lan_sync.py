@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from storage.statuses import STATUS
+from storage.sqlite.statuses import STATUS
 from sync.group.values import Status, StoredMessage
 from sync.machine import SECOND
 from sync.net.invite import open_channel

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from storage.pipeline.synthesize import synthesize as make
+from storage.pipeline.synthetic.dataset import synthesize as make
 from storage.pipeline.synthetic.plan import Faults, Plan
 
 F = TypeVar("F", bound=Callable[..., Any])

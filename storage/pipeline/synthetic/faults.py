@@ -6,7 +6,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from storage.pipeline.problems import PipelineError
+from storage.pipeline.errors import PipelineError
 from storage.pipeline.synthetic.events import CODE, Events
 from storage.pipeline.synthetic.plan import Faults
 from storage.pipeline.synthetic.traffic import Traffic
@@ -29,7 +29,7 @@ TRIES: Final = 100
 
 @dataclass(slots=True)
 class Truth:
-    """The planted faults; ids are hex, lists in the order of `storage.pipeline.jobs.audit`."""
+    """The planted faults; ids are hex, lists in the order of `storage.pipeline.audit.job`."""
 
     equivocations: list[Any] = field(default_factory=list)
     """(author, log, seq)"""

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from storage import tables
+from storage.archive import tables
+from storage.archive.tables import BIGINT_MAX, HISTORY, LOG, ROW_GROUP, SYNC_HASH
 from storage.pipeline.synthetic import faults
 from storage.pipeline.synthetic.events import KINDS, NONE, Events
-from storage.tables import BIGINT_MAX, HISTORY, LOG, ROW_GROUP, SYNC_HASH
 from sync.group.values import StoredMessage
 from sync.machine import SECOND, ChannelId
 

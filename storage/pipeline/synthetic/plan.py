@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from storage.pipeline.problems import PipelineError
+from storage.pipeline.errors import PipelineError
 from sync.entries.identity import KEY_SIZE, Identity
 from sync.machine import SECOND, ChannelId, Nanos
 

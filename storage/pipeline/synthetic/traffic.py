@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from storage.pipeline.problems import PipelineError
+from storage.pipeline.errors import PipelineError
 from storage.pipeline.synthetic.plan import BEGIN, ChannelPlan, Plan, Role
 from sync.entries.entry import Entry, Header, Kind, Parent, Text, encode_text, seal
 from sync.entries.identity import Identity, verify

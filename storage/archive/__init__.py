@@ -1,0 +1,1 @@
+"""Archives of a profile: exporting history and protocol log to Parquet or JSON, and importing."""

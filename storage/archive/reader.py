@@ -1,0 +1,193 @@
+"""Archives on their way in: found, and read row by row without Spark; nothing in them is believed.
+
+An archive is made of exports and of consolidated histories. Rows of one channel come by time of
+creation, whichever export they are in, because what a message names was mostly created before it;
+those of a history come as they lie there, in the order of the chat.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import merge
+from itertools import chain
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from storage.archive.consolidated import CONSOLIDATE, Consolidated
+from storage.archive.tables import FORMAT, HISTORY_DIR, NOTE
+from sync.errors import LocalError
+from sync.machine import ChannelId
+
+DEPTH: Final = 3
+"""Levels below what is named at which either is found: DIR, DIR/node, DIR/host/node."""
+
+BATCH: Final = 256
+"""Rows of a file in memory at once: 16 MB, if all are of the largest size."""
+
+FILES_AT_ONCE: Final = 128
+"""Files of one day that are open together: a process may have 1024."""
+
+CHANNEL: Final = "channel"
+COLUMNS: Final = ("message_id", "created_ns", "header", "signature", "body")
+"""What is read of each row beside its channel."""
+
+
+class Row(NamedTuple):
+    """Columns read of a `HISTORY` row; a file may hold anything, so any of them may be missing."""
+
+    created_ns: int
+    channel: object
+    message_id: object
+    header: object
+    signature: object
+    body: object
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """The exports and consolidated histories in and below a directory."""
+
+    files: Mapping[ChannelId, Sequence[Sequence[Path]]]
+    """Of each channel, in the order in which they are read; those of one day are read together."""
+    names: Mapping[str, str]
+    """Names of channels by id, as the exporters knew them."""
+
+    @classmethod
+    def find(cls, directory: Path) -> "Archive":
+        """Find what there is in and below a directory.
+
+        Raises:
+            LocalError: there is nothing, or something cannot be read, or has another format.
+        """
+        try:
+            found = list(_found(directory, DEPTH))
+        except OSError as error:
+            raise LocalError(
+                f"{error.filename or directory} cannot be read ({error.strerror}): put its rights "
+                "right, or copy it again."
+            ) from error
+        if not found:
+            raise LocalError(
+                f"No export in {directory}: no {NOTE} there, and no results of {CONSOLIDATE}. "
+                "`chat-tui export DIR` makes one."
+            )
+        exports = [one for one in found if isinstance(one, Path)]
+        histories = [one for one in found if isinstance(one, Consolidated)]
+        names: dict[str, str] = {}
+        for known in (*(one.names for one in histories), *(_names(one / NOTE) for one in exports)):
+            names |= {channel: name for channel, name in known.items() if name}
+        files: dict[ChannelId, list[list[Path]]] = {}
+        for history in histories:
+            for channel, whole in history.files().items():
+                files.setdefault(channel, []).extend([file] for file in whole)
+        for channel, days in _days(exports).items():
+            files.setdefault(channel, []).extend(days[day] for day in sorted(days))
+        return cls(dict(sorted(files.items())), names)
+
+    def only(self, channels: Sequence[ChannelId]) -> "Archive":
+        """Return what there is of some channels."""
+        files = {channel: self.files[channel] for channel in channels if channel in self.files}
+        return Archive(files, self.names)
+
+    def count(self, channel: ChannelId) -> int:
+        """Return how many rows of a channel there are, by the files' footers.
+
+        Raises:
+            LocalError: a file cannot be read.
+        """
+        return sum(_opened(file).metadata.num_rows for file in chain(*self.files[channel]))
+
+    def rows(self, channel: ChannelId) -> Iterator[Row]:
+        """Yield the rows of a channel, those of a day by time of creation.
+
+        Raises:
+            LocalError: a file cannot be read.
+        """
+        for files in self.files[channel]:
+            for first in range(0, len(files), FILES_AT_ONCE):
+                together = files[first : first + FILES_AT_ONCE]
+                yield from merge(*map(_rows, together), key=lambda row: row.created_ns)
+
+
+def _rows(file: Path) -> Iterator[Row]:
+    source, of_path = _opened(file), _channel_of(file)
+    try:
+        for batch in source.iter_batches(batch_size=BATCH, columns=_columns(file)):
+            columns = [batch.column(name).to_pylist() for name in COLUMNS]
+            channels = [of_path] * len(batch) if of_path else batch.column(CHANNEL).to_pylist()
+            for channel, message_id, created_ns, *content in zip(channels, *columns, strict=True):
+                when = created_ns if isinstance(created_ns, int) else 0
+                yield Row(when, channel, message_id, *content)
+    except (pa.ArrowException, OSError, KeyError) as error:
+        raise _unreadable(file, error) from error
+
+
+def _opened(file: Path) -> pq.ParquetFile:
+    if not file.is_file():  # a pipe would be waited for, for ever
+        raise _unreadable(file, "it is no ordinary file")
+    try:
+        source = pq.ParquetFile(file)
+    except (pa.ArrowException, OSError) as error:
+        raise _unreadable(file, error) from error
+    lacking = set(_columns(file)) - set(source.schema_arrow.names)
+    if lacking:
+        raise _unreadable(file, f"it has no column {', '.join(sorted(lacking))}")
+    return source
+
+
+def _columns(file: Path) -> list[str]:
+    return [*COLUMNS] if _channel_of(file) else [CHANNEL, *COLUMNS]
+
+
+def _channel_of(file: Path) -> str | None:
+    """Return the channel of a history's file, whose rows do not say it; of an export's, None."""
+    above = file.parent.name
+    return above.removeprefix("channel=") if above.startswith("channel=") else None
+
+
+def _unreadable(file: Path, why: object) -> LocalError:
+    [first, *_] = str(why).splitlines() or ["no reason given"]
+    return LocalError(
+        f"{file} cannot be read ({first}). Copy it again, or make it again as it was made; what "
+        "was imported before it is here, and is not imported twice."
+    )
+
+
+def _names(note: Path) -> Mapping[str, str]:
+    try:
+        told = json.loads(note.read_text())
+        written, names = told["format"], dict(told["channels"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise LocalError(f"{note} cannot be read ({error}); export it again.") from error
+    if written != FORMAT:
+        raise LocalError(
+            f"{note} has format {written}, this chat-tui reads {FORMAT}; export it again with the "
+            "same version."
+        )
+    return {str(channel): str(name) for channel, name in names.items()}
+
+
+def _days(exports: Sequence[Path]) -> Mapping[ChannelId, Mapping[str, list[Path]]]:
+    """Return the files of exports by channel and day."""
+    found: dict[ChannelId, dict[str, list[Path]]] = {}
+    for export in exports:
+        for file in sorted((export / HISTORY_DIR).glob("channel=*/day=*/*.parquet")):
+            day, channel = file.parent.name, file.parent.parent.name
+            of_channel = found.setdefault(ChannelId(channel.removeprefix("channel=")), {})
+            of_channel.setdefault(day, []).append(file)
+    return found
+
+
+def _found(directory: Path, depth: int) -> Iterator[Path | Consolidated]:
+    """Yield exports, and the histories that are among results; a diff's exports are among them."""
+    if (directory / NOTE).is_file():
+        yield directory
+        return
+    if history := Consolidated.find(directory):
+        yield history
+    if depth and directory.is_dir():
+        for below in sorted(directory.iterdir()):
+            yield from _found(below, depth - 1)

@@ -1,0 +1,185 @@
+"""An export, as files: its two tables in Parquet, where they lie, and the note beside them.
+
+    DIR/export.json                                          `Note`: format, nodes, channels
+    DIR/history/channel=<hex>/day=<YYYY-MM-DD>/*.parquet     `HISTORY`: what each node holds
+    DIR/log/channel=<hex>/day=<YYYY-MM-DD>/*.parquet         `LOG`: what happened at each node
+
+The path lets a reader skip channels and days (UTC, of `created_ns` and of `ts_ns`); all that a row
+means stands in its columns. One export may hold several nodes: each row says whose it is. Message
+ids and hashes are raw bytes, participants and channels hex.
+Everything in an export is untrusted; what is believed is what a signed header says.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+
+from sync.machine import SECOND, Nanos
+
+FORMAT: Final = 1
+"""Of `export.json` and the tables; one more whenever a reader of the old one would be wrong."""
+
+NOTE: Final = "export.json"
+PROGRESS: Final = ".export.progress"
+"""Beside the note while an export is written: who writes it, then a line for each day that is
+newer than the note. Hidden, so that readers of the tables pass it by."""
+
+HISTORY_DIR: Final = "history"
+LOG_DIR: Final = "log"
+
+WORLD: Final = "simulated"
+"""In the note of a simulated group: its name. People of two groups never met."""
+
+LOG_IN_PART: Final = "log_in_part"
+"""In the note of an export: it has only the log's rows of some channels, or from some day on."""
+
+BEFORE: Final = "before"
+"""In the note of an export that begins on some day: ids of what is held from before it, and what is
+in it depends on."""
+
+BOOTS: Final = "boots"
+KEPT: Final = "kept"
+"""See `Note.more`."""
+
+SINCE: Final = "since"
+"""In the note of such an export: by channel, from when on it has what was created. What is older
+may be held all the same."""
+
+ROW_GROUP: Final = 64 * 1024
+"""Rows of a row group, sorted by time: statistics let a reader of some minutes skip the others."""
+
+BIGINT_MAX: Final = 2**63 - 1
+"""Unsigned times and clocks above this are cut to it: Parquet readers have signed longs only. The
+header has the true one, and what is checked against it is cut the same way. Log numbers are not
+cut, but `signed`."""
+
+SYNC_HASH: Final = ("sync_0", "sync_1", "sync_2", "sync_3")
+"""The Waku hash as four signed big-endian longs: XOR works on these, not on bytes."""
+
+HISTORY: Final = pa.schema(
+    [
+        pa.field("node", pa.string(), nullable=False),
+        pa.field("channel", pa.string(), nullable=False),
+        pa.field("message_id", pa.binary(), nullable=False),
+        *(pa.field(name, pa.int64(), nullable=False) for name in SYNC_HASH),
+        pa.field("created_ns", pa.int64(), nullable=False),
+        pa.field("lamport", pa.int64(), nullable=False),
+        pa.field("author", pa.string(), nullable=False),
+        pa.field("log", pa.int64(), nullable=False),
+        pa.field("seq", pa.int64(), nullable=False),
+        pa.field("parents", pa.list_(pa.binary()), nullable=False),
+        pa.field("kind", pa.int32(), nullable=False),
+        pa.field("delivered", pa.bool_(), nullable=False),
+        pa.field("header", pa.binary(), nullable=False),
+        pa.field("signature", pa.binary(), nullable=False),
+        pa.field("body", pa.binary(), nullable=False),
+    ]
+)
+"""Rows sorted by (created_ns, sync hash). What is not `delivered` is held back, and reconciled
+all the same."""
+
+LOG: Final = pa.schema(
+    [
+        pa.field("run", pa.string(), nullable=False),
+        pa.field("boot", pa.int64(), nullable=False),
+        pa.field("seq", pa.int64(), nullable=False),
+        pa.field("ts_ns", pa.int64(), nullable=False),
+        pa.field("node", pa.string(), nullable=False),
+        pa.field("peer", pa.string()),
+        pa.field("channel", pa.string(), nullable=False),
+        pa.field("kind", pa.string(), nullable=False),
+        pa.field("message_id", pa.binary()),
+        pa.field("lamport", pa.int64()),
+        pa.field("bytes", pa.int32()),
+        pa.field("session", pa.int64()),
+        pa.field("round", pa.int32()),
+    ]
+)
+"""`sync.runner.log_rows.LogRow`, sorted by (ts_ns, node, seq)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Note of an export about itself; `more` is for whoever wrote it (where to go on, and how)."""
+
+    nodes: Sequence[str]
+    channels: Mapping[str, str]
+    """Names by id; empty where the exporter knows none."""
+    hosts: Mapping[str, str]
+    """Which clock each node goes by: nodes of one host have one clock."""
+    more: Mapping[str, object]
+    """Among it, of our exporters, `boots`: every start of a node, with the `first` and the `last`
+    seq of its log that were kept, and whether it was `cut_short` by a power cut, which takes up to
+    a second of rows after `last`. `first` is above 1 where older rows were rotated away. What was
+    left out as wished: `LOG_IN_PART`, `BEFORE` and `SINCE`. `kept`, of each start: the stretches of
+    `seq` that the log had whenever all of it was exported (see `storage.archive.seq_ranges`)."""
+
+    def write(self, directory: Path) -> None:
+        """Write it, all or nothing."""
+        written = {
+            "format": FORMAT,
+            "nodes": list(self.nodes),
+            "channels": dict(self.channels),
+            "hosts": dict(self.hosts),
+            "more": dict(self.more),
+        }
+        replace_text(directory / NOTE, json.dumps(written, indent=1) + "\n")
+
+
+def is_unfinished(directory: Path) -> bool:
+    """Return whether days of an export are newer than its note: interrupted, or still going on.
+
+    Raises:
+        OSError: that cannot be read.
+    """
+    try:
+        with (directory / PROGRESS).open() as lines:
+            return len(list(islice(lines, 2))) > 1
+    except FileNotFoundError:
+        return False
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Write a small file so that whoever reads it sees the old one or the new one whole."""
+    fresh = path.with_name(f".{path.name}.new")
+    try:
+        fresh.write_text(text)
+        fresh.replace(path)
+    finally:
+        fresh.unlink(missing_ok=True)  # half of it, when the disk is full
+
+
+def partition(table: str, channel: str, day: str) -> Path:
+    """Return where rows of a channel and a day lie, inside an export."""
+    return Path(table) / f"channel={channel}" / f"day={day}"
+
+
+def day_of(when: Nanos) -> str:
+    """Return the day, in UTC, of a time as it is stored."""
+    return datetime.fromtimestamp(min(when, BIGINT_MAX) // SECOND, UTC).date().isoformat()
+
+
+def signed(number: int) -> int:
+    """Return the signed long with the bits of an unsigned one.
+
+    So log numbers are stored, which are 64 random bits: cut, half of them would be one log.
+    """
+    return number - (number >> 63 << 64)
+
+
+def sync_words(waku_hash: bytes) -> tuple[int, ...]:
+    """Return a 32-byte hash as `SYNC_HASH`."""
+    return tuple(
+        int.from_bytes(waku_hash[at : at + 8], "big", signed=True) for at in range(0, 32, 8)
+    )
+
+
+def sync_hash(words: Iterable[int]) -> bytes:
+    """Return the hash of `sync_words`."""
+    return b"".join(word.to_bytes(8, "big", signed=True) for word in words)

@@ -1,0 +1,1 @@
+"""The audit job: what went wrong, from the consolidated history and the protocol logs."""

@@ -1,0 +1,116 @@
+"""audit: what is wrong with the one history, with what the nodes hold, and with their logs.
+
+Tables, one row a finding: `equivocations`, `unknown_dependencies`, `causal_violations`,
+`early_deliveries`, `order_divergence`, `missing`, `trace_holes`; their columns stand in
+`storage.pipeline.audit.history_findings` and `storage.pipeline.audit.log_findings`.
+"""
+
+import shutil
+from typing import TYPE_CHECKING, Final
+
+from pyarrow.dataset import dataset
+from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
+
+from storage.pipeline.audit import history_findings as findings
+from storage.pipeline.audit import log_findings as traces
+from storage.pipeline.errors import PipelineError
+from storage.pipeline.inputs.omissions import BEGINS, HOLES, OLDER, Omissions
+from storage.pipeline.job_context import Work
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+SMALL_ROWS: Final = 500_000
+"""Rows of which every executor gets all, some 50 MB, rather than sorting the logs by message."""
+
+HISTORY: Final = (
+    "channel string, message_id binary, author string, log long, seq long, lamport long, "
+    "created_ns long, parents array<binary>"
+)
+HELD: Final = "channel string, message_id binary, word int, held long, delivered long"
+MEMBERS: Final = "channel string, node string, word int, bit int"
+
+
+def run(work: Work) -> None:
+    """Make the tables; see the module docstring.
+
+    Raises:
+        PipelineError: nothing is consolidated yet.
+    """
+    Audit(work).run()
+
+
+class Audit:
+    """The tables of one run."""
+
+    def __init__(self, work: Work) -> None:
+        consolidated = work.results.published("consolidate")
+        if consolidated is None:
+            raise PipelineError(
+                f"audit reads what consolidate found, and {work.results.out} has nothing of it: "
+                "run `chat-tui pipeline consolidate` with the same --out first."
+            )
+        self.work = work
+        self.consolidated = consolidated
+        self.omissions = Omissions(work.inputs.notes)
+        self.history = self._read("history", HISTORY)
+        self.log = work.inputs.log(work.spark)
+
+    def run(self) -> None:
+        """Make the tables, and count their rows."""
+        self._histories()
+        self._logs()
+        figures = self.work.run.figures
+        figures["findings"] = sum(figures.values())
+        if in_part := self.omissions.logs_in_part:
+            figures["logs_exported_in_part"] = len(in_part)
+
+    def _histories(self) -> None:
+        self._found("equivocations", findings.equivocations(self.history))
+        doubtful = findings.doubtful(findings.dependencies(self.history))
+        if older := self.omissions.older:
+            ids = self.work.spark.createDataFrame(older, OLDER)
+            doubtful = doubtful.join(F.broadcast(ids), "parent", "left_anti")
+        edges = self._kept("edges", doubtful)
+        self._found("unknown_dependencies", findings.unknown_dependencies(edges))
+        self._found("causal_violations", findings.causal_violations(edges))
+        held, members = self._read("held", HELD), self._read("members", MEMBERS)
+        missing = findings.missing(self.history, held, members)
+        if begins := self.omissions.begins:
+            missing = findings.exported(missing, self.work.spark.createDataFrame(begins, BEGINS))
+        self._found("missing", missing)
+
+    def _logs(self) -> None:
+        whole = self.log
+        if in_part := self.omissions.logs_in_part:
+            whole = whole.where(~F.col("node").isin(in_part))
+        holes = traces.trace_holes(whole)
+        if forgotten := self.omissions.forgotten:
+            holes = traces.unexplained(holes, self.work.spark.createDataFrame(forgotten, HOLES))
+        self._found("trace_holes", holes)
+        disputed = self._kept("disputed", traces.disputed_lamports(self.log, self.history))
+        self._found("order_divergence", traces.order_divergence(self.log, disputed))
+        rows = traces.delivered_or_lost(self.log)
+        related = traces.relations(self.history)
+        if self.consolidated.figures["entries"] <= SMALL_ROWS:
+            related = F.broadcast(related)
+        suspected = self._kept("suspected", traces.suspects(rows, related))
+        about = self._kept("about", traces.evidence(rows, suspected))
+        self._found("early_deliveries", traces.early_deliveries(about, self.history))
+        for name in ("edges", "disputed", "suspected", "about"):
+            shutil.rmtree(self.work.run.table(name))
+
+    def _read(self, name: str, schema: str) -> "DataFrame":
+        path = str(self.consolidated.directory / name)
+        return self.work.spark.read.schema(schema).parquet(path)
+
+    def _found(self, name: str, found: "DataFrame") -> None:
+        """Write the findings of one kind, and count them by what the files say of themselves."""
+        self._kept(name, found)
+        written = dataset(self.work.run.table(name), format="parquet")
+        self.work.run.figures[name] = written.count_rows()
+
+    def _kept(self, name: str, frame: "DataFrame") -> "DataFrame":
+        path = self.work.run.table(name)
+        frame.write.parquet(path)
+        return self.work.spark.read.schema(frame.schema).parquet(path)

@@ -1,0 +1,1 @@
+"""The consolidate job: merges the exports of many nodes into one verified history."""

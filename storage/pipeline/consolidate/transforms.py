@@ -1,0 +1,174 @@
+"""Many nodes' rows to one history: who is in a channel, which rows differ, who holds which.
+
+Most rows of a history are copies: 64 nodes, 64 times the same bytes. So rows are first put together
+where all their bytes are equal; one bit for each node remembers whose they were. From there on
+there is one row an entry: it is hashed, checked, sorted and moved once, not 64 times.
+"""
+
+from typing import TYPE_CHECKING, Final
+
+from pyspark.sql import Window
+from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
+from pyspark.sql.types import BooleanType, StructField, StructType
+
+from storage.archive.tables import HISTORY
+from storage.pipeline.consolidate.verify import CHOSEN, COLUMNS, REASON, verified
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+WORD: Final = 64
+"""Members that a long has bits for."""
+
+FALSE_ID: Final = "the id is not the SHA-256 of the header"
+
+
+def members_of(rows: "DataFrame") -> "DataFrame":
+    """Number the nodes of each channel.
+
+    Args:
+        rows: channel string, node string, and more
+
+    Returns:
+        channel string, node string, word int, bit int: from 0 on, `WORD` bits a word
+    """
+    number = F.row_number().over(Window.partitionBy("channel").orderBy("node")) - 1
+    return (
+        rows.select("channel", "node")
+        .distinct()
+        .withColumn("number", number)
+        .select(
+            "channel",
+            "node",
+            F.floor(F.col("number") / WORD).cast("int").alias("word"),
+            (F.col("number") % WORD).alias("bit"),
+        )
+    )
+
+
+def variants(rows: "DataFrame", members: "DataFrame") -> "DataFrame":
+    """Put rows together that differ in nothing but their node.
+
+    Args:
+        rows: the columns of `HISTORY`
+        members: as of `members_of`
+
+    Returns:
+        `COLUMNS`, word int, held long, delivered long: a bit for each member of that word
+    """
+    mine = F.expr("shiftleft(1L, bit)")
+    nothing = F.lit(0).cast("long")
+    return (
+        rows.join(F.broadcast(members), ["channel", "node"])
+        .groupBy(*COLUMNS, "word")
+        .agg(
+            F.bit_or(mine).alias("held"),
+            F.bit_or(F.when(F.col("delivered"), mine).otherwise(nothing)).alias("delivered"),
+        )
+    )
+
+
+def checked(found: "DataFrame") -> "DataFrame":
+    """Check each variant: that its id is the hash of the header, and all else by `verify`.
+
+    Args:
+        found: as of `variants`
+
+    Returns:
+        the same and reason string, null if it is right, chosen boolean: it is the one right row of
+        its id that the history has
+    """
+    is_hash = F.col("message_id").eqNullSafe(F.unhex(F.sha2("header", 256)))
+    # a column, not two ways from here on: a condition on what was grouped by would be moved before
+    # the grouping, and each copy of a header be hashed
+    hashed = found.withColumn(REASON, F.when(~is_hash, F.lit(FALSE_ID)))
+    # the smallest of several signatures: the same one wherever this runs
+    by_id = hashed.repartition("message_id").sortWithinPartitions("message_id", "signature")
+    schema = StructType([*hashed.schema, StructField(CHOSEN, BooleanType())])
+    return by_id.mapInArrow(verified, schema)
+
+
+def history(found: "DataFrame", bits: "DataFrame") -> "DataFrame":
+    """Return the one history: one right row for each id, by channel in the order of the chat.
+
+    Args:
+        found: as of `checked`
+        bits: as of `held`
+
+    Returns:
+        the columns of `HISTORY` without node, sorted by (channel, lamport, message_id); delivered
+        says whether any node did
+    """
+    order = ["channel", "lamport", "message_id"]
+    anywhere = bits.groupBy("message_id").agg(F.bool_or(F.col("delivered") != 0).alias("delivered"))
+    chosen = found.where(F.col(CHOSEN)).drop("delivered").join(anywhere, "message_id")
+    return (
+        chosen.select(*(name for name in HISTORY.names if name != "node"))
+        .repartitionByRange(*order)
+        .sortWithinPartitions(*order)
+    )
+
+
+def held(found: "DataFrame") -> "DataFrame":
+    """Return who holds which entry, in bits.
+
+    Args:
+        found: as of `checked`
+
+    Returns:
+        channel string, message_id binary, word int, held long, delivered long
+    """
+    return (
+        found.where(F.col(REASON).isNull())
+        .groupBy("channel", "message_id", "word")
+        .agg(F.bit_or("held").alias("held"), F.bit_or("delivered").alias("delivered"))
+    )
+
+
+def spread(bits: "DataFrame", members: "DataFrame", column: str) -> "DataFrame":
+    """Give each bit of a long a row of its own, with the node that it stands for.
+
+    Args:
+        bits: channel string, word int, `column` long, and more
+        members: as of `members_of`
+        column: whose bits these are
+
+    Returns:
+        the same and node string, bit int
+    """
+    return bits.join(F.broadcast(members), ["channel", "word"]).where(is_set(column))
+
+
+def is_set(column: str) -> "Column":
+    """Return the condition that the bit numbered `bit` is 1 in a column of longs."""
+    return F.expr(f"(shiftright({column}, bit) & 1L) = 1L")
+
+
+def holders(bits: "DataFrame", members: "DataFrame") -> "DataFrame":
+    """Return who holds which entry, a row for each.
+
+    Args:
+        bits: as of `held`
+        members: as of `members_of`
+
+    Returns:
+        message_id binary, node string, channel string, delivered boolean
+    """
+    return spread(bits, members, "held").select(
+        "message_id", "node", "channel", is_set("delivered").alias("delivered")
+    )
+
+
+def quarantine(found: "DataFrame", members: "DataFrame") -> "DataFrame":
+    """Return the false rows of each node, with what is wrong.
+
+    Args:
+        found: as of `checked`
+        members: as of `members_of`
+
+    Returns:
+        the columns of `HISTORY` and reason string
+    """
+    false = found.where(F.col(REASON).isNotNull())
+    rows = spread(false, members, "held").withColumn("delivered", is_set("delivered"))
+    return rows.select(*HISTORY.names, REASON)

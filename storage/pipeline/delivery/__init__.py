@@ -1,0 +1,1 @@
+"""The delivery job: latency, repairs, missing messages and false filter answers."""

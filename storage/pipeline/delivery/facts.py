@@ -1,0 +1,203 @@
+"""The fact table of delivery: what became of each message at each node, in one narrow row.
+
+Whatever is told of latency, redundancy and repair follows from it without reading the log again.
+The message's raw id is its key: it hashes as fast as two longs (9.8 M events), and cutting longs
+out of it costs twice as much as the whole table.
+"""
+
+from typing import TYPE_CHECKING, Final
+
+from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
+
+from storage.pipeline.delivery.rare_events import numbered
+from sync.runner.log_rows import LogKind
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+FACT_KINDS: Final = (
+    LogKind.RECEIVED,
+    LogKind.DUPLICATE,
+    LogKind.BUFFERED,
+    LogKind.DELIVERED,
+    LogKind.MISSING,
+    LogKind.REPAIR_REQUESTED,
+    LogKind.REPAIR_ANSWERED,
+    LogKind.REPAIRED,
+    LogKind.LOST,
+)
+
+BROADCAST_MAX: Final = 1_000_000
+"""Messages whose senders are handed to every task: some 100 MB. More are joined by a shuffle."""
+
+
+def noted(log: "DataFrame", members: "DataFrame") -> "DataFrame":
+    """Return the rows of a log that tell of messages, as narrow as they can be.
+
+    Args:
+        log: the columns of `storage.archive.tables.LOG`
+        members: those of `storage.pipeline.inputs.members.members`
+
+    Returns:
+        message_id binary, member int, kind byte (its place in `FACT_KINDS`), ts_ns long
+    """
+    kinds = [kind.value for kind in FACT_KINDS]
+    chosen = log.where("ts_ns >= 0 and message_id is not null").where(F.col("kind").isin(kinds))
+    code: Column | None = None
+    for number, kind in enumerate(kinds):
+        is_it, there = F.col("kind") == kind, F.lit(number).cast("byte")
+        code = F.when(is_it, there) if code is None else code.when(is_it, there)
+    assert code is not None
+    return numbered(chosen, members).select("message_id", "member", code.alias("kind"), "ts_ns")
+
+
+def first(kind: LogKind) -> "Column":
+    """Return when a kind was noted first; null if never."""
+    return F.min(F.when(F.col("kind") == FACT_KINDS.index(kind), F.col("ts_ns")))
+
+
+def times(*kinds: LogKind) -> "Column":
+    """Return how often one of some kinds was noted, as an int."""
+    one_of = F.col("kind").isin([FACT_KINDS.index(kind) for kind in kinds])
+    return F.count(F.when(one_of, F.lit(1))).cast("int")
+
+
+def facts(
+    events: "DataFrame", own: "DataFrame", members: "DataFrame", *, broadcast: bool
+) -> "DataFrame":
+    """Return one row for each message at each node that noted anything of it.
+
+    Args:
+        events: the columns of `noted`
+        own: message_id binary, author int, sent_ns long
+        members: member int, first_ns long, last_ns long
+        broadcast: whether `own` is small enough to be handed to every task
+
+    Returns:
+        message_id binary, member int, received_ns long, delivered_ns long, buffered_ns long,
+        missing_ns long, repaired_ns long, lost_ns long (null: never), receptions int,
+        requests int, answers int, author int, sent_ns long (null: nobody noted to have sent it),
+        present boolean: not the author, and there both before and after it was sent
+    """
+    each = (
+        # nodes note a message a few times each: too few to add up first
+        events.repartition("message_id")
+        .groupBy("message_id", "member")
+        .agg(
+            first(LogKind.RECEIVED).alias("received_ns"),
+            first(LogKind.DELIVERED).alias("delivered_ns"),
+            first(LogKind.BUFFERED).alias("buffered_ns"),
+            first(LogKind.MISSING).alias("missing_ns"),
+            first(LogKind.REPAIRED).alias("repaired_ns"),
+            first(LogKind.LOST).alias("lost_ns"),
+            times(LogKind.RECEIVED, LogKind.DUPLICATE).alias("receptions"),
+            times(LogKind.REPAIR_REQUESTED).alias("requests"),
+            times(LogKind.REPAIR_ANSWERED).alias("answers"),
+        )
+    )
+    sent = own.select("message_id", "author", "sent_ns")
+    there = F.broadcast(members.select("member", "first_ns", "last_ns"))
+    present = (F.col("member") != F.col("author")) & F.col("sent_ns").between(
+        F.col("first_ns"), F.col("last_ns")
+    )
+    return (
+        each.join(F.broadcast(sent) if broadcast else sent, "message_id", "left")
+        .join(there, "member")
+        .withColumn("present", F.coalesce(present, F.lit(False)))  # noqa: FBT003
+        .select("message_id", "member", *each.columns[2:], "author", "sent_ns", "present")
+    )
+
+
+def expected(own: "DataFrame", members: "DataFrame") -> "DataFrame":
+    """Return who should have each message: all members of its channel who were there, but one.
+
+    Args:
+        own: message_id binary, author int, sent_ns long
+        members: member int, channel string, first_ns long, last_ns long
+
+    Returns:
+        message_id binary, sent_ns long, member int
+    """
+    authors = members.select(F.col("member").alias("author"), "channel")
+    others = members.select("member", "channel", "first_ns", "last_ns")
+    placed = own.select("message_id", "author", "sent_ns").join(F.broadcast(authors), "author")
+    there = F.col("sent_ns").between(F.col("first_ns"), F.col("last_ns"))
+    return (
+        placed.join(F.broadcast(others), "channel")
+        .where(there & (F.col("member") != F.col("author")))
+        .select("message_id", "sent_ns", "member")
+    )
+
+
+def by_message(rows: "DataFrame") -> "DataFrame":
+    """Return what became of each message at all others together.
+
+    Args:
+        rows: the columns of `facts`
+
+    Returns:
+        message_id binary, receptions long, deliveries long (of others than the author),
+        first_received_ns long (by another), present_deliveries long, present_delivered_ns long
+        (the last one), missing_at long, repaired_at long, lost_at long (nodes), requests long,
+        answers long
+    """
+    other = ~F.col("member").eqNullSafe(F.col("author"))
+
+    def of_others(name: str) -> "Column":
+        return F.when(other, F.col(name))
+
+    delivered_there = F.when(F.col("present"), F.col("delivered_ns"))
+    return rows.groupBy("message_id").agg(
+        F.sum(of_others("receptions")).alias("receptions"),
+        F.count(of_others("delivered_ns")).alias("deliveries"),
+        F.min(of_others("received_ns")).alias("first_received_ns"),
+        F.count(delivered_there).alias("present_deliveries"),
+        F.max(delivered_there).alias("present_delivered_ns"),
+        F.count("missing_ns").alias("missing_at"),
+        F.count("repaired_ns").alias("repaired_at"),
+        F.count("lost_ns").alias("lost_at"),
+        F.sum("requests").alias("requests"),
+        F.sum("answers").alias("answers"),
+    )
+
+
+def messages(
+    own: "DataFrame", totals: "DataFrame", due: "DataFrame", members: "DataFrame"
+) -> "DataFrame":
+    """Return one row for each message that somebody noted to have sent.
+
+    Args:
+        own: the columns of `storage.pipeline.delivery.rare_events.own_messages`
+        totals: those of `by_message`
+        due: those of `expected`
+        members: member int, channel string
+
+    Returns:
+        the columns of `storage.pipeline.delivery.rare_events.own_messages` and of `by_message`; channel string;
+        expected long (others who were there); converged_ns long: from sending until the last of
+        these had delivered it, null where one of them never did, or nobody was there
+    """
+    counted = due.groupBy("message_id").agg(F.count("*").alias("expected"))
+    authors = members.select(F.col("member").alias("author"), "channel")
+    complete = (F.col("expected") > 0) & (F.col("present_deliveries") == F.col("expected"))
+    took = F.col("present_delivered_ns") - F.col("sent_ns")
+    return (
+        own.join(F.broadcast(authors), "author")
+        .join(counted, "message_id", "left")
+        .join(totals, "message_id", "left")
+        .fillna(0, ["expected", *COUNTS])
+        .withColumn("converged_ns", F.when(complete, took))
+    )
+
+
+COUNTS: Final = (
+    "receptions",
+    "deliveries",
+    "present_deliveries",
+    "missing_at",
+    "repaired_at",
+    "lost_at",
+    "requests",
+    "answers",
+)
+"""Columns of `by_message` that are 0 where nobody noted anything of a message."""

@@ -1,0 +1,98 @@
+"""Delivery of messages: latency, convergence, redundancy, repair, filters, reconciliation.
+
+Tables: `members`, `facts`, `messages`, `sessions`, and the small ones that the report draws from:
+`latency`, `latency_counts`, `channels`, `spans`, `offsets`, `repair_load`, `marks`, `matrix`.
+"""
+
+import shutil
+from typing import TYPE_CHECKING, Final
+
+from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
+
+from storage.pipeline.delivery import facts, latency, repairs
+from storage.pipeline.delivery import filter_errors as evidence
+from storage.pipeline.delivery import missing_matrix as matrix
+from storage.pipeline.delivery import rare_events as rare
+from storage.pipeline.delivery.figures import SPANS, TOTALS, delivery_figures, one_row
+from storage.pipeline.errors import PipelineError
+from storage.pipeline.inputs.members import host_rows, hosts_of, members
+from storage.pipeline.job_context import Work
+from storage.pipeline.results.small_tables import Row, row_count
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+RARE: Final = "rare"
+OWN: Final = "own"
+"""Tables that others are made of."""
+
+
+def run(work: Work) -> None:
+    """Read the logs twice: for who is there and what is rare, and for what becomes of messages."""
+    log = work.inputs.log_once(work.spark)
+    seldom = _written(work, RARE, rare.rare(log))
+    hosts = host_rows(work.spark, hosts_of(work.inputs.notes))
+    there = _written(work, "members", members(seldom, hosts))
+    if not row_count(work.run.directory, "members"):
+        raise PipelineError("The exports have no protocol log; `chat-tui settings` can turn it on.")
+    own = _written(work, OWN, rare.own_messages(seldom, there))
+    talked = _written(work, "sessions", rare.sessions(seldom, there))
+    shutil.rmtree(work.run.table(RARE))  # all of it stands in the others
+    totals = _tables(work, log, there, own)
+    shutil.rmtree(work.run.table(OWN))  # and this in `messages`
+    work.run.figures = delivery_figures(work, rare.with_logs(talked, there), totals)
+
+
+def _tables(work: Work, log: "DataFrame", there: "DataFrame", own: "DataFrame") -> Row:
+    """Write all other tables; returns the totals of all messages."""
+    few = row_count(work.run.directory, OWN) <= facts.BROADCAST_MAX
+    events = facts.noted(log, there)
+    rows = _written(work, "facts", facts.facts(events, own, there, broadcast=few))
+    due = facts.expected(own, there)
+    became = facts.by_message(rows)
+    sent = _written(work, "messages", facts.messages(own, became, due, there))
+
+    took = _written(work, "latency_counts", latency.latencies(rows, there))
+    _written(work, "latency", latency.distribution(took, "latency_us"))
+    _written(work, "channels", latency.by_channel(took, there))
+    _written(work, "spans", spans(sent))
+    clocks = {*hosts_of(work.inputs.notes).values()}
+    # where there is one clock, all of these rows are looked at for nothing
+    _written(work, "offsets", latency.offsets(rows if len(clocks) > 1 else rows.limit(0), there))
+    lost = repairs.losses(sent)
+    grouped = repairs.answers_by_group(rows, lost, there)
+    _written(work, "repair_load", repairs.repair_load(lost, grouped))
+    _written(work, "marks", evidence.marks(evidence.judged(sent), evidence.heard(rows, there)))
+    totals = one_row(sent, TOTALS)
+    if totals["messages"]:
+        first, last = totals["first_sent_ns"], totals["last_sent_ns"]
+        bins = matrix.Bins(row_count(work.run.directory, "members"), first, last)
+        _written(work, "matrix", matrix.missing_matrix(due, rows, bins))
+    return totals
+
+
+def spans(messages: "DataFrame") -> "DataFrame":
+    """Return how `SPANS` are distributed.
+
+    Args:
+        messages: the columns of `storage.pipeline.delivery.facts.messages`
+
+    Returns:
+        span string, and the columns of `storage.pipeline.delivery.latency.distribution`
+    """
+    each = [
+        F.struct(F.lit(name).alias("span"), latency.in_us(F.expr(took)).alias("us"))
+        for name, took in SPANS.items()
+    ]
+    taken = messages.select(F.inline(F.array(*each))).withColumn("times", F.lit(1))
+    # a span has its row even where nobody sent anything
+    never = [(name, None, 0) for name in SPANS]
+    all_of_them = messages.sparkSession.createDataFrame(never, "span string, us long, times int")
+    return latency.distribution(all_of_them.unionAll(taken), "us", "span")
+
+
+def _written(work: Work, name: str, table: "DataFrame") -> "DataFrame":
+    """Write a table and return what was written: it is not worked out again."""
+    path = work.run.table(name)
+    table.write.parquet(path)
+    return work.spark.read.schema(table.schema).parquet(path)

@@ -1,0 +1,212 @@
+"""Latencies as exact percentiles, and the clock offsets between hosts.
+
+Rules:
+1. Nothing is clamped: a negative latency is a clock that is wrong, and is counted and shown.
+2. Percentiles are exact, of times in steps of 10 µs: no two hosts' clocks agree better.
+3. Spark looks through all distinct values again for every percentile: it is given those alone that
+   one can fall on, each with the weight of what lies between.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from pyspark.sql import Window
+from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+MICROSECOND: Final = 1_000
+STEP_US: Final = 10
+
+PERCENTS: Final = (*(float(percent) for percent in range(100)), 99.5, 99.9, 100.0)
+"""Of a distribution as it is drawn: every percent, and the tail."""
+
+STEPS: Final = 1_000
+"""Every one of `PERCENTS` is so many parts of a whole, but for the last bit of a double."""
+
+PAIRS_MAX: Final = 10_000
+"""Pairs of hosts whose clocks are compared: a hundred hosts."""
+
+
+def in_us(span_ns: "Column") -> "Column":
+    """Return a span in microseconds, rounded down to a multiple of `STEP_US`."""
+    return F.floor(span_ns / (MICROSECOND * STEP_US)).cast("long") * STEP_US
+
+
+def latencies(facts: "DataFrame", members: "DataFrame") -> "DataFrame":
+    """Return how often each time from first sending to delivery was taken, by channel.
+
+    Args:
+        facts: the columns of `storage.pipeline.delivery.facts.facts`
+        members: member int, channel string
+
+    Returns:
+        channel string, latency_us long (negative: the clocks differ by more), times long
+    """
+    numbers = F.broadcast(numbered(members).select("member", "number"))
+    known = facts.where("delivered_ns is not null and sent_ns is not null and member != author")
+    took = in_us(F.col("delivered_ns") - F.col("sent_ns"))
+    spans = known.select("member", took.alias("latency_us")).join(numbers, "member")
+    counted = spans.groupBy("number", "latency_us").agg(F.count("*").alias("times"))
+    return named(counted, members).select("channel", "latency_us", "times")
+
+
+def by_channel(took: "DataFrame", members: "DataFrame") -> "DataFrame":
+    """Return how latencies are distributed in each channel.
+
+    Args:
+        took: the columns of `latencies`
+        members: member int, channel string
+
+    Returns:
+        channel string, and the columns of `distribution`
+    """
+    numbers = numbered(members).where("member = number").select("channel", "number")
+    found = distribution(took.join(F.broadcast(numbers), "channel"), "latency_us", "number")
+    return named(found, members).drop("number")
+
+
+def numbered(members: "DataFrame") -> "DataFrame":
+    """Return the members with a number for their channel: millions of texts are not compared.
+
+    Args:
+        members: member int, channel string
+
+    Returns:
+        member int, channel string, number int: that of the first member of the channel
+    """
+    number = F.min("member").over(Window.partitionBy("channel"))
+    return members.select("member", "channel", number.alias("number"))
+
+
+def named(rows: "DataFrame", members: "DataFrame") -> "DataFrame":
+    """Return rows with the name of their channel, by its number as `numbered` gives it.
+
+    Args:
+        rows: number int, and others
+        members: member int, channel string
+
+    Returns:
+        channel string, and the columns of `rows`
+    """
+    names = members.select(F.col("member").alias("number"), "channel")
+    return rows.join(F.broadcast(names), "number").select("channel", *rows.columns)
+
+
+def distribution(spans: "DataFrame", name: str, by: str | None = None) -> "DataFrame":
+    """Return how a span is distributed, overall or by a column.
+
+    Args:
+        spans: `name` long in microseconds (null: it never happened), times long (how often), and
+            the column `by`
+        name: which column
+        by: the other one
+
+    Returns:
+        the column `by` if there is one, count long (not null), negative long, least_us long,
+        most_us long, at_us array of doubles at `PERCENTS` (null where count is 0)
+    """
+    value = F.col(name)
+    shares = F.array(*[F.lit(percent / 100) for percent in PERCENTS])
+    keys = [by] if by else []
+    return (
+        weighed(spans, name, keys)
+        .groupBy(*keys)
+        .agg(
+            F.coalesce(F.max("total"), F.lit(0)).alias("count"),
+            F.coalesce(F.max("below_zero"), F.lit(0)).alias("negative"),
+            F.min(value).alias("least_us"),
+            F.max(value).alias("most_us"),
+            F.percentile(value, shares, F.col("weight")).alias("at_us"),
+        )
+    )
+
+
+def weighed(spans: "DataFrame", name: str, keys: Sequence[str]) -> "DataFrame":
+    """Return the rows of each group that a percentile may fall on, and what each stands for.
+
+    That is itself and the rows before it, down to the last one of its kind; so what has the rank of
+    a percentile stays what it was. The least and the most are among them; a group without a value
+    has one row, which stands for nothing.
+
+    Args:
+        spans: `name` long (null: counts for nothing), times long, and the columns `keys`
+        name: which column
+        keys: whose equal values make a group
+
+    Returns:
+        the columns `keys` and `name`; weight long; of the whole group, total long and below_zero
+        long (null: none)
+    """
+    rising = Window.partitionBy(*keys).orderBy(name)
+    so_far = rising.rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    # in the same order: what is counted over all rows of a group needs no second pass then
+    whole = rising.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
+    times = F.when(F.col(name).isNotNull(), F.col("times")).otherwise(0)
+    # a percentile between two values takes both of them, and the last bit of a double may move it
+    # to the next: what lies two ranks from a step counts as on it
+    last = F.greatest(F.lit(1), F.col("total") - 1)
+    below = F.floor((F.col("until") - times - 2) * STEPS / last)
+    above = F.floor((F.col("until") + 1) * STEPS / last)
+    already = F.lag("until", 1, 0).over(rising)
+    return (
+        spans.select(
+            *keys,
+            name,
+            "times",
+            F.sum(times).over(so_far).alias("until"),
+            F.sum(times).over(whole).alias("total"),
+            F.sum(F.when(F.col(name) < 0, times)).over(whole).alias("below_zero"),
+            F.row_number().over(rising).alias("place"),
+        )
+        .where((below < above) | (F.col("place") == 1))
+        .select(*keys, name, (F.col("until") - already).alias("weight"), "total", "below_zero")
+    )
+
+
+def offsets(facts: "DataFrame", members: "DataFrame") -> "DataFrame":
+    """Return how far the clocks of two hosts are apart, by the fastest message each way.
+
+    If the fastest took equally long both ways, `offset_ns` is what b's clock is ahead of a's; it
+    cannot be off by more than `uncertainty_ns`, half of the fastest way there and back.
+
+    Args:
+        facts: the columns of `storage.pipeline.delivery.facts.facts`
+        members: member int, host string
+
+    Returns:
+        a string, b string (a < b), offset_ns long, uncertainty_ns long, there long, back long
+        (messages each way)
+    """
+    hosts = members.where("host is not null").select("member", "host")
+    theirs = hosts.select(F.col("member").alias("author"), F.col("host").alias("source"))
+    difference = F.col("received_ns") - F.col("sent_ns")
+    ways = (
+        facts.where("received_ns is not null and sent_ns is not null and member != author")
+        .join(F.broadcast(hosts), "member")
+        .join(F.broadcast(theirs), "author")
+        .where("source != host")
+        .groupBy("source", "host")
+        .agg(F.min(difference).alias("least_ns"), F.count("*").alias("messages"))
+    )
+    there = ways.select(
+        F.col("source").alias("a"),
+        F.col("host").alias("b"),
+        F.col("least_ns").alias("there_ns"),
+        F.col("messages").alias("there"),
+    )
+    back = ways.select(
+        F.col("host").alias("a"),
+        F.col("source").alias("b"),
+        F.col("least_ns").alias("back_ns"),
+        F.col("messages").alias("back"),
+    )
+    both = there.where("a < b").join(back, ["a", "b"])
+    return (
+        both.withColumn("offset_ns", F.floor(F.col("there_ns") / 2 - F.col("back_ns") / 2))
+        .withColumn("uncertainty_ns", F.ceil(F.col("there_ns") / 2 + F.col("back_ns") / 2))
+        .select("a", "b", "offset_ns", "uncertainty_ns", "there", "back")
+        .orderBy(F.abs("offset_ns").desc(), "a", "b")
+        .limit(PAIRS_MAX)
+    )

@@ -1,0 +1,159 @@
+"""Rare log rows: who was there, own messages, reconciliations. One reading finds all of them.
+
+Nearly all other rows tell what happens to messages of others: `storage.pipeline.delivery.facts`.
+"""
+
+from typing import TYPE_CHECKING, Final
+
+from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
+
+from sync.runner.log_rows import LogKind
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+OWN_KINDS: Final = (
+    LogKind.SENT,
+    LogKind.POSSIBLY_ACKNOWLEDGED,
+    LogKind.ACKNOWLEDGED,
+    LogKind.FAILED,
+)
+
+SESSION_KINDS: Final = (LogKind.SESSION_STARTED, LogKind.SESSION_ROUND, LogKind.SESSION_ENDED)
+
+
+def rare(log: "DataFrame") -> "DataFrame":
+    """Return what each node noted of each own message and of each reconciliation, and when at all.
+
+    A time before 1970 was never noted by us, and the difference of two such may not fit a long.
+
+    Args:
+        log: the columns of `storage.archive.tables.LOG`
+
+    Returns:
+        one row for each channel string, node string, own_id binary (null: nothing of an own
+        message) and talk (null: nothing of a reconciliation; run string, boot long, session long,
+        peer string); first_ns long, last_ns long; sent_ns long, possibly_ns long,
+        acknowledged_ns long, failed_ns long, started_ns long (the first of each; null: never),
+        ended_ns long (the last one), sends int, bytes long (of sending, or of the
+        reconciliation; null: none), rounds int (null: none)
+    """
+    own = _one_of(OWN_KINDS) & F.col("message_id").isNotNull()
+    # which other side is looked at later: the greatest of texts would have all rows sorted
+    talked = _one_of(SESSION_KINDS) & F.col("session").isNotNull()
+    talk = F.struct("run", "boot", "session", "peer")
+    sent = _is(LogKind.SENT)
+    size = F.when(sent | talked, F.col("bytes").cast("long"))
+    return (
+        log.where("ts_ns >= 0")
+        .groupBy(
+            "channel",
+            "node",
+            F.when(own, F.col("message_id")).alias("own_id"),
+            F.when(talked, talk).alias("talk"),
+        )
+        .agg(
+            F.min("ts_ns").alias("first_ns"),
+            F.max("ts_ns").alias("last_ns"),
+            _first(LogKind.SENT).alias("sent_ns"),
+            F.count(F.when(sent, F.lit(1))).cast("int").alias("sends"),
+            F.sum(size).alias("bytes"),
+            _first(LogKind.POSSIBLY_ACKNOWLEDGED).alias("possibly_ns"),
+            _first(LogKind.ACKNOWLEDGED).alias("acknowledged_ns"),
+            _first(LogKind.FAILED).alias("failed_ns"),
+            _first(LogKind.SESSION_STARTED).alias("started_ns"),
+            F.max(F.when(_is(LogKind.SESSION_ENDED), F.col("ts_ns"))).alias("ended_ns"),
+            F.max(F.when(talked, F.col("round"))).alias("rounds"),
+        )
+    )
+
+
+def own_messages(rows: "DataFrame", members: "DataFrame") -> "DataFrame":
+    """Return what its author noted of each message: the author is who noted first to have sent it.
+
+    Args:
+        rows: the columns of `rare`
+        members: member int, channel string, node string
+
+    Returns:
+        message_id binary, author int, sent_ns long, sends int, sent_bytes long,
+        possibly_ns long, acknowledged_ns long, failed_ns long (null: not noted)
+    """
+    each = numbered(rows.where("own_id is not null and sent_ns is not null"), members).select(
+        F.col("own_id").alias("message_id"),
+        F.struct(
+            "sent_ns",
+            F.col("member").alias("author"),
+            "sends",
+            F.col("bytes").alias("sent_bytes"),
+            "possibly_ns",
+            "acknowledged_ns",
+            "failed_ns",
+        ).alias("own"),
+    )
+    one = each.groupBy("message_id").agg(F.min("own").alias("own"))
+    names = ("author", "sent_ns", "sends", "sent_bytes")
+    states = ("possibly_ns", "acknowledged_ns", "failed_ns")
+    return one.select("message_id", *[f"own.{name}" for name in (*names, *states)])
+
+
+def sessions(rows: "DataFrame", members: "DataFrame") -> "DataFrame":
+    """Return one row for each reconciliation, as each of its two sides noted it.
+
+    Args:
+        rows: the columns of `rare`
+        members: member int, channel string, node string
+
+    Returns:
+        run string, boot long, member int, session long, peer string, started_ns long,
+        ended_ns long (null: not noted), rounds int, bytes long
+    """
+    known = numbered(rows.where("talk is not null"), members)
+    return known.groupBy("talk.run", "talk.boot", "member", "talk.session").agg(
+        F.max("talk.peer").alias("peer"),
+        F.min("started_ns").alias("started_ns"),
+        F.max("ended_ns").alias("ended_ns"),
+        F.coalesce(F.max("rounds"), F.lit(0)).alias("rounds"),
+        F.coalesce(F.sum("bytes"), F.lit(0)).alias("bytes"),
+    )
+
+
+def with_logs(sessions: "DataFrame", members: "DataFrame") -> "DataFrame":
+    """Say of each side of a reconciliation whether the log of the other one is there too.
+
+    Args:
+        sessions: peer string, and more
+        members: node string, and more
+
+    Returns:
+        the columns of `sessions`; has_log boolean
+    """
+    nodes = members.select(F.col("node").alias("peer"), F.expr("true").alias("has_log")).distinct()
+    known = F.coalesce("has_log", F.expr("false")).alias("has_log")
+    return sessions.join(F.broadcast(nodes), "peer", "left").select(*sessions.columns, known)
+
+
+def numbered(rows: "DataFrame", members: "DataFrame") -> "DataFrame":
+    """Return rows with numbers for members.
+
+    Args:
+        rows: channel string, node string, and others
+        members: member int, channel string, node string
+
+    Returns:
+        the columns of `rows` without channel and node; member int
+    """
+    numbers = F.broadcast(members.select("channel", "node", "member"))
+    return rows.join(numbers, ["channel", "node"]).drop("channel", "node")
+
+
+def _is(kind: LogKind) -> "Column":
+    return F.col("kind") == kind.value
+
+
+def _one_of(kinds: tuple[LogKind, ...]) -> "Column":
+    return F.col("kind").isin([kind.value for kind in kinds])
+
+
+def _first(kind: LogKind) -> "Column":
+    return F.min(F.when(_is(kind), F.col("ts_ns")))

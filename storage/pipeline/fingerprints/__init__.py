@@ -1,0 +1,1 @@
+"""The fingerprints and diff jobs: compare histories without reading all of them."""

@@ -1,0 +1,124 @@
+"""`diff A B`: the exact messages that only one of two archives holds.
+
+Writes `only_a` and `only_b` (the columns of `ONLY`), `minutes` (channel string, start_ns long), and
+two exports that `chat-tui import` takes: `for_a` with what A lacks, `for_b` with what B lacks.
+"""
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+from pyspark.sql import Observation
+from pyspark.sql import functions as fn
+
+from storage.archive.tables import HISTORY, HISTORY_DIR
+from storage.pipeline.errors import PipelineError
+from storage.pipeline.fingerprints.archive import Archive
+from storage.pipeline.fingerprints.differences import (
+    ONLY_A,
+    ONLY_B,
+    differing,
+    minutes_that_differ,
+    one_sided,
+    rows_of,
+)
+from storage.pipeline.fingerprints.fingerprints import EXACT, Prints
+from storage.pipeline.inputs.batches import minutes_in, narrow, ranges_of, rows_in, total_of
+from storage.pipeline.job_context import Work
+from storage.pipeline.results.export_writer import write_exports
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+ONLY: Final = pa.schema([HISTORY.field(name) for name in ("channel", "message_id", *EXACT)])
+"""The tables `only_a` and `only_b`; the rest of each message is in the export for the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two: its letter, the other's, and the bit that says only it holds a message."""
+
+    archive: Archive
+    name: str
+    other: str
+    bit: int
+
+
+def run(work: Work) -> None:
+    """Compare the two archives that were named."""
+    if len(work.inputs.named) != 2:  # noqa: PLR2004  A and B
+        raise PipelineError("diff compares two archives: name both, A and B.")
+    first, second = [Archive.find(path) for path in work.inputs.named]
+    sides = (Side(first, "a", "b", ONLY_A), Side(second, "b", "a", ONLY_B))
+    minutes = _minutes(work, sides)
+    ranges = ranges_of(minutes_in(Path(work.run.table("minutes")), "start_ns"))
+    near = [side.archive.near(work.spark, ranges) for side in sides]
+    missing = _kept(work, "missing", one_sided(near[0], near[1], minutes), "side")
+    _export(work, sides, missing)
+    figures = work.run.figures
+    for side in sides:
+        export = Path(work.run.table(f"for_{side.other}"))
+        only = Path(work.run.table(f"only_{side.name}"))
+        figures[f"only_{side.name}"] = narrow(export / HISTORY_DIR, only, ONLY)
+        figures[f"for_{side.name}"] = str(Path(work.run.table(f"for_{side.name}")).absolute())
+    figures["minutes"] = rows_in(Path(work.run.table("minutes")))
+    figures["findings"] = figures["only_a"] + figures["only_b"]
+
+
+def _minutes(work: Work, sides: tuple[Side, Side]) -> "DataFrame":
+    """Return the minutes that differ: channel string, start_ns long."""
+    published = [side.archive.prints for side in sides if side.archive.prints is not None]
+    if len(published) == len(sides):
+        a, b = [Prints(work.spark, prints) for prints in published]
+        found = _kept(work, "minutes", minutes_that_differ(a, b))
+        counts = [total_of(prints / "roots") for prints in published]
+    else:
+        # what is above minutes that are taken just now would be read for nothing
+        seen = [Observation() for _ in sides]
+        total = fn.sum("count").alias("messages")
+        first, second = [
+            side.archive.minutes(work.spark).observe(one, total)
+            for side, one in zip(sides, seen, strict=True)
+        ]
+        found = _kept(work, "minutes", differing(first, second))
+        counts = [one.get["messages"] or 0 for one in seen]
+    for side, count in zip(sides, counts, strict=True):
+        work.run.figures[f"messages_{side.name}"] = count
+    return found
+
+
+def _export(work: Work, sides: tuple[Side, Side], missing: "DataFrame") -> None:
+    """Write what each side lacks, for people and for `import`.
+
+    Args:
+        work: where to
+        sides: both
+        missing: the columns of `EXACT`, and side int
+    """
+    found = []
+    for side in sides:
+        only = missing.where(fn.col("side") == side.bit)
+        path = Path(work.run.table("missing")) / f"side={side.bit}"
+        history = side.archive.near(work.spark, ranges_of(minutes_in(path, "created_ns")))
+        rows = rows_of(history, only)
+        once = rows if side.archive.once else rows.dropDuplicates(list(EXACT))
+        found.append(once.withColumn("target", fn.lit(side.other)))
+    from_a, from_b = found
+    exports = {
+        side.other: (Path(work.run.table(f"for_{side.other}")), side.archive.notes)
+        for side in sides
+    }
+    for export, _ in exports.values():
+        export.mkdir()
+    write_exports(from_a.unionAll(from_b), Path(work.run.table("exporting")), exports)
+    for scratch in ("missing", "exporting"):
+        shutil.rmtree(work.run.table(scratch))
+
+
+def _kept(work: Work, name: str, frame: "DataFrame", *by: str) -> "DataFrame":
+    """Write a table and return it read again: what it is made of is not worked out twice."""
+    table = work.run.table(name)
+    frame.write.partitionBy(*by).parquet(table)
+    return work.spark.read.schema(frame.schema).parquet(table)

@@ -1,0 +1,43 @@
+"""`fingerprints`: XOR and count per minute, hour, day and channel of an archive.
+
+Writes `minutes`, `hours`, `days` and `roots`, all with the columns of `storage.pipeline.fingerprints.fingerprints`.
+"""
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Final
+
+from storage.archive.tables import sync_hash
+from storage.pipeline.fingerprints.archive import Archive, write_state
+from storage.pipeline.fingerprints.fingerprints import SPANS, XOR, Prints, rolled_up
+from storage.pipeline.inputs.batches import rows_in, total_of
+from storage.pipeline.job_context import Work
+
+ROOTS_MAX: Final = 100
+"""Channels that the figures name, the largest; the table has all."""
+
+
+def run(work: Work) -> None:
+    """Take the fingerprints of all exports and histories together."""
+    archive = Archive(work.inputs)
+    write_state(work.run.directory, work.inputs)
+    archive.minutes(work.spark).write.parquet(work.run.table("minutes"))
+    prints = Prints(work.spark, work.run.directory)
+    for fine, coarse in pairwise(SPANS):
+        level = rolled_up(prints.level(fine), SPANS[coarse])
+        level.coalesce(1).write.parquet(work.run.table(coarse))
+    roots = prints.level("roots")
+    largest = roots.orderBy("count", "channel", ascending=[False, True]).limit(ROOTS_MAX).collect()
+    work.run.figures |= {
+        "messages": total_of(work.run.directory / "roots"),
+        "channels": rows_in(work.run.directory / "roots"),
+        "roots": [
+            {
+                "channel": root.channel,
+                "messages": root["count"],
+                "fingerprint": sync_hash([root[xor] for xor in XOR]).hex(),
+            }
+            for root in largest
+        ],
+        "exports": [str(Path(path).absolute()) for path in work.inputs.sources],
+    }

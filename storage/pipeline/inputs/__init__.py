@@ -1,0 +1,1 @@
+"""Inputs of the jobs: exports and histories, checked and read in batches."""

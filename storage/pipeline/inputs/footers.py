@@ -1,0 +1,99 @@
+"""The files of exports, looked at before Spark starts: are they whole, and of this version?"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from storage.archive.consolidated import IN_FILES
+from storage.archive.tables import HISTORY, HISTORY_DIR, LOG, LOG_DIR
+from storage.pipeline.errors import PipelineError
+from storage.pipeline.inputs.inputs import Inputs
+
+TABLES: Final = ((HISTORY_DIR, HISTORY), (LOG_DIR, LOG))
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """Amount of data in the exports; `size` is in bytes of the files, compressed."""
+
+    files: int = 0
+    rows: int = 0
+    size: int = 0
+
+
+def check_files(inputs: Inputs) -> Amount:
+    """Read the end of each file, which says what it holds; returns how much that is in all.
+
+    Raises:
+        PipelineError: a file is damaged, has other columns than ours, or nothing holds any row.
+    """
+    files = rows = size = 0
+    for path, schema in _files(inputs):
+        rows += _checked_rows(path, schema)
+        size += path.stat().st_size
+        files += 1
+    if not rows:
+        names = ", ".join(map(str, inputs.sources[:3]))
+        raise PipelineError(
+            f"The exports hold no rows ({names}): nothing was written there yet, or only "
+            "`export.json` was copied."
+        )
+    return Amount(files, rows, size)
+
+
+def _files(inputs: Inputs) -> Iterator[tuple[Path, pa.Schema]]:
+    for directory in inputs.directories:
+        for table, schema in TABLES:
+            for path in _below(directory / table):
+                yield path, schema
+    for history in inputs.histories:
+        for path in _below(history.table):
+            yield path, IN_FILES
+
+
+def _below(table: Path) -> Iterator[Path]:
+    """Yield the files of a table by name.
+
+    Raises:
+        PipelineError: there is a pipe, a socket or a device, for which Spark would wait for ever.
+    """
+    for path in sorted(table.rglob("*")):
+        if path.exists() and not path.is_dir() and not path.is_file():
+            raise PipelineError(f"{path} is no ordinary file: remove it, and try again.")
+        if path.suffix == ".parquet":
+            yield path
+
+
+def _checked_rows(path: Path, schema: pa.Schema) -> int:
+    try:
+        metadata = pq.read_metadata(path)
+        there = metadata.schema.to_arrow_schema()
+    except (OSError, pa.ArrowException) as error:
+        reason = str(error).splitlines()[0]
+        raise PipelineError(
+            f"{path} is damaged or no Parquet ({reason}); remove it and export it again."
+        ) from error
+    found, wanted = _columns(there), _columns(schema)
+    if found != wanted:
+        other = sorted(set(found) ^ set(wanted)) or ["the order of columns"]
+        raise PipelineError(
+            f"{path} is of another version of chat-tui (it differs in {', '.join(other)}); export "
+            "it again."
+        )
+    return int(metadata.num_rows)
+
+
+def _columns(schema: pa.Schema) -> list[str]:
+    """Return names and types. Who wrote a file decides what may be null and what is a code."""
+    return [f"{field.name} {_kind(field.type)}" for field in schema]
+
+
+def _kind(kind: pa.DataType) -> str:
+    if pa.types.is_dictionary(kind):
+        return str(kind.value_type)
+    # the items of a list have a name, which differs between writers
+    return f"list of {kind.value_type}" if pa.types.is_list(kind) else str(kind)

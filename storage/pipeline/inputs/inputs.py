@@ -1,0 +1,215 @@
+"""The exports that a job reads, found and looked at before Spark starts."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.types import StructType
+
+from storage.archive.consolidated import Consolidated
+from storage.archive.tables import (
+    BOOTS,
+    FORMAT,
+    HISTORY,
+    HISTORY_DIR,
+    LOG,
+    LOG_DIR,
+    NOTE,
+    WORLD,
+    Note,
+    is_unfinished,
+)
+from storage.pipeline.errors import PipelineError, as_problems
+from storage.pipeline.results.publishing import Results
+from storage.results import MANIFEST, Published
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+DEPTH: Final = 3
+"""Levels below what is named at which exports are found: DIR, DIR/node, DIR/host/node."""
+
+EXPORTS_MAX: Final = 100_000
+
+FINGERPRINTS: Final = "fingerprints"
+"""The job whose results know of which exports they are."""
+
+
+def struct_of(schema: pa.Schema) -> StructType:
+    """Return a table of an export as Spark sees it."""
+    return from_arrow_schema(schema)
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """Exports, in the order of their paths."""
+
+    directories: Sequence[Path]
+    notes: Sequence[Note]
+    named: Sequence[Path] = ()
+    """What the person named: where they mean one thing each, not all together."""
+    histories: Sequence[Consolidated] = ()
+    """Results of `consolidate` that were named; of no use to who asks what each node holds."""
+
+    @classmethod
+    def find(cls, named: Sequence[Path]) -> "Inputs":
+        """Find the exports in and below what was named.
+
+        Raises:
+            PipelineError: there are none, or one cannot be read, or has another format; or people
+                of some have never met those of others.
+        """
+        found: dict[Path, Note] = {}
+        histories: list[Consolidated] = []
+        for path in named:
+            if not path.is_dir():
+                raise PipelineError(f"There is no directory {path}; `chat-tui export` makes one.")
+            if history := _history(path):
+                histories.append(history)
+                continue
+            for source in _sources(path):
+                if history := _consolidated(source):
+                    histories.append(history)
+                    continue
+                for directory in islice(_exports(source, DEPTH), EXPORTS_MAX):
+                    found.setdefault(directory, read_note(directory))
+        if not found and not histories:
+            names = ", ".join(map(str, named))
+            raise PipelineError(
+                f"No export in {names}: no {NOTE} there. `chat-tui export DIR` makes one."
+            )
+        directories = sorted(found)
+        # all simulated groups have one channel: each would seem to lack what the others wrote
+        worlds = {_world(note) for note in found.values()}
+        if len(worlds) > 1:
+            raise PipelineError(
+                f"These are {len(worlds)} groups that never met, each simulation one: name one of "
+                f"them, for example {directories[0]}."
+            )
+        notes = [found[directory] for directory in directories]
+        return cls(directories, notes, tuple(named), histories)
+
+    @property
+    def sources(self) -> list[Path]:
+        """The directories where all inputs can be found again."""
+        return [*self.directories, *(one.out for one in self.histories)]
+
+    def history(self, spark: "SparkSession") -> "DataFrame":
+        """Return the history of all nodes: the columns of `HISTORY`."""
+        return self._table(spark, HISTORY_DIR, HISTORY)
+
+    def log(self, spark: "SparkSession") -> "DataFrame":
+        """Return the protocol log of all nodes: the columns of `LOG`."""
+        return self._table(spark, LOG_DIR, LOG)
+
+    def log_once(self, spark: "SparkSession") -> "DataFrame":
+        """Return the same with each row once, for who counts rows.
+
+        Only exports of one node, taken at different times, have rows in common. To sort them out
+        moves each row whole, and is spared where there are none.
+        """
+        log = self.log(spark)
+        noted = [node for export in self._with_log for node in export]
+        return log if len(set(noted)) == len(noted) else log.distinct()
+
+    @property
+    def _with_log(self) -> Iterator[set[str]]:
+        """The nodes of each export that has a log."""
+        for directory, note in zip(self.directories, self.notes, strict=True):
+            if (directory / LOG_DIR).is_dir():
+                yield {str(node) for node in note.nodes}
+
+    def _table(self, spark: "SparkSession", name: str, schema: pa.Schema) -> "DataFrame":
+        struct = struct_of(schema)
+        paths = [
+            str(path) for one in self.directories if any((path := one / name).glob("channel=*"))
+        ]
+        if not paths:
+            return spark.createDataFrame([], struct)
+        # Spark would want all paths to be parts of one table, to read columns off them
+        return spark.read.schema(struct).option("recursiveFileLookup", "true").parquet(*paths)
+
+
+def _world(note: Note) -> str:
+    """Return which group an export is of; all real ones are of one.
+
+    Two simulations of one seed have the same people, who live through other things in each.
+    """
+    if (name := note.more.get(WORLD)) is None:
+        return ""
+    return json.dumps([name, note.more.get(BOOTS)])
+
+
+def read_note(directory: Path) -> Note:
+    """Read the note of an export.
+
+    Raises:
+        PipelineError: it cannot be read, or has another format, or the export is not whole.
+    """
+    path = directory / NOTE
+    try:
+        if is_unfinished(directory):  # the rows between are not there: they would seem lost
+            raise PipelineError(
+                f"The export in {directory} is not whole, it was interrupted or goes on just now: "
+                f"`chat-tui export {directory}` finishes it."
+            )
+        note = json.loads(path.read_text())
+        if note["format"] == FORMAT:
+            # of another type, its first user would fail
+            return Note(
+                list(note["nodes"]), dict(note["channels"]), dict(note["hosts"]), dict(note["more"])
+            )
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise PipelineError(f"{path} cannot be read ({error}); export it again.") from error
+    raise PipelineError(
+        f"{path} has format {note['format']}, this chat-tui reads {FORMAT}; export it again with "
+        "the same version."
+    )
+
+
+def are_gone(prints: Published) -> bool:
+    """Return whether an export that fingerprints were taken of is no longer where it was."""
+    return any(not Path(source).is_dir() for source in prints.figures["exports"])
+
+
+def _history(path: Path) -> Consolidated | None:
+    """Return the history that was made of exports, where it is all that is left of them."""
+    consolidated = _consolidated(path)
+    if consolidated is None or (prints := Results(path).published(FINGERPRINTS)) is None:
+        return consolidated
+    return consolidated if are_gone(prints) else None
+
+
+def _consolidated(path: Path) -> Consolidated | None:
+    with as_problems():
+        return Consolidated.find(path)
+
+
+def _sources(path: Path) -> Sequence[Path]:
+    """Return where to look: results of `fingerprints` stand for what they are of.
+
+    Raises:
+        PipelineError: these results cannot be read, or what they are of is gone.
+    """
+    published = Results(path).published(FINGERPRINTS) if (path / MANIFEST).is_file() else None
+    if published is None:
+        return [path]
+    sources = [Path(source) for source in published.figures["exports"]]
+    for source in sources:
+        if not source.is_dir():
+            raise PipelineError(f"The fingerprints in {path} are of {source}, which is gone.")
+    return sources
+
+
+def _exports(directory: Path, depth: int) -> Iterator[Path]:
+    if (directory / NOTE).is_file() or is_unfinished(directory):
+        yield directory
+    elif depth:
+        for below in sorted(directory.iterdir()):
+            if below.is_dir():
+                yield from _exports(below, depth - 1)

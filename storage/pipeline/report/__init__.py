@@ -1,0 +1,1 @@
+"""The report job: one HTML page and a summary for the terminal from the results."""

@@ -1,0 +1,210 @@
+"""Report sections of each job, in words: pure functions from its figures to sections."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, TypeAlias
+
+from storage.pipeline.report.number_text import MS, number, share, span, spread_text
+from storage.pipeline.report.sweep_section import sweep_rows
+from storage.report import ROWS_MAX, Section, printable
+from storage.results import Figures
+
+Rows: TypeAlias = Iterator[tuple[str, str]]
+
+TITLES: Final = {
+    "consolidate": "One history",
+    "audit": "Audit",
+    "delivery": "Delivery",
+    "fingerprints": "Fingerprints",
+    "diff": "Differences between two archives",
+    "sweep": "Sweep of parameters",
+}
+"""The jobs a report is made of, in its order."""
+
+
+def sections(figures: Mapping[str, Figures]) -> list[Section]:
+    """Return a section for each job, also for those that have not run."""
+    return [
+        section(job, title, figures[job]) if job in figures else absent(job, title)
+        for job, title in TITLES.items()
+    ]
+
+
+def absent(job: str, title: str) -> Section:
+    """Return what stands in place of a job that has not run."""
+    how = f"Missing: this job has not run; `chat-tui pipeline {job} ... --out DIR` runs it."
+    return Section(job, title, note=how)
+
+
+def section(job: str, title: str, figures: Figures) -> Section:
+    """Return what the figures of a job say."""
+    rows = WORDS.get(job, plain_rows)(figures)
+    shown = [(printable(label), printable(value)) for label, value in rows][:ROWS_MAX]
+    return Section(job, title, shown, findings=int(figures.get("findings") or 0))
+
+
+def plain_rows(figures: Figures) -> Rows:
+    """Say figures by their own names, those within others after them."""
+    for name, value in figures.items():
+        label = name.replace("_", " ")
+        if isinstance(value, Mapping):
+            for inner, text in plain_rows(dict(value)):
+                yield f"{label}, {inner}", text
+        elif isinstance(value, list | tuple):
+            yield label, ", ".join(map(number, value)) if _are_scalars(value) else f"{len(value):,}"
+        else:
+            yield label, number(value)
+
+
+def delivery_rows(figures: Figures) -> Rows:
+    """Say how messages got around."""
+    nodes, channels = figures["nodes"], figures["channels"]
+    yield "logs", f"{_counted(nodes, 'node')} in {_counted(channels, 'channel')}"
+    if others := figures["reconciliation"].get("peers_without_log"):  # not in older results
+        told = "what only they had or claimed counts as missing, or as false"
+        yield "no log here", f"of {_counted(others, 'participant')} who reconciled: {told}"
+    over = span(((figures["to_ns"] or 0) - (figures["from_ns"] or 0)) / MS)
+    again = figures["sends"] - figures["messages"]
+    yield "messages", f"{number(figures['messages'])} in {over}, {number(again)} sent again"
+    yield (
+        "delivered",
+        (
+            f"{number(figures['delivered_of_due'])} of {number(figures['due'])} due "
+            f"({share(figures['delivered_of_due'], figures['due'])})"
+        ),
+    )
+    yield "latency", spread_text(figures["latency"])
+    everybody = figures["convergence"]
+    whole = f"{number(everybody['count'])} of {number(figures['messages'])} messages; "
+    yield "until everybody had it", whole + spread_text(everybody)
+    yield "receptions per delivery", number(figures["receptions_per_delivery"])
+    yield from _states(figures["states"])
+    yield from _repair(figures["repair"])
+    yield from _filters(figures["filters"])
+    yield from _reconciliation(figures["reconciliation"])
+    yield from _clocks(figures["clocks"], figures["latency"])
+    if figures["of_unknown_senders"]:
+        rows = number(figures["of_unknown_senders"])
+        yield "sender unknown", f"{rows} (message, node) pairs: nobody here noted to have sent it"
+
+
+def _states(states: Figures) -> Rows:
+    counts = (f"{number(states[name])} {name.replace('_', ' ')}" for name in STATES)
+    yield "own messages", ", ".join(counts)
+    for name, times in states["times"].items():
+        if times["count"]:
+            yield name, spread_text(times)
+
+
+def _repair(repair: Figures) -> Rows:
+    if not repair["messages"]:
+        yield "repair", "nothing was missing"
+        return
+    yield (
+        "missing",
+        (
+            f"{number(repair['missing_at'])} times of {number(repair['messages'])} messages; "
+            f"{number(repair['repaired_at'])} repaired, {number(repair['lost_at'])} given up"
+        ),
+    )
+    yield (
+        "repair, for each of them",
+        (
+            f"{number(repair['requests_per_message'])} requests, "
+            f"{number(repair['answers_per_message'])} answers"
+        ),
+    )
+    for row in repair["by_groups"][:LOADS_MAX]:
+        size = number(row["participants"] / row["groups"])
+        yield (
+            f"load of {row['groups']:,} response group{'s' * (row['groups'] > 1)}",
+            (
+                f"{number(row['answers_per_group'])} answers a message in each, of {size} members; "
+                f"{share(row['answers_in_group'], row['answers'])} came from the right one"
+            ),
+        )
+
+
+def _filters(filters: Figures) -> Rows:
+    if unjudged := filters.get("unjudged"):  # results of earlier versions have no such figure
+        yield "marks", f"{number(unjudged)} cannot be judged: nobody else's log tells of that time"
+    if not filters["marked"]:
+        if not unjudged:
+            yield "filters", "no message was marked possibly acknowledged"
+        return
+    yield (
+        "false “possibly acknowledged”",
+        f"{number(filters['false'])} of {number(filters['marked'])}: nobody else had the message",
+    )
+    yield (
+        "by theory of the filter",
+        (
+            f"about {number(filters['expected_at_most'])}, if each filter heard meanwhile "
+            f"({number(filters['chances'])} or so) is full and wrong at "
+            f"{number(filters['rate_of_full_filter'])}"
+        ),
+    )
+
+
+def _reconciliation(talked: Figures) -> Rows:
+    if not talked["sides"]:
+        yield "reconciliation", "no session"
+        return
+    yield (
+        "reconciliation",
+        (
+            f"{number(talked['sides'])} sides of sessions, {number(talked['ended'])} ended; "
+            f"{number(talked['rounds_p50'])} rounds (p50), at most {number(talked['rounds_most'])}"
+        ),
+    )
+    yield (
+        "bytes of a session",
+        (
+            f"p50 {number(talked['bytes_p50'])}, p95 {number(talked['bytes_p95'])}, most "
+            f"{number(talked['bytes_most'])}; {number(talked['bytes'])} in all"
+        ),
+    )
+
+
+def _clocks(clocks: Figures, latency: Figures) -> Rows:
+    if clocks["pairs"]:
+        worst = clocks["largest"][0]
+        yield (
+            "clocks",
+            (
+                f"{number(clocks['pairs'])} pairs of hosts; largest difference "
+                f"{span(worst['offset_ns'] / MS)} (± {span(worst['uncertainty_ns'] / MS)}) from "
+                f"{printable(worst['a'], 32)} to {printable(worst['b'], 32)}; nothing is corrected "
+                "by it"
+            ),
+        )
+    else:
+        yield "clocks", "one clock, or too few messages between hosts to compare them"
+    if clocks["nodes_without_host"]:
+        yield "clock unknown", _counted(clocks["nodes_without_host"], "node")
+    if latency["negative"]:
+        yield (
+            "delivered before sent",
+            (
+                f"{number(latency['negative'])} deliveries, by up to {span(-latency['least_us'])}: "
+                "clocks differ"
+            ),
+        )
+
+
+STATES: Final = ("possibly_acknowledged", "acknowledged", "failed")
+
+LOADS_MAX: Final = 8
+
+WORDS: Final[Mapping[str, Callable[[Figures], Rows]]] = {
+    "delivery": delivery_rows,
+    "sweep": sweep_rows,
+}
+"""The jobs whose figures have sentences; those of others are said by their names."""
+
+
+def _counted(value: int, what: str) -> str:
+    return f"{number(value)} {what}{'s' * (value != 1)}"
+
+
+def _are_scalars(values: list[Any] | tuple[Any, ...]) -> bool:
+    return all(not isinstance(value, Mapping | list | tuple) for value in values)

@@ -1,0 +1,146 @@
+"""Publication of results in the places that `storage.results` names: whole, or not at all.
+
+OUT/spark.log                 what Spark said the last time
+"""
+
+import fcntl
+import json
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from storage.archive.tables import replace_text
+from storage.pipeline.errors import FULL, PipelineError, as_problems
+from storage.results import FORMAT, MANIFEST, RUNS, Figures, Published, manifest_of, published_in
+
+LOG: Final = "spark.log"
+LOCK: Final = ".lock"
+
+
+class Results:
+    """The results in one directory, which need not be there before something is written.
+
+    Raises:
+        PipelineError: it cannot be read, or holds something else.
+    """
+
+    def __init__(self, out: Path) -> None:
+        self.out = out
+        self._publishing = threading.Lock()
+        try:
+            there = {path.name for path in out.iterdir()} if out.exists() else set()
+        except OSError as error:
+            raise self._unusable(error) from error
+        if there and not there & {MANIFEST, RUNS, LOG}:
+            raise PipelineError(
+                f"{out} holds other files than results; name an empty or a new directory by --out."
+            )
+
+    def published(self, job: str) -> Published | None:
+        """Return the last good run of a job, None if there is none."""
+        with as_problems():
+            return published_in(self.out, job)
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep others from writing here, and remove what a killed run has left.
+
+        Raises:
+            PipelineError: another one writes here, or nobody can.
+        """
+        runs = self.out / RUNS
+        try:
+            runs.mkdir(parents=True, exist_ok=True)
+            file = (runs / LOCK).open("w")
+        except OSError as error:
+            raise self._unusable(error) from error
+        with file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                raise PipelineError(
+                    f"Another run writes to {self.out}: wait for it, or name another --out."
+                ) from error
+            self._tidy()
+            try:
+                yield
+            finally:
+                self._tidy()  # what an interrupted run still wrote while it was removed
+
+    @contextmanager
+    def run(self, job: str) -> Iterator["Run"]:
+        """Make a run of a job; it is published if the block ends well, and removed if not.
+
+        Raises:
+            PipelineError: the disk is full, or the manifest cannot be read.
+        """
+        number = 1 + max(
+            (int(path.name.rpartition("-")[2]) for path in self._runs(job)),
+            default=0,
+        )
+        run = Run(self.out / RUNS / f"{job}-{number}")
+        run.directory.mkdir(parents=True)
+        try:
+            yield run
+            self._publish(job, run)
+        except BaseException as error:
+            if self._is_without(run):
+                shutil.rmtree(run.directory, ignore_errors=True)
+            if isinstance(error, OSError) and error.errno in FULL:
+                raise PipelineError(
+                    f"No space left in {self.out}: free some, or name another --out."
+                ) from error
+            raise
+        for old in self._runs(job):
+            if old != run.directory:
+                shutil.rmtree(old, ignore_errors=True)
+
+    def _is_without(self, run: "Run") -> bool:
+        """Return whether a run is not published; it may be, when Ctrl+C comes right after."""
+        kept = self._manifest().values()
+        return all(self.out / one["directory"] != run.directory for one in kept)
+
+    def _unusable(self, error: OSError) -> PipelineError:
+        return PipelineError(
+            f"Cannot write to {self.out} ({error.strerror}); name another one by --out."
+        )
+
+    def _tidy(self) -> None:
+        kept = {self.out / run["directory"] for run in self._manifest().values()}
+        for path in (self.out / RUNS).iterdir():
+            if path.is_dir() and path not in kept:
+                shutil.rmtree(path, ignore_errors=True)
+
+    def _runs(self, job: str) -> list[Path]:
+        found = (self.out / RUNS).glob(f"{job}-*")
+        return [path for path in found if path.name.rpartition("-")[2].isdecimal()]
+
+    def _publish(self, job: str, run: "Run") -> None:
+        directory = str(run.directory.relative_to(self.out))
+        with self._publishing:  # jobs side by side; from other processes, `locked` keeps it
+            jobs = self._manifest() | {job: {"directory": directory, "figures": run.figures}}
+            text = json.dumps({"format": FORMAT, "jobs": jobs}, indent=1) + "\n"
+            replace_text(self.out / MANIFEST, text)
+
+    def _manifest(self) -> dict[str, Any]:
+        with as_problems():
+            return dict(manifest_of(self.out))
+
+
+@dataclass(slots=True)
+class Run:
+    """A run that is being made; its job sets `figures`."""
+
+    directory: Path
+    figures: Figures
+
+    def __init__(self, directory: Path) -> None:
+        self.directory, self.figures = directory, {}
+
+    def table(self, name: str) -> str:
+        """Return where a table of this run is written."""
+        return str(self.directory / name)

@@ -1,0 +1,1 @@
+"""Starting, watching and ending Spark: Java, sessions, clusters, executors, progress."""

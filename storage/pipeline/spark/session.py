@@ -1,0 +1,211 @@
+"""The Spark session of a job: which settings, and why."""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import pyspark
+from pyspark.sql import SparkSession
+
+from storage.pipeline.results.publishing import LOG
+from storage.pipeline.spark.cluster import (
+    check_master,
+    check_memory,
+    check_reachable,
+    driver_address,
+    is_local,
+    megabytes,
+)
+from storage.pipeline.spark.failures import said_plainly
+from storage.pipeline.spark.java import check_java
+from storage.pipeline.spark.jvm import log_option, logged, spark_context
+from storage.pipeline.spark.shipping import check_executors, packed
+
+LOCAL: Final = "local[*]"
+
+MB: Final = 1024 * 1024
+PARTITION_BYTES: Final = 8 * MB
+"""Of an export's files, for each partition of a shuffle: they are compressed, and a task's rows
+should fit its share of the memory."""
+
+SHORT_BYTES: Final = 64 * MB
+"""Input below which a job takes seconds, most of them for starting."""
+
+BESIDE_BYTES: Final = 16 * MB
+"""The same for jobs that run side by side: each core has a job, so that to divide the rows of one
+only costs tasks."""
+
+GENERATED: Final = "org.apache.spark.sql.catalyst.expressions.GeneratedClass*::*"
+"""What Spark writes in Java for each query."""
+
+HOT_ONLY: Final = " ".join(
+    [
+        *(
+            f"-XX:Tier4{name}Threshold={count}"
+            for name, count in (
+                ("Invocation", 500_000),
+                ("MinInvocation", 60_000),
+                ("Compile", 1_500_000),
+                ("BackEdge", 4_000_000),
+            )
+        ),
+        "-XX:CompileCommand=quiet",
+        f"-XX:CompileCommand=CompileThresholdScaling,{GENERATED},0.1",
+    ]
+)
+"""Calls and rounds of a loop before Java's second compiler takes a method: a hundred times its own.
+It costs more than it saves where a query is over after some millions of rows, as most are, and took
+a third of the time of all; what runs over each row and byte still gets there. Only ten times where
+Spark wrote the method for one query: its loops are over rows, and end with it."""
+
+OUT_OF_MEMORY: Final = "-XX:+ExitOnOutOfMemoryError"
+"""An end, not minutes of collecting garbage and pages of traces."""
+
+PARTITIONS_MAX: Final = 2000
+"""Each costs files and a task."""
+
+
+STARTING: Final = {
+    # else a Python is started to look for it
+    "SPARK_HOME": str(Path(pyspark.__file__).parent),
+    # of the Java that only works out how Spark's is to be started
+    "SPARK_LAUNCHER_OPTS": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
+}
+"""What starts Spark quicker, where nobody set it to something else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Cluster that a job runs on: a Spark master, and the memory of driver and of each executor.
+
+    Raises:
+        PipelineError: there is no such master, or not so much memory.
+    """
+
+    master: str = LOCAL
+    memory: str = "2g"
+    recorded: Path | None = None
+    """Where its Java writes the classes it has loaded (see `storage.pipeline.spark.class_archive`)."""
+
+    def __post_init__(self) -> None:
+        check_master(self.master)
+        check_memory(self.memory)
+
+
+@contextmanager
+def session(
+    cluster: Cluster,
+    scratch: Path,
+    log: Path | None = None,
+    input_bytes: int = 0,
+    *,
+    beside: bool = False,
+) -> Iterator[SparkSession]:
+    """Start Spark, and stop it; what it keeps for itself lies in `scratch`, what it says in `log`.
+
+    What Spark raises meanwhile becomes a sentence too. `beside` says that jobs run side by side.
+
+    Raises:
+        PipelineError: there is no Java, or too old a one, or no such master, or Spark failed.
+    """
+    check_java()
+    noise = log or scratch / LOG
+    settings = _settings(cluster, scratch, input_bytes)
+    if not is_local(cluster.master):
+        check_reachable(cluster.master)
+        settings["spark.submit.pyFiles"] = str(packed(scratch / "chat-tui.zip"))
+    address = driver_address(cluster.master)
+    environment = {name: os.environ.get(name, value) for name, value in STARTING.items()}
+    environment["SPARK_LOCAL_DIRS"] = str(scratch)
+    if address is not None:
+        environment["SPARK_LOCAL_IP"] = address
+    if is_local(cluster.master):
+        # the Python that runs us has what we need; on a cluster, its administrator says which has
+        environment["PYSPARK_PYTHON"] = sys.executable
+    plainly = partial(said_plainly, cluster.memory, noise)
+    with (
+        logged(noise),
+        plainly(),
+        spark_context(settings, environment, noise, cluster.recorded) as context,
+        plainly(),
+    ):
+        spark = SparkSession(context)
+        # not more than there is work for: each costs a task, and in a small job that is the time
+        cores = 1 if beside else context.defaultParallelism
+        wanted = partitions(cores, input_bytes, BESIDE_BYTES if beside else PARTITION_BYTES)
+        spark.conf.set("spark.sql.shuffle.partitions", str(wanted))
+        if not is_local(cluster.master):
+            check_executors(spark)
+        yield spark
+
+
+def is_short(input_bytes: int) -> bool:
+    """Return whether an input is so small that starting, planning and compiling take most time."""
+    return input_bytes < SHORT_BYTES
+
+
+def partitions(cores: int, input_bytes: int, each_bytes: int) -> int:
+    """Return into how many parts rows are shuffled: by the data, and no fewer than cores."""
+    return min(max(cores, -(-input_bytes // each_bytes)), PARTITIONS_MAX)
+
+
+def _settings(cluster: Cluster, scratch: Path, input_bytes: int) -> dict[str, str]:
+    # one collector thread: with few cores, the parallel ones only take turns; and no collection
+    # only because many classes were loaded, as always
+    java = "-XX:+UseSerialGC -XX:MetaspaceSize=256m"
+    heap = ""
+    if is_short(input_bytes):
+        # a short job ends before the second compiler has paid for itself
+        java += " -XX:TieredStopAtLevel=1"
+        # what it is allowed to take, it gets in two steps: each costs a collection of everything
+        heap = f" -Xms{megabytes(cluster.memory) // 2}m"
+    else:
+        java += f" {HOT_ONLY}"
+    settings = {
+        "spark.master": cluster.master,
+        "spark.app.name": "chat-tui",
+        # times are nanoseconds in UTC; nothing depends on where the job runs
+        "spark.sql.session.timeZone": "UTC",
+        "spark.driver.memory": cluster.memory,
+        "spark.executor.memory": cluster.memory,
+        # one person looks at the terminal, which has our own progress; a port open to the network
+        # is not wanted
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.warehouse.dir": str(scratch / "warehouse"),
+        # an export is many small files: opening one does not cost what reading 4 MB does
+        "spark.sql.files.openCostInBytes": str(64 * 1024),
+        # to look through all distinct times of 64k rows for one that fits leaves out none of them
+        "spark.hadoop.parquet.filter.dictionary.enabled": "false",
+        # rows that lie together already are put together once, not twice
+        "spark.sql.execution.combineAdjacentAggregation": "true",
+        # hex digits need no tables of all languages, which take half a second to load
+        "spark.sql.icu.caseMappings.enabled": "false",
+        # what is whole is published by the manifest
+        "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
+        # how far a long task is, for the progress; the default is 10 s
+        "spark.executor.heartbeatInterval": "2s",
+        "spark.driver.extraJavaOptions": f"{java}{heap} {OUT_OF_MEMORY} {log_option(scratch)}",
+        "spark.executor.extraJavaOptions": java,
+    }
+    if is_short(input_bytes):
+        # to plan each step anew by what the one before gave takes longer than the step
+        settings["spark.sql.adaptive.enabled"] = "false"
+        # memory is taken and zeroed by pages: a few rows in each step of a task need no 32 MB
+        settings["spark.buffer.pageSize"] = "1m"
+        # of what all tasks of a stage get, there are hundreds, and small: no 4 MB for each
+        settings["spark.broadcast.blockSize"] = "64k"
+    if is_local(cluster.master):
+        settings["spark.python.daemon.module"] = "storage.pipeline.spark.daemon"
+        # no file of sums beside each file: Hadoop starts a `chmod` for each that it makes, and
+        # Parquet has sums of its own
+        settings["spark.hadoop.fs.file.impl"] = "org.apache.hadoop.fs.RawLocalFileSystem"
+    if (address := driver_address(cluster.master)) is not None:
+        # executors call back; nothing else of this computer is open to them
+        settings |= {"spark.driver.bindAddress": address, "spark.driver.host": address}
+    return settings

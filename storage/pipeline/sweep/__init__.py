@@ -1,0 +1,1 @@
+"""The sweep job: simulates a grid of parameters, one world per task."""

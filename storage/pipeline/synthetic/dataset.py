@@ -1,0 +1,249 @@
+"""Makes an export of many nodes with planted faults, and writes down the truth beside it.
+
+    DIR/export.json, DIR/history/, DIR/log/    as `storage.archive.tables` has it, of all nodes
+    DIR/truth.json                             `Truth`, the counts, and what was asked for
+
+No job reads the truth; a test holds it against what the audit finds.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from storage.archive import tables
+from storage.archive.parquet import whole, writable
+from storage.archive.tables import Note, replace_text
+from storage.pipeline.errors import PipelineError
+from storage.pipeline.synthetic import events, faults, files
+from storage.pipeline.synthetic.plan import BEGIN, Plan, channels, people
+from storage.pipeline.synthetic.traffic import Traffic, Writing
+from sync.entries.identity import Identity
+from sync.errors import LocalError
+
+TRUTH: Final = "truth.json"
+
+HOST: Final = "synthetic"
+"""All nodes have one clock."""
+
+RESTARTS: Final = 0.125
+"""Of the nodes: start a second time, somewhere in the middle."""
+
+Progress: TypeAlias = Callable[[str], None]
+
+
+def synthesize(directory: Path, plan: Plan, progress: Progress) -> dict[str, int]:
+    """Make the data set in a new or empty directory; returns what it holds and has planted.
+
+    Raises:
+        PipelineError: the directory has something in it, or cannot be written, or the plan cannot
+            be carried out.
+    """
+    plan.check()
+    try:
+        with writable(directory), whole(directory):
+            made = _Made(directory, plan)
+            made.write_messages(progress)
+            made.write_history(progress)
+            made.write_log(progress)
+            return made.finish()
+    except LocalError as error:
+        raise PipelineError(str(error)) from error
+
+
+class _Made:
+    """A data set while it is made, channel after channel."""
+
+    def __init__(self, directory: Path, plan: Plan) -> None:
+        self.directory = directory
+        self.plan = plan
+        self.dice = np.random.default_rng(plan.seed)
+        self.truth = faults.Truth()
+        self.people: Sequence[Identity] = people(plan)
+        self.nodes = [one.peer_id for one in self.people]
+        self.traffics: list[Traffic] = []
+        self.firsts: list[int] = []
+        self.protected: list[tuple[int, int]] = []
+        """(member's node, message) of rows of the log that must not go lost."""
+        self.history_rows = self.log_rows = 0
+
+    def write_messages(self, progress: Progress) -> None:
+        """Have everybody write, and deliver it."""
+        first = 0
+        for channel in channels(self.plan, self.dice):
+            traffic = Traffic.of(self.plan, channel, self.dice)
+            members = [self.people[int(node)] for node in channel.members]
+            Writing(traffic, members, self.dice).write()
+            self.traffics.append(traffic)
+            self.firsts.append(first)
+            first += len(traffic.messages)
+            progress(f"signed {first:,} of {self.plan.messages:,} messages")
+            self._note_authors(traffic)
+        self._early()
+
+    def write_history(self, progress: Progress) -> None:
+        """Write what each node holds."""
+        chosen = faults.false_rows(self.traffics, self.plan.faults, self.dice)
+        for number, traffic in enumerate(self.traffics):
+            false = {(at, who): kind for (of, at, who), kind in chosen.items() if of == number}
+            held = np.isfinite(traffic.received)
+            table = files.HistoryTable(traffic.messages, self.nodes)
+            channel = traffic.plan.channel
+            rows = table.rows(held, np.isfinite(traffic.delivered), traffic.plan.members, false)
+            files.write(self.directory, tables.HISTORY_DIR, channel, files.CODED_HISTORY, rows)
+            self.history_rows += int(held.sum())
+            self._note_history(traffic, held, false)
+            progress(f"wrote {self.history_rows:,} rows of history")
+
+    def write_log(self, progress: Progress) -> None:
+        """Write what each node logged."""
+        first_ghost = self.plan.messages
+        ids, lamports, sizes = self._messages()
+        parts = []
+        for traffic, first in zip(self.traffics, self.firsts, strict=True):
+            ghosts = {at: len(ids) + number for number, at in enumerate(traffic.ghosts)}
+            ids += traffic.ghosts.values()
+            noting = events.Noting(traffic, first, self.dice)
+            parts.append(noting.note(self.plan, ghosts))
+        ends = np.cumsum([0] + [len(part) for part in parts])
+        all_events = events.joined(parts)
+        del parts
+        progress(f"numbering {len(all_events):,} rows of logs")
+        boot, seq, gone, told = self._number(all_events, first_ghost, lamports)
+        table = files.LogTable(all_events, seq, boot, self.nodes)
+        unknown = len(ids) - len(lamports)
+        table.know(ids, lamports + [events.NONE] * unknown, sizes + [0] * unknown)
+        table.told = told
+        for number, traffic in enumerate(self.traffics):
+            rows = np.arange(ends[number], ends[number + 1])
+            rows = rows[~gone[rows]]
+            channel = traffic.plan.channel
+            batches = table.rows(rows, channel)
+            files.write(self.directory, tables.LOG_DIR, channel, files.CODED_LOG, batches)
+            self.log_rows += len(rows)
+            progress(f"wrote {self.log_rows:,} rows of logs")
+
+    def finish(self) -> dict[str, int]:
+        """Write the truth and the note; only with the note it is an export."""
+        truth = asdict(self.truth)
+        counts = {"history": self.history_rows, "log": self.log_rows}
+        counts |= {name: len(planted) for name, planted in truth.items()}
+        text = json.dumps({"plan": asdict(self.plan), "counts": counts, "truth": truth}) + "\n"
+        replace_text(self.directory / TRUTH, text)
+        names = {
+            str(traffic.plan.channel): f"synthetic-{traffic.plan.number}"
+            for traffic in self.traffics
+        }
+        Note(self.nodes, names, dict.fromkeys(self.nodes, HOST), {}).write(self.directory)
+        return counts
+
+    def _note_authors(self, traffic: Traffic) -> None:
+        """Write down what was planted in the messages of a channel."""
+        entries = [message.entry for message in traffic.messages]
+        for one, _ in traffic.forks:
+            header = entries[one].header
+            self.truth.equivocations.append([header.author, tables.signed(header.log), header.seq])
+        for at, ghost in traffic.ghosts.items():
+            self.truth.unknown_dependencies.append([entries[at].message_id, ghost.hex()])
+        for at, parent in traffic.backward:
+            planted = [entries[at].message_id, entries[parent].message_id]
+            self.truth.causal_violations.append(planted)
+        for member in np.flatnonzero(traffic.plan.joined_ns > traffic.plan.joined_ns.min()):
+            node = self.nodes[int(traffic.plan.members[member])]
+            self.truth.late_joiners.append([node, traffic.plan.channel])
+
+    def _early(self) -> None:
+        """Plant messages that are delivered before their parent."""
+        done: set[tuple[int, int]] = set()
+        for _ in range(self.plan.faults.early_deliveries):
+            for _ in range(faults.TRIES):
+                number = int(self.dice.integers(len(self.traffics)))
+                traffic = self.traffics[number]
+                found = faults.early(traffic, self.dice, {at for of, at in done if of == number})
+                if found is not None:
+                    break
+            else:
+                raise PipelineError("No message is left to deliver early; name more messages.")
+            member, at, parent = found
+            done |= {(number, at), (number, parent)}
+            node = int(traffic.plan.members[member])
+            first = self.firsts[number]
+            self.protected += [(node, first + at), (node, first + parent)]
+            ids = [traffic.messages[one].entry.message_id for one in (at, parent)]
+            self.truth.early_deliveries.append([self.nodes[node], *ids])
+
+    def _note_history(
+        self, traffic: Traffic, held: NDArray[np.bool_], false: dict[tuple[int, int], str]
+    ) -> None:
+        """Write down which rows are false, and what is missing; a false row counts for nothing."""
+        right = held.copy()
+        for (at, member), kind in false.items():
+            right[at, member] = False
+            said = bytes.fromhex(traffic.messages[at].entry.message_id)
+            if kind == faults.FALSE_ID:
+                said = bytes([said[0] ^ 1]) + said[1:]
+            node = self.nodes[int(traffic.plan.members[member])]
+            self.truth.quarantine.append([node, said.hex(), kind])
+        for at, member in faults.missing(traffic, right):
+            node = self.nodes[int(traffic.plan.members[member])]
+            self.truth.missing.append([node, traffic.messages[at].entry.message_id])
+
+    def _messages(self) -> tuple[list[bytes], list[int], list[int]]:
+        """Return ids, Lamport times and sizes of all messages, in the order of their numbers."""
+        messages = [message for traffic in self.traffics for message in traffic.messages]
+        return (
+            [bytes.fromhex(message.entry.message_id) for message in messages],
+            [message.entry.header.lamport for message in messages],
+            [len(message.payload) for message in messages],
+        )
+
+    def _number(
+        self, rows: events.Events, first_ghost: int, lamports: Sequence[int]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_], dict[int, int]]:
+        """Number the rows of each start of each node, and plant the faults of logs.
+
+        Returns:
+            boot and seq of each row; whether it is gone; what rows tell in place of `lamports`.
+        """
+        span = self.plan.span_ns
+        restart = np.full(self.plan.nodes, np.iinfo(np.int64).max)
+        again = self.dice.random(self.plan.nodes) < RESTARTS
+        middle = self.dice.uniform(0.3, 0.7, self.plan.nodes) * span
+        restart[again] = (BEGIN + middle[again]).astype(np.int64)
+        boot = 1 + (rows.ts_ns >= restart[rows.node]).astype(np.int64)
+        order = np.lexsort((rows.ts_ns, rows.node))
+        log = rows.node[order].astype(np.int64) * 2 + boot[order]
+        starts = np.append(np.flatnonzero(np.diff(log, prepend=-1)), len(order))
+        seq = np.empty(len(order), np.int64)
+        begins = np.repeat(starts[:-1], np.diff(starts))
+        seq[order] = np.arange(len(order)) - begins + 1
+        told = faults.diverging(rows, first_ghost, self.plan.faults, self.dice)
+        told = {row: int(lamports[rows.message[row]]) + by for row, by in told.items()}
+        for row, lamport in told.items():
+            message = self._id(int(rows.message[row]))
+            self.truth.order_divergence.append([self.nodes[rows.node[row]], message, lamport])
+        kept = set(told) | self._kept(rows)
+        gone = np.zeros(len(order), np.bool_)
+        for first, last in faults.holes(order, starts, kept, self.plan.faults, self.dice):
+            row = int(order[first])
+            hole = [int(seq[row]), int(seq[order[last]])]
+            node = self.nodes[rows.node[row]]
+            self.truth.trace_holes.append([node, int(boot[row]), *hole])
+            gone[order[first : last + 1]] = True
+        return boot, seq, gone, told
+
+    def _kept(self, rows: events.Events) -> set[int]:
+        """Return the rows of the log that tell of an early delivery."""
+        kept: set[int] = set()
+        for node, message in self.protected:
+            kept.update(np.flatnonzero((rows.message == message) & (rows.node == node)).tolist())
+        return kept
+
+    def _id(self, message: int) -> str:
+        number = int(np.searchsorted(self.firsts, message, "right")) - 1
+        traffic: Any = self.traffics[number]
+        return str(traffic.messages[message - self.firsts[number]].entry.message_id)

@@ -1,0 +1,305 @@
+"""Entries of an author log that contradict each other: found by look-ups when the later is stored.
+
+What is found is noted beside the messages; nothing is refused for it, and nothing shown otherwise
+(DESIGN 4). Nearly every entry goes on where its log was, of which memory tells: see `Tops`.
+"""
+
+import sqlite3
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple, TypeAlias
+
+from storage.sqlite.changes import Stored
+from storage.sqlite.columns import from_u64, message_id, peer_id, to_u64
+from storage.sqlite.payloads import entry_of
+from storage.sqlite.rows import Row, execute_for_rows, select_for_rows
+from storage.sqlite.soundness import CLAIMS, is_sound
+from sync.entries.entry import Entry, lipmaa
+from sync.group.records import Contradiction, Contradicts
+from sync.machine import ChannelId, MessageId, PeerId
+
+# CROSS JOIN keeps the order of the tables: few rows are asked for.
+TWINS: Final = "SELECT column5, other.message_id FROM (VALUES"
+TWINS_REST: Final = """
+    ) CROSS JOIN messages AS other ON other.channel = column1 AND other.author = column2
+        AND other.log = column3 AND other.seq = column4 AND other.number < column5
+    ORDER BY other.number DESC
+"""
+TOPS: Final = "SELECT channel, author, log, seq, message_id FROM (VALUES"
+TOPS_REST: Final = """
+    ) CROSS JOIN messages ON number = (
+        SELECT number FROM messages
+        WHERE channel = column1 AND author = column2 AND log = column3 ORDER BY seq DESC LIMIT 1
+    )
+"""
+TARGETS: Final = "SELECT column2, other.author, other.log, other.seq FROM (VALUES"
+TARGETS_REST: Final = (
+    ") CROSS JOIN messages AS other ON other.message_id = column2 AND other.channel = column1"
+)
+ONE: Final = """
+    SELECT channel, message_id, author, lamport, created_ns, waku_hash, body_size, payload
+    FROM messages WHERE message_id = ? AND channel = ?
+"""
+AWAIT: Final = "INSERT OR IGNORE INTO awaited_links (target, child) VALUES"
+ANY_AWAITED: Final = "SELECT EXISTS (SELECT 1 FROM awaited_links)"
+WAITING: Final = """
+    SELECT channel, message_id, author, lamport, created_ns, waku_hash, body_size, payload, number
+    FROM (VALUES
+"""
+WAITING_REST: Final = """
+    ) CROSS JOIN awaited_links ON target = column1 CROSS JOIN messages ON number = child
+"""
+COME: Final = "DELETE FROM awaited_links WHERE target IN (SELECT column1 FROM (VALUES"
+COME_REST: Final = "))"
+
+NOTE: Final = """
+    INSERT INTO contradictions (channel, author, what, log, seq, message_id, other) VALUES
+"""
+NOTED: Final = """
+    SELECT channel, author, what, log, seq, message_id, other FROM contradictions ORDER BY number
+"""
+
+FORKS: Final = """
+    SELECT channel, author, log, seq, message_id FROM messages
+    WHERE (channel, author, log, seq) IN (
+        SELECT channel, author, log, seq FROM messages
+        GROUP BY channel, author, log, seq HAVING count(*) > 1
+    ) ORDER BY channel, author, log, seq, number
+"""
+LINKS: Final = """
+    SELECT later.channel, later.author, later.log, later.seq, later.message_id, other.message_id
+    FROM messages AS later CROSS JOIN messages AS other
+        ON other.message_id = later.backlink AND other.channel = later.channel
+    WHERE (other.author, other.log, other.seq) != (later.author, later.log, later.seq - 1)
+"""
+
+LOGS_KEPT: Final = 1024
+"""Author logs whose newest entries are remembered; a group of two hundred has some hundreds. Who
+makes more keys than that has the disk asked, which is 30 us a message."""
+
+IDS_KEPT: Final = 16
+"""Ids remembered a log: eight of nine skiplinks go no further back."""
+
+Log: TypeAlias = tuple[ChannelId, PeerId, int]
+
+
+@dataclass(slots=True)
+class _Top:
+    seq: int
+    ids: deque[MessageId]
+    """Of the entry with this number, and of those before it without a gap; the newest last."""
+
+
+class Tops:
+    """The newest entries of author logs, as the thread that commits has stored them.
+
+    What names the newest one and has the next number is nobody's twin, and its backlink is true.
+    Entries that the disk refused after all, or that are set aside, may stay among these: they were
+    signed for that place, and nothing stored is newer.
+    """
+
+    def __init__(self) -> None:
+        self._tops: dict[Log, _Top] = {}
+        self.any_awaited = True
+        """Whether links may wait for entries that are not here."""
+
+    def take(self, channel: ChannelId, entry: Entry) -> bool:
+        """Take note of an entry just stored; whether it is the next one of its log."""
+        header = entry.header
+        log = (channel, header.author, header.log)
+        top = self._tops.get(log)
+        if top is None:
+            return False
+        if header.seq != top.seq + 1 or header.backlink != top.ids[-1]:
+            del self._tops[log]  # what comes after it in this commit is looked up as well
+            return False
+        top.seq = header.seq
+        top.ids.append(entry.message_id)
+        return True
+
+    def is_behind(self, channel: ChannelId, entry: Entry) -> bool:
+        """Return whether the remembered ids confirm the skiplink of the newest entry."""
+        header = entry.header
+        ids = self._tops[channel, header.author, header.log].ids
+        back = header.seq - lipmaa(header.seq)
+        return back < len(ids) and ids[-1 - back] == header.skiplink
+
+    def look_up(self, db: sqlite3.Connection, stored: Sequence[Stored]) -> None:
+        """Learn what is the newest in the logs of these."""
+        if len(self._tops) > LOGS_KEPT:
+            self._tops.clear()
+        logs = {_place(one.channel, one.entry)[:3] for one in stored}
+        for channel, author, log, seq, top in select_for_rows(db, TOPS, sorted(logs), TOPS_REST):
+            known = (ChannelId(channel.hex()), peer_id(author), to_u64(log))
+            self._tops[known] = _Top(to_u64(seq), deque([message_id(top)], IDS_KEPT))
+
+
+class Link(NamedTuple):
+    """Place that a stored entry claims for another one of its log; columns as they are stored."""
+
+    number: int
+    channel: bytes
+    target: bytes
+    place: Row
+    what: Contradicts
+    named_by: Entry
+
+
+def found_at_commit(
+    db: sqlite3.Connection, stored: Sequence[Stored], tops: Tops
+) -> list[Contradiction]:
+    """Return, and note, what these messages, just stored, contradict of what is here."""
+    loose: list[Stored] = []
+    links: list[Link] = []
+    for one in stored:
+        entry = one.entry
+        channel, skiplink = entry.header.channel_id, entry.header.skiplink
+        if not tops.take(channel, entry):
+            loose.append(one)
+        elif skiplink is None or tops.is_behind(channel, entry):
+            continue
+        links += _links(one.number, one.channel, entry)
+    found: list[Contradiction] = []
+    if loose:
+        found += _twins(db, loose)
+        tops.look_up(db, loose)
+    if links:
+        found += _untrue(db, links, tops)
+    if tops.any_awaited:
+        found += _awaited(db, stored, tops)
+    execute_for_rows(db, NOTE, [_row(one) for one in found])
+    return found
+
+
+def all_found(db: sqlite3.Connection) -> list[Contradiction]:
+    """Return all that was ever found, the oldest first."""
+    return [
+        _contradiction(Contradicts(what), (channel, author, log, seq), stored_id, other)
+        for channel, author, what, log, seq, stored_id, other in db.execute(NOTED)
+    ]
+
+
+def note_all(db: sqlite3.Connection) -> None:
+    """Note the forks and the backlinks of a history that was kept before they were (a migration).
+
+    Reads every message's row; skiplinks are in no column.
+    """
+    places: dict[Row, list[bytes]] = {}
+    for *place, stored_id in db.execute(FORKS):
+        places.setdefault(tuple(place), []).append(stored_id)
+    found = [
+        _contradiction(Contradicts.FORK, place, later, first)
+        for place, (first, *more) in places.items()
+        for later in more
+    ]
+    found += [_contradiction(Contradicts.BACKLINK, row[:4], *row[4:]) for row in db.execute(LINKS)]
+    execute_for_rows(db, NOTE, [_row(one) for one in found])
+
+
+def _untrue(db: sqlite3.Connection, links: Sequence[Link], tops: Tops) -> Iterator[Contradiction]:
+    """Yield which of these links name an entry of another place; what is not here yet waits."""
+    keys = [(link.channel, link.target) for link in links]
+    here = {row[0]: row[1:] for row in select_for_rows(db, TARGETS, keys, TARGETS_REST)}
+    missing = [(link.target, link.number) for link in links if link.target not in here]
+    if missing:
+        execute_for_rows(db, AWAIT, missing)
+        tops.any_awaited = True
+    yield from _wrong(
+        link
+        for link in links
+        if here.get(link.target, link.place) != link.place
+        and _signed_place(db, link.channel, link.target) not in {None, (link.channel, *link.place)}
+    )
+
+
+def _twins(db: sqlite3.Connection, stored: Sequence[Stored]) -> Iterator[Contradiction]:
+    """Yield the forks: another one was here before under the same author, log and number."""
+    by_number = {one.number: one for one in stored}
+    rows = [(*_place(one.channel, one.entry), one.number) for one in stored]
+    first: dict[int, bytes] = dict(select_for_rows(db, TWINS, rows, TWINS_REST))
+    for number, other in first.items():
+        one = by_number[number]
+        place = _place(one.channel, one.entry)
+        if _signed_place(db, one.channel, other) == place:
+            later = bytes.fromhex(one.entry.message_id)
+            yield _contradiction(Contradicts.FORK, place, later, other)
+
+
+def _signed_place(db: sqlite3.Connection, channel: bytes, stored_id: bytes) -> Row | None:
+    """Return what the bytes of a message say of its place: nobody is accused by columns alone."""
+    row = db.execute(ONE, (stored_id, channel)).fetchone()
+    return _place(channel, entry_of(row[-1])) if row is not None and is_sound(*row) else None
+
+
+def _awaited(
+    db: sqlite3.Connection, stored: Sequence[Stored], tops: Tops
+) -> Iterable[Contradiction]:
+    """Return what was said of these messages before they came, and is not so."""
+    tops.any_awaited = bool(db.execute(ANY_AWAITED).fetchone()[0])
+    if not tops.any_awaited:
+        return ()
+    places = {bytes.fromhex(one.entry.message_id): _place(one.channel, one.entry) for one in stored}
+    keys = [(target,) for target in places]
+    wrong: list[Link] = []
+    for row in select_for_rows(db, WAITING, keys, WAITING_REST):
+        if is_sound(*row[:CLAIMS]):
+            links = _links(row[-1], row[0], entry_of(row[CLAIMS - 1]))
+            wrong += [
+                link
+                for link in links
+                if link.target in places and (link.channel, *link.place) != places[link.target]
+            ]
+    execute_for_rows(db, COME, keys, COME_REST)
+    return _wrong(wrong)
+
+
+def _links(number: int, channel: bytes, entry: Entry) -> Iterator[Link]:
+    header = entry.header
+    whose = (bytes.fromhex(header.author), from_u64(header.log))
+    for what, target, seq in (
+        (Contradicts.BACKLINK, header.backlink, header.seq - 1),
+        (Contradicts.SKIPLINK, header.skiplink, lipmaa(header.seq)),
+    ):
+        if target is not None:
+            place = (*whose, from_u64(seq))
+            yield Link(number, channel, bytes.fromhex(target), place, what, entry)
+
+
+def _wrong(links: Iterable[Link]) -> Iterator[Contradiction]:
+    for link in links:
+        entry = link.named_by
+        naming = bytes.fromhex(entry.message_id)
+        place = _place(link.channel, entry)
+        yield _contradiction(link.what, place, naming, link.target)
+
+
+def _place(channel: bytes, entry: Entry) -> Row:
+    header = entry.header
+    author = bytes.fromhex(header.author)
+    return (channel, author, from_u64(header.log), from_u64(header.seq))
+
+
+def _contradiction(what: Contradicts, place: Row, stored_id: bytes, other: bytes) -> Contradiction:
+    channel, author, log, seq = place
+    return Contradiction(
+        ChannelId(channel.hex()),
+        peer_id(author),
+        what,
+        to_u64(log),
+        to_u64(seq),
+        message_id(stored_id),
+        message_id(other),
+    )
+
+
+def _row(found: Contradiction) -> Row:
+    return (
+        bytes.fromhex(found.channel),
+        bytes.fromhex(found.author),
+        found.what.value,
+        from_u64(found.log),
+        from_u64(found.seq),
+        bytes.fromhex(found.message_id),
+        bytes.fromhex(found.other),
+    )

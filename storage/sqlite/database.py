@@ -1,0 +1,470 @@
+"""The SQLite file of a profile: opened safely, brought up to date, used one transaction at a time.
+
+Rules:
+1. One connection, one thread: work is handed to it as a function and runs there in one go, so a
+   commit costs the event loop one round trip, whatever it writes.
+2. When `write` returns, a power cut takes nothing of it away (WAL, synchronous=FULL).
+3. Every error of SQLite leaves here as a `StorageError` that says what to do.
+4. A disk that refuses to write can still be read: an old history opens for reading, and is written
+   again as soon as the disk takes it.
+"""
+
+import asyncio
+import errno
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import Final, Self, TypeVar
+
+import aiosqlite
+
+from storage.sqlite.migrations import MIGRATIONS
+from storage.sqlite.open_file import OpenFile, log_of
+from storage.sqlite.rows import STATEMENTS_CACHED
+from storage.sqlite.soundness import Damage
+from sync.errors import StorageError
+
+T = TypeVar("T")
+
+BUSY_TIMEOUT_MS: Final = 5_000
+"""Nobody else writes here while the profile is locked; a backup program may read for a moment."""
+
+CACHE_KIB: Final = 16 * 1024
+"""Ids and hashes come in random order: this holds the index pages of some 100,000 messages."""
+
+PRAGMAS: Final = (
+    f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}",
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = FULL",
+    "PRAGMA foreign_keys = ON",
+    f"PRAGMA cache_size = -{CACHE_KIB}",
+)
+
+ROOM_MIN: Final = 128 * 1024
+"""Bytes free on a disk that is not full: SQLite makes a file of 32 kB before it writes anything."""
+
+TRIAL: Final = "UPDATE channels SET own_log = own_log"
+"""Writes a little without changing anything."""
+
+UNWRITABLE: Final = frozenset({
+    sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_IOERR,
+})  # fmt: skip
+"""What SQLite says of a disk that may still be read."""
+
+AS_SQLITE_SAYS: Final = {
+    errno.EROFS: sqlite3.SQLITE_READONLY,
+    errno.EACCES: sqlite3.SQLITE_READONLY,
+    errno.EPERM: sqlite3.SQLITE_READONLY,
+    errno.ENOSPC: sqlite3.SQLITE_FULL,
+    errno.EDQUOT: sqlite3.SQLITE_FULL,
+}
+"""What the system says of a file that is there, in SQLite's words."""
+
+PRIMARY_CODE: Final = 0xFF
+"""SQLite's result codes: the low byte is the kind of error, the rest its details."""
+
+
+class _Connection(aiosqlite.Connection):
+    """aiosqlite's connection and thread, to which whole functions can be sent."""
+
+    async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        """Run `work` on the connection's thread; once begun it ends, also if we are cancelled."""
+        result: T = await self._execute(work, self._conn)  # type: ignore[no-untyped-call]
+        return result
+
+
+class Database:
+    """The open database of one profile; see `open`. Close it when done."""
+
+    def __init__(self, path: Path, connection: _Connection, *, is_new: bool = False) -> None:
+        self._path = path
+        self._connection = connection
+        self._file = OpenFile(path)
+        self._writable = True
+        self.ended_badly = False
+        """Whether whoever had it open before did not close it: a crash, or a power cut."""
+        self.is_damaged = False
+        """Whether SQLite has found it damaged, until `mend`."""
+        self.is_new = is_new
+        """Whether there was no history at `path` before."""
+        self._opening = asyncio.Lock()
+        self.damage = Damage()
+        """Messages of which the disk no longer has what was stored."""
+        self.refusal = ""
+        """Why the last change was refused, as a sentence; empty while changes are taken."""
+
+    @classmethod
+    async def open(cls, path: Path) -> Self:
+        """Open the database at `path`, readable by its owner alone; make it if it is not there.
+
+        One that is there and cannot be written is opened to be read, with a `refusal`.
+
+        Raises:
+            StorageError: it cannot be opened, is damaged, or is newer than this program.
+        """
+        is_new, left = not _has_bytes(path), _has_bytes(log_of(path))
+        try:
+            database = cls(path, await _open_to_write(path), is_new=is_new)
+        except StorageError as error:
+            if not _may_be_read(error, path):
+                raise
+            try:
+                database = cls(path, await _open_to_read(path))
+            except StorageError:
+                raise error from error.__cause__
+            database._writable = False
+            database.refusal = str(error)
+        database.ended_badly = left and not is_new
+        return database
+
+    async def read(self, query: Callable[[sqlite3.Connection], T]) -> T:
+        """Return what `query` reads; nothing is written meanwhile.
+
+        Raises:
+            StorageError: the disk refused.
+        """
+        if self._writable:
+            return await self._run(query)
+        async with self._opening:  # not while it is closed, to be opened to be written
+            return await self._run(query)
+
+    async def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
+        try:
+            return await self._connection.run(work)
+        except sqlite3.Error as error:
+            self.is_damaged |= _code(error) == sqlite3.SQLITE_CORRUPT
+            raise explained(error, self._path) from error
+
+    async def write(self, change: Callable[[sqlite3.Connection], T]) -> T:
+        """Do `change` in one transaction and return its result once that is durable.
+
+        If anything is raised, by SQLite or by `change`, nothing was written.
+
+        Raises:
+            StorageError: the disk refused.
+        """
+        try:
+            if not self._writable:
+                await self._open_again()
+            result = await self._run(partial(_transact, change, self._file))
+        except StorageError as error:
+            self.refusal = str(error)
+            raise
+        self.refusal = ""
+        return result
+
+    async def try_again(self) -> None:
+        """See whether the disk takes changes again, after it refused one.
+
+        Raises:
+            StorageError: it does not.
+        """
+        await self._try_disk()
+        await self.write(lambda db: db.execute(TRIAL))
+
+    async def _try_disk(self) -> None:
+        try:
+            await asyncio.to_thread(_write_beside, self._path)
+        except OSError as error:
+            raise StorageError(self.refusal) from error
+
+    async def _open_again(self) -> None:
+        """Open a database to be written that was opened to be read.
+
+        The old connection is closed before: to close any later would take the locks of the new one
+        away, which belong to the process, and another program could take the log for left behind.
+        """
+        async with self._opening:
+            if self._writable:
+                return
+            await self._try_disk()
+            await self._connection.close()
+            try:
+                self._connection = await _open_to_write(self._path)
+            except StorageError:
+                self._connection = await _open_to_read(self._path)
+                raise
+            self._file = OpenFile(self._path)
+            self._writable = True
+
+    @property
+    def path(self) -> Path:
+        """The path of the database file."""
+        return self._path
+
+    async def mend(self) -> None:
+        """Make anew what is derived, where an index or a derived table is damaged.
+
+        Where that is not enough a copy of the messages takes this file's place; the damaged one is
+        kept beside it.
+
+        Raises:
+            StorageError: that does not help, or the disk refused.
+        """
+        from storage.sqlite.mending import reindex  # noqa: PLC0415  # few disks are damaged
+
+        try:
+            await self.write(reindex)
+        except StorageError:
+            await self._take_copy()
+        self.refusal = ""
+        self.is_damaged = False
+
+    async def _take_copy(self) -> None:
+        """Go on with a copy of what is sound; whoever reads or writes meanwhile waits."""
+        self._writable = False
+        async with self._opening:
+            try:
+                copy = await self._run(lambda _: _copy_of(self._path))
+                await self._connection.close()
+                _put_in_place(copy, self._path)
+            finally:
+                await self._connection.close()
+                self._connection = await _open_to_write(self._path)
+                self._file = OpenFile(self._path)
+                self._writable = True
+
+    async def problems(self) -> list[str]:
+        """Return what SQLite's quick check finds wrong; takes a second per million messages."""
+        rows = await self.read(lambda db: db.execute("PRAGMA quick_check").fetchall())
+        return [problem for (problem,) in rows if problem != "ok"]
+
+    async def close(self) -> None:
+        """Close the database after the work handed in so far. Closing twice does nothing."""
+        await self._connection.close()
+
+
+def problems_in(path: Path) -> list[str]:
+    """Return what a quick check of a database finds that another process has open; only reads.
+
+    Raises:
+        StorageError: it cannot be read.
+    """
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
+            return [one for (one,) in db.execute("PRAGMA quick_check") if one != "ok"]
+    except sqlite3.Error as error:
+        raise explained(error, path) from error
+
+
+async def _open_to_write(path: Path) -> _Connection:
+    connection = _Connection(partial(_connect, path), iter_chunk_size=1)
+    try:
+        # SQLite gives the files it makes beside this one the same rights.
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        return await _prepared(connection, _prepare)
+    except (sqlite3.Error, OSError) as error:
+        raise explained(error, path) from error
+
+
+async def _open_to_read(path: Path) -> _Connection:
+    connection = _Connection(partial(_connect_to_read, path), iter_chunk_size=1)
+    try:
+        return await _prepared(connection, _check_version)
+    except sqlite3.Error as error:
+        raise explained(error, path) from error
+
+
+async def _prepared(
+    connection: _Connection, prepare: Callable[[sqlite3.Connection], None]
+) -> _Connection:
+    await connection
+    try:
+        await connection.run(prepare)
+    except BaseException:
+        await connection.close()
+        raise
+    return connection
+
+
+def _may_be_read(error: StorageError, path: Path) -> bool:
+    """Return whether there is a history and only writing to it was refused."""
+    cause = error.__cause__
+    code = getattr(cause, "sqlite_errorcode", None)
+    refused = isinstance(cause, OSError) or (code is not None and code & PRIMARY_CODE in UNWRITABLE)
+    return refused and path.is_file() and path.stat().st_size > 0
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(path, isolation_level=None, cached_statements=STATEMENTS_CACHED)
+
+
+def _connect_to_read(path: Path) -> sqlite3.Connection:
+    """Open a database of which nothing can be written, not even what SQLite keeps beside it.
+
+    What a crash left in the log is read from there: SQLite keeps the index of the log in memory if
+    it must not write the one beside it, and wants no more than that this file is there.
+    """
+    how = "immutable=1" if not _has_bytes(log_of(path)) else "mode=ro&readonly_shm=1"
+    return sqlite3.connect(
+        f"{path.absolute().as_uri()}?{how}",
+        uri=True,
+        isolation_level=None,
+        cached_statements=STATEMENTS_CACHED,
+    )
+
+
+def _has_bytes(path: Path) -> bool:
+    """Return whether the file exists and is not empty."""
+    return path.exists() and path.stat().st_size > 0
+
+
+def _write_beside(path: Path) -> None:
+    """Write a small file beside the database, and take it away again; raises `OSError`."""
+    trial = path.with_name(f".{path.name}.trial")
+    descriptor = os.open(trial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(bytes(ROOM_MIN))
+            file.flush()
+            os.fsync(descriptor)
+    finally:
+        trial.unlink()
+
+
+def _check_version(connection: sqlite3.Connection) -> None:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version != len(MIGRATIONS):
+        raise sqlite3.OperationalError  # it would have to be brought up to date, which is to write
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    for pragma in PRAGMAS:
+        connection.execute(pragma)
+    _migrate(connection)
+
+
+def _migrate(connection: sqlite3.Connection) -> None:
+    """Bring the schema up to date, each step in a transaction of its own."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version > len(MIGRATIONS):
+        raise StorageError(
+            f"The history of this profile was written by a newer chat-tui (version {version} of "
+            f"its database; this one knows {len(MIGRATIONS)}). Update this program, or choose "
+            "another profile with --profile."
+        )
+    for step, migration in enumerate(MIGRATIONS[version:], start=version + 1):
+        try:
+            if isinstance(migration, str):
+                connection.executescript(f"BEGIN IMMEDIATE; {migration}")
+            else:
+                connection.execute("BEGIN IMMEDIATE")
+                migration(connection)
+            connection.execute(f"PRAGMA user_version = {step}")
+            connection.execute("COMMIT")
+        except BaseException:
+            _roll_back(connection)
+            raise
+
+
+def _transact(
+    change: Callable[[sqlite3.Connection], T], file: OpenFile, connection: sqlite3.Connection
+) -> T:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        result = change(connection)
+        file.require()
+        connection.execute("COMMIT")
+    except BaseException:
+        _roll_back(connection)
+        raise
+    return result
+
+
+def _roll_back(connection: sqlite3.Connection) -> None:
+    # On some errors, a full disk among them, SQLite has already done so.
+    if connection.in_transaction:
+        connection.execute("ROLLBACK")
+
+
+def _is_full(directory: Path) -> bool:
+    """Return whether the disk has no room; SQLite names another cause where it makes a file."""
+    try:
+        return shutil.disk_usage(directory).free < ROOM_MIN
+    except OSError:
+        return False
+
+
+def _copy_of(path: Path) -> Path:
+    """Return a whole copy of what a damaged database has in its tables."""
+    from storage.sqlite.mending import copy_sound  # noqa: PLC0415  # few disks are damaged
+
+    copy = path.with_name(f"{path.name}.copy")
+    for left in (copy, log_of(copy)):
+        left.unlink(missing_ok=True)
+    os.close(os.open(copy, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    try:
+        with closing(
+            sqlite3.connect(copy.absolute().as_uri(), uri=True, isolation_level=None)
+        ) as new:
+            _prepare(new)
+            copy_sound(path, new)
+    except BaseException:
+        copy.unlink()
+        raise
+    return copy
+
+
+def _put_in_place(copy: Path, path: Path) -> None:
+    """Put a copy in the place of a database that is closed, which is kept beside it.
+
+    Its log goes: it is in the copy, and SQLite would take it for the copy's.
+    """
+    try:
+        path.replace(path.with_name(f"{path.name}.damaged"))
+        for name in ("-wal", "-shm"):
+            path.with_name(f"{path.name}{name}").unlink(missing_ok=True)
+        copy.replace(path)
+    except OSError as error:
+        raise explained(error, path) from error
+
+
+def _code(error: Exception) -> int:
+    """Return SQLite's result code; only errors that it reports itself have one."""
+    code: int = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
+    return code & PRIMARY_CODE
+
+
+def explained(error: sqlite3.Error | OSError, path: Path) -> StorageError:
+    """Return the sentence for the person about what SQLite or the system refused."""
+    code = _code(error)
+    if isinstance(error, OSError):
+        code = AS_SQLITE_SAYS.get(error.errno or 0, 0) if path.is_file() else 0
+        if not code:
+            return StorageError(
+                f"Cannot open {path}: {error.strerror or error}. Put that right, or choose another "
+                "place with --data-dir."
+            )
+    if code in {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN} and _is_full(path.parent):
+        code = sqlite3.SQLITE_FULL
+    match code:
+        case sqlite3.SQLITE_FULL:
+            sentence = (
+                "The disk is full: free some space; "
+                "nothing you wrote is lost that was shown as sent."
+            )
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM | sqlite3.SQLITE_CANTOPEN:
+            sentence = (
+                f"The history in {path} cannot be written: make that file and its directory "
+                "writable, or choose another place with --data-dir."
+            )
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            sentence = f"Another program keeps {path} locked: close that program, then try again."
+        case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
+            sentence = (
+                f"The history in {path} is damaged: put that file back from a backup, or move it "
+                "away and join your channels again; what others hold comes back from them."
+            )
+        case sqlite3.SQLITE_IOERR:
+            sentence = (
+                f"The disk failed while {path} was in use ({error}): check that it is neither "
+                "full nor broken, then start again."
+            )
+        case _:
+            sentence = f"SQLite refused to work on {path} ({error}): start again, and report this."
+    return StorageError(sentence)

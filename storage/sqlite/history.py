@@ -1,0 +1,238 @@
+"""Pages of history and search, from disk, in the order of (lamport, message id)."""
+
+import re
+import sqlite3
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+from storage.sqlite.columns import DELIVERY_OF, U64_MAX, from_u64, message_id, peer_id, to_u64
+from storage.sqlite.database import Database
+from storage.sqlite.looks import REPLACES, looks_of, readable
+from storage.sqlite.rows import Row
+from storage.sqlite.soundness import CLAIMS, Place, is_sound
+from storage.sqlite.statuses import STATUS
+from storage.sqlite.stored import stored_in
+from sync.entries.entry import HASH_SIZE, Text
+from sync.group.records import Status
+from sync.machine import ChannelId, MessageId, PeerId
+from sync.view.line_looks import changed
+from sync.view.message_infos import StoredInfo
+from sync.view.view import CausalNode, Line, Position
+
+UNKNOWN: Final = Text("", "(a kind of message this version does not know)")
+"""What is shown of a message that is no text."""
+
+BEFORE: Final = """
+    SELECT * FROM lines WHERE channel = ? AND (lamport, message_id) < (?, ?)
+    ORDER BY lamport DESC, message_id DESC LIMIT ?
+"""
+AFTER: Final = """
+    SELECT * FROM lines WHERE channel = ? AND (lamport, message_id) > (?, ?)
+    ORDER BY lamport, message_id LIMIT ?
+"""
+PARKED: Final = f"""
+    SELECT channel, message_id, author, lamport, created_ns, waku_hash, body_size, payload,
+        number, after_gap, delivery, kind FROM held_back AS aside
+    WHERE channel = ? AND status = {STATUS[Status.PARKED]} AND kind NOT IN (2, 3, 4)
+        AND author NOT IN (SELECT participant FROM peers WHERE blocked_ns IS NOT NULL)
+        AND NOT EXISTS (
+            SELECT 1 FROM changes JOIN messages AS hiding ON hiding.number = changes.number
+            WHERE changes.channel = aside.channel AND target = aside.message_id AND reacts = 0
+                AND changes.author = aside.author AND counts AND hiding.kind = 4
+        )
+        AND NOT EXISTS (
+            SELECT 1 FROM changes
+            WHERE changes.channel = aside.channel AND target = aside.message_id
+                AND reacts = {REPLACES} AND changes.author = aside.author AND counts
+                AND changes.lamport < aside.lamport
+        )
+    ORDER BY lamport, message_id LIMIT ?
+"""  # noqa: S608  # numbers of ours
+"""What its author hid or wrote anew meanwhile is not among them."""
+
+COUNT: Final = "SELECT count(*) FROM lines WHERE channel = ?"
+
+# The sign before `channel` keeps SQLite from reading all of the channel: few ids begin alike.
+NAMED: Final = """
+    SELECT * FROM lines WHERE +channel = ? AND message_id BETWEEN ? AND ?
+    ORDER BY message_id LIMIT ?
+"""
+
+# CROSS JOIN keeps the order of the tables: the index of words first.
+SEARCH: Final = """
+    SELECT lines.* FROM texts CROSS JOIN lines ON lines.number = texts.rowid
+    WHERE texts MATCH ? AND lines.channel = ?
+    ORDER BY lamport DESC, message_id DESC LIMIT ?
+"""
+
+MENTIONS: Final = """
+    SELECT lines.* FROM texts CROSS JOIN lines ON lines.number = texts.rowid
+    WHERE texts MATCH ? AND lines.channel = ? AND lines.author <> ?
+    ORDER BY lamport DESC, message_id DESC LIMIT ?
+"""
+
+ID_PREFIX: Final = re.compile(r"[0-9a-f]{0,64}")
+
+MESSAGE_ID: Final = re.compile(r"[0-9a-f]{64}")
+
+END: Final[Position] = (U64_MAX, MessageId("ff" * 33))
+"""After every message there can be: an id has 32 bytes."""
+
+LACKS: Final = """
+    SELECT EXISTS (
+        SELECT 1 FROM parents WHERE child = ?1 AND NOT EXISTS (
+            SELECT 1 FROM delivered WHERE message_id = parents.parent AND channel = ?2
+        )
+    )
+"""
+"""Whether what a message builds on is not all here; asked only of those that followed a gap."""
+
+WORDS_MAX: Final = 32
+"""Words of a search; each costs a look-up in the index, and nobody remembers more of a message."""
+
+
+class SqliteHistory:
+    """The `sync.view.view.History` of the profile that `database` belongs to and `me` owns."""
+
+    def __init__(self, database: Database, me: PeerId) -> None:
+        self._database = database
+        self._me = me
+
+    async def page(self, channel: ChannelId, *, before: Position | None, limit: int) -> list[Line]:
+        """Return up to `limit` lines just before `before` (None: the newest), oldest first."""
+        lines = await self._lines(BEFORE, _id(channel), *_position(before or END), limit)
+        return lines[::-1]
+
+    async def page_after(self, channel: ChannelId, *, after: Position, limit: int) -> list[Line]:
+        """Return up to `limit` lines just after `after`, oldest first."""
+        return await self._lines(AFTER, _id(channel), *_position(after), limit)
+
+    async def parked(self, channel: ChannelId, *, limit: int) -> list[Line]:
+        """Return up to `limit` lines that are set aside until their time, by that time."""
+        lines = await self._lines(PARKED, _id(channel), limit)
+        return [replace(line, parked=True) for line in lines]
+
+    async def count(self, channel: ChannelId) -> int:
+        """Return how many messages of the channel are delivered."""
+        (count,) = await self._database.read(
+            lambda db: db.execute(COUNT, (_id(channel),)).fetchone()
+        )
+        return int(count)
+
+    async def named(self, channel: ChannelId, prefix: str, *, limit: int) -> list[Line]:
+        """Return up to `limit` lines whose message id begins with `prefix` (hex), by id."""
+        if not ID_PREFIX.fullmatch(prefix):
+            return []
+        first, last = (bytes.fromhex(prefix.ljust(2 * HASH_SIZE, digit)) for digit in "0f")
+        return await self._lines(NAMED, _id(channel), first, last, limit)
+
+    async def search(self, channel: ChannelId, query: str, *, limit: int) -> list[Line]:
+        """Return the newest `limit` lines that match `query`, oldest first.
+
+        A line matches if its text or nick has, for every word of `query`, a word that begins so;
+        case and accents do not count. Nothing in `query` is an operator.
+        """
+        expression = _match(query)
+        if not expression:
+            return []
+        lines = await self._lines(SEARCH, expression, _id(channel), limit)
+        return lines[::-1]
+
+    async def mentions(self, channel: ChannelId, nick: str, *, limit: int) -> list[Line]:
+        """Return the newest `limit` lines of others whose text may name `nick`, oldest first.
+
+        All words of the name are in the text, anywhere: the index knows no signs between words.
+        """
+        words = [f'"{word}"' for word in _words(nick)]
+        if not words:
+            return []
+        me = bytes.fromhex(self._me)
+        expression = f"{{text}} : ({' AND '.join(words)})"
+        lines = await self._lines(MENTIONS, expression, _id(channel), me, limit)
+        return lines[::-1]
+
+    async def causal(
+        self, channel: ChannelId, message_id: MessageId, *, depth: int, limit: int
+    ) -> list[CausalNode]:
+        """See `sync.view.view.History`."""
+        if not MESSAGE_ID.fullmatch(message_id):
+            return []
+        from storage.sqlite.causal import around  # noqa: PLC0415  # no first paint needs a graph
+
+        return await self._database.read(partial(around, channel, message_id, depth, limit))
+
+    async def stored(self, channel: ChannelId, message_id: MessageId) -> StoredInfo | None:
+        """See `sync.view.view.History`."""
+        if not MESSAGE_ID.fullmatch(message_id):
+            return None
+        return await self._database.read(partial(stored_in, channel, message_id))
+
+    async def _lines(self, query: str, *parameters: bytes | int | str) -> list[Line]:
+        read = partial(_read_lines, self._me, query, parameters)
+        lines, damaged = await self._database.read(read)
+        self._database.damage.note(damaged)
+        return lines
+
+
+def _id(channel: ChannelId) -> bytes:
+    return bytes.fromhex(channel)
+
+
+def _position(position: Position) -> tuple[int, bytes]:
+    lamport, message_id = position
+    return from_u64(lamport), bytes.fromhex(message_id)
+
+
+def _match(query: str) -> str:
+    """Return an FTS5 expression that takes every word of `query` as the beginning of a word.
+
+    In double quotes nothing has a meaning to FTS5 but the quote itself. A NUL would end its input,
+    and half a surrogate pair has no UTF-8. A word without a letter or digit would match nothing.
+    """
+    return " ".join(f'"{word}"*' for word in _words(query))
+
+
+def _words(query: str) -> list[str]:
+    words = re.split(r'[\s"\0\ud800-\udfff]+', query)
+    return [word for word in words if any(map(str.isalnum, word))][:WORDS_MAX]
+
+
+def _read_lines(
+    me: PeerId, query: str, parameters: tuple[bytes | int | str, ...], db: sqlite3.Connection
+) -> tuple[list[Line], list[Place]]:
+    """Return the lines, and the places of those that are not what was stored: nobody's words."""
+    rows: list[Row] = []
+    damaged: list[Place] = []
+    for row in db.execute(query, parameters):
+        if is_sound(*row[:CLAIMS]):
+            rows.append(row)
+        else:
+            damaged.append(row[:2])
+    looks = looks_of(db, [row[:3] for row in rows])
+    lines = [_line(me, row, db) for row in rows]
+    if looks:
+        lines = [
+            line if (look := looks.get(row[:2])) is None else changed(line, look, me)
+            for line, row in zip(lines, rows, strict=True)
+        ]
+    return lines, damaged
+
+
+def _line(me: PeerId, row: Row, db: sqlite3.Connection) -> Line:
+    channel, stored_id, author, lamport, created_ns, _, size, payload, *more = row
+    number, after_gap, delivery, kind = more
+    text = readable(kind, payload[len(payload) - size :]) or UNKNOWN
+    writer = peer_id(author)
+    return Line(
+        channel=ChannelId(channel.hex()),
+        message_id=message_id(stored_id),
+        author=writer,
+        nick=text.nick,
+        text=text.text,
+        lamport=to_u64(lamport),
+        created_ns=to_u64(created_ns),
+        own=writer == me,
+        after_gap=bool(after_gap and db.execute(LACKS, (number, channel)).fetchone()[0]),
+        delivery=None if delivery is None else DELIVERY_OF[delivery],
+    )

@@ -1,0 +1,474 @@
+"""The journal on SQLite: what the engine commits, and what it gets back after a start.
+
+Nothing is judged here: entries were checked on their one way in (DESIGN 4). What follows from
+several messages, such as forks and holes in author logs, is asked of the tables, never stored.
+"""
+
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final, TypeVar, assert_never
+
+from storage.sqlite import changes
+from storage.sqlite.columns import DELIVERY, DELIVERY_OF, from_u64, message_id, peer_id, to_u64
+from storage.sqlite.contradictions import Tops, found_at_commit
+from storage.sqlite.database import Database
+from storage.sqlite.looks import readable
+from storage.sqlite.payloads import entry_of, message_of
+from storage.sqlite.queries import (
+    CLOCK,
+    FORKS,
+    GAPS,
+    HELD_BACK,
+    HOLES,
+    LAST_NUMBER,
+    LOAD,
+    LOAD_BY_HASH,
+    LOADING_AFTER,
+    LOADING_IDS,
+    NEWEST_TIPS,
+    OF_CHANNEL,
+    OF_MESSAGE,
+    REPLACED,
+    SET_CLOCK,
+    SET_DELIVERY,
+    SET_LOG,
+    SET_STATUS,
+    STORE,
+    STORE_PARENTS,
+    STORE_TEXTS,
+    UNNAMED_TIPS,
+)
+from storage.sqlite.rows import Row, execute_for_rows
+from storage.sqlite.soundness import CLAIMS, Place, is_sound
+from storage.sqlite.statuses import STATUS
+from sync.group.clock_values import Answer
+from sync.group.records import GAPS_MAX, Contradiction, stamped_row
+from sync.group.values import (
+    Altered,
+    ChannelState,
+    ClockKept,
+    Discard,
+    Outline,
+    OwnState,
+    Record,
+    SetClock,
+    SetDelivery,
+    SetLog,
+    SetStatus,
+    Status,
+    StoreMessage,
+)
+from sync.machine import ChannelId, MessageId, PeerId
+from sync.runner.journal import Loaded, Watcher
+
+T = TypeVar("T")
+
+TIPS_MAX: Final = 64
+"""Four causal histories of a sync message (16): older tips wait for those to be named."""
+
+NEWEST: Final = 2
+"""Messages a causal history names when every message is named already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """An author signed several entries with one place in their log: proof of two faces."""
+
+    author: PeerId
+    log: int
+    seq: int
+    message_ids: tuple[MessageId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Hole:
+    """An entry we lack, named by its author's next one."""
+
+    author: PeerId
+    log: int
+    seq: int
+    message_id: MessageId
+
+
+class SqliteJournal:
+    """The `sync.runner.journal.Journal` of the profile that `database` belongs to and `me` owns."""
+
+    def __init__(self, database: Database, me: PeerId) -> None:
+        self._database = database
+        self._me = me
+        self._tops = Tops()
+        self._watchers: list[Watcher] = []
+
+    async def commit(self, records: Sequence[Record]) -> list[Altered]:
+        """Write all of `records` in one transaction; see `Journal.commit`.
+
+        Messages go first: what is set of a message is never set before the message is there.
+        """
+        try:
+            altered, contradictions = await self._database.write(
+                partial(_commit, records, self._tops)
+            )
+        finally:  # what the disk refused to set aside is told again when it is found again
+            if self._database.damage:
+                gone = [one for one in records if isinstance(one, Discard)]
+                self._database.damage.forget([_key(one.channel, one.message_id) for one in gone])
+        for found in contradictions:
+            for watcher in self._watchers:
+                watcher.contradicted(found)
+        return altered
+
+    def watch(self, watcher: Watcher) -> None:
+        """Tell `watcher` what is found besides what was asked for; see `Journal`."""
+        self._watchers.append(watcher)
+        self._database.damage.watch(watcher.damaged)
+
+    async def load(self, channel: ChannelId, ids: Sequence[MessageId]) -> dict[MessageId, Loaded]:
+        """Return the stored messages among `ids`."""
+        wanted = [bytes.fromhex(message_id) for message_id in ids]
+        found = await self._sound(partial(_load, channel, LOAD, wanted))
+        return {loaded.message_id: loaded for loaded in found}
+
+    async def load_by_hash(self, channel: ChannelId, hashes: Sequence[bytes]) -> list[Loaded]:
+        """Return the stored messages with these Waku hashes, ordered by (created_ns, hash)."""
+        found = await self._sound(partial(_load, channel, LOAD_BY_HASH, hashes))
+        return sorted(found, key=lambda loaded: (loaded.entry.header.created_ns, loaded.waku_hash))
+
+    async def load_held_back(
+        self, channel: ChannelId, after: tuple[int, MessageId] | None, limit: int
+    ) -> tuple[Outline, ...]:
+        """Return messages that wait for history on its way; see `Journal.load_held_back`."""
+        return await self._sound(partial(_loading, bytes.fromhex(channel), after, limit))
+
+    async def restore(self, channel: ChannelId) -> ChannelState:
+        """Return what the channel's machines need; the channel was added before (`Members`)."""
+        return await self._sound(partial(_restore, bytes.fromhex(channel), self._me))
+
+    async def _sound(self, read: Callable[[sqlite3.Connection, list[Place]], T]) -> T:
+        """Return what `read` reads without what is damaged, which it adds to the list."""
+        damaged: list[Place] = []
+        result = await self._database.read(lambda db: read(db, damaged))
+        self._database.damage.note(damaged)
+        return result
+
+    async def forks(self, channel: ChannelId) -> list[Fork]:
+        """Return the places in author logs that are taken more than once."""
+        return await self._database.read(partial(_forks, bytes.fromhex(channel)))
+
+    async def holes(self, channel: ChannelId) -> list[Hole]:
+        """Return the entries that a backlink names and that we lack."""
+        return await self._database.read(partial(_holes, bytes.fromhex(channel)))
+
+
+# --- Writing -----------------------------------------------------------------------------------
+
+
+def _commit(
+    records: Sequence[Record], tops: Tops, db: sqlite3.Connection
+) -> tuple[list[Altered], list[Contradiction]]:
+    stores: list[StoreMessage] = []
+    statuses: dict[tuple[bytes, bytes], Row] = {}
+    deliveries: dict[tuple[bytes, bytes], Row] = {}
+    logs: dict[bytes, Row] = {}
+    clocks: dict[bytes, Row] = {}
+    discarded: list[Place] = []
+    # A record says all of what it sets, so of several the last one is enough.
+    for record in records:
+        match record:
+            case StoreMessage():
+                stores.append(record)
+            case SetStatus(channel, changed, status, after_gap):
+                statuses[_key(channel, changed)] = (STATUS[status], after_gap)
+            case SetDelivery(channel, changed, delivery, attempts):
+                deliveries[_key(channel, changed)] = (DELIVERY[delivery], attempts)
+            case SetLog(channel, log):
+                logs[bytes.fromhex(channel)] = (from_u64(log),)
+            case SetClock(channel, kept):
+                clocks[bytes.fromhex(channel)] = _clock_row(kept)
+            case Discard(channel, damaged):
+                discarded.append(_key(channel, damaged))
+            case _:
+                assert_never(record)
+    stored = _store(stores, db) if stores else []
+    _update(db, SET_STATUS, [(*key, *values) for key, values in statuses.items()], OF_MESSAGE)
+    _update(db, SET_DELIVERY, [(*key, *values) for key, values in deliveries.items()], OF_MESSAGE)
+    _update(db, SET_LOG, [(key, *values) for key, values in logs.items()], OF_CHANNEL)
+    execute_for_rows(db, SET_CLOCK, [(key, *values) for key, values in clocks.items()])
+    altered = changes.settle(db, stored, list(statuses))
+    found = found_at_commit(db, stored, tops) if stored else []
+    if discarded:
+        from storage.sqlite.mending import set_aside  # noqa: PLC0415  # few disks rot
+
+        set_aside(db, discarded)
+    return altered, found
+
+
+def _clock_row(kept: ClockKept) -> Row:
+    return (kept.answer.value, kept.shift, kept.stayed, kept.asked_at, kept.asked_ahead)
+
+
+def _clock(channel: bytes, db: sqlite3.Connection) -> ClockKept:
+    row = db.execute(CLOCK, (channel,)).fetchone()
+    return ClockKept() if row is None else ClockKept(Answer(row[0]), *row[1:])
+
+
+def _key(channel: ChannelId, changed: MessageId) -> tuple[bytes, bytes]:
+    return bytes.fromhex(channel), bytes.fromhex(changed)
+
+
+def _update(db: sqlite3.Connection, statement: str, rows: list[Row], rest: str) -> None:
+    if not rows:
+        return
+    changed = execute_for_rows(db, statement, rows, rest)
+    assert changed == len(rows), f"{len(rows) - changed} of {len(rows)} are not there: {statement}"
+
+
+def _store(stores: list[StoreMessage], db: sqlite3.Connection) -> list[changes.Stored]:
+    (last,) = db.execute(LAST_NUMBER).fetchone()
+    numbered = list(enumerate(stores, start=last + 1))
+    execute_for_rows(db, STORE, [_message_row(number, record) for number, record in numbered])
+    parents = [
+        (number, bytes.fromhex(parent))
+        for number, record in numbered
+        for parent in {parent.message_id for parent in record.message.entry.header.parents}
+    ]
+    execute_for_rows(db, STORE_PARENTS, parents)
+    texts = [row for number, record in numbered for row in _text_rows(number, record)]
+    execute_for_rows(db, STORE_TEXTS, texts)
+    return [
+        changes.Stored(number, bytes.fromhex(record.message.channel), record.message.entry)
+        for number, record in numbered
+    ]
+
+
+def _message_row(number: int, record: StoreMessage) -> Row:
+    message = record.message
+    header = message.entry.header
+    return (
+        number,
+        bytes.fromhex(message.channel),
+        bytes.fromhex(message.entry.message_id),
+        message.waku_hash,
+        from_u64(header.created_ns),
+        from_u64(header.lamport),
+        bytes.fromhex(header.author),
+        from_u64(header.log),
+        from_u64(header.seq),
+        None if header.backlink is None else bytes.fromhex(header.backlink),
+        header.kind,
+        STATUS[record.status],
+        record.after_gap,
+        None if record.delivery is None else DELIVERY[record.delivery],
+        0,
+        header.body_size,
+        message.payload,
+    )
+
+
+def _text_rows(number: int, record: StoreMessage) -> Iterator[tuple[int, str, str]]:
+    """Yield what the search index takes of a message: nothing, if it is no text."""
+    entry = record.message.entry
+    text = readable(entry.header.kind, entry.body)
+    if text is not None:
+        yield number, text.nick, text.text
+
+
+# --- Reading -----------------------------------------------------------------------------------
+
+
+def _load(
+    channel: ChannelId,
+    query: str,
+    wanted: Sequence[bytes],
+    db: sqlite3.Connection,
+    damaged: list[Place],
+) -> list[Loaded]:
+    channel_id = bytes.fromhex(channel)
+    found = [db.execute(query, (key, channel_id)).fetchall() for key in wanted]
+    return [_loaded(*row) for row in _but_damaged([one for rows in found for one in rows], damaged)]
+
+
+def _but_damaged(rows: Iterable[Row], damaged: list[Place]) -> list[Row]:
+    """Return the rows that are what was stored; the places of the others go to `damaged`."""
+    sound: list[Row] = []
+    for row in rows:
+        if is_sound(*row[:CLAIMS]):
+            sound.append(row)
+        else:
+            damaged.append(row[:2])
+    return sound
+
+
+def _loaded(  # a row of `LOAD`
+    _channel: bytes,
+    stored_id: bytes,
+    _author: bytes,
+    _lamport: int,
+    _created_ns: int,
+    waku_hash: bytes,
+    _body_size: int,
+    payload: bytes,
+    after_gap: int,
+    delivery: int | None,
+) -> Loaded:
+    return Loaded(
+        message_id=message_id(stored_id),
+        entry=entry_of(payload),
+        payload=payload,
+        waku_hash=waku_hash,
+        after_gap=bool(after_gap),
+        delivery=None if delivery is None else DELIVERY_OF[delivery],
+    )
+
+
+def _restore(
+    channel: bytes, me: PeerId, db: sqlite3.Connection, damaged: list[Place]
+) -> ChannelState:
+    joined = db.execute("SELECT own_log FROM channels WHERE channel = ?", (channel,)).fetchone()
+    assert joined is not None, f"channel {channel.hex()} was not added"
+    (own_log,) = joined
+    author = bytes.fromhex(me)
+    (newest_own,) = db.execute(
+        "SELECT max(created_ns) FROM unparked WHERE channel = ? AND author = ?", (channel, author)
+    ).fetchone()
+    log = db.execute(
+        "SELECT lamport, message_id FROM delivered WHERE channel = ? ORDER BY lamport, message_id",
+        (channel,),
+    )
+    sync_ids = db.execute(
+        "SELECT created_ns, waku_hash FROM unparked WHERE channel = ? "
+        "ORDER BY created_ns, waku_hash",
+        (channel,),
+    )
+    outgoing = db.execute(
+        "SELECT message_id, delivery, attempts, created_ns, waku_hash FROM unacknowledged "
+        "WHERE channel = ? AND status != ? ORDER BY lamport, message_id",
+        (channel, STATUS[Status.PARKED]),
+    )
+    return ChannelState(
+        log_number=to_u64(own_log),
+        log=b"".join([stamped_row(to_u64(lamport), stored) for lamport, stored in log]),
+        sync_ids=b"".join(
+            [stamped_row(to_u64(created_ns), waku_hash) for created_ns, waku_hash in sync_ids]
+        ),
+        own_log=_own_log(channel, author, own_log, db),
+        own_created_ns=0 if newest_own is None else to_u64(newest_own),
+        tips=_tips(channel, db, damaged),
+        outgoing=tuple(
+            [
+                OwnState(
+                    message_id(stored),
+                    DELIVERY_OF[delivery],
+                    attempts,
+                    to_u64(created_ns),
+                    waku_hash,
+                )
+                for stored, delivery, attempts, created_ns, waku_hash in outgoing
+            ]
+        ),
+        waiting=_held_back(channel, Status.WAITING, db, damaged),
+        parked=_held_back(channel, Status.PARKED, db, damaged),
+        loading=frozenset(
+            [
+                message_id(stored)
+                for (stored,) in db.execute(LOADING_IDS, (channel, STATUS[Status.LOADING]))
+            ]
+        ),
+        gaps=_gaps(channel, db, damaged),
+        replaced=frozenset(
+            [
+                message_id(stored)
+                for (stored,) in db.execute(REPLACED, (channel, STATUS[Status.PARKED], author))
+            ]
+        ),
+        clock=_clock(channel, db),
+    )
+
+
+def _own_log(
+    channel: bytes, author: bytes, stored_log: int, db: sqlite3.Connection
+) -> tuple[MessageId, ...]:
+    """Return our entries from 1 on without a gap; where we forked, the one stored first."""
+    rows = db.execute(
+        "SELECT seq, message_id FROM messages WHERE channel = ? AND author = ? AND log = ? "
+        "ORDER BY seq, number",
+        (channel, author, stored_log),
+    )
+    own_log: list[MessageId] = []
+    for seq, stored_id in rows:
+        if to_u64(seq) == len(own_log) + 1:
+            own_log.append(message_id(stored_id))
+    return tuple(own_log)
+
+
+def _tips(channel: bytes, db: sqlite3.Connection, damaged: list[Place]) -> tuple[Outline, ...]:
+    """Return the delivered messages that no delivered one names, and the newest; newest last."""
+    newest = db.execute(NEWEST_TIPS, (channel, NEWEST)).fetchall()
+    unnamed = db.execute(UNNAMED_TIPS, (channel, TIPS_MAX)).fetchall()
+    outlines = {*_outlines(newest + unnamed, damaged)}
+    return tuple(sorted(outlines, key=lambda tip: (tip.lamport, tip.message_id))[-TIPS_MAX:])
+
+
+def _gaps(channel: bytes, db: sqlite3.Connection, damaged: list[Place]) -> tuple[Outline, ...]:
+    rows = db.execute(GAPS, (channel, GAPS_MAX)).fetchall()
+    return _outlines(reversed(rows), damaged)
+
+
+def _held_back(
+    channel: bytes, status: Status, db: sqlite3.Connection, damaged: list[Place]
+) -> tuple[Outline, ...]:
+    return _outlines(db.execute(HELD_BACK, (channel, STATUS[status])), damaged)
+
+
+def _loading(
+    channel: bytes,
+    after: tuple[int, MessageId] | None,
+    limit: int,
+    db: sqlite3.Connection,
+    damaged: list[Place],
+) -> tuple[Outline, ...]:
+    lamport, last = (0, b"") if after is None else (after[0], bytes.fromhex(after[1]))
+    place = (from_u64(lamport), last)
+    return _outlines(db.execute(LOADING_AFTER, (channel, *place, limit)), damaged)
+
+
+def _outlines(rows: Iterable[Row], damaged: list[Place]) -> tuple[Outline, ...]:
+    return tuple([_outline(*row) for row in _but_damaged(rows, damaged)])
+
+
+def _outline(
+    _channel: bytes,
+    stored_id: bytes,
+    author: bytes,
+    lamport: int,
+    created_ns: int,
+    waku_hash: bytes,
+    _body_size: int,
+    payload: bytes,
+) -> Outline:
+    return Outline(
+        message_id=message_id(stored_id),
+        sender_id=peer_id(author),
+        lamport=to_u64(lamport),
+        created_ns=to_u64(created_ns),
+        causal_history=message_of(payload).causal_history,
+        retrieval_hint=waku_hash,
+    )
+
+
+def _forks(channel: bytes, db: sqlite3.Connection) -> list[Fork]:
+    rows = db.execute(FORKS, (channel,))
+    places: dict[tuple[PeerId, int, int], list[MessageId]] = {}
+    for author, log, seq, stored_id in rows:
+        place = (peer_id(author), to_u64(log), to_u64(seq))
+        places.setdefault(place, []).append(message_id(stored_id))
+    return [Fork(*place, tuple(ids)) for place, ids in places.items()]
+
+
+def _holes(channel: bytes, db: sqlite3.Connection) -> list[Hole]:
+    rows = db.execute(HOLES, (channel,))
+    return [
+        Hole(peer_id(author), to_u64(log), to_u64(seq) - 1, message_id(backlink))
+        for author, log, seq, backlink in rows
+    ]

@@ -1,0 +1,154 @@
+"""Mending of a database that the disk damaged: sets bad rows aside, rebuilds what is derived."""
+
+import re
+import sqlite3
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from storage.sqlite.authors import count_again
+from storage.sqlite.changes import adopt, recounted, words_of
+from storage.sqlite.integrity import problems_of
+from storage.sqlite.payloads import entry_of
+from storage.sqlite.queries import (
+    DAMAGED_CHILDREN,
+    FORGET,
+    FORGET_PARENTS,
+    SET_ASIDE,
+    STORE_PARENTS,
+    STORE_TEXTS,
+)
+from storage.sqlite.rows import execute_for_rows
+from storage.sqlite.soundness import CLAIMS, MESSAGE, SENDER, Place, is_sound
+from sync.errors import StorageError
+
+PAGE: Final = 1000
+"""Rows that are read at once; a few hundred kilobytes."""
+
+ID_AT: Final = len(SENDER) + 64 + len(MESSAGE)
+"""Where the id begins in canonical SDS bytes, in hexadecimal characters."""
+ID: Final = re.compile(rb"[0-9a-f]{64}")
+
+ROW: Final = "SELECT payload FROM messages WHERE channel = ? AND message_id = ?"
+
+PAYLOADS: Final = """
+    SELECT channel, message_id, author, lamport, created_ns, waku_hash, body_size, payload, number
+    FROM messages NOT INDEXED WHERE number > ? ORDER BY number LIMIT ?
+"""
+
+TABLES: Final = """
+    SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'texts%'
+        AND name NOT LIKE 'sqlite%' AND name NOT IN ('parents', 'changes')
+"""
+"""All but what follows from the messages."""
+
+MAKE_TEXTS: Final = """
+    CREATE VIRTUAL TABLE texts USING fts5 (
+        nick, text, content = '', tokenize = 'unicode61 remove_diacritics 2'
+    )
+"""
+
+
+def set_aside(db: sqlite3.Connection, damaged: Sequence[Place]) -> None:
+    """Take rows out of the history, in the transaction that is open.
+
+    What names them follows a gap from now on; what they changed looks as if they had never come.
+    """
+    edited = False
+    for place in damaged:
+        channel, stored_id = place
+        row = db.execute(ROW, place).fetchone()
+        if row is None:
+            continue
+        (payload,) = row
+        for named in {stored_id, *_ids_in(payload)}:
+            db.execute(DAMAGED_CHILDREN, (named, channel))
+        edited |= recounted(db, place)
+        db.execute(SET_ASIDE, place)
+        db.execute(FORGET_PARENTS, place)
+        db.execute(FORGET, place)
+    if edited:  # whose words the index has, nobody can read any more
+        index_anew(db)
+
+
+def reindex(db: sqlite3.Connection) -> None:
+    """Make all indexes and the search index anew, in the transaction that is open.
+
+    Raises:
+        sqlite3.Error, StorageError: that is not enough.
+    """
+    db.execute("REINDEX")
+    index_anew(db)
+    left = problems_of(db)
+    if left:
+        raise StorageError(left[0])
+
+
+def copy_sound(old: Path, new: sqlite3.Connection) -> None:
+    """Fill a new, empty database from what a damaged one has in its tables, not in its indexes.
+
+    What follows from the messages is made anew.
+
+    Raises:
+        sqlite3.Error: one of these tables cannot be read.
+    """
+    new.execute("PRAGMA foreign_keys = OFF")
+    new.execute("ATTACH ? AS old", (f"{old.absolute().as_uri()}?mode=ro",))
+    new.execute("BEGIN IMMEDIATE")
+    for (table,) in new.execute(TABLES).fetchall():
+        columns = ", ".join([name for _, name, *_ in new.execute(f"PRAGMA table_info({table})")])
+        new.execute(
+            f"INSERT OR IGNORE INTO main.{table} ({columns}) "  # noqa: S608  # names of ours
+            f"SELECT {columns} FROM old.{table} NOT INDEXED"
+        )
+    count_again(new)
+    for rows in _pages(new):
+        parents = [
+            (number, bytes.fromhex(parent.message_id))
+            for number, payload in rows
+            for parent in entry_of(payload).header.parents
+        ]
+        execute_for_rows(new, STORE_PARENTS, sorted(set(parents)))
+    index_anew(new)  # as the lines were written; changes put other words in their place
+    adopt(new)
+    new.execute("COMMIT")
+    new.execute("DETACH old")
+
+
+def _pages(db: sqlite3.Connection) -> Iterator[list[tuple[int, bytes]]]:
+    """Yield number and bytes of all messages that are what was stored."""
+    last = -1
+    while rows := db.execute(PAYLOADS, (last, PAGE)).fetchall():
+        yield [(row[-1], row[CLAIMS - 1]) for row in rows if is_sound(*row[:CLAIMS])]
+        last = rows[-1][-1]
+
+
+def index_anew(db: sqlite3.Connection) -> None:
+    """Make the search index anew from what is stored, in the transaction that is open."""
+    db.execute("DROP TABLE texts")
+    db.execute(MAKE_TEXTS)
+    for rows in _pages_of_words(db):
+        execute_for_rows(db, STORE_TEXTS, rows)
+
+
+def _pages_of_words(db: sqlite3.Connection) -> Iterator[list[tuple[int, str, str]]]:
+    last = 0
+    while True:
+        (until,) = db.execute(
+            "SELECT max(number) FROM "
+            "(SELECT number FROM messages WHERE number > ? ORDER BY number LIMIT ?)",
+            (last, PAGE),
+        ).fetchone()
+        if until is None:
+            return
+        yield words_of(db, last, until)
+        last = until
+
+
+def _ids_in(payload: bytes) -> list[bytes]:
+    """Return the id that the bytes of a message give it, if that can still be read.
+
+    The column beside them may be what is damaged.
+    """
+    found = ID.match(payload, ID_AT)
+    return [] if found is None else [bytes.fromhex(found[0].decode())]

@@ -1,0 +1,275 @@
+"""The schema, as the steps that made it: a database at version n has had the first n steps.
+
+A step that was ever released is never changed; a new one is added below it. Texts, edits and all
+that comes stay in `messages` as they were signed: nothing there is ever deleted.
+
+Columns marked u64 are written and read by `columns.to_u64` and `from_u64` only. The numbers of
+`status` and `delivery` are those of `columns`.
+"""
+
+import sqlite3
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+Step: TypeAlias = str | Callable[[sqlite3.Connection], None]
+"""SQL, or what is done with the database where SQL is not enough."""
+
+FIRST: Final = """
+CREATE TABLE channels (
+    channel   BLOB NOT NULL PRIMARY KEY,
+    name      TEXT NOT NULL,
+    secret    BLOB NOT NULL,
+    open      INTEGER NOT NULL,
+    profile   TEXT NOT NULL,
+    joined_ns INTEGER NOT NULL,
+    own_log   INTEGER NOT NULL                          -- u64
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE messages (
+    number     INTEGER PRIMARY KEY,                     -- in the order of arrival
+    channel    BLOB NOT NULL REFERENCES channels,
+    message_id BLOB NOT NULL UNIQUE,
+    waku_hash  BLOB NOT NULL,
+    created_ns INTEGER NOT NULL,                        -- u64
+    lamport    INTEGER NOT NULL,                        -- u64
+    author     BLOB NOT NULL,
+    log        INTEGER NOT NULL,                        -- u64
+    seq        INTEGER NOT NULL,                        -- u64
+    backlink   BLOB,
+    kind       INTEGER NOT NULL,
+    status     INTEGER NOT NULL,
+    after_gap  INTEGER NOT NULL,
+    delivery   INTEGER,                                 -- own messages only
+    attempts   INTEGER NOT NULL,
+    body_size  INTEGER NOT NULL,
+    payload    BLOB NOT NULL                            -- canonical SDS bytes; they end in the body
+) STRICT;
+
+-- The last column makes these two enough by themselves: SQLite checks the status of every row.
+CREATE INDEX messages_in_order ON messages (channel, lamport, message_id, status)
+    WHERE status = 0;
+CREATE INDEX messages_by_time ON messages (channel, created_ns, waku_hash, status)
+    WHERE status != 2;
+CREATE INDEX messages_held_back ON messages (channel, status) WHERE status != 0;
+CREATE INDEX messages_by_hash ON messages (waku_hash);
+CREATE INDEX messages_by_log ON messages (channel, author, log, seq);
+CREATE INDEX messages_unacknowledged ON messages (channel)
+    WHERE delivery IS NOT NULL AND delivery != 2;
+
+-- Named so that queries say what they mean, and use the partial indexes above.
+CREATE VIEW delivered AS SELECT * FROM messages WHERE status = 0;
+CREATE VIEW lines AS
+    SELECT number, channel, message_id, author, lamport, created_ns, after_gap, delivery, kind,
+        substr(payload, length(payload) - body_size + 1) AS body
+    FROM messages WHERE status = 0;
+CREATE VIEW unparked AS SELECT * FROM messages WHERE status != 2;
+CREATE VIEW held_back AS SELECT * FROM messages WHERE status != 0;
+CREATE VIEW unacknowledged AS
+    SELECT * FROM messages WHERE delivery IS NOT NULL AND delivery != 2;
+
+-- The causal history, read from the named message to the ones that name it.
+CREATE TABLE parents (
+    parent BLOB NOT NULL,
+    child  INTEGER NOT NULL,
+    PRIMARY KEY (parent, child)
+) STRICT, WITHOUT ROWID;
+
+-- Search only: the words are in the payloads, so the index keeps no copy of them.
+CREATE VIRTUAL TABLE texts USING fts5 (
+    nick, text, content = '', tokenize = 'unicode61 remove_diacritics 2'
+);
+
+CREATE TABLE peers (
+    participant   BLOB NOT NULL PRIMARY KEY,
+    nick          TEXT NOT NULL,
+    host          TEXT,
+    port          INTEGER,
+    first_seen_ns INTEGER NOT NULL,
+    last_seen_ns  INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+"""
+
+GAPS: Final = """
+CREATE INDEX messages_after_gap ON messages (channel, lamport, message_id)
+    WHERE status = 0 AND after_gap;
+"""
+
+LOADING: Final = """
+CREATE INDEX messages_loading ON messages (channel, status, lamport, message_id)
+    WHERE status = 3;
+"""
+
+CHANGES: Final = """
+-- What edits (kind 2), reactions (3) and redactions (4) are about, delivered or not. Of those of
+-- one author about one message, reactions apart, the newest delivered one counts.
+CREATE TABLE changes (
+    message_id BLOB NOT NULL PRIMARY KEY,
+    channel    BLOB NOT NULL,
+    target     BLOB NOT NULL,
+    reacts     INTEGER NOT NULL,
+    author     BLOB NOT NULL,
+    lamport    INTEGER NOT NULL,                        -- u64
+    number     INTEGER NOT NULL REFERENCES messages,
+    counts     INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX changes_in_order
+    ON changes (channel, target, reacts, author, lamport, message_id, number);
+CREATE INDEX changes_that_count ON changes (channel, target, reacts, author, number)
+    WHERE counts;
+
+-- Changes are no lines. The last two columns make the index enough by itself.
+DROP VIEW lines;
+CREATE INDEX messages_as_lines ON messages (channel, lamport, message_id, status, kind)
+    WHERE status = 0 AND kind NOT IN (2, 3, 4);
+CREATE VIEW lines AS
+    SELECT number, channel, message_id, author, lamport, created_ns, after_gap, delivery, kind,
+        substr(payload, length(payload) - body_size + 1) AS body
+    FROM messages WHERE status = 0 AND kind NOT IN (2, 3, 4);
+"""
+
+PEOPLE: Final = """
+ALTER TABLE channels ADD COLUMN direct BLOB;             -- the other one in a channel of two
+ALTER TABLE channels ADD COLUMN left_ns INTEGER;         -- no longer a member; the history stays
+ALTER TABLE peers ADD COLUMN noise_key BLOB;
+ALTER TABLE peers ADD COLUMN verified_ns INTEGER;
+ALTER TABLE peers ADD COLUMN blocked_ns INTEGER;
+CREATE INDEX peers_blocked ON peers (participant) WHERE blocked_ns IS NOT NULL;
+
+CREATE TABLE nicks (
+    participant BLOB NOT NULL REFERENCES peers,
+    nick        TEXT NOT NULL,
+    last_ns     INTEGER NOT NULL,
+    PRIMARY KEY (participant, nick)
+) STRICT, WITHOUT ROWID;
+
+-- A key that goes by the name another one is known by, and when the person answered that.
+CREATE TABLE key_warnings (
+    participant BLOB NOT NULL,
+    known       BLOB NOT NULL,
+    nick        TEXT NOT NULL,
+    verified    INTEGER NOT NULL,
+    raised_ns   INTEGER NOT NULL,
+    answered_ns INTEGER,
+    PRIMARY KEY (participant, known)
+) STRICT, WITHOUT ROWID;
+
+-- Whoever is blocked is kept and passed on like everybody else, and shown nowhere.
+DROP VIEW lines;
+CREATE VIEW lines AS
+    SELECT number, channel, message_id, author, lamport, created_ns, after_gap, delivery, kind,
+        substr(payload, length(payload) - body_size + 1) AS body
+    FROM messages WHERE status = 0 AND kind NOT IN (2, 3, 4)
+        AND author NOT IN (SELECT participant FROM peers WHERE blocked_ns IS NOT NULL);
+"""
+
+DAMAGED: Final = """
+-- Rows that were no longer what was stored, as they were found; their numbers are not given again.
+CREATE TABLE damaged (
+    number     INTEGER PRIMARY KEY,                     -- in messages
+    channel    BLOB NOT NULL,
+    message_id BLOB NOT NULL,
+    payload    BLOB NOT NULL
+) STRICT;
+
+-- Links of author logs to entries that are not here yet: what they are is looked at once they come.
+CREATE TABLE awaited_links (
+    target BLOB NOT NULL,
+    child  INTEGER NOT NULL,
+    PRIMARY KEY (target, child)
+) STRICT, WITHOUT ROWID;
+
+-- With what tells whether a row is still what was stored.
+DROP VIEW lines;
+CREATE VIEW lines AS
+    SELECT channel, message_id, author, lamport, created_ns, waku_hash, body_size, payload,
+        number, after_gap, delivery, kind
+    FROM messages WHERE status = 0 AND kind NOT IN (2, 3, 4)
+        AND author NOT IN (SELECT participant FROM peers WHERE blocked_ns IS NOT NULL);
+"""
+
+
+def _adopt(db: sqlite3.Connection) -> None:
+    from storage.sqlite.changes import adopt  # noqa: PLC0415  # once in the life of an old profile
+
+    adopt(db)
+
+
+CLOCKS: Final = """
+-- What was answered about this computer's clock, a channel. Times are of the machines' clock.
+CREATE TABLE clocks (
+    channel        BLOB NOT NULL PRIMARY KEY REFERENCES channels,
+    answer         TEXT NOT NULL,
+    shift_ns       INTEGER NOT NULL,
+    stayed_ns      INTEGER,
+    asked_ns       INTEGER NOT NULL,
+    asked_ahead_ns INTEGER
+) STRICT, WITHOUT ROWID;
+"""
+
+AUTHORS: Final = """
+-- What each author takes on this disk, counted as messages come and go; asked: whether the person
+-- was asked what to do about it.
+CREATE TABLE authors (
+    author   BLOB NOT NULL PRIMARY KEY,
+    messages INTEGER NOT NULL,
+    bytes    INTEGER NOT NULL,                          -- of their payloads
+    asked    INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+INSERT INTO authors (author, messages, bytes)
+    SELECT author, count(*), sum(length(payload)) FROM messages GROUP BY author;
+CREATE TRIGGER authors_gain AFTER INSERT ON messages BEGIN
+    INSERT INTO authors (author, messages, bytes) VALUES (new.author, 1, length(new.payload))
+        ON CONFLICT DO UPDATE SET
+            messages = messages + 1, bytes = bytes + excluded.bytes;
+END;
+CREATE TRIGGER authors_lose AFTER DELETE ON messages BEGIN
+    UPDATE authors SET messages = messages - 1, bytes = bytes - length(old.payload)
+        WHERE author = old.author;
+END;
+"""
+
+CONTRADICTIONS: Final = """
+-- What was found of entries that contradict each other, once each: no flag of a message.
+CREATE TABLE contradictions (
+    number     INTEGER PRIMARY KEY,
+    channel    BLOB NOT NULL,
+    author     BLOB NOT NULL,
+    what       TEXT NOT NULL,                           -- sync.group.records.Contradicts
+    log        INTEGER NOT NULL,                        -- u64
+    seq        INTEGER NOT NULL,                        -- u64
+    message_id BLOB NOT NULL,                           -- of the later one, or the one that names
+    other      BLOB NOT NULL
+) STRICT;
+
+-- What authors take is counted when somebody asks, up to this message: no commit waits for it.
+DROP TRIGGER authors_gain;
+DROP TRIGGER authors_lose;
+CREATE TABLE counted (
+    one    INTEGER PRIMARY KEY CHECK (one = 1),
+    number INTEGER NOT NULL                             -- in messages
+) STRICT;
+INSERT INTO counted SELECT 1, coalesce(max(number), 0) FROM messages;
+CREATE TRIGGER authors_lose AFTER DELETE ON messages
+    WHEN old.number <= (SELECT number FROM counted) BEGIN
+    UPDATE authors SET messages = messages - 1, bytes = bytes - length(old.payload)
+        WHERE author = old.author;
+END;
+"""
+
+
+def _note_contradictions(db: sqlite3.Connection) -> None:
+    from storage.sqlite.contradictions import note_all  # noqa: PLC0415  # as above
+
+    note_all(db)
+
+
+PRIVATE: Final = """
+-- When it last proved a channel that is not open to everybody; NULL if it never did.
+ALTER TABLE peers ADD COLUMN private_ns INTEGER;
+"""
+
+MIGRATIONS: Final[tuple[Step, ...]] = (
+    FIRST, GAPS, LOADING, CHANGES, _adopt, PEOPLE, DAMAGED, CLOCKS, AUTHORS,
+    CONTRADICTIONS, _note_contradictions, PRIVATE,
+)  # fmt: skip
+"""Step n, counted from 1, brings a database from version n - 1 to n."""

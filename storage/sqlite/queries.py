@@ -1,0 +1,102 @@
+"""SQL statements of the journal. Views and columns are those of `storage.sqlite.migrations`."""
+
+from typing import Final
+
+STORE: Final = """
+    INSERT INTO messages (
+        number, channel, message_id, waku_hash, created_ns, lamport, author, log, seq, backlink,
+        kind, status, after_gap, delivery, attempts, body_size, payload
+    ) VALUES
+"""
+STORE_PARENTS: Final = "INSERT INTO parents (child, parent) VALUES"
+STORE_TEXTS: Final = "INSERT INTO texts (rowid, nick, text) VALUES"
+SET_STATUS: Final = "UPDATE messages SET status = column3, after_gap = column4 FROM (VALUES"
+SET_DELIVERY: Final = "UPDATE messages SET delivery = column3, attempts = column4 FROM (VALUES"
+OF_MESSAGE: Final = ") WHERE channel = column1 AND message_id = column2"
+SET_LOG: Final = "UPDATE channels SET own_log = column2 FROM (VALUES"
+OF_CHANNEL: Final = ") WHERE channel = column1"
+SET_CLOCK: Final = "INSERT OR REPLACE INTO clocks VALUES"
+CLOCK: Final = """
+    SELECT answer, shift_ns, stayed_ns, asked_ns, asked_ahead_ns FROM clocks WHERE channel = ?
+"""
+
+# The first eight columns are those that `storage.sqlite.soundness.is_sound` takes.
+LOAD: Final = """
+    SELECT channel, message_id, author, lamport, created_ns, waku_hash, body_size, payload,
+        after_gap, delivery FROM messages WHERE message_id = ? AND channel = ?
+"""
+LOAD_BY_HASH: Final = """
+    SELECT channel, message_id, author, lamport, created_ns, waku_hash, body_size, payload,
+        after_gap, delivery FROM messages WHERE waku_hash = ? AND channel = ?
+"""
+NEWEST_TIPS: Final = """
+    SELECT channel, message_id, author, lamport, created_ns, waku_hash, body_size, payload
+    FROM delivered
+    WHERE channel = ? ORDER BY lamport DESC, message_id DESC LIMIT ?
+"""
+
+# CROSS JOIN keeps the order of the tables: few messages name one tip, many are in its channel.
+UNNAMED_TIPS: Final = """
+    SELECT channel, message_id, author, lamport, created_ns, waku_hash, body_size, payload
+    FROM delivered AS tip
+    WHERE channel = ? AND NOT EXISTS (
+        SELECT 1 FROM parents CROSS JOIN delivered AS child ON child.number = parents.child
+        WHERE parents.parent = tip.message_id AND child.channel = tip.channel
+    ) ORDER BY lamport DESC, message_id DESC LIMIT ?
+"""
+LOADING_IDS: Final = "SELECT message_id FROM held_back WHERE channel = ? AND status = ?"
+LOADING_AFTER: Final = """
+    SELECT channel, message_id, author, lamport, created_ns, waku_hash, body_size, payload
+    FROM messages
+    WHERE channel = ? AND status = 3 AND (lamport, message_id) > (?, ?)
+    ORDER BY lamport, message_id LIMIT ?
+"""
+HELD_BACK: Final = """
+    SELECT channel, message_id, author, lamport, created_ns, waku_hash, body_size, payload
+    FROM held_back
+    WHERE channel = ? AND status = ? ORDER BY number
+"""
+GAPS: Final = """
+    SELECT channel, message_id, author, lamport, created_ns, waku_hash, body_size, payload
+    FROM delivered
+    WHERE channel = ? AND after_gap ORDER BY lamport DESC, message_id DESC LIMIT ?
+"""
+REPLACED: Final = """
+    SELECT held_back.message_id FROM held_back CROSS JOIN changes ON target = held_back.message_id
+        AND changes.channel = held_back.channel AND reacts = 2 AND changes.author = held_back.author
+    WHERE held_back.channel = ? AND status = ? AND held_back.author = ?
+"""
+DAMAGED_CHILDREN: Final = """
+    UPDATE messages SET after_gap = 1 WHERE status = 0 AND number IN (
+        SELECT child FROM parents WHERE parent = ?
+    ) AND channel = ?
+"""
+SET_ASIDE: Final = """
+    INSERT INTO damaged SELECT number, channel, message_id, payload FROM messages
+    WHERE channel = ? AND message_id = ?
+"""
+FORGET_PARENTS: Final = """
+    DELETE FROM parents WHERE child IN (
+        SELECT number FROM messages WHERE channel = ? AND message_id = ?
+    )
+"""
+FORGET: Final = "DELETE FROM messages WHERE channel = ? AND message_id = ?"
+LAST_NUMBER: Final = """
+    SELECT max(
+        (SELECT coalesce(max(number), 0) FROM messages),
+        (SELECT coalesce(max(number), 0) FROM damaged)
+    )
+"""
+FORKS: Final = """
+    SELECT author, log, seq, message_id FROM messages
+    WHERE channel = ?1 AND (author, log, seq) IN (
+        SELECT author, log, seq FROM messages WHERE channel = ?1
+        GROUP BY author, log, seq HAVING count(*) > 1
+    ) ORDER BY author, log, seq, message_id
+"""
+HOLES: Final = """
+    SELECT DISTINCT author, log, seq, backlink FROM messages AS later
+    WHERE channel = ?1 AND backlink IS NOT NULL AND NOT EXISTS (
+        SELECT 1 FROM messages WHERE message_id = later.backlink AND channel = ?1
+    ) ORDER BY author, log, seq, backlink
+"""
