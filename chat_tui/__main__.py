@@ -1,5 +1,5 @@
 """`python -m chat_tui` is `chat-tui`."""
 
-from chat_tui.main import main
+from chat_tui.cli.main import main
 
 main()

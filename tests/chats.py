@@ -4,12 +4,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from chat_tui.client import Client
+from chat_tui.client.live import Client
+from chat_tui.client.setup import Setup
 from chat_tui.commands.command import At, Result
 from chat_tui.commands.table import Commands
-from chat_tui.faces import TextFace
+from chat_tui.line_mode.output import TextFace
 from chat_tui.settings.preferences import Preferences
-from chat_tui.setup import Setup
 from sync.net.options import Options
 
 

@@ -2,8 +2,8 @@
 
 import hashlib
 
-from chat_tui.model import Conversation
-from chat_tui.row import Change, Changed, Inserted, Removed
+from chat_tui.model.conversation import Conversation
+from chat_tui.model.row import Change, Changed, Inserted, Removed
 from sync.machine import SECOND, ChannelId, MessageId, PeerId
 from sync.sds.message import Delivery
 from sync.view.view import Line

@@ -12,7 +12,7 @@ from chat_tui.demo.run import Run
 from chat_tui.demo.scenarios import scenario
 from chat_tui.demo.screen import DemoScreen
 from chat_tui.demo.stage import Stage
-from chat_tui.marks import UNICODE, Glyphs
+from chat_tui.wording.glyphs import UNICODE, Glyphs
 
 SEED = 4
 

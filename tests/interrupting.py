@@ -15,7 +15,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
-from chat_tui.main import main
+from chat_tui.cli.main import main
 from tests.processes import ROOT
 
 ENDS_WITHIN_S: Final = 150.0

@@ -6,9 +6,9 @@ from contextlib import asynccontextmanager
 from textual.pilot import Pilot
 from textual.widgets import Static
 
-from chat_tui.app import ChatApp
-from chat_tui.debug_pane import DebugPane
-from chat_tui.marks import UNICODE, Glyphs
+from chat_tui.app.app import ChatApp
+from chat_tui.debug.pane import DebugPane
+from chat_tui.wording.glyphs import UNICODE, Glyphs
 from sync.machine import SECOND
 from tests import scenes
 from tests.readings import press

@@ -13,13 +13,13 @@ from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import OptionList
 
-from chat_tui.app import ChatApp
+from chat_tui.app.app import ChatApp
+from chat_tui.app.overlays import doctor_content
+from chat_tui.client.doctor_findings import Finding
 from chat_tui.demo.app import DemoApp
 from chat_tui.demo.recording import Recording
 from chat_tui.demo.screen import DemoScreen
-from chat_tui.findings import Finding
-from chat_tui.overlays import doctor_content
-from chat_tui.screens import TextScreen
+from chat_tui.screens.help import TextScreen
 from chat_tui.settings import schema
 from tests import scenes
 from tests.demos import SEED, ready

@@ -8,10 +8,10 @@ from textual.app import App
 from textual.message import Message
 from textual.pilot import Pilot
 
-from chat_tui.app import ChatApp
-from chat_tui.composer import Composer
-from chat_tui.marks import UNICODE, Glyphs
+from chat_tui.app.app import ChatApp
 from chat_tui.settings import schema
+from chat_tui.widgets.composer import Composer
+from chat_tui.wording.glyphs import UNICODE, Glyphs
 from sync.machine import SECOND
 from tests import scenes
 from tests.scenes import ALICE, BOB, Scene

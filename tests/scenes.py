@@ -13,10 +13,10 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from chat_tui.app import ChatApp
-from chat_tui.first_run import Answers, FirstRun
-from chat_tui.marks import UNICODE, Glyphs
-from chat_tui.simulated import SimulatedChat
+from chat_tui.app.app import ChatApp
+from chat_tui.client.simulated import SimulatedChat
+from chat_tui.screens.first_run import Answers, FirstRun
+from chat_tui.wording.glyphs import UNICODE, Glyphs
 from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND, Nanos
 from sync.sim.network import Link
 from sync.sim.walls import Person

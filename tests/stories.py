@@ -1,6 +1,6 @@
 """Scenes of which one message has a story worth telling."""
 
-from chat_tui.about.known import Known, know, read
+from chat_tui.details.facts import Known, know, read
 from sync.entries.changes import Edit, Reactions, Redaction
 from sync.machine import MILLISECOND, SECOND
 from sync.sim.world import Terms

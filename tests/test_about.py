@@ -2,14 +2,14 @@
 
 import pytest
 
-from chat_tui.about.heard import Role
-from chat_tui.about.known import Known, Way, know, read
-from chat_tui.about.raw import raw_lines
-from chat_tui.about.sections import as_text, ordinal, parts
-from chat_tui.about.timeline import lateness
-from chat_tui.marks import ASCII
-from chat_tui.simulated import SimulatedChat
-from chat_tui.trust import TrustBook
+from chat_tui.client.simulated import SimulatedChat
+from chat_tui.client.trust_book import TrustBook
+from chat_tui.details.facts import Known, Way, know, read
+from chat_tui.details.frames import Role
+from chat_tui.details.raw import raw_lines
+from chat_tui.details.sections import as_text, ordinal, parts
+from chat_tui.details.timeline import lateness
+from chat_tui.wording.glyphs import ASCII
 from sync.machine import MILLISECOND, MINUTE, SECOND, Nanos
 from sync.sds.message import Delivery
 from sync.sds.parameters import LAN

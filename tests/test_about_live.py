@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from chat_tui.about.known import Way, know, read
-from chat_tui.about.sections import as_text
-from chat_tui.client import Client
+from chat_tui.client.live import Client
 from chat_tui.commands.command import At
 from chat_tui.commands.table import Commands
+from chat_tui.details.facts import Way, know, read
+from chat_tui.details.sections import as_text
 from sync.sds.message import Delivery
 from sync.view.view import DeliveryShown, Line
 from tests.chats import meet, opened, running

@@ -3,7 +3,7 @@
 from textual import events
 from textual.pilot import Pilot
 
-from chat_tui.app import ChatApp
+from chat_tui.app.app import ChatApp
 from chat_tui.settings import schema
 from sync.machine import SECOND, Nanos
 from tests import scenes

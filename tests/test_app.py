@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from chat_tui.app import ChatApp
-from chat_tui.client import Client
-from chat_tui.screens import TextScreen
-from chat_tui.start import Online
+from chat_tui.app.app import ChatApp
+from chat_tui.cli.start_screen import Online
+from chat_tui.client.live import Client
+from chat_tui.screens.help import TextScreen
 from sync.errors import LocalError
 from sync.machine import ChannelId
 from sync.sds.message import Delivery

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat_tui.model import BEGINNING, Conversation
-from chat_tui.pager import END, PAGE, Pager
+from chat_tui.model.conversation import BEGINNING, Conversation
+from chat_tui.model.pager import END, PAGE, Pager
 from sync.sds.message import Delivery
 from sync.view.view import Line
 from tests.chats import opened

@@ -8,12 +8,12 @@ from rich.segment import Segment
 from textual.app import App
 from textual.color import Color
 
-from chat_tui.ascii_signs import AsciiSigns
 from chat_tui.demo.app import DemoApp
 from chat_tui.demo.screen import DemoScreen
-from chat_tui.first_run import Answers, FirstRun
-from chat_tui.marks import ASCII
+from chat_tui.screens.first_run import Answers, FirstRun
 from chat_tui.settings.schema import GLYPHS
+from chat_tui.terminal.ascii_filter import AsciiSigns
+from chat_tui.wording.glyphs import ASCII
 from tests import scenes
 from tests.demos import ready
 from tests.readings import command, reading, short_talk

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from chat_tui import dossier
-from chat_tui.author_sizes import AuthorSizes
+from chat_tui.client.author_sizes import AuthorSizes
+from chat_tui.client.trust_book import TrustBook
 from chat_tui.settings.preferences import Preferences, Wishes
 from chat_tui.settings.schema import ASK_ABOVE_MB
-from chat_tui.trust import TrustBook
+from chat_tui.wording import person as dossier
 from storage.sqlite.authors import AuthorStore, Taken
 from sync.group.records import Discard
 from sync.machine import SECOND, Nanos

@@ -4,11 +4,11 @@ import pytest
 from textual.binding import Binding
 from textual.widgets import TextArea
 
-from chat_tui.bindings import KEYS, PANE_TABS, SCENARIOS, USUAL, conflicts, with_keys
+from chat_tui.debug.tab_table import TABS
 from chat_tui.demo.scenarios import SCENARIOS as DEMOS
-from chat_tui.key_names import EDITING, name_of, names_of, parse_keys, undeliverable
-from chat_tui.key_places import FIXED, Place
-from chat_tui.pane.tabs import TABS
+from chat_tui.keys.names import EDITING, name_of, names_of, parse_keys, undeliverable
+from chat_tui.keys.places import FIXED, Place
+from chat_tui.keys.table import KEYS, PANE_TABS, SCENARIOS, USUAL, conflicts, with_keys
 from sync.errors import LocalError
 
 

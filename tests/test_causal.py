@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from chat_tui.pane import causal
+from chat_tui.debug import causal_text as causal
 from sync.entries.changes import Edit, Reactions, Redaction
 from sync.group.values import Status, StoreMessage
 from sync.machine import ChannelId, MessageId

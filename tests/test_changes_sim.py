@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from chat_tui.model import Conversation
-from chat_tui.simulated import SimulatedChat
+from chat_tui.client.simulated import SimulatedChat
+from chat_tui.model.conversation import Conversation
 from sync.entries import changes
 from sync.entries.changes import CHANGING, Change, Edit, Look, Reactions, Redaction
 from sync.entries.entry import Entry

@@ -7,14 +7,14 @@ import pytest
 from rich.cells import cell_len
 from rich.style import Style
 
-from chat_tui import events
-from chat_tui.changing import announced
-from chat_tui.feed import Feed
-from chat_tui.layout import Laid, Shape, estimate, lay_out
-from chat_tui.marks import ASCII, DELETED, UNICODE, Glyphs
-from chat_tui.model import Conversation
-from chat_tui.reactions import EMOJI_CELLS, INVISIBLE, NAMES, emoji_of, label, summary
-from chat_tui.row import Changed
+from chat_tui.client.message_changes import announced
+from chat_tui.model.conversation import Conversation
+from chat_tui.model.event_feed import Feed
+from chat_tui.model.row import Changed
+from chat_tui.transcript.row_layout import Laid, Shape, estimate, lay_out
+from chat_tui.wording import json_events as events
+from chat_tui.wording.glyphs import ASCII, DELETED, UNICODE, Glyphs
+from chat_tui.wording.reactions import EMOJI_CELLS, INVISIBLE, NAMES, emoji_of, label, summary
 from sync.sds.message import Delivery
 from sync.view.view import Line, LineChanged, MessageShown, Reaction
 from tests.chats import line_mode

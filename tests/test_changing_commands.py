@@ -4,10 +4,10 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from chat_tui.commands.changing import AN_ID, HONEST, LOOKED_BACK, PAGE
+from chat_tui.client.simulated import SimulatedChat
 from chat_tui.commands.command import At, Result
+from chat_tui.commands.editing import AN_ID, HONEST, LOOKED_BACK, PAGE
 from chat_tui.commands.table import Commands
-from chat_tui.simulated import SimulatedChat
 from sync.entries.changes import EMOJIS_MAX, NOT_HERE, Redaction
 from sync.entries.entry import TEXT_MAX
 from sync.errors import LocalError

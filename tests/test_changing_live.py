@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from chat_tui.client import Client
+from chat_tui.client.live import Client
 from sync.errors import LocalError
 from sync.machine import ChannelId
 from sync.view.view import Event, Line, LineChanged, MessageShown

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from textual.pilot import Pilot
 
-from chat_tui.app import ChatApp
-from chat_tui.marks import DELETED
+from chat_tui.app.app import ChatApp
+from chat_tui.wording.glyphs import DELETED
 from sync.entries.changes import Edit, Redaction
 from sync.machine import MINUTE, SECOND
 from tests import scenes

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from chat_tui.client import Client
+from chat_tui.client.live import Client
 from chat_tui.settings.schema import checked_nick
 from storage.profile.profile import ProfileInUseError
 from sync.errors import LocalError

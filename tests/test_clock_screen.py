@@ -3,9 +3,9 @@
 import pytest
 from textual.pilot import Pilot
 
-from chat_tui.app import ChatApp
-from chat_tui.marks import ASCII, REPLACED, UNICODE
-from chat_tui.screens import TextScreen
+from chat_tui.app.app import ChatApp
+from chat_tui.screens.help import TextScreen
+from chat_tui.wording.glyphs import ASCII, REPLACED, UNICODE
 from sync.machine import SECOND
 from sync.view.view import ClockAnswer
 from tests import scenes

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from chat_tui import clocks, reports
-from chat_tui.clocks import ClockNews
+from chat_tui.wording import clocks
+from chat_tui.wording import sentences as reports
+from chat_tui.wording.clocks import ClockNews
 from sync.entries.identity import short_fingerprint
 from sync.machine import HOUR, MINUTE, SECOND, Nanos
 from sync.view.view import (

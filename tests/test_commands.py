@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat_tui.addresses import DEFAULT_PORT, PORT_MAX, parse_address
 from chat_tui.commands import table
 from chat_tui.commands.command import At
 from chat_tui.commands.table import BY_NAME, TABLE, Commands
+from chat_tui.text.addresses import DEFAULT_PORT, PORT_MAX, parse_address
 from sync.errors import LocalError
 from tests.chats import running
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from chat_tui.client import Client
+from chat_tui.client.live import Client
 from chat_tui.commands.command import At, Result
 from chat_tui.commands.table import Commands
 from sync.entries.identity import fingerprint, pair_number, pair_words, short_fingerprint

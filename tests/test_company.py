@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from chat_tui.company import BACK_WITHIN, PATIENCE, Company
+from chat_tui.app.arrivals import BACK_WITHIN, PATIENCE, Company
 from sync.machine import SECOND, Nanos
 from sync.view.view import Snapshot
 from tests.conversations import NOON

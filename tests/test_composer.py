@@ -8,8 +8,8 @@ from textual.app import App, ComposeResult
 from textual.events import Key, Paste
 from textual.pilot import Pilot
 
-from chat_tui.composer import PASTE_MAX, Composer, InputHistory, completions
-from chat_tui.messages import Submitted
+from chat_tui.widgets.composer import PASTE_MAX, Composer, InputHistory, completions
+from chat_tui.widgets.messages import Submitted
 
 WORDS = ["/help", "/join", "#lobby", "alice", "Albert", "bob"]
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from chat_tui import peers_table
-from chat_tui.contradictions import Contradictions, of_author
-from chat_tui.marks import UNICODE
+from chat_tui.wording import peers_table
+from chat_tui.wording.contradictions import Contradictions, of_author
+from chat_tui.wording.glyphs import UNICODE
 from storage.sqlite.contradictions import all_found
 from sync.entries.entry import Entry, seal
 from sync.entries.identity import verify

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from chat_tui import control
-from chat_tui.main import cli
+from chat_tui.cli.main import cli
+from chat_tui.client import control_server as control
 from storage.profile.profile import Profile
 from sync.errors import LocalError
 from sync.machine import ChannelId

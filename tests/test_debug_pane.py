@@ -8,12 +8,12 @@ from textual import on
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
-from chat_tui.app import ChatApp
-from chat_tui.debug_pane import DebugPane
-from chat_tui.marks import ASCII
-from chat_tui.pane.lines import section_lines
-from chat_tui.pane.listing import Listing
-from chat_tui.sections import Row, Section
+from chat_tui.app.app import ChatApp
+from chat_tui.debug.list_view import Listing
+from chat_tui.debug.pane import DebugPane
+from chat_tui.debug.section import Row, Section
+from chat_tui.debug.styled_lines import section_lines
+from chat_tui.wording.glyphs import ASCII
 from sync.machine import SECOND
 from tests import scenes
 from tests.paints import PaintsNoted

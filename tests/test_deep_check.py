@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from chat_tui import control, doctor
-from chat_tui.client import Client
+from chat_tui.client import control_server as control
+from chat_tui.client import doctor
+from chat_tui.client.live import Client
 from sync.view.view import DiscardedShown, Event
 from tests.chats import running, setup_of
 from tests.nodes import until

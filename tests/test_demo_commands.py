@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from chat_tui.cli.main import cli
 from chat_tui.commands.command import At
 from chat_tui.commands.table import Commands
 from chat_tui.demo import acts
@@ -14,7 +15,6 @@ from chat_tui.demo.recording import SAME, Recording, load, save
 from chat_tui.demo.run import Intervention, Moment
 from chat_tui.demo.scenarios import scenario
 from chat_tui.demo.stage import Stage
-from chat_tui.main import cli
 from sync.errors import LocalError
 from sync.machine import SECOND
 from tests.chats import opened

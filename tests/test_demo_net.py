@@ -4,7 +4,7 @@ import pytest
 from textual.pilot import Pilot
 
 from chat_tui.demo.acts import Delay, Duplicate, Loss, Write
-from chat_tui.demo.net import acts_of
+from chat_tui.demo.net_command import acts_of
 from sync.errors import LocalError
 from tests import scenes
 from tests.demos import lines, on_screen, ready

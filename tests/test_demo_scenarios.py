@@ -4,10 +4,10 @@ import pytest
 
 from chat_tui.demo.acts import Power
 from chat_tui.demo.checks import all_received, answered_once, parents_first
+from chat_tui.demo.phrases import clock_tenths
 from chat_tui.demo.run import PATIENCE, Run
 from chat_tui.demo.scenario import Past
 from chat_tui.demo.scenarios import SCENARIOS, scenario
-from chat_tui.demo.words import clock_tenths
 from sync.machine import SECOND
 from sync.sds.message import Delivery
 from tests.demos import finished, told

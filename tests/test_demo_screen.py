@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from chat_tui.debug.list_view import Listing
 from chat_tui.demo.acts import Power, Write
 from chat_tui.demo.app import DemoApp
 from chat_tui.demo.recording import Recording, load
 from chat_tui.demo.screen import DemoScreen
-from chat_tui.marks import ASCII
-from chat_tui.pane.listing import Listing
+from chat_tui.wording.glyphs import ASCII
 from sync.machine import SECOND
 from tests import scenes
 from tests.demos import SEED, lines, on_screen, ready

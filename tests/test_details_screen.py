@@ -6,14 +6,14 @@ from contextlib import asynccontextmanager
 import pytest
 from textual.pilot import Pilot
 
-from chat_tui.about.drawer import Words
-from chat_tui.about.heard import Role
-from chat_tui.about.screen import DetailsScreen
-from chat_tui.app import ChatApp
-from chat_tui.debug_pane import DebugPane
-from chat_tui.marks import ASCII, UNICODE, Glyphs
-from chat_tui.pane.tabs import Tab
-from chat_tui.reading_screens import ChoiceScreen
+from chat_tui.app.app import ChatApp
+from chat_tui.debug.pane import DebugPane
+from chat_tui.debug.tab_table import Tab
+from chat_tui.details.drawer import Words
+from chat_tui.details.frames import Role
+from chat_tui.details.message_screen import DetailsScreen
+from chat_tui.transcript.choice_screens import ChoiceScreen
+from chat_tui.wording.glyphs import ASCII, UNICODE, Glyphs
 from sync.machine import SECOND
 from tests import scenes, stories
 from tests.readings import LINK, command, reading, short_talk, shown, until

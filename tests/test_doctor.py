@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from chat_tui import control, doctor
-from chat_tui.findings import Finding
+from chat_tui.client import control_server as control
+from chat_tui.client import doctor
+from chat_tui.client.doctor_findings import Finding
 from sync.net.options import Options
 from sync.view.view import PeerState
 from tests.chats import meet, opened, running, setup_of

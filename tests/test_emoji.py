@@ -2,11 +2,11 @@
 
 from rich.cells import cell_len
 
-from chat_tui.completion import special
-from chat_tui.composer import completions
-from chat_tui.emoji import EMOJI, named
 from chat_tui.settings.schema import THEMES
-from chat_tui.text import clean_text
+from chat_tui.text.emoji import EMOJI, named
+from chat_tui.text.safe_text import clean_text
+from chat_tui.widgets.completion import special
+from chat_tui.widgets.composer import completions
 
 
 def test_every_emoji_is_one_character_two_cells_wide_and_survives_cleaning() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from chat_tui import events
+from chat_tui.wording import json_events as events
 from sync.entries.identity import short_fingerprint
 from sync.machine import MessageId
 from sync.view.view import (

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from chat_tui.app import ChatApp
-from chat_tui.client import Client
+from chat_tui.app.app import ChatApp
+from chat_tui.client.live import Client
 from chat_tui.commands.table import BY_NAME
 from chat_tui.demo.screen import DemoScreen
 from tests import scenes

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from chat_tui import transcript_file
 from chat_tui.commands.command import At, Result
 from chat_tui.commands.table import Commands
-from chat_tui.new_file import NewFile
+from chat_tui.model import channel_file as transcript_file
+from chat_tui.model.new_file import NewFile
 from sync.errors import LocalError
 from tests import scenes
 from tests.readings import LONG, long_talk, short_talk

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from chat_tui import main
+from chat_tui.cli import main
 from storage.archive.exporter import Exporter, Wanted
 from storage.archive.tables import HISTORY_DIR, NOTE
 from storage.extras import how_to_install
@@ -138,7 +138,9 @@ async def test_a_place_that_cannot_be_written_is_said_with_the_fix(tmp_path: Pat
 
 
 def test_without_pyarrow_the_fix_is_said(tmp_path: Path) -> None:
-    program = "import sys; sys.modules['pyarrow'] = None; from chat_tui.main import main; main()"
+    program = (
+        "import sys; sys.modules['pyarrow'] = None; from chat_tui.cli.main import main; main()"
+    )
     for words in (["export", str(tmp_path / "a")], ["sim", "--export", str(tmp_path / "b")]):
         result = subprocess.run(
             [sys.executable, "-c", program, *words], capture_output=True, text=True, check=False

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from chat_tui.feed import EVENTS_MAX, PAINT_EVERY_S, Feed, Pace
-from chat_tui.row import Changed, Inserted, Removed
+from chat_tui.model.event_feed import EVENTS_MAX, PAINT_EVERY_S, Feed, Pace
+from chat_tui.model.row import Changed, Inserted, Removed
 from sync.machine import ChannelId
 from sync.sds.message import Delivery
 from sync.view.view import (

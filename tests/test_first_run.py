@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from textual.widgets import Input
 
-from chat_tui import first_start
-from chat_tui.first_run import Answers, FirstRun
+from chat_tui.cli import first_start
+from chat_tui.screens.first_run import Answers, FirstRun
 from sync.errors import LocalError
 
 SUGGESTED = Answers("alice", "", Path("/home/alice/.local/share/chat-tui"))

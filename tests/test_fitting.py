@@ -5,13 +5,13 @@ import re
 import pytest
 from rich.cells import cell_len
 
-from chat_tui import panels, peers_table
-from chat_tui.bindings import USUAL, with_keys
-from chat_tui.brevity import fitting
+from chat_tui.app.overlays import doctor_content
+from chat_tui.client.doctor_findings import Finding
 from chat_tui.demo.screen import DemoScreen
-from chat_tui.findings import Finding
-from chat_tui.marks import UNICODE
-from chat_tui.overlays import doctor_content
+from chat_tui.keys.table import USUAL, with_keys
+from chat_tui.text.shortening import fitting
+from chat_tui.wording import panels, peers_table
+from chat_tui.wording.glyphs import UNICODE
 from tests import scenes
 from tests.demos import on_screen
 from tests.pictures import SMALL

@@ -1,6 +1,6 @@
 """Notices about a peer that sends more than is read: when they are given, and their wording."""
 
-from chat_tui import reports
+from chat_tui.wording import sentences as reports
 from sync.machine import SECOND, Nanos
 from sync.net.floods import AGAIN_AFTER, LASTING, MANY, Floods
 from sync.view.view import Level, PeerInfo, PeerState, Snapshot

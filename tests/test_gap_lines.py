@@ -3,12 +3,12 @@
 import pytest
 from textual.pilot import Pilot
 
-from chat_tui.about.hole import hole_parts, holes_of, in_words
-from chat_tui.about.hole_screen import HoleScreen
-from chat_tui.app import ChatApp
+from chat_tui.app.app import ChatApp
 from chat_tui.commands.command import At
 from chat_tui.commands.table import Commands
-from chat_tui.painted import Part
+from chat_tui.details.gap import hole_parts, holes_of, in_words
+from chat_tui.details.gap_screen import HoleScreen
+from chat_tui.transcript.painted_line import Part
 from sync.machine import MINUTE, SECOND
 from sync.sds.parameters import LAN
 from sync.view.view import RequestInfo

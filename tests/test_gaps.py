@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from chat_tui import reports
-from chat_tui.gaps import Gaps
+from chat_tui.wording import sentences as reports
+from chat_tui.wording.gap_lines import Gaps
 from sync.machine import MINUTE, SECOND, MessageId
 from sync.view.view import ChannelInfo, RepairInfo, RequestInfo, Snapshot, WaitingInfo
 from tests.conversations import NOON, peer

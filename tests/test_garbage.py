@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from chat_tui.garbage import FULL_EVERY, YOUNG_MAX, settle
+from chat_tui.client.gc_policy import FULL_EVERY, YOUNG_MAX, settle
 
 
 @pytest.fixture(autouse=True)

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chat_tui.pane.graph import LANE_CELLS, Drawing, draw, edges
+from chat_tui.debug.causal_graph import LANE_CELLS, Drawing, draw, edges
 from sync.machine import MessageId
 from sync.view.view import CausalNode, Place
 

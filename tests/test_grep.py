@@ -2,8 +2,8 @@
 
 import pytest
 
-from chat_tui import grep
-from chat_tui.grep import matching
+from chat_tui.model import grep
+from chat_tui.model.grep import matching
 from sync.errors import LocalError
 from tests.readings import long_talk, short_talk
 

@@ -6,12 +6,12 @@ from pathlib import Path
 import click
 import pytest
 
-from chat_tui.bindings import KEYS
+from chat_tui.cli.main import cli
 from chat_tui.commands.table import BY_NAME
-from chat_tui.key_names import as_sent, name_of
-from chat_tui.main import cli
-from chat_tui.marks import ASCII, UNICODE, WORDS
+from chat_tui.keys.names import as_sent, name_of
+from chat_tui.keys.table import KEYS
 from chat_tui.settings import schema
+from chat_tui.wording.glyphs import ASCII, UNICODE, WORDS
 from storage.pipeline.command import cli as jobs
 
 ROOT = Path(__file__).parent.parent

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat_tui.heights import CHUNK, Heights
+from chat_tui.transcript.height_index import CHUNK, Heights
 
 HEIGHT = st.integers(1, 9)
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from chat_tui.app import ChatApp
-from chat_tui.painted import Part
+from chat_tui.app.app import ChatApp
+from chat_tui.transcript.painted_line import Part
 from storage.profile.hidden_gaps import CHANNELS_MAX, GAPS_MAX, SIZE_MAX, HiddenGaps
 from storage.profile.read_marks import ReadMarks
 from sync.machine import ChannelId, MessageId

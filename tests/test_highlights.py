@@ -7,9 +7,9 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from chat_tui.highlights import cells_of, index_at, painted_over, starts_of
-from chat_tui.text import clean_text, wrap
-from chat_tui.words import is_mentioned, spans, words_of
+from chat_tui.text.safe_text import clean_text, wrap
+from chat_tui.text.word_match import is_mentioned, spans, words_of
+from chat_tui.transcript.highlights import cells_of, index_at, painted_over, starts_of
 
 BOLD = Style(bold=True)
 

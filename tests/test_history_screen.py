@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from chat_tui.app import ChatApp
-from chat_tui.layout import TAIL
-from chat_tui.surroundings import StatusLine
+from chat_tui.app.app import ChatApp
+from chat_tui.app.frame import StatusLine
+from chat_tui.transcript.row_layout import TAIL
 from sync.machine import SECOND
 from tests import scenes
 from tests.conversations import line

@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.geometry import Region
 from textual.screen import Screen
 
-from chat_tui.surroundings import Panel
+from chat_tui.app.frame import Panel
 from sync.machine import MINUTE, SECOND
 from tests.paints import PaintsNoted
 from tests.readings import reading, short_talk, shown

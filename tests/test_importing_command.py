@@ -8,7 +8,7 @@ from pathlib import Path
 
 from click.testing import CliRunner, Result
 
-from chat_tui import main
+from chat_tui.cli import main
 from storage.profile.members import Members
 from storage.profile.profile import Profile
 from storage.sqlite.database import Database

@@ -3,17 +3,17 @@
 import pytest
 from textual.widgets import Input
 
-from chat_tui import in_order
-from chat_tui.app import ChatApp
-from chat_tui.debug_pane import DebugPane
+from chat_tui.app.app import ChatApp
+from chat_tui.debug.pane import DebugPane
+from chat_tui.debug.tab_table import Tab
 from chat_tui.demo.drawer import Drawer
 from chat_tui.demo.scenario import SEED
 from chat_tui.demo.scenarios import scenario
 from chat_tui.demo.screen import DemoScreen
 from chat_tui.demo.stage import Stage
-from chat_tui.palette import Palette
-from chat_tui.pane.tabs import Tab
-from chat_tui.peers_screen import PeersScreen
+from chat_tui.screens.palette import Palette
+from chat_tui.screens.peers import PeersScreen
+from chat_tui.terminal import key_order as in_order
 from tests.bursts import ALT_K, CTRL_F, CTRL_P, CTRL_T, ENTER, ESC, F2, F3, F4, F6, LEFT, TAB, burst
 from tests.demos import ready
 from tests.readings import reading, selected, short_talk, shown, until

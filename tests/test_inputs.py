@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
+from chat_tui.app.input_queue import Inputs
+from chat_tui.app.unsaved_lines import HELD_MAX, Input
 from chat_tui.commands.command import Result
-from chat_tui.held import HELD_MAX, Input
-from chat_tui.inputs import Inputs
 from sync.errors import StorageError
 from sync.machine import ChannelId
 

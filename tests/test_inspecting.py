@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from chat_tui.chat import Chat
+from chat_tui.client.chat import Chat
 from chat_tui.commands.command import At, Result
 from chat_tui.commands.table import Commands
 from sync.machine import SECOND

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from chat_tui.disk_watch import DiskWatch
+from chat_tui.client.disk_watch import DiskWatch
 from storage.sqlite.database import Database
 from storage.sqlite.integrity import beside, problems_of, rotten
 from storage.sqlite.open_file import OpenFile

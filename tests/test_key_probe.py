@@ -2,9 +2,9 @@
 
 import pytest
 
-from chat_tui.bindings import KEYS, USUAL
-from chat_tui.key_list import key_list
-from chat_tui.key_probe import Probe
+from chat_tui.cli.key_probe import Probe
+from chat_tui.keys.listing import key_list
+from chat_tui.keys.table import KEYS, USUAL
 
 F1, F12 = b"\x1bOP", b"\x1b[24~"
 

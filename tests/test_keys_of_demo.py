@@ -7,7 +7,7 @@ import pytest
 from chat_tui.demo.app import DemoApp
 from chat_tui.demo.recording import Recording
 from chat_tui.demo.screen import DemoScreen
-from chat_tui.first_run import FirstRun
+from chat_tui.screens.first_run import FirstRun
 from chat_tui.settings.preferences import Preferences, Wishes
 from tests import scenes
 from tests.demos import SEED, lines, ready

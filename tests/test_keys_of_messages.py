@@ -2,7 +2,7 @@
 
 import pytest
 
-from chat_tui.about.hole_screen import HoleScreen
+from chat_tui.details.gap_screen import HoleScreen
 from tests import scenes
 from tests.readings import change_keys, command, press, reading, selected, short_talk, shown, until
 from tests.test_gap_lines import go_to_gap

@@ -7,14 +7,14 @@ from textual.containers import VerticalScroll
 from textual.dom import DOMNode
 from textual.widgets import Button
 
-from chat_tui.about.screen import DetailsScreen
-from chat_tui.palette import Palette
-from chat_tui.peers_screen import AddressScreen, PeersScreen, VerifyScreen
-from chat_tui.reading_screens import BareScreen, ChoiceScreen
-from chat_tui.screens import TextScreen
+from chat_tui.app.frame import Panel
+from chat_tui.details.message_screen import DetailsScreen
+from chat_tui.screens.help import TextScreen
+from chat_tui.screens.palette import Palette
+from chat_tui.screens.peers import AddressScreen, PeersScreen, VerifyScreen
+from chat_tui.screens.settings import SettingsScreen
 from chat_tui.settings import schema
-from chat_tui.settings_screen import SettingsScreen
-from chat_tui.surroundings import Panel
+from chat_tui.transcript.choice_screens import BareScreen, ChoiceScreen
 from tests import scenes
 from tests.readings import (
     change_keys,

@@ -11,8 +11,8 @@ from textual.binding import Binding
 from textual.dom import DOMNode
 
 import chat_tui
-from chat_tui.app import ChatApp
-from chat_tui.bindings import BY_ID
+from chat_tui.app.app import ChatApp
+from chat_tui.keys.table import BY_ID
 
 
 def nodes() -> list[type[DOMNode]]:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat_tui.links import LINKS_MAX, ascii_host, host_of, links_in, warnings
+from chat_tui.text.links import LINKS_MAX, ascii_host, host_of, links_in, warnings
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from chat_tui import log_keeper
-from chat_tui.client import Client
+from chat_tui.client import protocol_log_writer as log_keeper
+from chat_tui.client.live import Client
 from chat_tui.settings.schema import PROTOCOL_LOG
 from storage.sqlite.protocol_log import FILE_NAME, LogReader
 from sync.machine import MessageId

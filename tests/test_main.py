@@ -4,7 +4,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from chat_tui import common_options, main
+from chat_tui.cli import main
+from chat_tui.cli import options as common_options
 from chat_tui.settings.preferences import Preferences, Source
 from chat_tui.settings.schema import DISCOVERY, HISTORY_DAYS, INTERFACE, PORT
 from sync.errors import LocalError

@@ -1,7 +1,7 @@
 """Marks: a sign and a word for every state."""
 
-from chat_tui import marks
-from chat_tui.marks import band, bar, mark_word
+from chat_tui.wording import glyphs as marks
+from chat_tui.wording.glyphs import band, bar, mark_word
 from sync.machine import MINUTE, SECOND
 from sync.sds.message import Delivery
 from tests.conversations import NOON, line

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from chat_tui import panels
-from chat_tui.actions import action_text, as_shown
-from chat_tui.feed import Feed
-from chat_tui.mentions import mentions
+from chat_tui.model.event_feed import Feed
+from chat_tui.text.me_actions import action_text, as_shown
+from chat_tui.text.mentions import mentions
+from chat_tui.wording import panels
 from sync.machine import ChannelId
 from sync.view.view import Line, MessageShown, Trust, TrustShown
 from tests.conversations import LOBBY, line, peer

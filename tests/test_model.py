@@ -5,9 +5,9 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat_tui import model
-from chat_tui.model import Conversation
-from chat_tui.row import Changed, Inserted, Removed, Row
+from chat_tui.model import conversation as model
+from chat_tui.model.conversation import Conversation
+from chat_tui.model.row import Changed, Inserted, Removed, Row
 from sync.machine import MessageId
 from sync.sds.message import Delivery
 from sync.view.view import Line

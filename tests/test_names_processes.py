@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from chat_tui.plain_lines import MARK
+from chat_tui.text.plain_lines import MARK
 from sync.entries.identity import short_fingerprint
 from sync.machine import PeerId
 from tests.patience import PATIENCE_S

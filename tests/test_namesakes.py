@@ -6,14 +6,15 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from chat_tui import panels, peers_table, reports
-from chat_tui.announcer import Announcer
 from chat_tui.commands.command import At, Result
 from chat_tui.commands.table import Commands
-from chat_tui.marks import UNICODE
-from chat_tui.namesakes import NAMES_MAX, Names, called, look_alike_key, tell_apart
-from chat_tui.plain_lines import MARK, laid, plain_name, said, tailed
 from chat_tui.settings import schema
+from chat_tui.terminal.alerts import Announcer
+from chat_tui.text.namesakes import NAMES_MAX, Names, called, look_alike_key, tell_apart
+from chat_tui.text.plain_lines import MARK, laid, plain_name, said, tailed
+from chat_tui.wording import panels, peers_table
+from chat_tui.wording import sentences as reports
+from chat_tui.wording.glyphs import UNICODE
 from sync.entries.identity import short_fingerprint
 from sync.machine import ChannelId, PeerId
 from sync.view.infos import TypistInfo

@@ -2,7 +2,7 @@
 
 import pytest
 
-from chat_tui.notify import (
+from chat_tui.terminal.alert_rules import (
     FRESH,
     NOTHING,
     RING_EVERY,
@@ -16,7 +16,7 @@ from chat_tui.notify import (
     set_title,
     title_of,
 )
-from chat_tui.text import clean_nick
+from chat_tui.text.safe_text import clean_nick
 from sync.machine import HOUR, SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.sds.message import Delivery
 from sync.view.view import Line

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from chat_tui.model import Conversation
-from chat_tui.pager import FIRST_PAGE, PAGE, Pager
+from chat_tui.model.conversation import Conversation
+from chat_tui.model.pager import FIRST_PAGE, PAGE, Pager
 from tests.chats import opened, running
 
 pytestmark = pytest.mark.net

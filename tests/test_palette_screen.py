@@ -3,8 +3,8 @@
 import pytest
 from textual.widgets import Input
 
-from chat_tui.bindings import BY_ID
-from chat_tui.palette import NOT_LISTED, Palette, channel_entries, command_entries, matching
+from chat_tui.keys.table import BY_ID
+from chat_tui.screens.palette import NOT_LISTED, Palette, channel_entries, command_entries, matching
 from chat_tui.settings import schema
 from chat_tui.settings.preferences import Preferences
 from tests import scenes

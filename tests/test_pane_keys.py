@@ -2,9 +2,9 @@
 
 import pytest
 
-from chat_tui.debug_pane import DebugPane
-from chat_tui.marks import ASCII
-from chat_tui.pane.tabs import TABS, TERMS, Tab
+from chat_tui.debug.pane import DebugPane
+from chat_tui.debug.tab_table import TABS, TERMS, Tab
+from chat_tui.wording.glyphs import ASCII
 from sync.machine import SECOND
 from tests import scenes
 from tests.panes import WIDE, opened

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from textual.widgets import Static
 
-from chat_tui.messages import GraphWanted
-from chat_tui.pane.tabs import Tab
-from chat_tui.protocol import Order
+from chat_tui.debug.state_sections import Order
+from chat_tui.debug.tab_table import Tab
+from chat_tui.widgets.messages import GraphWanted
 from tests import scenes
 from tests.panes import WIDE, Screen, opened
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chat_tui.pane.wire import decoded, frame_detail, frame_line, hex_lines
+from chat_tui.debug.frame_text import decoded, frame_detail, frame_line, hex_lines
 from sync.check.message import SALT_BYTES, Claim
 from sync.check.wire import encode_frame
 from sync.entries.entry import BODY_MAX

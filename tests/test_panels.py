@@ -4,11 +4,11 @@ from dataclasses import replace
 
 from rich.cells import cell_len
 
-from chat_tui import panels
-from chat_tui.bindings import USUAL
-from chat_tui.marks import ASCII, UNICODE, Glyphs
-from chat_tui.pane.lines import section_lines
-from chat_tui.sections import Row, Section
+from chat_tui.debug.section import Row, Section
+from chat_tui.debug.styled_lines import section_lines
+from chat_tui.keys.table import USUAL
+from chat_tui.wording import panels
+from chat_tui.wording.glyphs import ASCII, UNICODE, Glyphs
 from sync.machine import SECOND, ChannelId
 from sync.sds.message import Delivery
 from sync.view.view import Level, Notice, PeerInfo, PeerState

@@ -5,9 +5,9 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat_tui.marks import ASCII, PARKED, UNANSWERED, UNICODE, mark_word
-from chat_tui.model import ASIDE, Conversation
-from chat_tui.parked_lines import ROWS
+from chat_tui.client.parked_lines import ROWS
+from chat_tui.model.conversation import ASIDE, Conversation
+from chat_tui.wording.glyphs import ASCII, PARKED, UNANSWERED, UNICODE, mark_word
 from sync.machine import MessageId
 from sync.view.view import Line
 from tests.conversations import LOBBY, conversation, lamports, line, peer, replay

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from chat_tui.app import ChatApp
-from chat_tui.client import Client
-from chat_tui.peers_screen import AddressScreen, PeersScreen, VerifyScreen
-from chat_tui.screens import TextScreen
-from chat_tui.simulated import SimulatedChat
+from chat_tui.app.app import ChatApp
+from chat_tui.client.live import Client
+from chat_tui.client.simulated import SimulatedChat
+from chat_tui.screens.help import TextScreen
+from chat_tui.screens.peers import AddressScreen, PeersScreen, VerifyScreen
 from sync.entries.identity import pair_number, pair_words, short_fingerprint
 from sync.machine import SECOND, PeerId
 from sync.view.view import PeerState, Trust

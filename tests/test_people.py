@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from chat_tui.client import Client
-from chat_tui.people import STANDING_AFTER
-from chat_tui.trust import HELD_LONG
+from chat_tui.client.live import Client
+from chat_tui.client.people import STANDING_AFTER
+from chat_tui.client.trust_book import HELD_LONG
 from sync.errors import LocalError
 from sync.sds.message import Delivery
 from sync.view.view import (
@@ -285,7 +285,7 @@ async def test_people_who_are_made_up_are_forgotten_again_in_memory_and_on_the_d
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("storage.profile.members.ONCE_MAX", 8)
-    monkeypatch.setattr("chat_tui.people.FORGET_EVERY", 4)
+    monkeypatch.setattr("chat_tui.client.people.FORGET_EVERY", 4)
     async with friends(tmp_path) as (alice, bob):
         for number in range(64):
             eve = identity(f"eve {number}").peer_id

@@ -18,7 +18,9 @@ WITHIN_S: Final = 600
 """What a machine with much else to do may take; a quiet one takes a tenth of it."""
 
 
-OUTSIDE: Final = "import sys; sys.prefix = sys.base_prefix; from chat_tui.main import main; main()"
+OUTSIDE: Final = (
+    "import sys; sys.prefix = sys.base_prefix; from chat_tui.cli.main import main; main()"
+)
 """The program, as if installed without an environment of its own: what it keeps is in the cache."""
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from chat_tui.main import cli
+from chat_tui.cli.main import cli
 from storage.pipeline.command import cli as jobs
 from tests.pipeline_pictures import PLACE, SIM, SWEEP, slug
 

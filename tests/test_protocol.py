@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from chat_tui import protocol
-from chat_tui.pane import details
-from chat_tui.sections import Row, Section, in_words
+from chat_tui.debug import explanations as details
+from chat_tui.debug import state_sections as protocol
+from chat_tui.debug.section import Row, Section, in_words
 from sync.machine import MINUTE, SECOND
 from sync.sds.evidence import Evidence
 from sync.sds.message import Delivery

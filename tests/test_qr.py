@@ -2,7 +2,7 @@
 
 import segno
 
-from chat_tui.qr import QUIET, ascii_blocks, half_blocks
+from chat_tui.text.qr import QUIET, ascii_blocks, half_blocks
 
 TEXT = "3677-A692-F9CE-2AEC-8DCD"
 

@@ -12,13 +12,13 @@ from rich.style import Style
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
-from chat_tui.layout import Shape
-from chat_tui.marks import ASCII, UNICODE, Glyphs
-from chat_tui.painted import Painted
-from chat_tui.reader import Reader
-from chat_tui.taste import Taste
-from chat_tui.text import DAY, LINES_MAX
-from chat_tui.words import words_of
+from chat_tui.text.safe_text import DAY, LINES_MAX
+from chat_tui.text.word_match import words_of
+from chat_tui.transcript.layout_options import Taste
+from chat_tui.transcript.painted_line import Painted
+from chat_tui.transcript.reader import Reader
+from chat_tui.transcript.row_layout import Shape
+from chat_tui.wording.glyphs import ASCII, UNICODE, Glyphs
 from sync.sds.message import Delivery
 from sync.view.view import Line
 from tests.conversations import NOON, conversation, line

@@ -4,13 +4,13 @@ import pytest
 from textual.events import MouseMove
 from textual.message import Message
 
-from chat_tui.about.screen import DetailsScreen
-from chat_tui.marks import ASCII
-from chat_tui.message_acts import COPY_MAX
-from chat_tui.messages import GraphWanted
-from chat_tui.reading_screens import BareScreen, ChoiceScreen
-from chat_tui.screens import TextScreen
+from chat_tui.details.message_screen import DetailsScreen
+from chat_tui.screens.help import TextScreen
 from chat_tui.settings.schema import THEMES
+from chat_tui.transcript.choice_screens import BareScreen, ChoiceScreen
+from chat_tui.transcript.message_actions import COPY_MAX
+from chat_tui.widgets.messages import GraphWanted
+from chat_tui.wording.glyphs import ASCII
 from sync.machine import SECOND
 from tests.readings import (
     LINK,

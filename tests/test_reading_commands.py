@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from chat_tui.client import Client
+from chat_tui.client.live import Client
 from chat_tui.commands.command import At, Result
 from chat_tui.commands.table import Commands
-from chat_tui.found import Detailed, Goal, Hits, Listed, View
+from chat_tui.model.command_findings import Detailed, Goal, Hits, Listed, View
 from sync.machine import SECOND
 from tests import scenes
 from tests.chats import meet, opened, run, running

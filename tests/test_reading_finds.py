@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from chat_tui.reading_screens import ChoiceScreen
+from chat_tui.transcript.choice_screens import ChoiceScreen
 from sync.machine import SECOND
 from tests.readings import (
     LONG,

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from chat_tui.cli.main import cli
 from chat_tui.demo.app import DemoApp
 from chat_tui.demo.screen import DemoScreen
 from chat_tui.demo.trace_player import TracePlayer
-from chat_tui.main import cli
 from sync.errors import LocalError
 from sync.machine import SECOND
 from sync.net.replay import INPUTS, Recorded, Replay, from_json, is_trace, read

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from chat_tui.main import cli
+from chat_tui.cli.main import cli
 from sync.errors import ChatError
 from sync.net.trace import Trace
 from tests.nodes import channel_of, host, meet, until

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from chat_tui import reports
+from chat_tui.wording import sentences as reports
 from sync.machine import MINUTE, SECOND, MessageId, Nanos, PeerId
 from sync.sds.message import Delivery
 from sync.view.view import (

@@ -1,6 +1,6 @@
 """The line above the input: an answer has its time, and news comes after it."""
 
-from chat_tui.saying import WAITING_MAX, Saying
+from chat_tui.widgets.status_queue import WAITING_MAX, Saying
 from sync.view.view import Level, Notice
 from tests.readings import command, reading, short_talk, shown, until
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from chat_tui import seen
-from chat_tui.app import ChatApp
-from chat_tui.feed import Feed
-from chat_tui.model import BEGINNING
-from chat_tui.seen import SAVE_EVERY, Seen
+from chat_tui.app.app import ChatApp
+from chat_tui.model import reading_state as seen
+from chat_tui.model.conversation import BEGINNING
+from chat_tui.model.event_feed import Feed
+from chat_tui.model.reading_state import SAVE_EVERY, Seen
 from storage.profile.read_marks import CHANNELS_MAX, SIZE_MAX, ReadMarks
 from sync.machine import ChannelId, MessageId
 from sync.view.view import MessageShown

@@ -115,7 +115,7 @@ async def test_windows_gets_a_sentence(tmp_path: Path) -> None:
         "import sys\n"
         "for name in ('fcntl', 'termios', 'tty', 'pwd', 'grp', 'resource'):\n"
         "    sys.modules[name] = None\n"
-        "from chat_tui.main import main\n"
+        "from chat_tui.cli.main import main\n"
         f"sys.argv = ['chat-tui', 'plain', '--data-dir', {str(tmp_path)!r}]\n"
         "main()\n"
     )

@@ -3,8 +3,8 @@
 import re
 from dataclasses import replace
 
-from chat_tui import protocol
-from chat_tui.session_cards import CARDS_SHOWN, PAYLOADS_SHOWN, session_cards
+from chat_tui.debug import state_sections as protocol
+from chat_tui.debug.sync_cards import CARDS_SHOWN, PAYLOADS_SHOWN, session_cards
 from sync.machine import HOUR, MINUTE, SECOND, ChannelId
 from sync.view.view import RoundInfo, SessionInfo, Snapshot
 from tests import scenes

@@ -20,7 +20,7 @@ from chat_tui.settings.preferences import (
     listing,
 )
 from chat_tui.settings.schema import SETTINGS, Section, Setting, When, find
-from chat_tui.themes import OWN
+from chat_tui.terminal.themes import OWN
 from sync.errors import LocalError
 
 TYPED: dict[str, str] = {

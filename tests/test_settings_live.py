@@ -8,14 +8,15 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from chat_tui import common_options, main
-from chat_tui.applied import usual_glyphs
-from chat_tui.client import Client
+from chat_tui.cli import main
+from chat_tui.cli import options as common_options
+from chat_tui.client.live import Client
+from chat_tui.client.setup import Setup
 from chat_tui.commands.table import BY_NAME
-from chat_tui.marks import ASCII, UNICODE
 from chat_tui.settings import schema
 from chat_tui.settings.preferences import checked_wishes
-from chat_tui.setup import Setup
+from chat_tui.terminal.key_bindings import usual_glyphs
+from chat_tui.wording.glyphs import ASCII, UNICODE
 from storage.profile.profile import Settings
 from sync.errors import LocalError
 from tests.chats import opened, run, setup_of

@@ -7,9 +7,9 @@ from textual import events
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList
 
+from chat_tui.screens.settings import SettingsScreen
 from chat_tui.settings import schema
 from chat_tui.settings.preferences import Preferences
-from chat_tui.settings_screen import SettingsScreen
 from tests import scenes
 from tests.readings import reading, shown
 from tests.scenes import screen_of

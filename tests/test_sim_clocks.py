@@ -2,8 +2,8 @@
 
 import pytest
 
-from chat_tui.commands.talking import _to_resend
-from chat_tui.simulated import SimulatedChat
+from chat_tui.client.simulated import SimulatedChat
+from chat_tui.commands.writing import _to_resend
 from sync.group.values import SendAgain, Status, Warned, Withdrawn
 from sync.machine import HOUR, MINUTE, SECOND, MessageId, Nanos
 from sync.runner.runner import Release

@@ -7,8 +7,9 @@ from dataclasses import fields, replace
 import pytest
 from click.testing import CliRunner, Result
 
-from chat_tui import main, simulate
-from chat_tui.simulate import Request
+from chat_tui.cli import main
+from chat_tui.cli import sim as simulate
+from chat_tui.cli.sim import Request
 from sync.machine import MILLISECOND, SECOND
 from sync.sds.parameters import WAKU
 from sync.sim import scenario

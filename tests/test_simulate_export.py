@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner, Result
 
-from chat_tui import main
+from chat_tui.cli import main
 from storage.archive.simulated import SimulatedExport
 from storage.archive.tables import HISTORY_DIR, LOG_DIR, NOTE, sync_hash, sync_words
 from storage.pipeline.inputs.inputs import Inputs

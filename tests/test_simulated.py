@@ -5,7 +5,7 @@ from copy import deepcopy
 
 import pytest
 
-from chat_tui.simulated import SimulatedChat
+from chat_tui.client.simulated import SimulatedChat
 from sync.entries.entry import TEXT_MAX
 from sync.errors import LocalError
 from sync.machine import MINUTE, SECOND, ChannelId

@@ -8,7 +8,7 @@ from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from chat_tui.marks import ASCII
+from chat_tui.wording.glyphs import ASCII
 from sync.machine import SECOND
 from tests import scenes
 from tests.screenshots import NARROW, WIDE

@@ -2,9 +2,9 @@
 
 import pytest
 
-from chat_tui.app import ChatApp
-from chat_tui.marks import ASCII, UNICODE, Glyphs
+from chat_tui.app.app import ChatApp
 from chat_tui.settings import schema
+from chat_tui.wording.glyphs import ASCII, UNICODE, Glyphs
 from tests import scenes
 from tests.screenshots import NARROW, SMALL, WIDE
 from tests.test_snapshots import SnapCompare

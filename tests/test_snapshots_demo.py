@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 from chat_tui.demo.app import DemoApp
 from chat_tui.demo.recording import Recording
 from chat_tui.demo.screen import DemoScreen
-from chat_tui.marks import ASCII, UNICODE, Glyphs
+from chat_tui.wording.glyphs import ASCII, UNICODE, Glyphs
 from sync.machine import SECOND
 from tests.demos import SEED, ready
 from tests.screenshots import NARROW, WIDE

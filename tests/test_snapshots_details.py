@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from chat_tui.about.screen import DetailsScreen
-from chat_tui.marks import ASCII
+from chat_tui.details.message_screen import DetailsScreen
+from chat_tui.wording.glyphs import ASCII
 from tests import scenes, stories
 from tests.readings import shown, until
 from tests.screenshots import NARROW, WIDE

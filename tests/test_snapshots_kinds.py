@@ -2,7 +2,7 @@
 
 import pytest
 
-from chat_tui.marks import ASCII, UNICODE, Glyphs
+from chat_tui.wording.glyphs import ASCII, UNICODE, Glyphs
 from sync.entries.changes import Change, Edit, Reactions, Redaction
 from sync.machine import MINUTE, SECOND
 from tests import scenes

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from chat_tui.app import ChatApp
-from chat_tui.marks import ASCII
+from chat_tui.app.app import ChatApp
+from chat_tui.wording.glyphs import ASCII
 from tests import scenes
 from tests.screenshots import NARROW, WIDE
 

@@ -7,12 +7,12 @@ import pytest
 from textual.app import App
 from textual.pilot import Pilot
 
-from chat_tui.findings import Finding
-from chat_tui.marks import ASCII, UNICODE, Glyphs
-from chat_tui.overlays import doctor_content
-from chat_tui.peers_screen import code_screen
-from chat_tui.qr import half_blocks
-from chat_tui.screens import TextScreen
+from chat_tui.app.overlays import doctor_content
+from chat_tui.client.doctor_findings import Finding
+from chat_tui.screens.help import TextScreen
+from chat_tui.screens.peers import code_screen
+from chat_tui.text.qr import half_blocks
+from chat_tui.wording.glyphs import ASCII, UNICODE, Glyphs
 from tests import scenes
 from tests.screenshots import NARROW, WIDE
 

@@ -7,9 +7,9 @@ import pytest
 from textual.app import App
 from textual.pilot import Pilot
 
-from chat_tui.about.screen import DetailsScreen
-from chat_tui.marks import ASCII, UNICODE, Glyphs
-from chat_tui.reading_screens import BareScreen, ChoiceScreen
+from chat_tui.details.message_screen import DetailsScreen
+from chat_tui.transcript.choice_screens import BareScreen, ChoiceScreen
+from chat_tui.wording.glyphs import ASCII, UNICODE, Glyphs
 from tests import scenes
 from tests.readings import command, long_talk, short_talk, shown, until
 from tests.screenshots import NARROW, WIDE

@@ -9,9 +9,9 @@ from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList
 
-from chat_tui.app import ChatApp
-from chat_tui.marks import ASCII
+from chat_tui.app.app import ChatApp
 from chat_tui.settings import schema
+from chat_tui.wording.glyphs import ASCII
 from tests import scenes
 from tests.screenshots import NARROW, WIDE
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from chat_tui import text
+from chat_tui.text import safe_text as text
 from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND
 
 MIXED = st.text(alphabet=st.sampled_from("ab \n漢é👍e\u0301\u200d\ufe0f"), max_size=200)

@@ -3,10 +3,9 @@
 import pytest
 from textual.color import Color
 
-from chat_tui.layout import AUTHOR
-from chat_tui.pane.listing import SELECTED, Listing
+from chat_tui.debug.list_view import SELECTED, Listing
 from chat_tui.settings.schema import SETTINGS, THEME, THEMES
-from chat_tui.themes import (
+from chat_tui.terminal.themes import (
     AUTHORS,
     COLOURS,
     DIM,
@@ -19,6 +18,7 @@ from chat_tui.themes import (
     grounds_of,
     legible_theme,
 )
+from chat_tui.transcript.row_layout import AUTHOR
 from sync.machine import PeerId
 from tests import scenes
 

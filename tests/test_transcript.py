@@ -9,11 +9,11 @@ from rich.cells import cell_len
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
-from chat_tui.layout import TAIL
-from chat_tui.messages import FollowChanged, OlderWanted
-from chat_tui.model import ROWS_KEPT, ROWS_SLACK, Conversation
-from chat_tui.taste import Taste
-from chat_tui.transcript import Transcript
+from chat_tui.model.conversation import ROWS_KEPT, ROWS_SLACK, Conversation
+from chat_tui.transcript.layout_options import Taste
+from chat_tui.transcript.row_layout import TAIL
+from chat_tui.transcript.transcript import Transcript
+from chat_tui.widgets.messages import FollowChanged, OlderWanted
 from sync.machine import MINUTE, SECOND
 from sync.sds.message import Delivery
 from sync.view.view import Line

@@ -5,8 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from chat_tui.namesakes import look_alike_key
-from chat_tui.trust import HELD_LONG, KNOWN_SHOWN, STANDING_OF_HOST, WARNINGS_MAX, TrustBook
+from chat_tui.client.trust_book import (
+    HELD_LONG,
+    KNOWN_SHOWN,
+    STANDING_OF_HOST,
+    WARNINGS_MAX,
+    TrustBook,
+)
+from chat_tui.text.namesakes import look_alike_key
 from storage.profile.members import KnownPeer
 from storage.profile.trust import NICKS_KEPT, NickUsed, TrustStore
 from sync.machine import DAY, HOUR, MINUTE, SECOND, ChannelId, Nanos, PeerId

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from chat_tui.app import ChatApp
+from chat_tui.app.app import ChatApp
+from chat_tui.client.simulated import SimulatedChat
 from chat_tui.commands.command import At
 from chat_tui.commands.table import Commands
-from chat_tui.faces import TextFace
-from chat_tui.simulated import SimulatedChat
+from chat_tui.line_mode.output import TextFace
 from sync.group.typing_notices import LASTS
 from sync.machine import SECOND
 from sync.sim.world import World

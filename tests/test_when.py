@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat_tui.when import moment
+from chat_tui.text.dates import moment
 from sync.machine import SECOND
 from tests.conversations import NOON
 

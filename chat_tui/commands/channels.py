@@ -3,10 +3,10 @@
 import re
 from typing import Final
 
-from chat_tui import reports
-from chat_tui.chat import Chat
+from chat_tui.client.chat import Chat
 from chat_tui.commands.command import At, Command, Result, channel_info, required
-from chat_tui.qr import ascii_blocks
+from chat_tui.text.qr import ascii_blocks
+from chat_tui.wording import sentences as reports
 from sync.errors import LocalError
 
 SECOND_OF_ITS_NAME: Final = re.compile(r"(#.+)-[0-9]+")

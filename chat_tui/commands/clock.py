@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from chat_tui import clocks
-from chat_tui.chat import Chat
+from chat_tui.client.chat import Chat
+from chat_tui.client.parked_lines import READ_MAX
 from chat_tui.commands.command import At, Command, Result
-from chat_tui.parked_lines import READ_MAX
+from chat_tui.wording import clocks
 from sync.errors import LocalError
 from sync.view.view import NOT_ASKED
 

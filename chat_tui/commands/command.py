@@ -4,9 +4,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from chat_tui import reports
-from chat_tui.chat import Chat
-from chat_tui.found import Found
+from chat_tui.client.chat import Chat
+from chat_tui.model.command_findings import Found
+from chat_tui.wording import sentences as reports
 from sync.errors import LocalError
 from sync.machine import ChannelId, MessageId
 from sync.view.view import ChannelInfo

@@ -4,9 +4,9 @@ import asyncio
 from threading import Event
 from typing import Final
 
-from chat_tui.bindings import with_keys
-from chat_tui.chat import Chat
+from chat_tui.client.chat import Chat
 from chat_tui.commands.command import At, Command, Result
+from chat_tui.keys.table import with_keys
 from sync.errors import LocalError
 
 SCENARIOS_MAX: Final = 7

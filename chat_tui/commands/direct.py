@@ -2,11 +2,11 @@
 
 from typing import Final
 
-from chat_tui import reports
-from chat_tui.actions import action_text
-from chat_tui.chat import Chat
+from chat_tui.client.chat import Chat
 from chat_tui.commands.command import At, Command, Result, channel_info, required
-from chat_tui.commands.naming import peer_named
+from chat_tui.commands.peer_names import peer_named
+from chat_tui.text.me_actions import action_text
+from chat_tui.wording import sentences as reports
 from sync.view.view import PeerState
 
 AWAY: Final = "away"

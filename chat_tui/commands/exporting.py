@@ -2,11 +2,12 @@
 
 from typing import Final
 
-from chat_tui import reports, transcript_file
-from chat_tui.chat import Chat
+from chat_tui.client.chat import Chat
 from chat_tui.commands.command import At, Command, Result, channel_info
-from chat_tui.pane.said import file_named
-from chat_tui.text import count
+from chat_tui.debug.wording import file_named
+from chat_tui.model import channel_file as transcript_file
+from chat_tui.text.safe_text import count
+from chat_tui.wording import sentences as reports
 from sync.errors import LocalError
 
 KINDS: Final = ("txt", "md", "jsonl")

@@ -2,8 +2,9 @@
 
 from typing import Final
 
-from chat_tui import reports
-from chat_tui.about.hole import (
+from chat_tui.client.chat import Chat
+from chat_tui.commands.command import At, Command, Result, channel_info
+from chat_tui.details.gap import (
     NO_MORE,
     NOTHING,
     asked_just_now,
@@ -12,10 +13,9 @@ from chat_tui.about.hole import (
     in_words,
     until_again,
 )
-from chat_tui.chat import Chat
-from chat_tui.commands.command import At, Command, Result, channel_info
-from chat_tui.found import Holes, View
-from chat_tui.text import clean_text, count, span
+from chat_tui.model.command_findings import Holes, View
+from chat_tui.text.safe_text import clean_text, count, span
+from chat_tui.wording import sentences as reports
 from sync.errors import LocalError
 from sync.machine import ChannelId, MessageId
 from sync.view.view import ChannelInfo

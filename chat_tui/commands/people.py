@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from chat_tui import reports
-from chat_tui.addresses import parse_address
-from chat_tui.chat import Chat
+from chat_tui.client.chat import Chat
 from chat_tui.commands.command import At, Command, Result, required
+from chat_tui.text.addresses import parse_address
+from chat_tui.wording import sentences as reports
 
 
 async def connect(chat: Chat, rest: str, _at: At) -> Result:

@@ -3,19 +3,28 @@
 import re
 from typing import Final
 
-from chat_tui.about.known import know, read
-from chat_tui.about.raw import raw_lines
-from chat_tui.about.sections import as_text as as_words
-from chat_tui.bindings import with_keys
-from chat_tui.chat import Chat
+from chat_tui.client.chat import Chat
 from chat_tui.commands.command import At, Command, Result, channel_info, required
-from chat_tui.found import Acted, Detailed, Goal, Hits, Listed, View, as_text, line_text
-from chat_tui.grep import matching
-from chat_tui.links import ascii_host, host_of, links_in
-from chat_tui.namesakes import shared_among
-from chat_tui.text import clean_nick, clean_text, count, day_of, time_of_day
-from chat_tui.when import moment
-from chat_tui.words import is_mentioned
+from chat_tui.details.facts import know, read
+from chat_tui.details.raw import raw_lines
+from chat_tui.details.sections import as_text as as_words
+from chat_tui.keys.table import with_keys
+from chat_tui.model.command_findings import (
+    Acted,
+    Detailed,
+    Goal,
+    Hits,
+    Listed,
+    View,
+    as_text,
+    line_text,
+)
+from chat_tui.model.grep import matching
+from chat_tui.text.dates import moment
+from chat_tui.text.links import ascii_host, host_of, links_in
+from chat_tui.text.namesakes import shared_among
+from chat_tui.text.safe_text import clean_nick, clean_text, count, day_of, time_of_day
+from chat_tui.text.word_match import is_mentioned
 from sync.errors import LocalError
 from sync.machine import MILLISECOND, ChannelId, MessageId
 from sync.view.view import Line, Position

@@ -2,9 +2,9 @@
 
 from typing import Any, Final
 
-from chat_tui.chat import Chat
+from chat_tui.client.chat import Chat
 from chat_tui.commands.command import At, Command, Result
-from chat_tui.key_list import key_list
+from chat_tui.keys.listing import key_list
 from chat_tui.settings.preferences import explanation, listing
 from chat_tui.settings.schema import (
     MOUSE,

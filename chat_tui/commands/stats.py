@@ -4,9 +4,9 @@ import asyncio
 from pathlib import Path
 from typing import Final
 
-from chat_tui.chat import Chat
+from chat_tui.client.chat import Chat
 from chat_tui.commands.command import At, Command, Result
-from chat_tui.text import clean_text
+from chat_tui.text.safe_text import clean_text
 from storage.report import PAGE, Report, read_report
 
 

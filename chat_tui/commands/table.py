@@ -6,26 +6,26 @@ Rule: nothing that begins with a slash goes on the wire, except what begins with
 from difflib import get_close_matches
 from typing import Final
 
-from chat_tui import reports
-from chat_tui.chat import Chat
+from chat_tui.client.chat import Chat
 from chat_tui.commands import (
-    changing,
     channels,
     clock,
     demo,
     direct,
     exporting,
     gaps,
-    inspecting,
     people,
-    protocol,
     reading,
     settings,
     stats,
-    talking,
     trust,
 )
+from chat_tui.commands import debug as inspecting
+from chat_tui.commands import editing as changing
+from chat_tui.commands import sync as protocol
+from chat_tui.commands import writing as talking
 from chat_tui.commands.command import NOWHERE, At, Command, Result, is_command
+from chat_tui.wording import sentences as reports
 from sync.errors import LocalError, StorageError
 from sync.machine import ChannelId
 

@@ -2,11 +2,13 @@
 
 from typing import Final
 
-from chat_tui import compare, dossier, reports
-from chat_tui.chat import Chat
+from chat_tui.client.chat import Chat
 from chat_tui.commands.command import At, Command, Result
-from chat_tui.commands.naming import peer_named
-from chat_tui.text import clean_nick
+from chat_tui.commands.peer_names import peer_named
+from chat_tui.text.safe_text import clean_nick
+from chat_tui.wording import person as dossier
+from chat_tui.wording import safety_words as compare
+from chat_tui.wording import sentences as reports
 from sync.entries.identity import short_fingerprint
 from sync.errors import LocalError
 

@@ -5,10 +5,10 @@ from typing import ClassVar, Final
 
 from textual.binding import Binding, BindingType
 
-from chat_tui.applied import heard_as
 from chat_tui.demo.screen import DemoScreen
-from chat_tui.dress import Dressed
 from chat_tui.settings.preferences import Preferences
+from chat_tui.terminal.key_bindings import heard_as
+from chat_tui.terminal.themed_app import Dressed
 
 STYLES: Final = Path(__file__).parent.parent / "app.tcss"
 

@@ -3,11 +3,11 @@
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
-from chat_tui import protocol
-from chat_tui.demo.shot import Person
-from chat_tui.marks import Glyphs
-from chat_tui.pane.lines import section_lines
-from chat_tui.pane.listing import Listing
+from chat_tui.debug import state_sections as protocol
+from chat_tui.debug.list_view import Listing
+from chat_tui.debug.styled_lines import section_lines
+from chat_tui.demo.moment import Person
+from chat_tui.wording.glyphs import Glyphs
 
 
 class Drawer(Vertical):

@@ -7,14 +7,14 @@ from typing import Final
 from rich.cells import cell_len
 from textual.content import Content
 
-from chat_tui.bindings import USUAL, Chosen, with_keys
 from chat_tui.demo.lanes import flight_lines, range_lines
-from chat_tui.demo.shot import Air, Person, Shot
-from chat_tui.demo.words import clock_tenths, waits
-from chat_tui.marks import ASCII, Glyphs, mark_word
-from chat_tui.panels import BAD, BUSY, DIM, GOOD, TITLE
-from chat_tui.text import clean_nick, clean_text, clip_cells, count, wrap
-from chat_tui.themes import author_style
+from chat_tui.demo.moment import Air, Person, Shot
+from chat_tui.demo.phrases import clock_tenths, waits
+from chat_tui.keys.table import USUAL, Chosen, with_keys
+from chat_tui.terminal.themes import author_style
+from chat_tui.text.safe_text import clean_nick, clean_text, clip_cells, count, wrap
+from chat_tui.wording.glyphs import ASCII, Glyphs, mark_word
+from chat_tui.wording.panels import BAD, BUSY, DIM, GOOD, TITLE
 from sync.machine import MILLISECOND
 from sync.sds.message import Delivery
 from sync.view.view import Line

@@ -3,7 +3,7 @@
 Each returns the formula only if it gives what the engine did; else what the engine did, alone.
 """
 
-from chat_tui.demo.words import ID_SHOWN, clock_tenths, waits
+from chat_tui.demo.phrases import ID_SHOWN, clock_tenths, waits
 from sync.machine import MILLISECOND, MessageId, Nanos, PeerId
 from sync.sds.repair import Window, digest
 from sync.view.view import RepairInfo, RequestInfo

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from chat_tui.demo.phrases import clock_tenths
 from chat_tui.demo.run import Run
 from chat_tui.demo.scenario import SEED, Verdict
 from chat_tui.demo.scenarios import scenario
-from chat_tui.demo.words import clock_tenths
 
 if TYPE_CHECKING:  # a demo needs nothing of the network
     from chat_tui.demo.trace_player import TracePlayer

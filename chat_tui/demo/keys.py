@@ -8,9 +8,9 @@ from typing import Final
 from textual.binding import BindingType
 from textual.content import Content
 
-from chat_tui.applied import bindings_of, heard_as
-from chat_tui.bindings import Chosen, with_keys
-from chat_tui.key_places import Place
+from chat_tui.keys.places import Place
+from chat_tui.keys.table import Chosen, with_keys
+from chat_tui.terminal.key_bindings import bindings_of, heard_as
 
 BINDINGS: Final[list[BindingType]] = [
     *bindings_of(Place.DEMO),

@@ -5,10 +5,10 @@ from typing import Final
 
 from textual.content import Content
 
-from chat_tui.demo.shot import Shot
-from chat_tui.marks import Glyphs, band
-from chat_tui.panels import BAD, DIM, GOOD
-from chat_tui.text import count, size
+from chat_tui.demo.moment import Shot
+from chat_tui.text.safe_text import count, size
+from chat_tui.wording.glyphs import Glyphs, band
+from chat_tui.wording.panels import BAD, DIM, GOOD
 from sync.machine import SECOND, Nanos
 from sync.sim.watch import Cause, Flight
 from sync.view.view import RoundInfo, SessionInfo

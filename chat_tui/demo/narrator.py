@@ -7,13 +7,13 @@ it from their state then. Nothing is told because a script expects it.
 from collections.abc import Sequence
 from typing import Final
 
+from chat_tui.debug.explanations import percent
 from chat_tui.demo.acts import Act, Cut, Write
+from chat_tui.demo.cast import Said, Voice
+from chat_tui.demo.phrases import ID_SHOWN, listed, what_happens
 from chat_tui.demo.repair_story import RepairStory
 from chat_tui.demo.session_story import SessionStory
-from chat_tui.demo.voice import Said, Voice
-from chat_tui.demo.words import ID_SHOWN, listed, what_happens
-from chat_tui.pane.details import percent
-from chat_tui.text import count, size
+from chat_tui.text.safe_text import count, size
 from sync.group import values
 from sync.machine import MessageId
 from sync.runner.runner import Release

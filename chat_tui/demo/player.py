@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from chat_tui.demo.shot import Shot
+from chat_tui.demo.moment import Shot
 from sync.machine import Nanos
 
 

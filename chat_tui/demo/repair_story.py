@@ -6,9 +6,9 @@ Rule: as in `chat_tui.demo.narrator`: nothing is told because a script expects i
 from collections.abc import Sequence
 
 from chat_tui.demo import formulas
-from chat_tui.demo.voice import Voice
-from chat_tui.demo.words import ID_SHOWN, clock_tenths, listed, waits
-from chat_tui.text import times
+from chat_tui.demo.cast import Voice
+from chat_tui.demo.phrases import ID_SHOWN, clock_tenths, listed, waits
+from chat_tui.text.safe_text import times
 from sync.group import values
 from sync.machine import MessageId, Nanos, PeerId
 from sync.sds.message import Message

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from chat_tui.demo.acts import Act, Write, do
+from chat_tui.demo.cast import Said
 from chat_tui.demo.narrator import Narrator
 from chat_tui.demo.scenario import JOINING, Past, Scenario, Verdict
-from chat_tui.demo.voice import Said
 from sync.group.values import BroadcastStored, Deliver, SessionEnded
 from sync.machine import MILLISECOND, SECOND, Nanos
 from sync.runner.runner import Release

@@ -17,22 +17,22 @@ from textual.events import Resize
 from textual.screen import Screen
 from textual.widgets import Input, Static
 
-from chat_tui.bindings import with_keys
 from chat_tui.commands.command import is_command
 from chat_tui.demo import acts
 from chat_tui.demo.drawer import Drawer
 from chat_tui.demo.drawing import Setting, draw
+from chat_tui.demo.interventions import MEDDLING
 from chat_tui.demo.keys import BINDINGS, KEYS, REPLAY_KEYS, full_help
-from chat_tui.demo.meddling import MEDDLING
-from chat_tui.demo.net import acts_of
+from chat_tui.demo.net_command import acts_of
 from chat_tui.demo.player import Player
 from chat_tui.demo.recording import DIFFERS, SAME, Recording, save
 from chat_tui.demo.scenario import SEED
 from chat_tui.demo.scenarios import SCENARIOS, scenario
 from chat_tui.demo.stage import Stage
-from chat_tui.dress import keys_of
-from chat_tui.marks import UNICODE, Glyphs
-from chat_tui.screens import TextScreen
+from chat_tui.keys.table import with_keys
+from chat_tui.screens.help import TextScreen
+from chat_tui.terminal.themed_app import keys_of
+from chat_tui.wording.glyphs import UNICODE, Glyphs
 from sync.errors import LocalError
 from sync.machine import SECOND
 

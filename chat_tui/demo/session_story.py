@@ -3,9 +3,9 @@
 Rule: as in `chat_tui.demo.narrator`: nothing is told because a script expects it.
 """
 
-from chat_tui.demo.voice import Voice
-from chat_tui.demo.words import waits
-from chat_tui.text import count, size
+from chat_tui.demo.cast import Voice
+from chat_tui.demo.phrases import waits
+from chat_tui.text.safe_text import count, size
 from sync.group import values
 from sync.sim.node import Node
 from sync.view.projection import session_infos

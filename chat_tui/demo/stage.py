@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from chat_tui.demo.acts import Act
+from chat_tui.demo.moment import SOON, Air, Person, Shot, Titles, following
+from chat_tui.demo.phrases import listed, what_happens
 from chat_tui.demo.run import Intervention, Moment, Run
 from chat_tui.demo.scenario import Scenario
 from chat_tui.demo.scenarios import SCENARIOS
-from chat_tui.demo.shot import SOON, Air, Person, Shot, Titles, following
-from chat_tui.demo.words import listed, what_happens
 from sync.machine import MILLISECOND, Nanos
 from sync.sim.view import SimulatedView
 from sync.sim.watch import Flight

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from chat_tui.demo.moment import Shot
 from chat_tui.demo.scenario import Verdict
-from chat_tui.demo.shot import Shot
 from chat_tui.demo.trace_story import Story
 from sync.machine import SECOND, Nanos
 from sync.net.replay import Recorded

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from chat_tui.demo.cast import Said
+from chat_tui.demo.moment import Person, Shot, Titles, following
+from chat_tui.demo.phrases import ID_SHOWN, quoted
 from chat_tui.demo.scenario import Verdict
-from chat_tui.demo.shot import Person, Shot, Titles, following
-from chat_tui.demo.voice import Said
-from chat_tui.demo.words import ID_SHOWN, quoted
-from chat_tui.text import clean_nick, clean_text, clip_cells, count
+from chat_tui.text.safe_text import clean_nick, clean_text, clip_cells, count
 from sync.entries.membership import Membership
 from sync.errors import DecodeError
 from sync.group import values

@@ -7,16 +7,18 @@ from typing import Final, Protocol
 
 from textual.content import Content
 
-from chat_tui import protocol
-from chat_tui.marks import ASCII, Glyphs
-from chat_tui.pane import causal, details, wire
-from chat_tui.pane.causal_lines import graph_lines, list_lines
-from chat_tui.pane.lines import BUSY, DIM, PaneLine, section_lines
-from chat_tui.pane.said import bits, choose, verdict
-from chat_tui.protocol import Order
-from chat_tui.sections import Row, Section
-from chat_tui.session_cards import session_cards
-from chat_tui.text import clip_cells, count, wrap
+from chat_tui.debug import causal_text as causal
+from chat_tui.debug import explanations as details
+from chat_tui.debug import frame_text as wire
+from chat_tui.debug import state_sections as protocol
+from chat_tui.debug.causal_lines import graph_lines, list_lines
+from chat_tui.debug.section import Row, Section
+from chat_tui.debug.state_sections import Order
+from chat_tui.debug.styled_lines import BUSY, DIM, PaneLine, section_lines
+from chat_tui.debug.sync_cards import session_cards
+from chat_tui.debug.wording import bits, choose, verdict
+from chat_tui.text.safe_text import clip_cells, count, wrap
+from chat_tui.wording.glyphs import ASCII, Glyphs
 from sync.machine import MessageId
 from sync.view.view import ChannelInfo, FrameInfo, Inspection, ProbeInfo, Snapshot
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, Protocol, TypeAlias, TypeVar
 
-from chat_tui.key_names import parse_keys
-from chat_tui.key_places import Place
+from chat_tui.keys.names import parse_keys
+from chat_tui.keys.places import Place
 from sync.errors import LocalError
 
 TomlValue: TypeAlias = bool | int | str | list[str]

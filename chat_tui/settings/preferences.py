@@ -12,7 +12,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, Final, Self, TypeAlias, TypeVar
 
-from chat_tui import bindings
+from chat_tui.keys import table as bindings
 from chat_tui.settings import toml_file
 from chat_tui.settings.schema import BY_NAME, KEY_SETTINGS, PRESETS, Section, Setting, find
 from sync.errors import LocalError

@@ -9,9 +9,9 @@ from difflib import get_close_matches
 from enum import Enum
 from typing import Any, Final, Generic, TypeVar
 
-from chat_tui.addresses import PORT_MAX, parse_address
-from chat_tui.bindings import KEYS, USUAL
+from chat_tui.keys.table import KEYS, USUAL
 from chat_tui.settings.kinds import Hours, KeyList, Kind, OneOf, OrNone, Switch, Text, Whole, Words
+from chat_tui.text.addresses import PORT_MAX, parse_address
 from sync.entries.entry import NICK_MAX
 from sync.errors import LocalError
 
@@ -217,7 +217,7 @@ KEY_SETTINGS: Final = {
     )
     for key in KEYS
 }  # fmt: skip
-"""What the keys of `chat_tui.bindings` are, by id."""
+"""What the keys of `chat_tui.keys.table` are, by id."""
 
 SETTINGS: Final[tuple[Setting[Any], ...]] = (
     NAME, TIME_FORMAT, DAY_SEPARATORS, PASTE_LINES,

@@ -2,7 +2,7 @@
 
 Of a benchmark that others on this computer disturb, the least disturbed of a few runs counts:
 `others` among its parameters says what share of the machine they took. The exit code is 0 whether
-goals are met or not. Garbage is looked for as in the running chat (`chat_tui.garbage`).
+goals are met or not. Garbage is looked for as in the running chat (`chat_tui.client.gc_policy`).
 """
 
 import argparse
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from chat_tui import garbage
+from chat_tui.client import gc_policy as garbage
 from tests.bench import (
     bench_chat,
     bench_export,

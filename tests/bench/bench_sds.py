@@ -5,7 +5,7 @@ compared are measured in turns. `python -m tests.bench.bench_sds --json` runs al
 
 The goal is "receive and deliver (decode included) at most 3 times the cost of decoding alone. Send
 the same": both are compared with decoding. Encoding, which is a sixth cheaper, stands beside
-sending without a goal. Garbage is looked for as in the running chat (`chat_tui.garbage`).
+sending without a goal. Garbage is looked for as in the running chat (`chat_tui.client.gc_policy`).
 
 Beside each figure that is compared stands its floor, of the same run (`tests.bench.floors`). Of
 some 12 us that receiving takes, 4.4 are for decoding, and 3.4 see that the id is new and put it
@@ -29,7 +29,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from chat_tui import garbage
+from chat_tui.client import gc_policy as garbage
 from sync.machine import SECOND, MessageId, Nanos, Tick
 from sync.sds.channel import Channel
 from sync.sds.events import Answer, Broadcast, Received, Sealed, Send

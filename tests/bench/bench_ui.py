@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from chat_tui.client import Client
-from chat_tui.setup import Setup
+from chat_tui.client.live import Client
+from chat_tui.client.setup import Setup
 from storage.sqlite.journal import SqliteJournal
 from sync.machine import MILLISECOND, MINUTE
 from tests.bench.measured_screen import BEGIN, DONE, PROFILE

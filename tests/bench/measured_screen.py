@@ -16,10 +16,10 @@ from typing import ClassVar, Final
 
 from textual.binding import Binding, BindingType
 
-from chat_tui.app import ChatApp
-from chat_tui.client import Client
-from chat_tui.feed import PAINT_EVERY_S
-from chat_tui.setup import Setup
+from chat_tui.app.app import ChatApp
+from chat_tui.client.live import Client
+from chat_tui.client.setup import Setup
+from chat_tui.model.event_feed import PAINT_EVERY_S
 from sync.machine import MILLISECOND, MINUTE, MessageId, Nanos, PeerId
 from sync.sds.message import Delivery
 from sync.view.view import DeliveryShown, Event, Line, MessageShown

@@ -31,10 +31,10 @@ class Shares:
 
 
 async def show(place: Path, shares: Shares) -> None:
-    """Open the profile and show its newest lines, as `chat_tui.start` does."""
-    from chat_tui.app import ChatApp
-    from chat_tui.client import Client
-    from chat_tui.setup import Setup
+    """Open the profile and show its newest lines, as `chat_tui.cli.start_screen` does."""
+    from chat_tui.app.app import ChatApp
+    from chat_tui.client.live import Client
+    from chat_tui.client.setup import Setup
 
     client = await Client.open(Setup(place, PROFILE))
     app = ChatApp(client, lambda: _painted(app, shares), channel=client.first_channel)
@@ -62,15 +62,15 @@ def main() -> None:
     from textual.widgets import Static, TextArea
 
     shares.end("textual")
-    from chat_tui import garbage
+    from chat_tui.client import gc_policy as garbage
 
     garbage.put_off()
     import google.protobuf.message
     from cryptography.hazmat.primitives.asymmetric import ed25519
 
     shares.end("libraries")
-    from chat_tui import main as command_line
-    from chat_tui import start
+    from chat_tui.cli import main as command_line
+    from chat_tui.cli import start_screen as start
 
     shares.end("ours")
     used = (textual.app, textual.scroll_view, Static, TextArea, google.protobuf.message, ed25519)

@@ -1,0 +1,113 @@
+"""Presence of others over time: nobody yet, cut off since when, back with whom.
+
+A snapshot only says who is here now; the rest comes from comparing one snapshot with the next.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from chat_tui.keys.table import USUAL, Chosen, with_keys
+from chat_tui.text.safe_text import clean_text, count, time_of_day
+from chat_tui.wording import sentences as reports
+from sync.machine import SECOND, ChannelId, Nanos
+from sync.view.view import ChannelInfo, PeerState, Snapshot
+
+PATIENCE: Final[Nanos] = 10 * SECOND
+"""Time to find everybody on a network that works: two announcements of the others."""
+
+BACK_WITHIN: Final[Nanos] = 60 * SECOND
+"""How long who came back may take to compare histories, for that to be told as news."""
+
+NOBODY: Final = "Nobody yet. Ask somebody to start it too; /doctor tests, {demo} shows a demo."
+
+
+@dataclass(slots=True)
+class Seen:
+    """Presence of others in one channel, as last seen."""
+
+    alone_since: Nanos | None
+    met: bool = False
+    """Whether anybody was here in this run."""
+    looked_at: Nanos = 0
+    back_since: Nanos | None = None
+    """When somebody came back, until it is told what that brought."""
+
+
+class Company:
+    """Looks at snapshots, and says what there is to say of who is here."""
+
+    def __init__(self) -> None:
+        self._seen: dict[ChannelId, Seen] = {}
+
+    def look(self, snapshot: Snapshot, info: ChannelInfo) -> str:
+        """Take note of who is in the channel; returns news of who came back, empty for none."""
+        seen = self._seen.setdefault(info.channel, Seen(snapshot.now))
+        before, seen.looked_at = seen.looked_at, snapshot.now
+        if not reports.peers_of(snapshot, info):
+            seen.back_since = None
+            if seen.alone_since is None:
+                seen.alone_since = snapshot.now
+            return ""
+        if seen.alone_since is not None and seen.met:
+            seen.back_since = before
+        seen.alone_since, seen.met = None, True
+        return self._news(seen, snapshot, info)
+
+    def _news(self, seen: Seen, snapshot: Snapshot, info: ChannelInfo) -> str:
+        """Return what coming back has brought, once that is known."""
+        if seen.back_since is None:
+            return ""
+        since = seen.back_since
+        sessions = [
+            one
+            for one in snapshot.sessions
+            if one.channel == info.channel and one.began_at >= since
+        ]
+        if not sessions or any(one.ended_at is None for one in sessions):
+            if snapshot.now - since > BACK_WITHIN:
+                seen.back_since = None
+            return ""
+        seen.back_since = None
+        names = dict.fromkeys(reports.name_of(snapshot, one.peer) for one in sessions)
+        got, gave = sum(one.got for one in sessions), sum(one.have for one in sessions)
+        return f"Back with {', '.join(names)}: {got:,} received, {gave:,} sent."
+
+    def sentence(self, snapshot: Snapshot, info: ChannelInfo | None, chosen: Chosen = USUAL) -> str:
+        """Return what to say while nobody is here; empty where there is more to say than that."""
+        seen = None if info is None else self._seen.get(info.channel)
+        if info is None or seen is None or seen.alone_since is None or info.missing_count:
+            return ""
+        if any(peer.state is PeerState.UP for peer in snapshot.peers):
+            return ""  # they are on the network, and `reports` says how they get here
+        if info.direct is not None:
+            return ""  # who is away there has a name, and nobody else is awaited
+        if seen.met:
+            return _cut_off(seen.alone_since, info)
+        if info.outgoing_count or snapshot.port is None:
+            return ""
+        if snapshot.now - seen.alone_since < PATIENCE:
+            return f"{clean_text(snapshot.network).rstrip('.')} (nobody yet)."
+        return with_keys(NOBODY, chosen)
+
+    def hint(self, info: ChannelInfo | None, chosen: Chosen = USUAL) -> tuple[str, ...]:
+        """Return what else to do, as lines for the empty conversation of who has met nobody."""
+        seen = None if info is None else self._seen.get(info.channel)
+        if seen is None or seen.alone_since is None or seen.met:
+            return ()
+        if info is not None and info.direct is not None:
+            return ()
+        if seen.looked_at - seen.alone_since < PATIENCE:
+            return ()
+        return (
+            "",
+            "Nobody is here yet. Ask somebody on this network to start chat-tui.",
+            "/doctor tests the network; /connect host:port dials an address.",
+            with_keys("{demo} shows how it works, with pretend people.", chosen),
+        )
+
+
+def _cut_off(since: Nanos, info: ChannelInfo) -> str:
+    waiting = info.outgoing_count
+    verb = "waits" if waiting == 1 else "wait"
+    waits = f" {count(waiting, 'message')} {verb}." if waiting else ""
+    return f"Cut off since {time_of_day(since)}, or all have left. You can keep writing.{waits}"

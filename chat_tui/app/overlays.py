@@ -1,0 +1,162 @@
+"""Screens over the chat, closed with Esc: help, people, doctor, settings, lists, the demo.
+
+Each screen is imported when it is opened, so that a start paints sooner.
+"""
+
+from collections.abc import Callable, Sequence
+
+from textual.content import Content
+
+from chat_tui.client.chat import Chat
+from chat_tui.client.doctor_findings import Finding
+from chat_tui.terminal import key_bindings as applied
+from chat_tui.terminal.themed_app import Dressed
+from chat_tui.text.safe_text import wrap
+from chat_tui.widgets.messages import ChannelChosen
+from chat_tui.wording import sentences as reports
+from chat_tui.wording.glyphs import ASCII, Glyphs
+from chat_tui.wording.panels import BAD, BUSY, DIM, GOOD
+from sync.errors import LocalError
+from sync.machine import ChannelId
+
+TESTING = "Testing; the announcement takes some seconds ..."
+TEXT_COLUMNS = 100
+"""The widest a text over the chat gets; the same in `app.tcss`."""
+FRAME_CELLS = len("  ") + 1
+"""Of such a text: padding, and a scroll bar."""
+LEVEL_CELLS = len("FAIL  ")
+STYLES = {"ok": GOOD, "warn": BUSY, "FAIL": f"bold {BAD}"}
+
+
+class Overlays(Dressed[None]):
+    """An application that can open these screens, about a chat and the channel in sight.
+
+    Args:
+        chat: whom the screens ask, and what is done on them.
+        channel: the one in sight; None where there is none.
+        glyphs: the character set, unless a setting says otherwise.
+    """
+
+    def __init__(self, chat: Chat, channel: ChannelId | None, glyphs: Glyphs) -> None:
+        super().__init__(chat.settings)
+        self._chat, self._channel = chat, channel
+        self._usual_glyphs = glyphs
+        self._glyphs = applied.glyphs_of(chat.settings, glyphs)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Return whether an action applies now: the key that opened a screen closes it.
+
+        Keys with priority over those of screens are checked here first.
+        """
+        if action == getattr(self.screen, "OPENED_BY", ""):
+            return False
+        return super().check_action(action, parameters)
+
+    def _show_text(self, title: str, text: Callable[[], Content]) -> None:
+        from chat_tui.screens.help import TextScreen
+
+        self.push_screen(TextScreen(title, text))
+
+    def action_peers(self) -> None:
+        """Show who is here and who was, with what can be done about each."""
+        from chat_tui.screens.peers import PeersScreen
+
+        def opened(channel: ChannelId | None) -> None:
+            if channel is not None:
+                self.post_message(ChannelChosen(channel))
+
+        self.push_screen(PeersScreen(self._chat, self._channel, self._glyphs), opened)
+
+    def action_verify(self, peer: str) -> None:
+        """Compare words with somebody."""
+        from chat_tui.screens.peers import VerifyScreen
+
+        for one in self._chat.snapshot().peers:
+            if one.peer == peer:
+                self.push_screen(VerifyScreen(self._chat, one, self._glyphs))
+
+    def action_invite(self, channel: str) -> None:
+        """Show the code of a channel, to read and to scan."""
+        from chat_tui.commands.channels import invitation
+        from chat_tui.screens.peers import code_screen
+        from chat_tui.text.qr import ascii_blocks, half_blocks
+
+        info = reports.find(self._chat.snapshot(), ChannelId(channel))
+        if info is not None:
+            code = self._chat.invite(info.channel)
+            draw = ascii_blocks if self._glyphs is ASCII else half_blocks
+            title = reports.channel_title(info)
+            sentence = invitation(title)
+            self.push_screen(
+                code_screen(f"Invite to {title}", sentence, f"/join {code}", draw(code))
+            )
+
+    def action_doctor(self) -> None:
+        """Test what the chat needs, and show what is found as it is found."""
+        findings: list[Finding] = []
+        ended: list[str] = []
+
+        async def examine() -> None:
+            try:
+                async for finding in self._chat.examine():
+                    findings.append(finding)  # noqa: PERF401  # each is shown when it comes
+                ended.append("All tests are done.")
+            except LocalError as error:
+                ended.append(str(error))
+
+        def text() -> Content:
+            return doctor_content(findings, ended[0] if ended else TESTING, self.size.width)
+
+        self._show_text("Doctor", text)
+        self.run_worker(examine(), group="doctor", exclusive=True)
+
+    def action_help(self) -> None:
+        """Show keys, commands and marks."""
+        from chat_tui.screens.help import full_help
+
+        self._show_text("Help", lambda: full_help(self._glyphs, self._chat.settings.keys()))
+
+    def action_demo(self, number: int = 1) -> None:
+        """Play a scenario of the demo over the chat, which goes on below."""
+        from chat_tui.demo.screen import scenario_screen
+
+        self.push_screen(scenario_screen(number, self._glyphs))
+
+    def action_settings(self) -> None:
+        """Show what can be set, and change it."""
+        from chat_tui.screens.settings import SettingsScreen
+
+        self.push_screen(SettingsScreen(self._chat, self._usual_glyphs))
+
+    def action_palette(self) -> None:
+        """Look for a command, a channel or a key by a part of its name."""
+        from chat_tui.screens.palette import Palette, channel_entries, command_entries
+
+        entries = command_entries(self._chat.settings.keys())
+        entries += channel_entries(self._chat.snapshot())
+        self.push_screen(Palette(entries, "Commands, keys and channels"), self._act)
+
+    def action_switch_channel(self) -> None:
+        """Look for a channel by a part of its name."""
+        from chat_tui.screens.palette import Palette, channel_entries
+
+        entries = channel_entries(self._chat.snapshot())
+        self.push_screen(Palette(entries, "Channels"), self._act)
+
+    async def _act(self, action: str | None) -> None:
+        if action is not None:
+            await self.run_action(action)
+
+
+def doctor_content(findings: Sequence[Finding], state: str, columns: int) -> Content:
+    """Return what the doctor has found so far, and whether that is all, for a screen so wide."""
+    lines: list[Content] = []
+    width = min(columns, TEXT_COLUMNS) - FRAME_CELLS - LEVEL_CELLS
+    for finding in findings:
+        level = Content.styled(f"{finding.level:<{LEVEL_CELLS}}", STYLES[finding.level])
+        below = Content(" " * LEVEL_CELLS)
+        found, *more = wrap(f"{finding.what}: {finding.found}", width)
+        lines += [level + found, *(below + line for line in more)]
+        if finding.fix:
+            lines += [below + Content.styled(line, "bold") for line in wrap(finding.fix, width)]
+    return Content("\n").join([*lines, Content.styled(state, DIM)])

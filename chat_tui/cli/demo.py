@@ -1,0 +1,146 @@
+"""The commands `demo` and `replay`: on a screen, or as lines where there is no terminal."""
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from chat_tui.cli.options import own_settings
+from chat_tui.demo import headless, recording
+from chat_tui.demo.recording import Recording
+from chat_tui.demo.run import Run
+from chat_tui.demo.scenario import SEED
+from chat_tui.demo.scenarios import SCENARIOS, scenario
+from chat_tui.terminal.key_bindings import usual_glyphs
+from sync.errors import LocalError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from chat_tui.demo.app import DemoApp
+    from sync.net.replay import Recorded
+
+READ_MAX: Final = 512 * 1024 * 1024
+"""Bytes of a trace: hours of a busy channel; more does not fit the memory it would take."""
+
+
+def demo(  # each is an option of the command line
+    *,
+    scenario: int | None,
+    seed: int | None,
+    speed: float,
+    record: Path | None,
+    as_lines: bool,
+    formulas: bool,
+) -> int:
+    """Play the demo; returns the exit status."""
+    seed = SEED if seed is None else seed
+    if as_lines or not _has_screen():
+        chosen = SCENARIOS if scenario is None else (SCENARIOS[scenario - 1],)
+        if record is not None and len(chosen) > 1:
+            raise LocalError("Say which scenario to record: --scenario 3, for example.")
+        status = 0
+        for one in chosen:
+            run = Run(one, seed)
+            headless.tell_run(run, click.echo, formulas=formulas)
+            status |= not all(verdict.holds for verdict in run.verdicts)
+            if record is not None:
+                recording.save(record, Recording(one.number, seed, (), run.digest()))
+            click.echo("")
+        return status
+    from chat_tui.demo.app import DemoApp
+    from chat_tui.demo.screen import DemoScreen
+
+    if record is not None:
+        recording.save(record, Recording(scenario or 1, seed))
+    played = Recording(scenario or 1, seed)
+    glyphs = usual_glyphs(os.environ)
+    screen = DemoScreen(played=played, speed=speed, record=record, glyphs=glyphs)
+    _show(DemoApp(screen, own_settings()))
+    return 0
+
+
+def replay(*, file: Path, speed: float, as_lines: bool, formulas: bool) -> int:
+    """Play a file again; returns the exit status: 1 if it differs."""
+    text = _read(file)
+    first = text.partition("\n")[0]
+    if recording.is_recording(first):
+        return _replay_demo(recording.load(file, text), speed, as_lines=as_lines, formulas=formulas)
+    from sync.net import replay as traces
+
+    if traces.is_trace(first):
+        steps = traces.read(file, text)
+        return _replay_trace(file, steps, speed, as_lines=as_lines, formulas=formulas)
+    raise LocalError(
+        f"{file} is neither a recorded demo (`chat-tui demo --record FILE`) nor a trace "
+        "(`chat-tui --trace FILE`)."
+    )
+
+
+def _replay_trace(
+    file: Path, steps: "Sequence[Recorded]", speed: float, *, as_lines: bool, formulas: bool
+) -> int:
+    from chat_tui.demo.trace_player import TracePlayer
+
+    player = TracePlayer(file.name, steps)
+    if as_lines or not _has_screen():
+        headless.tell_trace(player, click.echo, formulas=formulas)
+        return 0 if player.verdict().holds else 1
+    from chat_tui.demo.app import DemoApp
+    from chat_tui.demo.screen import DemoScreen
+
+    screen = DemoScreen(player, speed=speed, glyphs=usual_glyphs(os.environ))
+    _show(DemoApp(screen, own_settings()))
+    return 0
+
+
+def _replay_demo(played: Recording, speed: float, *, as_lines: bool, formulas: bool) -> int:
+    if as_lines or not _has_screen():
+        run = Run(scenario(played.number), played.seed, played.acts)
+        headless.tell_run(run, click.echo, formulas=formulas)
+        same = not played.digest or run.digest() == played.digest
+        click.echo(said_of(same=same, ended=bool(played.digest)))
+        return 0 if same and all(verdict.holds for verdict in run.verdicts) else 1
+    from chat_tui.demo.app import DemoApp
+    from chat_tui.demo.screen import DemoScreen
+
+    screen = DemoScreen(speed=speed, played=played, glyphs=usual_glyphs(os.environ))
+    _show(DemoApp(screen, own_settings()))
+    return 0
+
+
+def said_of(*, same: bool, ended: bool) -> str:
+    """Return how a run compares with its recording."""
+    if not ended:
+        return "The recording was left before its end: there is nothing to compare."
+    return recording.SAME if same else recording.DIFFERS
+
+
+def _show(app: "DemoApp") -> None:
+    from chat_tui.terminal.driver import Terminal
+
+    app.driver_class = Terminal
+    app.run()
+
+
+def _has_screen() -> bool:
+    on_terminal = sys.stdin.isatty() and sys.stdout.isatty()
+    return on_terminal and os.environ.get("TERM") != "dumb"
+
+
+def _read(file: Path) -> str:
+    try:
+        if not file.is_file() and file.exists():
+            raise LocalError(f"{file} is no ordinary file: there is nothing to replay.")
+        if file.stat().st_size > READ_MAX:
+            raise LocalError(f"{file} is too large to be replayed: {READ_MAX >> 20} MB at most.")
+        text = file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise LocalError(f"{file} cannot be read ({error.strerror}).") from error
+    except UnicodeDecodeError as error:
+        raise LocalError(f"{file} is neither a recorded demo nor a trace.") from error
+    if not text.strip():
+        raise LocalError(f"{file} is empty: there is nothing to replay.")
+    return text

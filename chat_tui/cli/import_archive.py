@@ -1,0 +1,109 @@
+"""`chat-tui import`: an archive into a profile, told as it goes and summed up in words."""
+
+import asyncio
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from chat_tui.client.setup import Setup
+from chat_tui.text.safe_text import clean_text
+from storage.archive.importer import Imported, Importer
+from storage.archive.reader import Archive
+from storage.profile.members import Members
+from storage.profile.profile import Profile, ProfileInUseError
+from storage.sqlite.database import Database
+from storage.sqlite.journal import SqliteJournal
+from sync.entries.identity import Identity, verify
+from sync.entries.membership import Membership
+from sync.errors import LocalError
+from sync.group.writer import Author
+from sync.net import clock
+
+SEED_SIZE: Final = 32
+CHANNELS_TOLD: Final = 10
+"""Channels we are not in that are named; an archive may hold thousands."""
+
+Say = Callable[[str], None]
+
+
+def run(setup: Setup, directory: Path, say: Say, tell: Say) -> int:
+    """Import what is in and below `directory`; returns the exit status.
+
+    Args:
+        setup: which profile, and perhaps which channel alone.
+        directory: an export, or several below, or what `diff` or `consolidate` wrote.
+        say: is given the lines of the summary.
+        tell: is given a line for each step, for whoever waits.
+
+    Returns:
+        0, or 1 if something was refused.
+
+    Raises:
+        LocalError: there is no such profile, channel or archive, or the chat is open; or as
+            `Importer.take`.
+    """
+    archive = Archive.find(directory)
+    if not setup.exists:
+        raise LocalError(
+            f"There is no profile {setup.profile} in {setup.data_dir} yet: start the chat with it "
+            "once, and join the channels that you want to import."
+        )
+    try:
+        profile = Profile.open(setup.data_dir, setup.profile, clock.draw)
+    except ProfileInUseError as error:
+        raise LocalError(
+            f"The chat with this profile is open: close it, then import again. ({error})"
+        ) from error
+    try:
+        imported = asyncio.run(_taken(profile, archive, setup.channel, tell))
+    finally:
+        profile.close()
+    for line in summary(imported, archive):
+        say(line)
+    return 1 if imported.refused else 0
+
+
+async def _taken(profile: Profile, archive: Archive, channel: str | None, tell: Say) -> Imported:
+    identity = Identity.from_seed(profile.keys.signing_seed, profile.keys.noise_seed)
+    author = Author(identity.peer_id, identity.sign, verify, clock.draw_log)
+    rng = random.Random(clock.draw(SEED_SIZE))  # noqa: S311  # for machines that nobody hears
+    database = await Database.open(profile.database)
+    try:
+        memberships = _chosen(await Members(database).channels(), channel)
+        if channel is not None:
+            archive = archive.only([one.channel for one in memberships])
+        journal = SqliteJournal(database, identity.peer_id)
+        importer = Importer(author, journal, rng, clock.Clock().now())
+        total = sum(archive.count(one) for one in archive.files)
+        return await importer.take(
+            archive, memberships, lambda done: tell(f"{done.total} of {total}")
+        )
+    finally:
+        await database.close()
+
+
+def _chosen(memberships: list[Membership], name: str | None) -> list[Membership]:
+    """Return the channels to import: all, or the one that was named."""
+    if name is None:
+        return memberships
+    chosen = [one for one in memberships if one.name == name.removeprefix("#")]
+    if not chosen:
+        raise LocalError(f"You are not in {name}: start the chat and /join it, then import again.")
+    return chosen
+
+
+def summary(imported: Imported, archive: Archive) -> list[str]:
+    """Return what came of an import, as lines."""
+    refused = imported.refused.total()
+    lines = [f"{imported.new} new, {imported.known} already here, {refused} refused."]
+    lines += [f"Refused: {count}: {reason}." for reason, count in imported.refused.most_common()]
+    for channel, count in imported.elsewhere.most_common(CHANNELS_TOLD):
+        name = clean_text(archive.names.get(channel, "")) or clean_text(channel)
+        lines.append(
+            f"Left out: {count} of #{name}. To have them, join that channel, then import again."
+        )
+    others = len(imported.elsewhere) - CHANNELS_TOLD
+    if others > 0:
+        lines.append(f"Left out: {others} more channels that you are not in.")
+    return [*lines, *imported.warnings]

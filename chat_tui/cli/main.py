@@ -1,0 +1,480 @@
+"""The command line: options, and which face of the chat they start.
+
+Only what a command needs is imported, when it needs it: a start shows its screen first.
+"""
+
+import asyncio
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from chat_tui.cli.options import (
+    PROGRAM,
+    config_file,
+    default_data_dir,
+    network_options,
+    profile_options,
+    settings_of,
+    settings_options,
+    setup_of,
+    utf8,
+)
+from chat_tui.cli.simulation_options import simulation_options
+from chat_tui.client import gc_policy as garbage
+from sync.errors import ChatError, LocalError
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from chat_tui.client.setup import Setup
+    from chat_tui.wording.json_events import Json
+
+SEND_WAIT: Final = 10.0
+"""Seconds `send` waits for the acknowledgement: a start, a discovery and a sync message."""
+
+WAIT_MAX_S: Final = 86_400
+"""What an open chat agrees to wait (`chat_tui.client.control_server`), which is not imported for that."""
+
+COUNT: Final = click.IntRange(0, 1_000_000)
+"""Messages of before."""
+
+PAINTS_PER_S: Final = "200"
+"""Textual would let a paint wait for 1/60 to 1/30 s after the last one, be that a blinking cursor.
+
+For a line that arrives, that is longer than all the rest of its way; and what arrives is painted
+ten times a second at most anyway (`chat_tui.model.event_feed`).
+"""
+
+PAINTS_PER_S_SLOW: Final = "10"
+"""With `low_bandwidth`, of what is typed; what arrives is painted twice a second there."""
+
+
+class DefaultGroup(click.Group):
+    """A group whose command, if none is named, is `chat`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """See click: `chat-tui --profile bob` means `chat-tui chat --profile bob`."""
+        if not args or (args[0].startswith("-") and args[0] not in {"--help", "-h", "--version"}):
+            args = ["chat", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(cls=DefaultGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name=PROGRAM, prog_name=PROGRAM)
+def cli() -> None:
+    """Chat with people on this network. No server, no account.
+
+    Without a command, the chat opens in this terminal.
+    """
+
+
+@cli.command()
+@profile_options
+@network_options
+def chat(**options: Any) -> None:
+    """Open the chat in this terminal."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()) or os.environ.get("TERM") == "dumb":
+        from chat_tui.line_mode import line_mode as plain
+
+        asyncio.run(plain.run(setup_of(options), as_json=False, stay=False, history=0))
+        return
+    garbage.put_off()
+    setup = setup_of(options)
+    if setup.on_slow_line and os.environ.get("TEXTUAL_FPS") == PAINTS_PER_S:
+        os.environ["TEXTUAL_FPS"] = PAINTS_PER_S_SLOW
+    from chat_tui.cli import start_screen as start
+
+    start.run(setup, config_file())
+
+
+@cli.command()
+@click.option("--json", "as_json", is_flag=True, help="Events as JSON, one object a line.")
+@click.option("--stay", is_flag=True, help="Go on after the end of input, until stopped.")
+@click.option("--history", default=0, type=COUNT, metavar="N", help="Show the last N messages.")
+@profile_options
+@network_options
+def plain(*, as_json: bool, stay: bool, history: int, **options: Any) -> None:
+    """Chat line by line, without boxes: for screen readers, pipes and scripts."""
+    from chat_tui.line_mode import line_mode
+
+    setup = setup_of(options)
+    asyncio.run(line_mode.run(setup, as_json=as_json, stay=stay, history=history))
+
+
+@cli.command()
+@click.argument("text", callback=utf8)
+@click.option(
+    "--wait",
+    default=SEND_WAIT,
+    type=click.FloatRange(0, WAIT_MAX_S),
+    show_default=True,
+    metavar="S",
+    help="Seconds to wait.",
+)
+@profile_options
+@network_options
+def send(*, text: str, wait: float, **options: Any) -> None:
+    """Send TEXT. Exit 0: somebody has it. Exit 1: it still waits, and goes out later."""
+    from sync.sds.message import Delivery
+
+    request = {"do": "send", "text": text, "wait": wait, "channel": options["channel"]}
+    replies = asyncio.run(_collected(setup_of(options), request))
+    state = replies[-1].get("state") if replies else None
+    if state not in [one.value for one in Delivery]:  # which may be unhashable
+        raise _strange()
+    click.echo(state, err=True)
+    sys.exit(0 if state == "acknowledged" else 1)
+
+
+@cli.command()
+@click.option("--json", "as_json", is_flag=True, help="Events as JSON, one object a line.")
+@click.option(
+    "--history",
+    default=10,
+    type=COUNT,
+    show_default=True,
+    metavar="N",
+    help="Messages of before.",
+)
+@profile_options
+@network_options
+def tail(*, as_json: bool, history: int, **options: Any) -> None:
+    """Follow a channel until stopped."""
+    request = {"do": "tail", "history": history, "channel": options["channel"]}
+
+    def show(reply: "Json") -> None:
+        if as_json:
+            click.echo(_as_line(reply))
+        elif reply["event"] == "message":
+            from chat_tui.text.plain_lines import tailed
+
+            width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+            try:
+                click.echo(tailed(reply, width))
+            except (LookupError, TypeError, ValueError):
+                raise _strange() from None
+
+    asyncio.run(_followed(setup_of(options), request, show))
+
+
+@cli.command()
+@click.option("--json", "as_json", is_flag=True, help="All of it, as one JSON object.")
+@profile_options
+def status(*, as_json: bool, **options: Any) -> None:
+    """Say how the chat with this profile is doing."""
+    setup = setup_of(options)
+    if not setup.exists:
+        raise LocalError(f"There is no profile {setup.profile} in {setup.data_dir} yet.")
+    replies = asyncio.run(_collected(setup, {"do": "status"}, online=False))
+    if not replies:
+        raise _strange()
+    if as_json:
+        click.echo(_as_line(replies[0]))
+        return
+    from chat_tui.text.plain_lines import status_lines
+
+    try:
+        lines = status_lines(replies[0])
+    except (LookupError, TypeError, ValueError):
+        raise _strange() from None
+    click.echo("\n".join(lines))
+
+
+@cli.command()
+@click.option("--json", "as_json", is_flag=True, help="Findings as JSON, one object a line.")
+@click.option("--deep", is_flag=True, help="Read every stored message too, and mend what rotted.")
+@profile_options
+@network_options
+def doctor(*, as_json: bool, deep: bool, **options: Any) -> None:
+    """Test network, ports and data, and name the fix of what fails."""
+    from chat_tui.client import doctor as tests
+
+    def tell(done: int, of: int) -> None:
+        if sys.stderr.isatty():
+            click.echo(f"\r{done:,} of {of:,} messages read\x1b[K", err=True, nl=done == of)
+        elif as_json:
+            click.echo(json.dumps({"event": "progress", "done": done, "of": of}))
+
+    setup = setup_of(options)
+    wanted = tests.run(setup, click.echo, as_json_lines=as_json, deep=deep, tell=tell)
+    sys.exit(asyncio.run(wanted))
+
+
+@cli.command()
+@click.option("--list", "as_list", is_flag=True, help="List every key there is, and end.")
+@profile_options
+@settings_options
+def keys(*, as_list: bool, **options: Any) -> None:
+    """Show what each key sends, what it is called, and what it does; Esc twice ends it.
+
+    Keys that were changed, for this profile or for all of yours, say so.
+    """
+    from chat_tui.cli import key_probe
+    from chat_tui.keys.listing import key_list
+
+    current = settings_of(options)
+    if as_list:
+        click.echo(key_list(current.keys()))
+        return
+
+    key_probe.run(lambda text: click.echo(text, nl=False), current.keys())
+
+
+@cli.command()
+@click.argument("setting", required=False)
+@profile_options
+@network_options
+def settings(*, setting: str | None, **options: Any) -> None:
+    """List what can be set, with its value and what a change does; or explain one SETTING."""
+    from chat_tui.settings.preferences import explanation, listing
+    from chat_tui.settings.schema import find
+
+    current = settings_of(options)
+    click.echo(explanation(current, find(setting)) if setting else listing(current))
+    click.echo(f"Files: {current.user_file}, then {current.profile_file}.", err=True)
+
+
+@cli.command()
+@simulation_options
+def sim(*, json_lines: bool, **options: Any) -> None:
+    """Simulate people on a bad network, with real engines and a virtual clock.
+
+    Every run asserts the promises of the chat: one order everywhere, nothing lost that was shown
+    as sent, nothing before what it depends on, honest marks, nothing forged, bounded tables.
+    With --hostile they are asserted among the others. Exit 1 if one does not hold, or if
+    somebody still lacks a line at the end.
+    """
+    from chat_tui.cli.sim import Request, simulate
+
+    if options["peers"] - options["hostile"] < 2:  # noqa: PLR2004  # a conversation takes two
+        raise click.UsageError("Of the people, two at least must not be hostile.")
+    if options["hostile"] and options["mesh"] is False:
+        raise click.UsageError("Hostile people need links; leave out --broadcast.")
+    sys.exit(simulate(Request(**options), click.echo, json_lines=json_lines))
+
+
+@cli.command()
+@click.argument("out", type=click.Path(file_okay=False, path_type=Path))
+@click.option(
+    "--since",
+    type=click.DateTime(["%Y-%m-%d"]),
+    metavar="DAY",
+    help="Only what is of this day (UTC) or later, as 2026-01-31.",
+)
+@click.option("--no-log", is_flag=True, help="Leave the protocol log out.")
+@profile_options
+def export(*, out: Path, since: "datetime | None", no_log: bool, **options: Any) -> None:
+    """Write the history and the protocol log of a profile to the directory OUT, as Parquet.
+
+    Into an earlier export of the profile only the days go that have changed. The chat may be
+    running. What people wrote is readable there for everybody who can read the files.
+    """
+    from chat_tui.cli import export as exporting
+
+    data_dir = options["data_dir"] or default_data_dir()
+    wanted = {"channel": options["channel"], "since": since, "log": not no_log}
+    exporting.export(data_dir / options["profile"], out, click.echo, **wanted)
+
+
+@cli.command()
+@click.option(
+    "--scenario",
+    type=click.IntRange(1, 7),
+    help="Begin with this one; as lines, play only this one.  [default: 1; as lines, all]",
+)
+@click.option("--seed", type=click.IntRange(0, 2**31 - 1), help="Decides what is drawn.")
+@click.option("--speed", type=click.FloatRange(0.05, 8), default=1.0, show_default=True)
+@click.option(
+    "--record",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write what was played, and what you did, to this file for `replay`.",
+)
+@click.option("--plain", "as_lines", is_flag=True, help="As lines; so it is without a terminal.")
+@click.option("--formulas", is_flag=True, help="As lines: each formula with its values too.")
+def demo(**options: Any) -> None:
+    """See how it works: seven short scenarios, real engines, no network at all.
+
+    As lines, each scenario ends with its checks. Exit 1 if one of them fails.
+    """
+    from chat_tui.cli.demo import demo as start
+
+    sys.exit(start(**options))
+
+
+@cli.command()
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--speed", type=click.FloatRange(0.05, 8), default=1.0, show_default=True)
+@click.option("--plain", "as_lines", is_flag=True, help="As lines; so it is without a terminal.")
+@click.option("--formulas", is_flag=True, help="As lines: each formula with its values too.")
+def replay(**options: Any) -> None:
+    """Play FILE again: a demo's recording, or a trace (`--trace`). Exit 1 if it differs."""
+    from chat_tui.cli.demo import replay as start
+
+    sys.exit(start(**options))
+
+
+@cli.command("import")
+@click.argument(
+    "source", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path)
+)
+@profile_options
+def import_(*, source: Path, **options: Any) -> None:
+    """Take the messages of an export, or of what diff or consolidate made, into a profile.
+
+    Each is checked like one that a peer sends; what is here already is not taken twice. Only
+    channels that you are in are imported, with --channel only that one. Exit 1: some were refused.
+    Exit 2: it cannot be done so.
+    """
+    try:
+        from chat_tui.cli import import_archive as importing
+    except ImportError as error:
+        from storage.extras import how_to_install
+
+        raise click.UsageError(
+            f"Importing needs pyarrow ({error}): {how_to_install('export')}"
+        ) from error
+
+    def tell(line: str) -> None:
+        if sys.stderr.isatty():
+            click.echo(f"\r{line}", err=True, nl=False)
+
+    def say(line: str) -> None:
+        click.echo(line)
+
+    try:
+        status = importing.run(setup_of(options), source, say, tell)
+    except ChatError as error:
+        click.echo(f"{PROGRAM}: {error}", err=True)
+        sys.exit(2)  # 1 says that some were refused
+    sys.exit(status)
+
+
+@cli.command(
+    context_settings={"ignore_unknown_options": True, "help_option_names": []},
+    add_help_option=False,
+)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def pipeline(*, arguments: tuple[str, ...]) -> None:
+    """Make one history and one audit out of many nodes' exports, on Spark."""
+    try:
+        from storage.pipeline.command import cli as jobs
+    except ImportError as error:
+        from storage.extras import how_to_install
+
+        raise click.UsageError(
+            f"The pipeline is not installed ({error}): {how_to_install('pipeline')}"
+        ) from error
+    jobs.main(list(arguments), f"{PROGRAM} pipeline", standalone_mode=False)
+
+
+def _as_line(reply: "Json") -> str:
+    """Return an event as a line of JSON, which is UTF-8 whatever is in it."""
+    return json.dumps(reply, ensure_ascii=False).encode(errors="replace").decode()
+
+
+def _strange() -> LocalError:
+    from chat_tui.client.control_server import strange_answer
+
+    return strange_answer()
+
+
+async def _collected(setup: "Setup", request: "Json", *, online: bool = True) -> Sequence["Json"]:
+    replies: list[Json] = []
+    await _followed(setup, request, replies.append, online=online)
+    return replies
+
+
+async def _followed(
+    setup: "Setup", request: "Json", show: Callable[["Json"], None], *, online: bool = True
+) -> None:
+    """Ask the open chat, or else open this profile for as long as the request takes."""
+    from chat_tui.client import control_server as control
+    from chat_tui.client.live import Client
+    from storage.profile.profile import ProfileInUseError
+
+    try:
+        client = await Client.open(replace(setup, channel=None))
+    except ProfileInUseError as error:
+        async with aclosing(control.ask(error.socket, request)) as replies:
+            async for reply in replies:
+                show(reply)
+        return
+    for problem in client.settings.problems:
+        click.echo(problem, err=True)
+    try:
+        if not online:
+            show(await control.offline_status(client))
+            return
+        async with client.running(), aclosing(control.answer(client, request)) as replies:
+            async for reply in replies:
+                show(reply)
+    finally:
+        await client.close()
+
+
+def check_roots(packages: Sequence[str] = ("chat_tui", "sync", "storage", "proto")) -> None:
+    """Make sure that our packages are ours: their names are short, and others use them too.
+
+    Raises:
+        LocalError: they come from different places.
+    """
+    roots = {}
+    for package in packages:
+        spec = find_spec(package)
+        origin = spec.origin if spec is not None else None
+        roots[package] = str(Path(origin).parent.parent) if origin else "nowhere"
+    if len(set(roots.values())) > 1:
+        places = ", ".join(f"{package} from {root}" for package, root in roots.items())
+        raise LocalError(
+            f"Another program's packages are in the way ({places}); install chat-tui into an "
+            "environment of its own, as `make chat` does."
+        )
+
+
+NO_SUCH_SYSTEM: Final = (
+    "It runs on Linux and macOS, and not on Windows yet: profiles are locked, and terminals read, "
+    "by what only those systems have."
+)
+
+
+def lacks_unix() -> bool:
+    """Return whether this Python lacks Unix-only modules; asked before anything needs them."""
+    try:
+        import fcntl  # noqa: F401
+        import termios  # noqa: F401
+    except ImportError:
+        return True
+    return False
+
+
+def main() -> None:
+    """Run the command line; an error of ours is one sentence, not a traceback."""
+    if lacks_unix():
+        click.echo(f"{PROGRAM}: {NO_SUCH_SYSTEM}", err=True)
+        sys.exit(1)
+    os.environ.setdefault("TEXTUAL_FPS", PAINTS_PER_S)  # Textual reads it when it is imported
+    try:
+        check_roots()
+        cli(prog_name=PROGRAM, standalone_mode=False)
+    except click.exceptions.Abort:
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except ChatError as error:
+        click.echo(f"{PROGRAM}: {error}", err=True)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)

@@ -1,0 +1,209 @@
+"""The options that commands share: whose chat it is and how to be on the network; what they mean.
+
+Only what reading them needs is imported: a start shows its screen first.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import click
+import platformdirs
+
+from sync.errors import ChatError
+
+if TYPE_CHECKING:
+    from chat_tui.client.setup import Setup
+    from chat_tui.settings.preferences import Preferences
+
+PROGRAM: Final = "chat-tui"
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def addresses(
+    ctx: click.Context, param: click.Parameter, value: Sequence[str]
+) -> tuple[tuple[str, int], ...]:
+    """Read the HOST:PORT of each `--connect`."""
+    from chat_tui.text.addresses import parse_address
+
+    try:
+        return tuple(parse_address(text) for text in value)
+    except ChatError as error:
+        raise click.BadParameter(str(error), ctx, param) from error
+
+
+def utf8(_ctx: click.Context, param: click.Parameter, value: Any) -> Any:
+    """Refuse words that are no text: bytes that are no UTF-8 come as halves of characters."""
+    words = value if isinstance(value, tuple) else (value,)
+    for word in words:
+        try:
+            str(word).encode()
+        except UnicodeEncodeError:
+            raise click.BadParameter("it is no UTF-8 text.", param=param) from None
+    return value
+
+
+def profile_options(command: F) -> F:
+    """Add the options that say whose chat it is."""
+    for option in (
+        click.option("--channel", metavar="NAME", callback=utf8, help="Which channel, as #name."),
+        click.option(
+            "--data-dir",
+            type=click.Path(file_okay=False, path_type=Path),
+            help="Where profiles are kept.",
+        ),
+        click.option(
+            "--profile",
+            default="default",
+            show_default=True,
+            callback=utf8,
+            help="Whose chat it is.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def network_options(command: F) -> F:
+    """Add the options that say how to be on the network."""
+    for option in (
+        click.option(
+            "--trace",
+            type=click.Path(dir_okay=False, path_type=Path),
+            help="Record every step of the engine to this file, as JSON lines.",
+        ),
+        click.option("--no-discovery", is_flag=True, help="Announce nothing, look for nobody."),
+        click.option(
+            "--connect",
+            metavar="HOST:PORT",
+            multiple=True,
+            callback=addresses,
+            help="Dial this address too. May be repeated.",
+        ),
+        click.option(
+            "--port",
+            type=click.IntRange(1, 65_535),
+            help="Listen here, or at the next free port.  [default: 46021, then what was used]",
+        ),
+        click.option(
+            "--interface", metavar="ADDRESS", help="Use only the interface with this address."
+        ),
+        click.option(
+            "--history-days",
+            type=click.IntRange(min=1),
+            metavar="N",
+            help="Get from others only what is at most N days old.  [default: everything]",
+        ),
+        click.option(
+            "--clock",
+            type=click.Choice(["ask", "follow", "stay"]),
+            help="Where others' clocks agree, and not with this one: ask, follow them, or stay.",
+        ),
+        click.option("--name", metavar="NICK", callback=utf8, help="What others call you."),
+    ):
+        command = option(command)
+    return settings_options(command)
+
+
+def settings_options(command: F) -> F:
+    """Add the options that change settings for one run."""
+    for option in (
+        click.option(
+            "--set",
+            "pairs",
+            metavar="NAME=VALUE",
+            multiple=True,
+            callback=utf8,
+            help="Set this for this run; `chat-tui settings` lists what there is. May be repeated.",
+        ),
+        click.option(
+            "--preset",
+            type=click.Choice(["ssh"]),
+            help="Settings that go together: ssh is for slow lines.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def setup_of(options: dict[str, Any]) -> "Setup":
+    """Return what the common options say."""
+    from chat_tui.client.setup import Setup
+    from chat_tui.settings import schema
+    from chat_tui.settings.preferences import Preferences, checked_wishes
+    from chat_tui.text.addresses import parse_address
+    from sync.machine import DAY
+    from sync.net.options import Options
+
+    data_dir = options.get("data_dir") or default_data_dir()
+    pairs = [*options.get("pairs", ()), *_as_pairs(options)]
+    wishes = checked_wishes(pairs, options.get("preset"), user_settings_file())
+    settings = Preferences.of_profile(data_dir / options["profile"], wishes)
+    days = settings[schema.HISTORY_DAYS]
+    connect = [parse_address(address) for address in settings[schema.CONNECT]]
+    network = Options(
+        interface=settings[schema.INTERFACE],
+        port=settings[schema.PORT],
+        discovery=settings[schema.DISCOVERY],
+        connect=(*options.get("connect", ()), *connect),
+        retention=None if days is None else days * DAY,
+    )
+    return Setup(
+        data_dir=data_dir,
+        profile=options["profile"],
+        nick=options.get("name"),
+        channel=options.get("channel"),
+        trace=options.get("trace"),
+        network=network,
+        wishes=wishes,
+        on_slow_line=settings[schema.LOW_BANDWIDTH],
+    )
+
+
+def _as_pairs(options: dict[str, Any]) -> list[str]:
+    """Return the options that settings have too as `--set` takes them: all lists show one truth."""
+    given = {name: options.get(name) for name in ("interface", "port", "history_days", "clock")}
+    pairs = [f"{name}={value}" for name, value in given.items() if value]
+    return [*pairs, "discovery=off"] if options.get("no_discovery") else pairs
+
+
+def settings_of(options: dict[str, Any]) -> "Preferences":
+    """Return the settings that the common options say; what is wrong in the files is said."""
+    from chat_tui.settings.preferences import Preferences
+
+    setup = setup_of(options)
+    return _told(Preferences.of_profile(setup.directory, setup.wishes))
+
+
+def own_settings() -> "Preferences":
+    """Return a person's settings for all profiles, for what has none; as `settings_of`."""
+    from chat_tui.settings.preferences import Preferences, Wishes
+
+    return _told(Preferences(None, Wishes(user_settings_file())))
+
+
+def _told(settings: "Preferences") -> "Preferences":
+    for problem in settings.problems:
+        click.echo(problem, err=True)
+    return settings
+
+
+def config_file() -> Path:
+    """Return the file that remembers where data is kept, if that is not the usual place."""
+    return Path(platformdirs.user_config_dir(PROGRAM)) / "config.json"
+
+
+def user_settings_file() -> Path:
+    """Return the file with a person's settings for all profiles."""
+    return config_file().with_name("config.toml")
+
+
+def default_data_dir() -> Path:
+    """Return where profiles are kept unless an option says otherwise."""
+    try:
+        chosen = json.loads(config_file().read_text())["data_dir"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return Path(platformdirs.user_data_dir(PROGRAM))
+    return Path(str(chosen))

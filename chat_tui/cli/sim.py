@@ -1,0 +1,225 @@
+"""`chat-tui sim`: real engines on a virtual clock and a bad network, and what came of each run."""
+
+import json
+import random
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Final
+
+from rich.console import Console
+from rich.progress import Progress, TaskID
+
+from chat_tui.cli.export import simulated_export
+from chat_tui.cli.sim_outcome import as_json, as_text
+from sync.machine import MILLISECOND, SECOND, Nanos
+from sync.sds.parameters import PROFILES
+from sync.sim.network import Link
+from sync.sim.scenario import Crash, Outcome, Partition, Recorded, Scenario, Trouble, run
+
+CRASH_LASTS: Final[Nanos] = 3 * SECOND
+"""From a crash to the start after it."""
+
+PATIENCE_S: Final = 2.0
+"""Seconds of computing before a bar shows how far it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Options of the command line; each field is the option of its name, in its unit.
+
+    `loss`, `duplicate` and `reorder` are percent of the frames to each receiver; `delay`, `jitter`
+    and `every` milliseconds; `partition` and `duration` seconds.
+    """
+
+    peers: int
+    messages: int
+    loss: float
+    delay: float
+    jitter: float
+    duplicate: float
+    reorder: float
+    partition: float
+    crash: int
+    hostile: int
+    duration: float
+    every: float
+    seed: int
+    seeds: int
+    profile: str
+    reconcile: bool
+    mesh: bool | None
+    export: Path | None = None
+    """Where histories and protocol logs are written; of several seeds, each below it."""
+
+    def scenario(self, seed: int) -> Scenario:
+        """Return the run of `seed`."""
+        link = Link(
+            loss=self.loss / 100,
+            delay=(
+                max(0, int((self.delay - self.jitter) * MILLISECOND)),
+                int((self.delay + self.jitter) * MILLISECOND),
+            ),
+            duplicate=self.duplicate / 100,
+            reorder=self.reorder / 100,
+        )
+        return Scenario(
+            peers=self.peers,
+            messages=self.messages,
+            link=link,
+            seed=seed,
+            every=int(self.every * MILLISECOND),
+            troubles=self._troubles(seed),
+            within=int(self.duration * SECOND),
+            parameters=PROFILES[self.profile],
+            reconcile=self.reconcile,
+            mesh=self.mesh,
+            hostile=self.hostile,
+        )
+
+    def command(self, seed: int) -> str:
+        """Return the command that runs `seed` alone, exactly as it ran here."""
+        words = ["chat-tui sim"]
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name == "reconcile":
+                words.append("--reconcile" if value else "--no-reconcile")
+            elif field.name == "mesh":
+                words += [] if value is None else ["--mesh" if value else "--broadcast"]
+            elif field.name not in {"seed", "seeds", "export"}:
+                words.append(f"--{field.name} {value}")
+        return " ".join([*words, f"--seed {seed}", "--seeds 1"])
+
+    @contextmanager
+    def recorded(self, seed: int) -> Iterator[Recorded | None]:
+        """Yield what the run of `seed` leaves behind, if anything.
+
+        Raises:
+            ExportError: pyarrow is missing, or the directory is not empty or cannot be written.
+        """
+        if self.export is None:
+            yield None
+            return
+        where = self.export if self.seeds == 1 else self.export / f"seed-{seed}"
+        with simulated_export(where, seed) as recorded:
+            yield recorded
+
+    def _troubles(self, seed: int) -> tuple[Trouble, ...]:
+        """A cut through the middle, and power cuts of drawn peers, while lines are written."""
+        rng = random.Random(seed)  # noqa: S311  # a seeded run, not a secret
+        writing = int(self.messages * self.every * MILLISECOND)
+        troubles: list[Trouble] = []
+        if self.partition:
+            lasts = int(self.partition * SECOND)
+            troubles.append(Partition(writing // 3, lasts, self.peers // 2))
+        for number in range(self.crash):
+            at = int(rng.random() * writing)
+            node = rng.randrange(self.peers)
+            troubles.append(Crash(at, CRASH_LASTS, node, in_commit=number % 2 == 1))
+        return tuple(troubles)
+
+
+def simulate(request: Request, echo: Callable[[str], object], *, json_lines: bool) -> int:
+    """Run everything asked for; returns 0 if every run converged and every invariant held."""
+    failed: list[int] = []
+    done = 0
+    with _Bar(request.seeds) as bar:
+        try:
+            for seed in range(request.seed, request.seed + request.seeds):
+                result = _result(request, seed, bar.show)
+                done += 1
+                if not result.good:
+                    failed.append(seed)
+                with bar.hidden():
+                    echo(result.line if json_lines else result.text)
+        finally:  # after an interruption too
+            with bar.hidden():
+                if done and not json_lines:
+                    echo(_summary(request, done, failed))
+    return 1 if failed else 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """Result of one run, as text and as JSON."""
+
+    good: bool
+    text: str
+    line: str
+
+
+def _result(request: Request, seed: int, tell: Callable[[float], None]) -> _Result:
+    began = time.process_time()
+    outcome: Outcome | None = None
+    broken = ""
+    with request.recorded(seed) as recorded:
+        try:
+            outcome = run(request.scenario(seed), tell, recorded)
+        except AssertionError as error:
+            broken = str(error.__cause__ or error)
+    cpu_s = time.process_time() - began
+    good = outcome is not None and outcome.converged
+    text = as_text(seed, outcome, broken, cpu_s)
+    if not good:
+        text += f"\n  replay     {request.command(seed)}"
+    replay = {"replay": request.command(seed)}
+    return _Result(good, text, json.dumps(as_json(seed, outcome, broken, cpu_s) | replay))
+
+
+def _summary(request: Request, done: int, failed: list[int]) -> str:
+    stopped = "" if done == request.seeds else f"; stopped before the other {request.seeds - done}"
+    if failed:
+        seeds = ", ".join(str(seed) for seed in failed)
+        return f"{len(failed)} of {done} runs failed: seed {seeds}{stopped}"
+    return f"{done} of {done} runs converged, and every invariant held{stopped}"
+
+
+class _Bar:
+    """Progress bar of the runs, on stderr, once they have taken a while."""
+
+    def __init__(self, runs: int) -> None:
+        self._runs = runs
+        self._done = 0.0
+        self._console = Console(stderr=True)
+        self._progress = Progress(
+            console=self._console,
+            transient=True,
+            redirect_stdout=False,  # results go to stdout, which may be a file
+        )
+        self._task: TaskID | None = None
+        self._began = time.process_time()
+
+    def __enter__(self) -> "_Bar":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._task is not None:
+            self._progress.stop()
+
+    def show(self, share: float) -> None:
+        """`share` of the current run is over; 1 ends it."""
+        total = self._done + share
+        if share >= 1:
+            self._done += 1
+        if self._task is None:
+            if not self._console.is_terminal or self._age_s < PATIENCE_S:
+                return
+            self._task = self._progress.add_task("Simulating", total=self._runs)
+            self._progress.start()
+        self._progress.update(self._task, completed=total)
+
+    @property
+    def _age_s(self) -> float:
+        return time.process_time() - self._began
+
+    @contextmanager
+    def hidden(self) -> Iterator[None]:
+        """Take it off the screen while something is printed."""
+        if self._task is None:
+            yield
+            return
+        self._progress.stop()
+        yield
+        self._progress.start()

@@ -1,0 +1,1 @@
+"""The chat behind the screens: a live profile or a simulated one, its people and channels."""

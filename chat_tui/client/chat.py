@@ -1,0 +1,197 @@
+"""Interface of the running chat for every face: screen, line mode, control socket.
+
+`chat_tui.client.live.Client` is the live one. Reading goes through `sync.view.view`; these are the acts.
+"""
+
+from collections.abc import AsyncIterator, Callable
+from typing import Protocol
+
+from chat_tui.client.doctor_findings import Finding
+from chat_tui.settings.preferences import Preferences
+from sync.machine import ChannelId, MessageId, PeerId
+from sync.view.view import Event, History, Inspection, Snapshot
+
+
+class Chat(Protocol):
+    """A running chat: one profile, its channels, its peers."""
+
+    @property
+    def settings(self) -> Preferences:
+        """Settings of the person, which may change while it runs."""
+
+    @property
+    def history(self) -> History:
+        """Messages on disk."""
+
+    @property
+    def inspection(self) -> Inspection:
+        """Inspection for engineers: frames, a test of the filter, recordings."""
+
+    def snapshot(self) -> Snapshot:
+        """Return what is true now; cheap enough for once a second."""
+
+    def subscribe(self, listener: Callable[[Event], None]) -> Callable[[], None]:
+        """Call `listener` with every event from now on, on the event loop; returns the way out.
+
+        The engine never waits for a listener: it must only take note and return.
+        """
+
+    async def write(self, channel: ChannelId, text: str) -> MessageId:
+        """Write `text`; returns once it is committed on this disk, before anybody else has it.
+
+        Raises:
+            LocalError: empty, too long, or the disk refused it; the sentence says what to do.
+        """
+
+    async def edit(self, channel: ChannelId, message_id: MessageId, text: str) -> None:
+        """Put `text` in place of an own message, for everybody; returns once it is committed.
+
+        Raises:
+            LocalError: not ours, not here, deleted, or as `write`.
+        """
+
+    async def react(self, channel: ChannelId, message_id: MessageId, emoji: str) -> bool:
+        """React to a message with `emoji`, or take that back; returns whether we react so now.
+
+        Raises:
+            LocalError: not here, deleted, no emoji, or too many of them.
+        """
+
+    async def redact(self, channel: ChannelId, message_id: MessageId) -> None:
+        """Hide an own message, here and at everybody who honours it.
+
+        Raises:
+            LocalError: not ours, not here, or deleted already.
+        """
+
+    def typing(self, channel: ChannelId) -> None:
+        """Take note that the person is typing there: the others see it, unless that is off.
+
+        Cheap enough for every key.
+        """
+
+    @property
+    def typing_notices(self) -> bool:
+        """True if the others see that the person is typing."""
+
+    async def set_typing_notices(self, *, on: bool) -> None:
+        """Let the others see, or not see, that the person is typing; remembered.
+
+        Raises:
+            LocalError: the disk refused it.
+        """
+
+    async def resend(self, channel: ChannelId, message_id: MessageId) -> MessageId:
+        """Send an own message again that is not acknowledged; returns the id of what was sent.
+
+        It is another one where the message was set aside until its time: that is written anew.
+
+        Raises:
+            LocalError: it is not ours, or it is acknowledged already.
+        """
+
+    async def answer_clock(self, *, follow: bool) -> None:
+        """Answer the question about our clock (`Snapshot.clock`): follow the others, or stay.
+
+        Raises:
+            LocalError: nothing is asked about the clock now.
+        """
+
+    async def repair(self, channel: ChannelId, message_ids: tuple[MessageId, ...]) -> None:
+        """Ask peers for missing messages now, lost ones too; for all, if none is named.
+
+        What was asked for just now is asked for again once its answers had their time.
+        """
+
+    async def repair_before(self, channel: ChannelId, message_id: MessageId) -> None:
+        """Ask peers now for what a message builds on and is not here; as `repair`."""
+
+    async def join(self, name_or_code: str) -> ChannelId:
+        """Join the open channel `#name`, or the private one of an invite code.
+
+        Raises:
+            LocalError: neither a name nor a valid code.
+        """
+
+    async def create(self, name: str) -> ChannelId:
+        """Found a private channel called `name`; `invite` gives its code.
+
+        Raises:
+            LocalError: not a usable name.
+        """
+
+    def invite(self, channel: ChannelId) -> str:
+        """Return the invite code of a private channel.
+
+        Raises:
+            LocalError: the channel is open, so its name is enough.
+        """
+
+    async def connect(self, host: str, port: int) -> None:
+        """Dial a peer by address, for networks that block multicast.
+
+        Raises:
+            LocalError: nobody answers there.
+        """
+
+    async def open_direct(self, peer: PeerId) -> ChannelId:
+        """Open the channel of two with `peer`; it needs neither code nor answer.
+
+        Raises:
+            LocalError: the peer was never connected, is blocked, or is us.
+        """
+
+    async def leave(self, channel: ChannelId) -> None:
+        """Be a member of a channel no more; its history stays, and it can be joined again.
+
+        Raises:
+            LocalError: it is the only channel.
+        """
+
+    async def be_away(self, why: str) -> None:
+        """Tell everybody that the person is away, and why; empty: is back.
+
+        Raises:
+            LocalError: too long.
+        """
+
+    async def verify(self, peer: PeerId) -> None:
+        """Note that the person compared the key of `peer` with its owner."""
+
+    async def trust(self, peer: PeerId) -> None:
+        """Accept a changed key that was warned of, without having compared it.
+
+        Raises:
+            LocalError: no warning of it stands.
+        """
+
+    async def block(self, peer: PeerId) -> None:
+        """Keep no link with `peer`, and show nothing of it; what it writes is still passed on.
+
+        Raises:
+            LocalError: it is us.
+        """
+
+    async def unblock(self, peer: PeerId) -> None:
+        """Undo `block`.
+
+        Raises:
+            LocalError: it is not blocked.
+        """
+
+    async def sync(self, channel: ChannelId, peer: PeerId | None = None) -> int:
+        """Reconcile with `peer`, or every peer, of the channel now; returns how many those are."""
+
+    def examine(self) -> AsyncIterator[Finding]:
+        """Test what the chat needs, beside the running one (`chat_tui.client.doctor`).
+
+        Raises:
+            LocalError: there is nothing to test.
+        """
+
+    async def rename(self, nick: str) -> None:
+        """Be called `nick` from now on.
+
+        Raises:
+            LocalError: empty or too long.
+        """

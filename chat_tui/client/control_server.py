@@ -1,0 +1,314 @@
+"""`send`, `tail` and `status`: what scripts ask of a chat, whether it is open already or not.
+
+An open chat answers on a unix socket in its profile, one JSON object a line: a request, then
+answers. Only the owner can reach it: the socket is 0600 in a 0700 directory.
+"""
+
+import asyncio
+import errno
+import json
+import os
+import re
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import aclosing, asynccontextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from chat_tui.client.live import Client
+from chat_tui.text.safe_text import clean_text
+from chat_tui.wording.json_events import Json, Name, dumps, message, snapshot, to_json
+from chat_tui.wording.sentences import channel_title
+from sync.errors import ChatError, LocalError
+from sync.machine import ChannelId
+from sync.sds.message import Delivery
+from sync.view.view import DeliveryShown, Event
+
+REQUEST_MAX: Final = 256 * 1024
+"""Bytes of a request: the longest text, escaped."""
+
+WAIT_MAX_S: Final = 86_400.0
+"""Longest wait for an acknowledgement, a day: nobody waits for such a script any more."""
+
+HISTORY_MAX: Final = 1_000_000
+"""Messages of before that `tail` gives at most."""
+
+STARTING_S: Final = 30.0
+"""Until an open chat answers, which may be loading; beyond what it was asked to wait."""
+
+CONNECTIONS_MAX: Final = 16
+SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+NO_ROOM: Final = frozenset({errno.EROFS, errno.ENOSPC, errno.EACCES, errno.EDQUOT})
+"""What the system says of a disk that takes no new file."""
+
+EVENTS_MAX: Final = 10_000
+"""Events kept for a reader that does not read; then it is told so and let go."""
+
+
+def namer(client: Client) -> Name:
+    """Return how channels are called here."""
+    names: dict[ChannelId, str] = {}
+
+    def name(channel: ChannelId) -> str:
+        # A name never changes, and a snapshot would cost more than all else that a message costs.
+        if channel not in names:
+            names.update({one.channel: channel_title(one) for one in client.snapshot().channels})
+        return names.get(channel, channel)
+
+    return name
+
+
+async def answer(client: Client, request: Json) -> AsyncGenerator[Json, None]:
+    """Do what `request` asks; yields the answers.
+
+    Raises:
+        LocalError: it cannot be done; says what to do.
+    """
+    match request:
+        case {"do": "send", "text": str(text), "wait": int() | float() as wait} if (
+            0 <= wait <= WAIT_MAX_S and is_text(text)
+        ):
+            channel = await _channel(client, request.get("channel"))
+            async for reply in _send(client, channel, text, wait):
+                yield reply
+        case {"do": "tail", "history": int(history)} if 0 <= history <= HISTORY_MAX:
+            channel = await _channel(client, request.get("channel"))
+            async for reply in _tail(client, channel, history):
+                yield reply
+        case {"do": "mend"}:
+            await client.mend()
+            yield {"event": "mended"}
+        case {"do": "set aside", "messages": list(messages)}:
+            await client.set_aside(_places(messages))
+            yield {"event": "set aside"}
+        case {"do": "status"}:
+            yield {**snapshot(client.snapshot(), namer(client)), "running": True}
+        case _:
+            raise LocalError("The open chat does not know this request; it is an older version.")
+
+
+def is_text(text: str) -> bool:
+    """Return whether a text can be written in UTF-8: halves of surrogate pairs cannot."""
+    return not SURROGATE.search(text)
+
+
+def _places(messages: Sequence[object]) -> list[tuple[bytes, bytes]]:
+    """Return channels and ids that a request names in hexadecimal characters.
+
+    Raises:
+        ValueError: it does not.
+    """
+    places: list[tuple[bytes, bytes]] = []
+    for one in messages:
+        match one:
+            case [str(channel), str(stored_id)]:
+                places.append((bytes.fromhex(channel), bytes.fromhex(stored_id)))
+            case _:
+                raise ValueError("neither a channel nor a message")
+    return places
+
+
+async def offline_status(client: Client) -> Json:
+    """Return what the disk alone knows: nobody has this profile open."""
+    name = namer(client)
+    shown = {**snapshot(client.snapshot(), name), "running": False}
+    for info in shown["channels"]:
+        info["messages"] = await client.history.count(info["id"])
+    return shown
+
+
+async def _channel(client: Client, name: object) -> ChannelId:
+    if isinstance(name, str) and is_text(name):
+        return await client.enter(name)
+    if name is not None:
+        raise LocalError("That is no name of a channel.")
+    assert client.first_channel is not None
+    return client.first_channel
+
+
+async def _send(
+    client: Client, channel: ChannelId, text: str, wait: float
+) -> AsyncGenerator[Json, None]:
+    """Write, then wait `wait` seconds for the acknowledgement; the last answer has the state."""
+    name = namer(client)
+    states: dict[str, Delivery] = {}
+    changed = asyncio.Event()
+
+    def listen(event: Event) -> None:
+        if isinstance(event, DeliveryShown):
+            states[event.message_id] = event.delivery
+            changed.set()
+
+    leave = client.subscribe(listen)
+    try:
+        message_id = await client.write(channel, text)
+        state = Delivery.UNACKNOWLEDGED
+        with suppress(TimeoutError):
+            async with asyncio.timeout(wait):
+                while state is not Delivery.ACKNOWLEDGED:
+                    await changed.wait()
+                    changed.clear()
+                    state = states.get(message_id, state)
+        yield {
+            "event": "delivery",
+            "channel": name(channel),
+            "id": message_id,
+            "state": state.value,
+        }
+    finally:
+        leave()
+
+
+async def _tail(client: Client, channel: ChannelId, history: int) -> AsyncGenerator[Json, None]:
+    """Yield the last `history` messages, then every event as it comes."""
+    name, names = namer(client), client.people.book.names
+    events: asyncio.Queue[Json | None] = asyncio.Queue(EVENTS_MAX)
+
+    def listen(event: Event) -> None:
+        shown = to_json(event, name)
+        if shown is None or shown.get("channel", name(channel)) != name(channel):
+            return
+        try:
+            events.put_nowait(shown)
+        except asyncio.QueueFull:
+            leave()
+
+    leave = client.subscribe(listen)
+    try:
+        lines = await client.history.page(channel, before=None, limit=history) if history else []
+        shown_ids = {line.message_id for line in lines}
+        for line in lines:
+            names.hear(line.author, line.nick)
+        for line in lines:
+            yield {**message(line, name), "called": names.called(line.author, line.nick)}
+        while (event := await events.get()) is not None:
+            if event["event"] != "message":
+                yield event
+            elif event["id"] not in shown_ids:
+                yield {**event, "called": names.called(event["author"], event["nick"])}
+    finally:
+        with suppress(ValueError):
+            leave()
+
+
+@asynccontextmanager
+async def serving(client: Client) -> AsyncIterator[None]:
+    """Answer on the profile's socket inside the `with` block."""
+    path = client.profile.socket
+    before = os.umask(0o177)
+    try:
+        path.unlink(missing_ok=True)  # left by a crash: by the profile's lock nobody is there
+        server = await asyncio.start_unix_server(
+            _Server(client).serve, path=path, limit=REQUEST_MAX
+        )
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            raise LocalError(f"The control socket {path} cannot be made: {error}.") from error
+        server = None  # the chat goes on; scripts are told that it does not answer
+    finally:
+        os.umask(before)
+    try:
+        yield
+    finally:
+        if server is not None:
+            server.close()
+            with suppress(OSError):  # the disk may have become read-only meanwhile
+                path.unlink(missing_ok=True)
+
+
+class _Server:
+    """Serves a few scripts at a time."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._connections = 0
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer one request."""
+        if self._connections >= CONNECTIONS_MAX:
+            writer.close()
+            return
+        self._connections += 1
+        try:
+            await self._answer(reader, writer)
+        except OSError:
+            return  # the script is gone
+        finally:
+            self._connections -= 1
+            writer.close()
+
+    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            request = json.loads(await reader.readline())
+            async with aclosing(answer(self._client, request)) as replies:
+                async for reply in replies:
+                    writer.write(dumps(reply).encode() + b"\n")
+                    await writer.drain()
+        except ChatError as error:
+            self._refuse(writer, str(error))
+        except (ValueError, RecursionError):
+            self._refuse(writer, f"The open chat takes one JSON object of {REQUEST_MAX >> 10} KiB.")
+
+    def _refuse(self, writer: asyncio.StreamWriter, sentence: str) -> None:
+        writer.write(dumps({"event": "error", "message": sentence}).encode() + b"\n")
+
+
+async def ask(path: Path, request: Json) -> AsyncGenerator[Json, None]:
+    """Ask the chat that is open on another terminal.
+
+    Raises:
+        LocalError: it does not answer, or refused; says why.
+    """
+    try:
+        reader, writer = await asyncio.open_unix_connection(path, limit=4 * REQUEST_MAX)
+    except OSError as error:
+        raise LocalError(
+            "The chat with this profile is just starting or ending; try again in a moment."
+        ) from error
+    try:
+        writer.write(dumps(request).encode() + b"\n")
+        # Others take as long as there are news, or messages to mend.
+        is_quick = request["do"] in {"send", "status"}
+        patience = STARTING_S + float(request.get("wait", 0)) if is_quick else None
+        while line := await _line(reader, patience):
+            reply = _reply(line)
+            if reply["event"] == "error" and request["do"] != "tail":
+                raise LocalError(clean_text(str(reply.get("message"))))
+            yield reply
+    finally:
+        writer.close()
+
+
+async def _line(reader: asyncio.StreamReader, patience: float | None) -> bytes:
+    """Return the next line of an open chat; nothing if it has hung up.
+
+    Raises:
+        LocalError: it says nothing for `patience` seconds, or what no chat says.
+    """
+    try:
+        async with asyncio.timeout(patience):
+            return await reader.readline()
+    except TimeoutError:
+        raise LocalError("The chat with this profile does not answer; is it stopped?") from None
+    except ValueError:
+        raise strange_answer() from None
+    except OSError:
+        return b""  # it has ended
+
+
+def _reply(line: bytes) -> Json:
+    try:
+        reply = json.loads(line)
+    except (ValueError, RecursionError):
+        raise strange_answer() from None
+    if not isinstance(reply, dict) or not isinstance(reply.get("event"), str):
+        raise strange_answer()
+    return reply
+
+
+def strange_answer() -> LocalError:
+    """Return what to say of an answer that makes no sense."""
+    return LocalError(
+        "What answers for this profile is no chat-tui that this one knows: close the open chat, "
+        "and start it again."
+    )

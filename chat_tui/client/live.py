@@ -1,0 +1,555 @@
+"""The live chat: one profile's disk and one node on the network, behind `chat_tui.client.chat.Chat`.
+
+`Client.open` needs only the disk, so history can be painted at once; `run` is the network. What
+only that needs takes as long to import as all the rest, so the node is made when it is needed.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from chat_tui.client.author_sizes import AuthorSizes
+from chat_tui.client.disk_watch import GONE, DiskWatch
+from chat_tui.client.doctor_findings import Finding
+from chat_tui.client.exception_groups import plain_errors
+from chat_tui.client.memberships import Memberships, checked_way_in
+from chat_tui.client.message_changes import edit_of, redaction_of, toggled
+from chat_tui.client.people import People
+from chat_tui.client.setup import Setup, default_nick
+from chat_tui.settings.preferences import Preferences
+from chat_tui.settings.schema import CLOCK, NAME, TYPING_NOTICES, Setting, checked_nick
+from chat_tui.wording.contradictions import Contradictions
+from chat_tui.wording.json_events import snapshot as snapshot_json
+from chat_tui.wording.sentences import channel_title, name_of
+from storage.profile.members import Members
+from storage.profile.profile import Profile, Settings
+from storage.sqlite.database import Database
+from storage.sqlite.history import SqliteHistory
+from sync.entries.entry import Kind, Text, encode_text
+from sync.entries.identity import Identity
+from sync.errors import LocalError, StorageError
+from sync.group.clock_values import Policy
+from sync.group.records import Discard, Record, SetLog
+from sync.machine import ChannelId, MessageId, PeerId
+from sync.net import clock
+from sync.net.options import NOT_YET
+from sync.view.view import (
+    ChannelInfo,
+    ChannelLeft,
+    ChannelShown,
+    ContradictionShown,
+    DiscardedShown,
+    Event,
+    History,
+    Inspection,
+    Level,
+    Notice,
+    Snapshot,
+)
+
+if TYPE_CHECKING:
+    from chat_tui.client.protocol_log_writer import LogKeeper
+    from sync.net.node import Node
+
+LOBBY: Final = "lobby"
+KNOWN_PEERS_DIALLED: Final = 64
+"""Addresses of earlier peers dialled at a start, for networks where mDNS says nothing."""
+
+GOODBYE: Final = 2.0
+"""Seconds that leaving may take to get the last lines out."""
+
+ONLY_THEY_BEGIN: Final = (
+    "That program accepts no connections, so only it can begin to reconcile; it does so by itself."
+)
+
+
+class Client:
+    """See the module docstring."""
+
+    def __init__(self, profile: Profile, database: Database, setup: Setup) -> None:
+        keys = profile.keys
+        self.identity = Identity.from_seed(keys.signing_seed, keys.noise_seed)
+        me = self.identity.peer_id
+        self.profile = profile
+        self.first_channel: ChannelId | None = None
+        self._setup = setup
+        self._database = database
+        self._history = SqliteHistory(database, me)
+        self._members = Members(database)
+        self._contradictions = Contradictions()
+        self._listeners: list[Callable[[Event], None]] = []
+        self._reacting = asyncio.Lock()
+        self.settings = Preferences.of_profile(profile.directory, setup.wishes)
+        """See `chat_tui.client.chat.Chat`."""
+        if profile.problem:
+            self.settings.problems.append(profile.problem)
+        known = self.settings[NAME] or _usable(profile.settings.nick)
+        self.nick = setup.nick or known or default_nick()
+        self._clock = clock.Clock()
+        self._made: Node | None = None
+        self._keeper: LogKeeper | None = None
+        self._memberships = Memberships(self._members, self._clock.wall)
+        self.people = People(
+            self.identity,
+            self._clock,
+            database,
+            self._memberships,
+            node=self.make_node,
+            take_up=self._take_up,
+            tell=self._tell,
+        )
+        me = self.identity.peer_id
+        self._sizes = AuthorSizes(me, database, self.settings, self.people.book, self._tell)
+
+    @classmethod
+    async def open(cls, setup: Setup) -> Self:
+        """Open the profile and its history; nothing touches the network yet.
+
+        Raises:
+            LocalError: the profile is in use, unreadable or damaged; says what to do.
+        """
+        if setup.nick is not None:
+            checked_nick(setup.nick)
+        profile = Profile.open(setup.data_dir, setup.profile, clock.draw)
+        try:
+            database = await Database.open(profile.database)
+            try:
+                client = cls(profile, database, setup)
+                await client._load_channels()
+                client._take_over()
+                if setup.trace is not None:
+                    client.make_node()
+            except BaseException:
+                await database.close()
+                raise
+        except BaseException:
+            profile.close()
+            raise
+        if client.nick != profile.settings.nick:
+            client._remember(replace(profile.settings, nick=client.nick))
+        return client
+
+    async def _load_channels(self) -> None:
+        """Know our channels; the first time, join the lobby, or what the invite says."""
+        await self._memberships.load()
+        await self.people.load()
+        wanted = self._setup.invite or self._setup.channel
+        if wanted:
+            self.first_channel = await self._memberships.enter(wanted)
+        elif not any(self._memberships):
+            self.first_channel = await self._memberships.enter(LOBBY)
+        else:
+            self.first_channel = next(iter(self._memberships)).channel
+
+    # --- Running -------------------------------------------------------------------------------
+
+    def make_node(self) -> "Node":
+        """Return the network's side, made now if it was not needed before.
+
+        Raises:
+            LocalError: the trace cannot be written.
+        """
+        if self._made is None:
+            from chat_tui.client.node import node_of
+            from chat_tui.client.protocol_log_writer import (
+                LogKeeper,  # a first paint needs none of it
+            )
+
+            options = replace(
+                self._setup.network,
+                port=self._setup.network.port or self.profile.settings.port,
+                clock=self._clock_policy(),
+            )
+            node = node_of(
+                self.identity,
+                self._database,
+                options,
+                self._on_event,
+                self._setup.trace,
+                self._clock,
+            )
+            node.nick = node.mesh.nick = self.nick
+            self.people.hear(node)
+            self._keeper = LogKeeper(self.profile.directory, self.settings, clock.draw, self._tell)
+            self._keeper.keep(node.logbook)
+            self._made = node
+            self.settings.subscribe(self._follow_settings)
+        return self._made
+
+    def _clock_policy(self) -> Policy:
+        """Return who answers when it is asked whose clock is right."""
+        asks = Policy.ASK if self._setup.attended else Policy.NOBODY
+        return {"follow": Policy.FOLLOW, "stay": Policy.STAY}.get(self.settings[CLOCK], asks)
+
+    def _follow_settings(self, setting: Setting[Any]) -> None:
+        if setting is CLOCK:
+            self._node.clocks.tell_policy(self._clock_policy())
+
+    @property
+    def _node(self) -> "Node":
+        return self.make_node()
+
+    async def run(self, ready: asyncio.Event) -> None:
+        """Be on the network until cancelled; `ready` is set once others can reach us.
+
+        Raises:
+            LocalError: the named interface or every port is unusable; says what to do.
+        """
+        known = [
+            (peer.host, peer.port)
+            for peer in await self._members.known_peers()
+            if peer.host is not None and peer.port is not None
+        ]
+        self._node.know(tuple(known[-KNOWN_PEERS_DIALLED:]))
+        self._disk_watch = DiskWatch(self._database, self._tell, self._begin_anew)
+        if self.profile.is_old and self._database.is_new:
+            self._tell(Notice(GONE, Level.ERROR))
+        for membership in self._memberships:
+            try:
+                await self._node.add_channel(membership)
+            except StorageError as error:
+                if not self._database.is_damaged:
+                    raise
+                await self._disk_watch.mend(str(error.__cause__))
+                await self._node.add_channel(membership)
+        with plain_errors():
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(self.people.save_forever())
+                tasks.create_task(self._sizes.look_forever())
+                tasks.create_task(self._remember_port(ready))
+                tasks.create_task(self._disk_watch.watch_forever())
+                tasks.create_task(self._know_contradictions())
+                if self._keeper is not None:
+                    tasks.create_task(self._keeper.write_forever())
+                await self._node.run(ready)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Be on the network inside the `with` block.
+
+        Raises:
+            LocalError: as `run`.
+        """
+        ready = asyncio.Event()
+        with plain_errors():
+            async with asyncio.TaskGroup() as tasks:
+                running = tasks.create_task(self.run(ready))
+                waiting = tasks.create_task(ready.wait())
+                try:
+                    await asyncio.wait((running, waiting), return_when=asyncio.FIRST_COMPLETED)
+                    if running.done():
+                        running.result()
+                    yield
+                finally:
+                    running.cancel()
+                    waiting.cancel()
+
+    async def _remember_port(self, ready: asyncio.Event) -> None:
+        await ready.wait()
+        port = self._node.mesh.port
+        if port is not None and port != self.profile.settings.port:
+            self._remember(replace(self.profile.settings, port=port))
+
+    def _remember(self, settings: Settings) -> None:
+        """Keep for the next start what is only convenient; not where the disk refuses."""
+        with suppress(LocalError):
+            self.profile.save(settings)
+
+    async def mend(self) -> None:
+        """Make the indexes anew, and all else that follows from the messages.
+
+        Raises:
+            StorageError: that does not help, or the disk refused.
+        """
+        await self._database.mend()
+        if self._made is not None:
+            self._begin_anew()
+
+    async def set_aside(self, places: Sequence[tuple[bytes, bytes]]) -> None:
+        """See to messages that were found damaged: (channel, id) each, as they are stored.
+
+        The machines of an open chat set them aside. Without any it is done here; and our log goes
+        on as a new one, since the damaged may have been of it, and no number is signed twice.
+
+        Raises:
+            StorageError: the disk refused.
+        """
+        if self._made is not None:
+            self._database.damage.note(places)
+            return
+        from storage.sqlite.journal import SqliteJournal  # a first paint needs none of it
+
+        records: list[Record] = []
+        for channel, stored_id in places:
+            ours = ChannelId(channel.hex())
+            records.append(Discard(ours, MessageId(stored_id.hex())))
+            records.append(SetLog(ours, clock.draw_log()))
+        await SqliteJournal(self._database, self.identity.peer_id).commit(records)
+
+    def _begin_anew(self) -> None:
+        """The history was mended: machines and screens take it up from the disk once more."""
+        self._node.begin_anew()
+        for membership in self._memberships:
+            self._tell(DiscardedShown(membership.channel, ()))
+
+    async def flush(self) -> None:
+        """Wait, 2 s at most, until what was written is out with somebody, if anybody is there."""
+        if self._made is None:
+            return
+        with suppress(TimeoutError):
+            async with asyncio.timeout(GOODBYE):
+                await self._node.drained()
+
+    async def problems(self) -> list[str]:
+        """Return what a check of the database finds wrong."""
+        return await self._database.problems()
+
+    async def close(self) -> None:
+        """Close the disk; call it after `run` has ended."""
+        if self._keeper is not None:
+            await self._keeper.close()
+        await self._database.close()
+        self.profile.close()
+
+    # --- Chat ----------------------------------------------------------------------------------
+
+    @property
+    def history(self) -> History:
+        """See `chat_tui.client.chat.Chat`."""
+        return self._history
+
+    @property
+    def inspection(self) -> Inspection:
+        """See `chat_tui.client.chat.Chat`."""
+        return self._node.inspection
+
+    def snapshot(self) -> Snapshot:
+        """See `chat_tui.client.chat.Chat`; before `run` it has the channels alone."""
+        snapshot = self._made.snapshot() if self._made is not None else self._offline()
+        present = {info.channel for info in snapshot.channels}
+        waiting = tuple(
+            [
+                ChannelInfo(
+                    one.channel, one.name, one.open, one.profile, messages=0, direct=one.direct
+                )
+                for one in self._memberships
+                if one.channel not in present
+            ]
+        )
+        refusal = self._database.refusal
+        snapshot = replace(snapshot, channels=snapshot.channels + waiting, disk=refusal)
+        snapshot = replace(snapshot, contradictions=self._contradictions.found)
+        return self._sizes.dress(self.people.book.dress(snapshot))
+
+    def _offline(self) -> Snapshot:
+        return Snapshot(
+            me=self.identity.peer_id,
+            nick=self.nick,
+            now=self._clock.now(),
+            port=None,
+            interface="",
+            network=NOT_YET,
+            channels=(),
+            peers=(),
+        )
+
+    def subscribe(self, listener: Callable[[Event], None]) -> Callable[[], None]:
+        """See `chat_tui.client.chat.Chat`."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    async def write(self, channel: ChannelId, text: str) -> MessageId:
+        """See `chat_tui.client.chat.Chat`."""
+        self.people.refuse_writing(channel)
+        return await self._node.write(channel, Kind.TEXT, encode_text(Text(self.nick, text)))
+
+    async def edit(self, channel: ChannelId, message_id: MessageId, text: str) -> None:
+        """See `chat_tui.client.chat.Chat`."""
+        await self._node.change(channel, await edit_of(self.history, channel, message_id, text))
+
+    async def react(self, channel: ChannelId, message_id: MessageId, emoji: str) -> bool:
+        """See `chat_tui.client.chat.Chat`."""
+        async with self._reacting:  # each names all of ours: the next has to know of this one
+            reactions = await toggled(self.history, channel, message_id, emoji)
+            await self._node.change(channel, reactions)
+        return emoji in reactions.emojis
+
+    async def redact(self, channel: ChannelId, message_id: MessageId) -> None:
+        """See `chat_tui.client.chat.Chat`."""
+        await self._node.change(channel, await redaction_of(self.history, channel, message_id))
+
+    def typing(self, channel: ChannelId) -> None:
+        """See `chat_tui.client.chat.Chat`."""
+        if self._made is not None and self.typing_notices and self.people.may_write(channel):
+            self._made.tell_typing(channel)
+
+    @property
+    def typing_notices(self) -> bool:
+        """See `chat_tui.client.chat.Chat`."""
+        return self.settings[TYPING_NOTICES]
+
+    async def set_typing_notices(self, *, on: bool) -> None:
+        """See `chat_tui.client.chat.Chat`."""
+        self.settings.change(TYPING_NOTICES, on)
+
+    def _take_over(self) -> None:
+        """Put what profiles of before remembered as state where settings are kept now."""
+        if not self.profile.settings.typing_notices:
+            self.settings.change(TYPING_NOTICES, False)  # noqa: FBT003  the value itself
+            self._remember(replace(self.profile.settings, typing_notices=True))
+
+    async def resend(self, channel: ChannelId, message_id: MessageId) -> MessageId:
+        """See `chat_tui.client.chat.Chat`."""
+        if self._node.is_set_aside(channel, message_id):
+            return await self._node.write_anew(channel, message_id)
+        self._node.send_again(channel, message_id)
+        return message_id
+
+    async def answer_clock(self, *, follow: bool) -> None:
+        """See `chat_tui.client.chat.Chat`."""
+        self._node.answer_clock(follow=follow)
+
+    async def repair(self, channel: ChannelId, message_ids: tuple[MessageId, ...]) -> None:
+        """See `chat_tui.client.chat.Chat`."""
+        self._node.ask_again(channel, message_ids)
+
+    async def repair_before(self, channel: ChannelId, message_id: MessageId) -> None:
+        """See `chat_tui.client.chat.Chat`."""
+        await self._node.ask_before(channel, message_id)
+
+    async def join(self, name_or_code: str) -> ChannelId:
+        """See `chat_tui.client.chat.Chat`."""
+        return await self.enter(checked_way_in(name_or_code))
+
+    async def enter(self, name_or_code: str) -> ChannelId:
+        """Be in the channel of a code, or of a name with or without `#`; as `--channel` takes it.
+
+        Raises:
+            LocalError: neither a name nor a valid code.
+        """
+        for info in self.snapshot().channels:
+            if info.sign and name_or_code == channel_title(info):
+                return info.channel  # what JSON calls it can be said back
+        before = {membership.channel for membership in self._memberships}
+        channel = await self._memberships.enter(name_or_code)
+        if channel not in before:
+            await self._take_up(channel)
+        return channel
+
+    async def create(self, name: str) -> ChannelId:
+        """See `chat_tui.client.chat.Chat`."""
+        channel = await self._memberships.found(name)
+        await self._take_up(channel)
+        return channel
+
+    async def open_direct(self, peer: PeerId) -> ChannelId:
+        """See `chat_tui.client.chat.Chat`."""
+        return await self.people.open_direct(peer)
+
+    async def leave(self, channel: ChannelId) -> None:
+        """See `chat_tui.client.chat.Chat`."""
+        await self._memberships.leave(channel)
+        await self._node.remove_channel(channel)
+        if self.first_channel == channel:
+            self.first_channel = next(iter(self._memberships)).channel
+        self._tell(ChannelLeft(channel))
+
+    def invite(self, channel: ChannelId) -> str:
+        """See `chat_tui.client.chat.Chat`."""
+        return self._memberships.invite(channel)
+
+    async def connect(self, host: str, port: int) -> None:
+        """See `chat_tui.client.chat.Chat`."""
+        await self._node.mesh.connect(host, port)
+
+    async def examine(self) -> AsyncIterator[Finding]:
+        """See `chat_tui.client.chat.Chat`."""
+        from chat_tui.client import control_server as control  # they know this class
+        from chat_tui.client import doctor
+
+        running = snapshot_json(self.snapshot(), control.namer(self))
+        async for finding in doctor.Doctor(self._setup, running).findings():
+            yield finding
+
+    async def rename(self, nick: str) -> None:
+        """See `chat_tui.client.chat.Chat`."""
+        self.nick = self._node.nick = checked_nick(nick)
+        self._node.mesh.rename(nick)
+        self.profile.save(replace(self.profile.settings, nick=nick))
+        self.settings.change(NAME, nick)
+
+    async def be_away(self, why: str) -> None:
+        """See `chat_tui.client.chat.Chat`."""
+        from sync.net.links.frames import AWAY_MAX  # a first paint needs no frames
+
+        if len(why) > AWAY_MAX:
+            raise LocalError(f"Why you are away has at most {AWAY_MAX} characters.")
+        self._node.mesh.tell_presence(self.nick, why)
+
+    async def verify(self, peer: PeerId) -> None:
+        """See `chat_tui.client.chat.Chat`."""
+        await self.people.verify(peer, self._nick_of(peer))
+
+    async def trust(self, peer: PeerId) -> None:
+        """See `chat_tui.client.chat.Chat`."""
+        await self.people.trust(peer)
+
+    async def block(self, peer: PeerId) -> None:
+        """See `chat_tui.client.chat.Chat`."""
+        await self.people.block(peer, self._nick_of(peer))
+
+    async def unblock(self, peer: PeerId) -> None:
+        """See `chat_tui.client.chat.Chat`."""
+        await self.people.unblock(peer)
+
+    def _nick_of(self, peer: PeerId) -> str:
+        return name_of(self.snapshot(), peer)
+
+    async def sync(self, channel: ChannelId, peer: PeerId | None = None) -> int:
+        """See `chat_tui.client.chat.Chat`."""
+        info = next(one for one in self.snapshot().channels if one.channel == channel)
+        wanted = [one for one in info.peers if peer in (None, one)]
+        peers = [one for one in wanted if self._node.dialable(one) is not None]
+        if peer is not None and wanted and not peers:
+            raise LocalError(ONLY_THEY_BEGIN)
+        for one in peers:
+            self._node.ask_sync(channel, one)
+        return len(peers)
+
+    async def _take_up(self, channel: ChannelId) -> None:
+        membership = self._memberships[channel]
+        await self._node.add_channel(membership)
+        self._tell(ChannelShown(membership.channel, membership.name))
+
+    async def _know_contradictions(self) -> None:
+        """Learn what was told in earlier runs; a first paint needs none of it."""
+        from storage.sqlite.contradictions import all_found
+        from sync.view.projection import info_of
+
+        with suppress(LocalError):
+            found = await self._database.read(all_found)
+            self._contradictions.load(info_of(one) for one in found)
+
+    def _on_event(self, event: Event) -> None:
+        if isinstance(event, ContradictionShown):
+            if self.people.book.is_blocked(event.found.author):
+                return
+            told = self._contradictions.note(event.found, self._nick_of(event.found.author))
+            if told:
+                self._tell(Notice(told))
+        if self.people.note(event):
+            self._tell(event)
+
+    def _tell(self, event: Event) -> None:
+        for listener in list(self._listeners):
+            listener(event)
+
+
+def _usable(nick: str | None) -> str | None:
+    """Return the name of an earlier run; None if nobody could have it, as in a damaged file."""
+    try:
+        return None if nick is None else checked_nick(nick)
+    except LocalError:
+        return None

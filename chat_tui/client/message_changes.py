@@ -1,0 +1,105 @@
+"""Changes of messages as a person means them: who may, and what becomes of it, in words."""
+
+from typing import Final
+
+from chat_tui.client.parked_lines import READ_MAX
+from chat_tui.text.safe_text import clean_nick, clean_text, clip_cells, time_of_day
+from chat_tui.wording.glyphs import DELETED, EDITED, UNICODE
+from chat_tui.wording.reactions import summary
+from sync.entries.changes import NOT_HERE, Edit, Reactions, Redaction
+from sync.errors import LocalError
+from sync.machine import ChannelId, MessageId
+from sync.view.view import History, Line, LineChanged
+
+WAITS: Final = "That message waits for its time; until then nothing about it can be changed."
+QUOTED_CELLS: Final = 40
+"""Of a message that others react to: enough to know it again."""
+
+
+async def edit_of(history: History, channel: ChannelId, message_id: MessageId, text: str) -> Edit:
+    """Return the edit of an own message.
+
+    Raises:
+        LocalError: it is not here, not ours, or deleted.
+    """
+    await own_line(history, channel, message_id, "edit")
+    return Edit(message_id, text)
+
+
+async def redaction_of(history: History, channel: ChannelId, message_id: MessageId) -> Redaction:
+    """Return what hides an own message.
+
+    Raises:
+        LocalError: it is not here, not ours, or deleted already.
+    """
+    await own_line(history, channel, message_id, "delete")
+    return Redaction(message_id)
+
+
+async def toggled(
+    history: History, channel: ChannelId, message_id: MessageId, emoji: str
+) -> Reactions:
+    """Return our reactions to a message with `emoji` among them, or without if it was there.
+
+    Raises:
+        LocalError: the message is not here, or deleted.
+    """
+    line = await _line(history, channel, message_id)
+    ours = {reaction.emoji for reaction in line.reactions if reaction.mine}
+    return Reactions(message_id, tuple(sorted(ours ^ {emoji})))
+
+
+def in_words(line: Line) -> str:
+    """Return the text of a message with what changes have made of it, on one or more lines."""
+    text = DELETED if line.deleted else clean_text(line.text)
+    edited = f" {EDITED}" if line.edited else ""
+    reactions = summary(line.reactions, UNICODE)
+    return f"{text}{edited}" + (f" [{', '.join(reactions)}]" if reactions else "")
+
+
+def announced(event: LineChanged, who: str) -> list[str]:
+    """Return sentences about how a message looks different now; `who` wrote it."""
+    line = event.line
+    when = time_of_day(line.created_ns)
+    sentences: list[str] = []
+    if event.rewritten and line.deleted:
+        sentences.append(f"{who} deleted their message of {when}.")
+    elif event.rewritten and line.edited:
+        sentences.append(f"{who} edited their message of {when}: {clean_text(line.text)}")
+    elif event.rewritten:
+        sentences.append(f"The message of {who} of {when} is as before: {clean_text(line.text)}")
+    if event.reacted and not line.deleted:
+        reactions = ", ".join(summary(line.reactions, UNICODE)) or "none any more"
+        quote = quoted(line.text)
+        sentences.append(f'Reactions to the message of {who} of {when}, "{quote}": {reactions}.')
+    return sentences
+
+
+def quoted(text: str) -> str:
+    """Return the beginning of a text, on one line."""
+    return clip_cells(" ".join(clean_text(text).split()), QUOTED_CELLS)
+
+
+async def own_line(history: History, channel: ChannelId, message_id: MessageId, what: str) -> Line:
+    """Return an own message, of which we want to do `what`.
+
+    Raises:
+        LocalError: it is not here, not ours, or deleted.
+    """
+    line = await _line(history, channel, message_id)
+    if not line.own:
+        raise LocalError(
+            f"That message is {clean_nick(line.nick)}'s; only its author can {what} it."
+        )
+    return line
+
+
+async def _line(history: History, channel: ChannelId, message_id: MessageId) -> Line:
+    found = await history.named(channel, message_id, limit=1)
+    if not found:
+        parked = await history.parked(channel, limit=READ_MAX)
+        waits = any(line.message_id == message_id for line in parked)
+        raise LocalError(WAITS if waits else NOT_HERE)
+    if found[0].deleted:
+        raise LocalError("That message is deleted: there is nothing left to change.")
+    return found[0]

@@ -1,0 +1,326 @@
+"""People in the live chat: facts and decisions, kept on the disk, carried out by the node."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from chat_tui.client.memberships import Memberships
+from chat_tui.client.trust_book import TrustBook
+from chat_tui.text.safe_text import clean_nick
+from storage.profile.members import ONCE_MAX, Members
+from storage.profile.trust import TrustStore
+from storage.sqlite.database import Database
+from sync.entries.identity import Identity, short_fingerprint
+from sync.errors import ChatError, LocalError, RemoteError, StorageError
+from sync.machine import HOUR, ChannelId, Nanos, PeerId
+from sync.net.clock import Clock
+from sync.net.direct import direct_channel
+from sync.view.view import (
+    Event,
+    KeyWarning,
+    MessageShown,
+    PeerShown,
+    PeerState,
+    PreviewShown,
+    TrustShown,
+    TypingShown,
+)
+
+if TYPE_CHECKING:
+    from sync.net.node import Node
+
+UNSAVED_MAX: Final = 1024
+"""What was seen of people and is not on the disk yet; beyond it, the next meeting saves it."""
+
+FORGET_EVERY: Final = 128
+"""Meetings after which the disk forgets strangers beyond its limits."""
+
+STANDING_AFTER: Final[Nanos] = 24 * HOUR
+"""How long ago somebody must have been met first to be more than a key made up today."""
+
+DIRECT_MAX: Final = 64
+"""Channels of two that others may open with us and that we have not written in: a row on the disk
+each. Who makes up more keys than that is told nothing and shown nowhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Met:
+    """A peer's link came up."""
+
+    peer: PeerId
+    nick: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Wished:
+    """A peer wants a channel of two."""
+
+    peer: PeerId
+    noise_key: bytes
+
+
+class People:
+    """See the module docstring.
+
+    Args:
+        identity: whose chat it is.
+        clock: tells when somebody is seen.
+        database: where it is kept.
+        memberships: the channels.
+        node: returns the node; nothing needs it before the network is there, or somebody acts.
+        take_up: has the node take up a channel.
+        tell: passes an event on to the listeners.
+    """
+
+    def __init__(  # noqa: PLR0913  # it stands between the disk, the node and the screen
+        self,
+        identity: Identity,
+        clock: Clock,
+        database: Database,
+        memberships: Memberships,
+        *,
+        node: "Callable[[], Node]",
+        take_up: Callable[[ChannelId], Awaitable[None]],
+        tell: Callable[[Event], None],
+    ) -> None:
+        self.book = TrustBook(identity.peer_id)
+        self._identity, self._clock, self._find_node = identity, clock, node
+        self._members = Members(database)
+        self._store = TrustStore(database)
+        self._memberships = memberships
+        self._take_up = take_up
+        self._tell = tell
+        self._since_forgotten = 0
+        self._unsaved: asyncio.Queue[_Met | _Wished | KeyWarning] = asyncio.Queue(UNSAVED_MAX)
+
+    async def load(self) -> None:
+        """Know everybody whom the disk knows, but for strangers beyond the limits."""
+        known = await self._members.known_peers()
+        if len(known) > ONCE_MAX:
+            with suppress(StorageError):  # a disk that takes no changes is read all the same
+                gone = {*await self._members.forget_strangers(set())}
+                known = [one for one in known if one.peer not in gone]
+        self.book.load(known, await self._store.nicks(), await self._store.warnings())
+
+    def hear(self, node: "Node") -> None:
+        """Hear of it when somebody opens a channel of two with us; those blocked are not let in."""
+        node.knocks.on_direct = self._wish
+        node.mesh.blocked.update(self.book.blocked())
+        node.mesh.verified.update(self.book.verified())
+        node.mesh.met.update(self.book.met_before(self._clock.wall(), STANDING_AFTER))
+
+    def _wish(self, peer: PeerId, noise_key: bytes) -> None:
+        self._put(_Wished(peer, noise_key))
+
+    @property
+    def _node(self) -> "Node":
+        return self._find_node()
+
+    # -- what happens --------------------------------------------------------------------------
+
+    def note(self, event: Event) -> bool:
+        """Take note of an event; returns whether anybody should be shown it."""
+        match event:
+            case MessageShown(line) | PreviewShown(line):
+                if self.book.is_blocked(line.author):
+                    return False
+                now = self._clock.wall()
+                self._warn(self.book.read(line.author, clean_nick(line.nick), now))
+            case TypingShown(_, peer):
+                return not self.book.is_blocked(peer)
+            case PeerShown(peer, nick, PeerState.UP):
+                self._meet(peer, clean_nick(nick))
+            case _:
+                pass
+        return True
+
+    def _meet(self, peer: PeerId, nick: str) -> None:
+        known = peer in self.book.people
+        raised = self.book.meet(
+            peer,
+            nick,
+            self._clock.wall(),
+            address=self._node.dialable(peer),
+            noise_key=self._node.noise_key(peer),
+            is_here=self._node.mesh.shares,
+        )
+        if not self._put(_Met(peer, nick)) and not known:
+            self.book.forget([peer])  # else more would be in memory than on the disk
+        self._warn(raised)
+
+    def _warn(self, raised: Sequence[KeyWarning]) -> None:
+        for warning in raised:
+            self._put(warning)
+            self._tell(TrustShown(warning.peer, warning.nick, self.book.trust(warning.peer)))
+
+    def _put(self, item: _Met | _Wished | KeyWarning) -> bool:
+        """Have something kept; returns whether there was room for it."""
+        try:
+            self._unsaved.put_nowait(item)
+        except asyncio.QueueFull:
+            return False
+        return True
+
+    async def save_forever(self) -> None:
+        """Keep what is seen, and take up the channels of two that others open."""
+        while True:
+            item = await self._unsaved.get()
+            try:
+                await self._save(item)
+            except ChatError as error:  # the disk is full: the commits say so loudly enough
+                self._node.refused("people", str(error))
+
+    async def _save(self, item: _Met | _Wished | KeyWarning) -> None:
+        match item:
+            case _Met(peer, nick):
+                person = self.book.people.get(peer)
+                if person is None:
+                    return  # forgotten since
+                now = self._clock.wall()
+                mesh = self._node.mesh
+                address = None if person.host is None else (person.host, person.port or 0)
+                await self._members.remember_peer(
+                    peer,
+                    nick=nick,
+                    address=address,
+                    now=now,
+                    noise_key=person.noise_key,
+                    private=bool(mesh.shared_with(peer) - mesh.open),
+                )
+                await self._store.note_nick(peer, nick, now)
+                await self._forget_strangers()
+            case _Wished(peer, noise_key):
+                await self._welcome(peer, noise_key)
+            case KeyWarning():
+                await self._store.raise_warning(item)
+
+    async def _forget_strangers(self) -> None:
+        """Now and then forget those met longest ago whom nothing else speaks for."""
+        self._since_forgotten += 1
+        if self._since_forgotten >= FORGET_EVERY:
+            self._since_forgotten = 0
+            here = set(self._node.mesh.links)
+            self.book.forget(await self._members.forget_strangers(here))
+
+    async def _welcome(self, peer: PeerId, noise_key: bytes) -> None:
+        """Take up the channel of two that `peer` opened, unless we left it or have too many."""
+        ours = [one for one in self._memberships if one.direct is not None]
+        if len(ours) >= DIRECT_MAX or self.book.is_blocked(peer):
+            return
+        direct = direct_channel(self._identity, peer, noise_key)
+        if self._memberships.has_left(direct.channel) or direct.channel in self._memberships:
+            return
+        person = self.book.people.get(peer)
+        nick = clean_nick(self._node.mesh.nick_of(peer) or (person.nick if person else ""))
+        await self._memberships.add_direct(direct, peer, nick)
+        await self._take_up(direct.channel)
+
+    # -- what the person does ------------------------------------------------------------------
+
+    async def open_direct(self, peer: PeerId) -> ChannelId:
+        """See `chat_tui.client.chat.Chat`."""
+        if peer == self._identity.peer_id:
+            raise LocalError("That is you; a channel of two needs somebody else.")
+        for membership in self._memberships:
+            if membership.direct == peer:
+                return membership.channel
+        person = self.book.people.get(peer)
+        noise_key = self._node.noise_key(peer) or (person.noise_key if person else None)
+        if noise_key is None:
+            raise LocalError(
+                "You have not been connected to that key yet, so no secret can be agreed on; "
+                "try again once they are here."
+            )
+        if self.book.is_blocked(peer):
+            raise LocalError("You have blocked that key: /unblock comes first.")
+        try:
+            direct = direct_channel(self._identity, peer, noise_key)
+        except RemoteError as error:
+            raise LocalError(f"No channel of two is possible: {error}.") from error
+        nick = person.nick if person else clean_nick(self._node.mesh.nick_of(peer) or "")
+        await self._memberships.add_direct(direct, peer, nick)
+        await self._take_up(direct.channel)
+        return direct.channel
+
+    def refuse_writing(self, channel: ChannelId) -> None:
+        """Stop what must not be sent: to a name whose key has changed, or to who is blocked.
+
+        Raises:
+            LocalError: that is so; says what to do.
+        """
+        direct = self._memberships[channel].direct if channel in self._memberships else None
+        if direct is None:
+            return
+        if self.book.is_blocked(direct):
+            raise LocalError("You have blocked them: /unblock comes before writing here.")
+        warning = self.book.warning_about(direct)
+        if warning is not None:
+            raise LocalError(f"Not sent. {warning_sentence(warning)}")
+
+    def may_write(self, channel: ChannelId) -> bool:
+        """Return whether writing is allowed, so that `refuse_writing` raises nothing."""
+        direct = self._memberships[channel].direct if channel in self._memberships else None
+        return direct is None or (
+            not self.book.is_blocked(direct) and self.book.warning_about(direct) is None
+        )
+
+    async def verify(self, peer: PeerId, nick: str) -> None:
+        """See `chat_tui.client.chat.Chat`."""
+        now = self._clock.wall()
+        await self._store.set_verified(peer, nick, now)
+        await self._store.answer_warnings(peer, now)
+        self.book.verify(peer, nick, now)
+        self._node.mesh.verified.add(peer)
+        self._node.clocks.heard(peer)
+        self._say(peer)
+
+    async def trust(self, peer: PeerId) -> None:
+        """See `chat_tui.client.chat.Chat`."""
+        if not any(warning.peer == peer for warning in self.book.warnings):
+            raise LocalError("No changed key of theirs waits for an answer.")
+        await self._store.answer_warnings(peer, self._clock.wall())
+        self.book.answer(peer)
+        self._say(peer)
+
+    async def block(self, peer: PeerId, nick: str) -> None:
+        """See `chat_tui.client.chat.Chat`."""
+        if peer == self._identity.peer_id:
+            raise LocalError("That is you.")
+        now = self._clock.wall()
+        await self._store.set_blocked(peer, nick, now, now)
+        await self._store.answer_warnings(peer, now)
+        self.book.block(peer, nick, now)
+        self._node.mesh.block(peer)
+        self._say(peer, hidden=True)
+
+    async def unblock(self, peer: PeerId) -> None:
+        """See `chat_tui.client.chat.Chat`."""
+        if not self.book.is_blocked(peer):
+            raise LocalError("They are not blocked.")
+        nick = self.book.people[peer].nick
+        await self._store.set_blocked(peer, nick, None, self._clock.wall())
+        self.book.unblock(peer)
+        self._node.mesh.unblock(peer)
+        self._say(peer, hidden=True)
+
+    def _say(self, peer: PeerId, *, hidden: bool = False) -> None:
+        nick = self.book.people[peer].nick if peer in self.book.people else ""
+        self._tell(TrustShown(peer, nick, self.book.trust(peer), hidden))
+
+
+def warning_sentence(warning: KeyWarning) -> str:
+    """Return what changed, what it may mean, and how to answer."""
+    nick = clean_nick(warning.nick)
+    known = (
+        "a key you verified"
+        if warning.verified
+        else "a key you have known for days, at the same address"
+    )
+    return (
+        f"CHANGED KEY: {nick} was known by {known} ({short_fingerprint(warning.known)}) and now "
+        f"uses {short_fingerprint(warning.peer)}. It may be a new computer, or somebody else. "
+        f"Compare words with /verify {short_fingerprint(warning.peer)}, or accept with /trust, "
+        "or refuse with /block."
+    )

@@ -1,0 +1,224 @@
+"""A simulated participant behind `chat_tui.client.chat.Chat`: the real screens over a pretend network."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Final, Never
+
+from chat_tui.client.doctor_findings import Finding
+from chat_tui.client.message_changes import edit_of, redaction_of, toggled
+from chat_tui.client.trust_book import TrustBook
+from chat_tui.settings.preferences import Preferences
+from chat_tui.settings.schema import TYPING_NOTICES
+from chat_tui.wording.sentences import name_of
+from sync.entries.changes import Change
+from sync.errors import LocalError
+from sync.group.ingest import outline_of_entry
+from sync.group.values import AskAgain, SendAgain, Written
+from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos, PeerId
+from sync.runner.runner import Release, Runner
+from sync.sim.view import SimulatedView
+from sync.sim.world import World
+from sync.view.view import Event, History, Inspection, Snapshot, Trust
+
+COMMITTED_WITHIN: Final[Nanos] = SECOND
+"""Time of the world that a line may take to its disk, hundreds of times what a commit takes."""
+
+STEP: Final[Nanos] = MILLISECOND
+
+
+class SimulatedChat:
+    """Participant `number` of `world`; `names` are everybody's, in the order of the numbers."""
+
+    def __init__(self, world: World, number: int, names: Sequence[str]) -> None:
+        self._world, self._number = world, number
+        self._view = SimulatedView(world, number, names)
+        self.book = TrustBook(world.nodes[number].identity.peer_id)
+        """Who is known, and what is thought of them."""
+        self.settings = Preferences()
+        """See `chat_tui.client.chat.Chat`; kept in memory alone."""
+
+    @property
+    def history(self) -> History:
+        """See `chat_tui.client.chat.Chat`."""
+        return self._view.history
+
+    @property
+    def inspection(self) -> Inspection:
+        """See `chat_tui.client.chat.Chat`."""
+        return self._view.inspection
+
+    def snapshot(self) -> Snapshot:
+        """See `chat_tui.client.chat.Chat`."""
+        return self.book.dress(self._view.snapshot())
+
+    def subscribe(self, listener: Callable[[Event], None]) -> Callable[[], None]:
+        """See `chat_tui.client.chat.Chat`."""
+        return self._view.subscribe(listener)
+
+    async def write(self, channel: ChannelId, text: str) -> MessageId:
+        """Write `text`, and let the world's time pass until it is committed.
+
+        Raises:
+            LocalError: empty, too long, another channel, or the simulated disk refused it.
+        """
+        return await self._written(channel, lambda: self._world.write(self._number, text))
+
+    async def edit(self, channel: ChannelId, message_id: MessageId, text: str) -> None:
+        """See `chat_tui.client.chat.Chat`; the world's time passes as in `write`."""
+        await self._change(channel, await edit_of(self.history, channel, message_id, text))
+
+    async def react(self, channel: ChannelId, message_id: MessageId, emoji: str) -> bool:
+        """See `chat_tui.client.chat.Chat`; the world's time passes as in `write`."""
+        reactions = await toggled(self.history, channel, message_id, emoji)
+        await self._change(channel, reactions)
+        return emoji in reactions.emojis
+
+    async def redact(self, channel: ChannelId, message_id: MessageId) -> None:
+        """See `chat_tui.client.chat.Chat`; the world's time passes as in `write`."""
+        await self._change(channel, await redaction_of(self.history, channel, message_id))
+
+    async def _change(self, channel: ChannelId, change: Change) -> MessageId:
+        return await self._written(channel, lambda: self._world.change(self._number, change))
+
+    async def _written(self, channel: ChannelId, write: Callable[[], None]) -> MessageId:
+        """Do what writes one entry, and let the world's time pass until it is committed."""
+        self._runner(channel)
+        written: list[MessageId] = []
+
+        def note(number: int, release: Release) -> None:
+            if number == self._number and isinstance(release.effect, Written):
+                written.append(release.effect.message_id)
+
+        self._world.listeners.append(note)
+        try:
+            write()
+            deadline = self._world.now + COMMITTED_WITHIN
+            while not written and self._world.now < deadline:
+                self._world.run(STEP)
+        finally:
+            self._world.listeners.remove(note)
+        if not written:
+            raise LocalError("The simulated disk refused it: free its space, then write it again.")
+        return written[0]
+
+    def typing(self, channel: ChannelId) -> None:
+        """See `chat_tui.client.chat.Chat`."""
+        if self.typing_notices and channel == self._world.channel:
+            self._world.tell_typing(self._number)
+
+    @property
+    def typing_notices(self) -> bool:
+        """See `chat_tui.client.chat.Chat`."""
+        return self.settings[TYPING_NOTICES]
+
+    async def set_typing_notices(self, *, on: bool) -> None:
+        """See `chat_tui.client.chat.Chat`."""
+        self.settings.change(TYPING_NOTICES, on)
+
+    async def resend(self, channel: ChannelId, message_id: MessageId) -> MessageId:
+        """Send an own message again, or write it anew, at the participant's next turn.
+
+        Raises:
+            LocalError: it does not wait for anything.
+        """
+        runner = self._runner(channel)
+        if message_id in runner.groups[channel].aside.own():
+            return await self._written(
+                channel, lambda: self._world.write_anew(self._number, message_id)
+            )
+        if message_id not in runner.groups[channel].sds.outgoing.pending:
+            raise LocalError("That message is not waiting: it was received, or is not yours.")
+        runner.feed(channel, SendAgain(message_id))
+        return message_id
+
+    async def answer_clock(self, *, follow: bool) -> None:
+        """See `chat_tui.client.chat.Chat`."""
+        self._view.answer_clock(follow=follow)
+
+    async def repair(self, channel: ChannelId, message_ids: tuple[MessageId, ...]) -> None:
+        """See `chat_tui.client.chat.Chat`."""
+        self._runner(channel)
+        self._world.give(self._number, AskAgain(message_ids))
+
+    async def repair_before(self, channel: ChannelId, message_id: MessageId) -> None:
+        """See `chat_tui.client.chat.Chat`."""
+        self._runner(channel)
+        loaded = self._world.nodes[self._number].disk.load(message_id)
+        gap = outline_of_entry(loaded.entry, loaded.waku_hash)
+        self._world.give(self._number, AskAgain((), (gap,)))
+
+    async def sync(self, channel: ChannelId, peer: PeerId | None = None) -> int:
+        """Reconcile with `peer`, or all, beginning at the participant's next turn."""
+        runner = self._runner(channel)
+        peers = [one for one in sorted(runner.groups[channel].peers) if peer in (None, one)]
+        for one in peers:
+            runner.ask_sync(channel, one, self.snapshot().now)
+        return len(peers)
+
+    async def verify(self, peer: PeerId) -> None:
+        """See `chat_tui.client.chat.Chat`; remembered as long as the simulation runs."""
+        self.book.verify(peer, self._nick_of(peer), self.snapshot().now)
+
+    async def trust(self, peer: PeerId) -> None:
+        """See `chat_tui.client.chat.Chat`."""
+        if self.book.trust(peer) is not Trust.CHANGED:
+            raise LocalError("No changed key of theirs waits for an answer.")
+        self.book.answer(peer)
+
+    async def block(self, peer: PeerId) -> None:
+        """See `chat_tui.client.chat.Chat`; refused here."""
+        self._refuse(f"{self._nick_of(peer)} cannot be blocked")
+
+    async def unblock(self, peer: PeerId) -> None:
+        """See `chat_tui.client.chat.Chat`; refused here."""
+        self._refuse(f"{self._nick_of(peer)} cannot be blocked")
+
+    async def open_direct(self, peer: PeerId) -> ChannelId:
+        """See `chat_tui.client.chat.Chat`; refused here."""
+        self._refuse(f"nobody can write to {self._nick_of(peer)} alone")
+
+    async def leave(self, channel: ChannelId) -> None:
+        """See `chat_tui.client.chat.Chat`; refused here."""
+        del channel
+        self._refuse("its one channel cannot be left")
+
+    async def be_away(self, why: str) -> None:
+        """See `chat_tui.client.chat.Chat`; refused here."""
+        del why
+        self._refuse("nobody can be away")
+
+    async def examine(self) -> AsyncIterator[Finding]:
+        """See `chat_tui.client.chat.Chat`; refused here."""
+        yield self._refuse("there is no network to test")
+
+    def _nick_of(self, peer: PeerId) -> str:
+        return name_of(self.snapshot(), peer)
+
+    async def join(self, name_or_code: str) -> ChannelId:
+        """See `chat_tui.client.chat.Chat`; refused here."""
+        self._refuse(f"{name_or_code} cannot be joined")
+
+    async def create(self, name: str) -> ChannelId:
+        """See `chat_tui.client.chat.Chat`; refused here."""
+        self._refuse(f"{name} cannot be founded")
+
+    def invite(self, channel: ChannelId) -> str:
+        """See `chat_tui.client.chat.Chat`; refused here."""
+        del channel
+        self._refuse("nobody can be invited")
+
+    async def connect(self, host: str, port: int) -> None:
+        """See `chat_tui.client.chat.Chat`; refused here."""
+        self._refuse(f"{host}, port {port}, cannot be dialled")
+
+    async def rename(self, nick: str) -> None:
+        """See `chat_tui.client.chat.Chat`; refused here."""
+        self._refuse(f"nobody can become {nick}")
+
+    def _runner(self, channel: ChannelId) -> Runner:
+        runner = self._world.nodes[self._number].runner
+        if runner is None or channel != self._world.channel:
+            raise LocalError("This participant of the simulation is not in that channel now.")
+        return runner
+
+    def _refuse(self, what: str) -> Never:
+        raise LocalError(f"This is a simulation: {what}. `make chat` starts the real chat.")

@@ -1,0 +1,204 @@
+"""Commands that open the debug pane, and say the same in words where there is no screen."""
+
+from typing import Final
+
+from chat_tui.client.chat import Chat
+from chat_tui.commands.command import At, Command, Result, channel_info
+from chat_tui.debug import causal_text as causal
+from chat_tui.debug import state_sections as protocol
+from chat_tui.debug.frame_text import frame_detail
+from chat_tui.debug.section import Row, Section, detail_in_words, in_words
+from chat_tui.debug.sync_cards import session_cards
+from chat_tui.debug.tab_table import Tab, terms_text
+from chat_tui.debug.wording import choose, file_named, probe_text
+from chat_tui.text.safe_text import count
+from chat_tui.wording.sentences import find, short_id
+from sync.errors import LocalError
+from sync.machine import MessageId
+from sync.view.view import ChannelInfo, Snapshot
+
+ID_DIGITS: Final = 64
+
+FRAMES_SAID: Final = 40
+"""Frames that line mode says at once: a screen of them, the newest."""
+
+
+async def buffers(chat: Chat, rest: str, at: At) -> Result:
+    """Show what waits for what; with an id, why."""
+    snapshot, info = chat.snapshot(), channel_info(chat, at.channel)
+    if not rest:
+        return Result(text=protocol.as_text(snapshot, info), action=_opening(Tab.BUFFERS))
+    sections = protocol.buffers(snapshot, info)
+    return Result(text=_opened(sections, rest.casefold(), "waits here, or for that"))
+
+
+async def graph(chat: Chat, rest: str, at: At) -> Result:
+    """Show the causal graph around a message: the one named, selected, or else the newest."""
+    info = channel_info(chat, at.channel)
+    centre = at.selected
+    if rest:
+        centre = await _message(chat, info, rest.casefold())
+    read = await causal.read(chat.history, info.channel, centre, causal.DEPTH)
+    if not read.nodes:
+        raise LocalError("There is nothing to draw: no message is here yet.")
+    text = causal.as_text(chat.snapshot(), info, read)
+    return Result(text=text, action=_opening(Tab.CAUSAL, centre or ""))
+
+
+async def bloom(chat: Chat, rest: str, at: At) -> Result:
+    """Show the filter; with an id, what it says of that."""
+    snapshot, info = chat.snapshot(), channel_info(chat, at.channel)
+    if not rest:
+        sections = protocol.knowledge(snapshot, info)
+        return Result(text=_said(sections, details=True), action=_opening(Tab.BLOOM))
+    found = await chat.history.named(info.channel, rest.casefold(), limit=1)
+    tested = found[0].message_id if found else rest
+    probe = chat.inspection.probe(info.channel, tested)
+    if probe is None:
+        raise LocalError("The filter of this channel is not known now.")
+    text = f"{short_id(MessageId(tested))}: {probe_text(probe)}"
+    return Result(text=text, action=_opening(Tab.BLOOM, tested))
+
+
+async def sessions(chat: Chat, rest: str, at: At) -> Result:
+    """Show the reconciliations; with a number, the ranges of that one."""
+    snapshot, info = chat.snapshot(), channel_info(chat, at.channel)
+    cards = session_cards(snapshot, info)
+    if not rest:
+        return Result(text=_said(cards), action=_opening(Tab.SYNC))
+    chosen = [one for one in cards if one.title.startswith(f"Session {rest} ")]
+    if not chosen:
+        raise LocalError(f"There is no session {rest} here; /sessions lists them.")
+    opened = [detail_in_words(row.opens()) for row in chosen[0].rows if row.opens is not None]
+    return Result(text="\n".join([chosen[0].title, *dict.fromkeys(opened)]))
+
+
+async def wire(chat: Chat, rest: str, at: At) -> Result:
+    """Show frames that have all of some words; or record all to a file."""
+    word, _, name = rest.partition(" ")
+    match word.casefold():
+        case "record" if name:
+            path = file_named(name)
+            chat.inspection.record(path)
+            return Result(text=f"Frames are recorded to {path}. /wire stop ends that.")
+        case "stop" if not name:
+            return _stop(chat)
+        case "open" if name.isdecimal():
+            return Result(text=_frame(chat, int(name)))
+        case _:
+            pass
+    chosen = choose(chat.snapshot(), chat.inspection.frames(), rest)[:FRAMES_SAID]
+    lines = [f"{frame.number} {text}" for frame, text in reversed(chosen)]
+    return Result(text="\n".join(lines) or "No such frame.", action=_opening(Tab.WIRE, rest))
+
+
+async def trace(chat: Chat, rest: str, at: At) -> Result:
+    """Show the last steps, or write all of them to a file from now on."""
+    del at
+    word, _, name = rest.partition(" ")
+    if word.casefold() == "on":
+        if not name:
+            raise LocalError("Something is missing: write /trace on and the name of a file.")
+        path = file_named(name)
+        chat.inspection.trace(path)
+        return Result(text=f"Every step goes to {path}. It has all that is written here.")
+    if rest.casefold() == "off":
+        before = chat.inspection.traced
+        chat.inspection.trace(None)
+        return Result(text=f"The trace to {before} has ended." if before else "There was none.")
+    section = protocol.steps(chat.snapshot(), rest.casefold().split())
+    return Result(text=_said([section]), action=_opening(Tab.TRACE, rest))
+
+
+async def explain(chat: Chat, rest: str, at: At) -> Result:
+    """Explain a term, a tab, or the row about an id."""
+    text = terms_text(rest)
+    info = find(chat.snapshot(), at.channel)
+    if not text and info is not None:
+        text = _opened(_all(chat.snapshot(), info), rest.casefold(), "is explained here")
+    return Result(text=text or f"Nothing is explained under {rest}; /explain lists all terms.")
+
+
+def _all(snapshot: Snapshot, info: ChannelInfo) -> list[Section]:
+    return [*protocol.buffers(snapshot, info), *protocol.knowledge(snapshot, info)]
+
+
+def _opened(sections: list[Section], prefix: str, what: str) -> str:
+    """Return what the rows about an id open to.
+
+    Raises:
+        LocalError: there is none.
+    """
+    opened = [
+        detail_in_words(row.opens())
+        for section in sections
+        for row in section.rows
+        if row.subject and row.opens is not None and _about(row, prefix)
+    ]
+    if not opened:
+        raise LocalError(f"Nothing that begins with {prefix} {what}; /buffers lists what does.")
+    return "\n".join(dict.fromkeys(opened))
+
+
+def _about(row: Row, prefix: str) -> bool:
+    return row.subject.startswith(prefix) or prefix.startswith(row.subject)
+
+
+def _said(sections: list[Section], *, details: bool = False) -> str:
+    lines: list[str] = []
+    for section in sections:
+        lines.append(f"{section.title}: {'' if section.rows else section.none}".rstrip())
+        lines += [f"  {in_words(row)}" for row in section.rows]
+        first = section.rows[0].opens if details and section.rows else None
+        if first is not None and not section.rows[0].subject:
+            lines += [f"  {fact}" for fact in first().facts]
+    return "\n".join(lines)
+
+
+async def _message(chat: Chat, info: ChannelInfo, prefix: str) -> MessageId:
+    """Return the one message meant: here, waiting or missing.
+
+    Raises:
+        LocalError: there is none, or the prefix fits several.
+    """
+    if len(prefix) == ID_DIGITS:
+        return MessageId(prefix)
+    here = await chat.history.named(info.channel, prefix, limit=2)
+    ids = {one.message_id for one in here}
+    ids |= {one.message_id for one in info.waiting} | {*info.missing, *info.lost_ids}
+    fitting = sorted(one for one in ids if one.startswith(prefix))
+    if len(fitting) != 1:
+        what = f"{len(fitting)} messages begin" if fitting else "No message begins"
+        raise LocalError(f"{what} with {prefix}; write the beginning of one id.")
+    return fitting[0]
+
+
+def _frame(chat: Chat, number: int) -> str:
+    frames = [one for one in chat.inspection.frames() if one.number == number]
+    if not frames:
+        raise LocalError(f"Frame {number} is not kept any more; /wire lists those that are.")
+    return detail_in_words(frame_detail(chat.snapshot(), frames[0]))
+
+
+def _stop(chat: Chat) -> Result:
+    path = chat.inspection.recorded
+    if path is None:
+        raise LocalError("Nothing is recorded. /wire record and the name of a file begins.")
+    frames = chat.inspection.stop_recording()
+    return Result(text=f"{count(frames, 'frame')} recorded to {path}.")
+
+
+def _opening(tab: Tab, about: str = "") -> str:
+    """Return the action that shows the same on a screen."""
+    return f"open_debug({tab.value!r}, {about!r})"
+
+
+ROWS: Final = (
+    Command(("/buffers", "/missing"), "[id]", "what waits for what, and until when", buffers),
+    Command(("/graph",), "[id]", "what a message builds on, and what builds on it", graph),
+    Command(("/bloom",), "[id]", "the filter; with an id, what it says of that", bloom),
+    Command(("/sessions",), "[number]", "who compared what with whom, and the ranges", sessions),
+    Command(("/wire",), "[words]", "frames; also open N, record FILE, stop", wire),
+    Command(("/trace",), "[words]", "the engine's steps; also on FILE, off", trace),
+    Command(("/explain",), "[term or id]", "what the words of the protocol mean", explain),
+)

@@ -1,0 +1,113 @@
+"""Commands that change what was written: edit, react, delete."""
+
+import re
+from typing import Final
+
+from chat_tui.client.chat import Chat
+from chat_tui.client.message_changes import own_line, quoted
+from chat_tui.commands.command import At, Command, Result, channel_info, required
+from chat_tui.wording.reactions import emoji_of
+from chat_tui.wording.sentences import ID_SHOWN
+from sync.errors import LocalError
+from sync.machine import ChannelId, MessageId
+from sync.view.view import Line
+
+PAGE: Final = 100
+LOOKED_BACK: Final = 20
+"""Pages searched for one's own newest message: two thousand lines are an evening of a busy room."""
+
+ID_DRAFTED: Final = 12
+"""Characters of an id that begin a draft: no two of a channel's messages share as many."""
+
+AN_ID: Final = re.compile(rf"(?=.*\d)[0-9a-f]{{{ID_SHOWN},64}}|[0-9a-f]{{{ID_DRAFTED},64}}")
+"""Ids are shown with six characters. A short word of letters alone, as `facade`, is a word."""
+
+HONEST: Final = "Deleted for all who honour it; whoever does not can still read it."
+
+
+async def edit(chat: Chat, rest: str, at: At) -> Result:
+    """Put another text in place of an own message; without one, offer the text of now."""
+    channel = channel_info(chat, at.channel).channel
+    named, text = await _named(chat, channel, rest)
+    target = named or at.selected or await _own_newest(chat, channel)
+    if not text:
+        line = await own_line(chat.history, channel, target, "edit")
+        begun = f"/edit {target[:ID_DRAFTED]}"
+        says = f'{begun} and the new text changes "{quoted(line.text)}".'
+        return Result(text=says, draft=f"{begun} {line.text}")
+    await chat.edit(channel, target, text)
+    return Result(text="Edited; who sees it also sees that it was edited.")
+
+
+async def react(chat: Chat, rest: str, at: At) -> Result:
+    """React to a message, or take that back."""
+    channel = channel_info(chat, at.channel).channel
+    named, emoji = await _named(chat, channel, rest)
+    chosen = emoji_of(required(emoji, "/react and an emoji"))
+    added = await chat.react(channel, named or at.selected or await _newest(chat, channel), chosen)
+    return Result(text=f"Reacted with {chosen}." if added else f"Took {chosen} back.")
+
+
+async def delete(chat: Chat, rest: str, at: At) -> Result:
+    """Hide an own message, here and at everybody who honours it."""
+    channel = channel_info(chat, at.channel).channel
+    named, more = await _named(chat, channel, rest)
+    if more:
+        raise LocalError("Write /delete and the beginning of an id, or /delete alone.")
+    await chat.redact(channel, named or at.selected or await _own_newest(chat, channel))
+    return Result(text=HONEST)
+
+
+async def _named(chat: Chat, channel: ChannelId, rest: str) -> tuple[MessageId | None, str]:
+    """Return the message that `rest` begins with the id of, if it does, and what follows.
+
+    Raises:
+        LocalError: no message has such an id, or several have.
+    """
+    word, _, after = rest.partition(" ")
+    prefix = word.casefold()
+    if not AN_ID.fullmatch(prefix):
+        return None, rest
+    found = await chat.history.named(channel, prefix, limit=2)
+    if not found:
+        raise LocalError(f"No message here has an id that begins with {prefix}.")
+    if len(found) > 1:
+        raise LocalError(f"Several messages begin with {prefix}; write more of the id.")
+    return found[0].message_id, after.strip()
+
+
+async def _newest(chat: Chat, channel: ChannelId) -> MessageId:
+    page = await chat.history.page(channel, before=None, limit=PAGE)
+    left = [line for line in page if not line.deleted]
+    if not left:
+        raise LocalError("There is no message here to react to; name one by its id.")
+    return left[-1].message_id
+
+
+async def _own_newest(chat: Chat, channel: ChannelId) -> MessageId:
+    """Return the newest message of ours that is still to be seen.
+
+    Raises:
+        LocalError: there is none among the newest `PAGE` x `LOOKED_BACK`.
+    """
+    before = None
+    for _ in range(LOOKED_BACK):
+        page = await chat.history.page(channel, before=before, limit=PAGE)
+        for line in reversed(page):
+            if _is_ours(line):
+                return line.message_id
+        if len(page) < PAGE:
+            break
+        before = page[0].position
+    raise LocalError("You have written nothing here lately; name the message by its id.")
+
+
+def _is_ours(line: Line) -> bool:
+    return line.own and not line.deleted
+
+
+ROWS: Final = (
+    Command(("/edit",), "[id] [text]", "another text for your newest message, or this one", edit),
+    Command(("/react",), "[id] emoji", "react to a message; the same again takes it back", react),
+    Command(("/delete",), "[id]", "hide a message of yours, for everybody who honours it", delete),
+)

@@ -1,0 +1,1 @@
+"""The debug pane: the contents of its tabs as lines and in words, and the pane itself."""

@@ -1,0 +1,144 @@
+"""A card for each reconciliation: why it was, its payloads, what came of it and what it cost."""
+
+from functools import partial
+from typing import Final
+
+from chat_tui.debug.range_rows import naive_detail, payload_detail, session_detail
+from chat_tui.debug.section import Row, Section
+from chat_tui.text.safe_text import clean_text, clip_cells, count, milliseconds, size, span
+from chat_tui.wording.sentences import name_of
+from sync.machine import SECOND, Nanos
+from sync.view.view import ChannelInfo, RoundInfo, SessionInfo, Snapshot
+
+CARDS_SHOWN: Final = 5
+"""The newest; what is older scrolls far out of sight."""
+
+PAYLOADS_SHOWN: Final = 12
+"""Of one card: six round trips, enough for a few differences among a million messages."""
+
+REASON_CELLS: Final = 60
+"""Of why a session began and how it ended, which may be a peer's words."""
+
+DECIMAL_BELOW: Final[Nanos] = 10 * SECOND
+"""Durations from which on tenths of seconds say nothing."""
+
+RATIO_WHOLE: Final = 10
+"""Ratios from which on a decimal says nothing."""
+
+RUNNING: Final = {
+    "opening": "opening a stream",
+    "reconciling": "comparing",
+    "checking": "checking the result",
+    "transferring": "transferring",
+}
+"""How the states of `SessionInfo` are put."""
+
+UNFINISHED: Final = ("opening", "reconciling")
+"""The states in which payloads are yet to come."""
+
+
+def session_cards(snapshot: Snapshot, info: ChannelInfo) -> list[Section]:
+    """Return the channel's reconciliations, a section each, the newest first."""
+    sessions = [one for one in snapshot.sessions if one.channel == info.channel]
+    if not sessions:
+        return [Section("Reconciliations", 0, (), "none since this start")]
+    cards = [_card(snapshot, session) for session in sessions[:CARDS_SHOWN]]
+    more = len(sessions) - CARDS_SHOWN
+    if more > 0:
+        cards.append(Section("Reconciliations before", more, (), f"and {more:,} more"))
+    return cards
+
+
+def _card(snapshot: Snapshot, session: SessionInfo) -> Section:
+    opens = partial(session_detail, snapshot, session)
+    rows = (
+        Row(_course(session, snapshot.now), opens=opens),
+        Row(_reason(session), subject="why", opens=opens),
+        *_payloads(session),
+        *_cost(session),
+        Row(_result(session), subject="result", opens=opens),
+    )
+    return Section(f"Session {session.number} with {name_of(snapshot, session.peer)}", 0, rows, "")
+
+
+def _course(session: SessionInfo, now: Nanos) -> str:
+    """Return by what protocol, how it is going or ended, and what time that took."""
+    took = (now if session.ended_at is None else session.ended_at) - session.began_at
+    ending = clip_cells(clean_text(session.result), REASON_CELLS) or "over"
+    state = RUNNING.get(session.state, ending)
+    return f"{clean_text(session.protocol)} · {state} · {_duration(took)}"
+
+
+def _duration(took: Nanos) -> str:
+    if took < SECOND:
+        return milliseconds(took)
+    return f"{took / SECOND:.1f} s" if took < DECIMAL_BELOW else span(took)
+
+
+def _reason(session: SessionInfo) -> str:
+    """Return why it began, what was compared, and whether both sides proved to agree."""
+    words = [clip_cells(clean_text(session.why), REASON_CELLS)]
+    if session.since:
+        words.append(f"the last {span(session.began_at - session.since)}")
+    else:
+        words.append("everything")
+    words += _proof(session)
+    return " · ".join(words)
+
+
+def _proof(session: SessionInfo) -> list[str]:
+    """Return whether both sides hold the same; the proof counts on what is yet to come."""
+    over, lacking = session.ended_at is not None, session.got < session.need
+    if session.proved and lacking:
+        return ["proved, but not all came" if over else "proved to agree once all is here"]
+    if session.proved:
+        return ["proved to agree"]
+    return ["not proved"] if over else []
+
+
+def _payloads(session: SessionInfo) -> list[Row]:
+    rows = [
+        Row(
+            _contents(one),
+            subject=f"rt {at // 2 + 1}",
+            cells=one.cells,
+            opens=partial(payload_detail, session, at),
+        )
+        for at, one in enumerate(session.rounds[:PAYLOADS_SHOWN])
+    ]
+    more = session.payloads - len(rows)
+    return [*rows, Row(f"and {count(more, 'more payload')}")] if more > 0 else rows
+
+
+def _contents(one: RoundInfo) -> str:
+    """Return what a payload says of its ranges: a fingerprint asks, an item set answers."""
+    words: list[str] = []
+    if one.skips:
+        words.append(f"{one.skips:,} equal")
+    if one.fingerprints:
+        words.append(f"{one.fingerprints:,} to compare")
+    if one.item_sets:
+        sets = "item set" if one.item_sets == 1 else f"{one.item_sets:,} item sets"
+        words.append(f"{sets} {count(one.items, 'id')}")
+    way = "out" if one.sent else "in"
+    return f"{way} {size(one.size)}, {', '.join(words) or 'nothing differs'}"
+
+
+def _cost(session: SessionInfo) -> list[Row]:
+    """Return what the payloads took, and what the same takes as a plain list of our ids."""
+    if not session.payloads:
+        return []
+    out, into = session.bytes_out, session.bytes_in
+    trips = count((session.payloads + 1) // 2, "round trip")
+    row = Row(f"{trips} · {size(out)} out · {size(into)} in")
+    if not session.naive or session.state in UNFINISHED:
+        return [row]
+    ratio = session.naive / (out + into)
+    times = f"{ratio:,.0f}x" if ratio >= RATIO_WHOLE else f"{ratio:.1f}x"
+    words = f"naive list would cost {size(session.naive)} ({times})"
+    return [row, Row(words, opens=partial(naive_detail, session, out + into))]
+
+
+def _result(session: SessionInfo) -> str:
+    gave = "gave" if session.ended_at is not None else "gives"
+    return f"need {session.need:,}, got {session.got:,}, {gave} {session.have:,}"

@@ -1,0 +1,1 @@
+"""Key bindings: the table of all keys, their names, and the list that help prints."""

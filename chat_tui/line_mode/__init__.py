@@ -1,0 +1,1 @@
+"""Line mode: the chat without screens, for scripts, pipes and simple terminals."""

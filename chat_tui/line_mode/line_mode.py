@@ -1,0 +1,228 @@
+"""Line mode: append-only lines, no boxes; for screen readers, pipes, scripts and slow links."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from chat_tui.app.unsaved_lines import Held, Input
+from chat_tui.client import gc_policy as garbage
+from chat_tui.client.control_server import serving
+from chat_tui.client.doctor_findings import as_lines
+from chat_tui.client.live import Client
+from chat_tui.client.setup import Setup
+from chat_tui.commands.command import At, Result, is_command
+from chat_tui.commands.table import Commands
+from chat_tui.line_mode.output import Face, JsonFace, TextFace
+from sync.view.view import Event, Line, MessageShown
+
+WRITES_MAX: Final = 1000
+"""Lines written and not committed yet; then reading waits for the disk."""
+
+AGAIN_S: Final = 1.0
+"""Between two looks at whether the disk takes what waits for it, while anything does."""
+
+CHUNK_SIZE: Final = 64 * 1024
+"""Bytes read at a time, as much as a pipe holds."""
+
+LINE_MAX: Final = 1024 * 1024
+"""Bytes of a line without an end that are kept; what is longer is no chat."""
+
+
+class LineMode:
+    """One run: what is typed goes to the chat, what happens goes to the face."""
+
+    def __init__(self, client: Client, face: Face) -> None:
+        assert client.first_channel is not None
+        self._client = client
+        self._face = face
+        self._commands = Commands(client)
+        self._channel = client.first_channel
+        self._writes: set[asyncio.Task[None]] = set()
+        self._refused = Held(self._run)
+        self._refusing = asyncio.Event()
+        self._room = asyncio.Semaphore(WRITES_MAX)
+        self._held: list[Event] | None = []
+        self._flushing = False
+        self._stop = asyncio.Event()
+
+    async def run(self, *, history: int, stay: bool) -> None:
+        """Chat until the end of input (`stay`: until stopped), a signal, or /quit."""
+        lines: Sequence[Line] = []
+        if history:
+            page = self._client.history.page
+            lines = [
+                *await page(self._channel, before=None, limit=history),
+                *await self._client.history.parked(self._channel, limit=history),
+            ]
+        self._client.subscribe(self._on_event)
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self._stop.set)
+        async with self._client.running(), serving(self._client):
+            self._begin(lines)
+            async with asyncio.TaskGroup() as tasks:
+                reading = tasks.create_task(self._read(tasks, stay=stay))
+                trying = tasks.create_task(self._write_again())
+                await self._stop.wait()
+                reading.cancel()
+                trying.cancel()
+            await self._client.flush()
+        for text in self._refused.give_up():
+            self._face.error(f"the disk never took it: {text}")
+        self._flush_soon()
+
+    def _begin(self, lines: Sequence[Line]) -> None:
+        """Say hello, show history, then what happened meanwhile."""
+        self._face.ready(self._channel)
+        for line in lines:
+            self._face.line(line)
+        shown = {line.message_id for line in lines}
+        held, self._held = self._held or [], None
+        for event in held:
+            if not isinstance(event, MessageShown) or event.line.message_id not in shown:
+                self._face.event(event)
+        self._flush_soon()
+
+    def _on_event(self, event: Event) -> None:
+        if self._held is not None:
+            self._held.append(event)
+            return
+        try:
+            self._face.event(event)
+        except BrokenPipeError:
+            self._stop.set()
+        self._flush_soon()
+
+    def _flush_soon(self) -> None:
+        """Hand out what was said, at once for all that one step of the engine says."""
+        if not self._flushing:
+            self._flushing = True
+            asyncio.get_running_loop().call_soon(self._flush)
+
+    def _flush(self) -> None:
+        self._flushing = False
+        try:
+            sys.stdout.flush()
+        except BrokenPipeError:
+            self._stop.set()
+
+    async def _read(self, tasks: asyncio.TaskGroup, *, stay: bool) -> None:
+        async for text in input_lines():
+            if is_command(text):
+                await self._command(text)
+            elif text.strip():
+                await self._room.acquire()
+                writing = tasks.create_task(self._write(Input(text, self._channel)))
+                self._writes.add(writing)
+                writing.add_done_callback(self._written)
+        if self._writes:
+            await asyncio.wait(self._writes)
+        if not stay:
+            self._stop.set()
+
+    async def _command(self, text: str) -> None:
+        if self._writes:
+            await asyncio.wait(self._writes)  # it may be about the line before it
+        result = await self._commands.run(text, At(self._channel))
+        if result.channel is not None:
+            self._channel = result.channel
+            self._face.now_in(result.channel)
+        if result.action == "doctor":
+            result = Result(text="\n".join([line async for line in self._examined()]))
+        self._face.result(text.split(maxsplit=1)[0], result)
+        self._flush_soon()
+        if result.quit:
+            self._stop.set()
+
+    async def _examined(self) -> AsyncIterator[str]:
+        async for finding in self._client.examine():
+            for line in as_lines(finding):
+                yield line
+
+    def _written(self, writing: asyncio.Task[None]) -> None:
+        self._writes.discard(writing)
+        self._room.release()
+
+    async def _write(self, line: Input) -> None:
+        result = await self._refused.write(line)
+        if result is None:
+            self._face.waiting(len(self._refused))
+            self._refusing.set()
+        elif not result.ok:
+            self._face.error(result.text)
+        self._flush_soon()
+
+    async def _run(self, line: Input) -> Result:
+        return await self._commands.run(line.text, At(line.channel))
+
+    async def _write_again(self) -> None:
+        """Write what the disk refused once it takes changes again."""
+        while True:
+            await self._refusing.wait()
+            await asyncio.sleep(AGAIN_S)
+            if not self._client.snapshot().disk:
+                await self._refused.write_again(self._say_refused)
+            if not self._refused:
+                self._refusing.clear()
+                self._face.waiting(0)
+                self._flush_soon()
+
+    def _say_refused(self, _line: Input, result: Result) -> None:
+        if not result.ok:
+            self._face.error(result.text)
+
+
+async def input_lines() -> AsyncIterator[str]:
+    """Yield the lines of standard input; whatever it is, a pipe, a file or a terminal."""
+    descriptor = sys.stdin.fileno()
+    pending = b""
+    while chunk := await _read_chunk(descriptor):
+        *lines, pending = (pending + chunk).split(b"\n")
+        for line in lines:
+            yield line.decode(errors="replace").rstrip("\r")
+        if len(pending) > LINE_MAX:
+            yield pending.decode(errors="replace")
+            pending = b""
+    if pending:
+        yield pending.decode(errors="replace")
+
+
+async def _read_chunk(descriptor: int) -> bytes:
+    """Return what can be read, once there is something; nothing at the end of input."""
+    loop = asyncio.get_running_loop()
+    readable = asyncio.Event()
+    try:
+        loop.add_reader(descriptor, readable.set)
+    except PermissionError:  # a file: it is never waited for
+        await asyncio.sleep(0)
+    else:
+        try:
+            await readable.wait()
+        finally:
+            loop.remove_reader(descriptor)
+    try:
+        return os.read(descriptor, CHUNK_SIZE)
+    except OSError:  # the terminal is gone
+        return b""
+
+
+async def run(setup: Setup, *, as_json: bool, stay: bool, history: int) -> None:
+    """Open the profile and chat in line mode.
+
+    Raises:
+        LocalError: the profile or the network cannot be used; says what to do.
+    """
+    attended = sys.stdin.isatty() and not stay
+    client = await Client.open(replace(setup, attended=attended))
+    garbage.settle()
+    try:
+        for problem in client.settings.problems:
+            sys.stderr.write(f"{problem}\n")
+        face: Face = JsonFace(client) if as_json else TextFace(client, client.settings)
+        await LineMode(client, face).run(history=history, stay=stay)
+    finally:
+        await client.close()

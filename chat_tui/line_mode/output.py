@@ -1,0 +1,238 @@
+"""Output of line mode: sentences for people, or one JSON object a line."""
+
+import shutil
+import sys
+from dataclasses import replace
+from typing import Final, Protocol
+
+from chat_tui.client.control_server import namer
+from chat_tui.client.live import Client
+from chat_tui.client.message_changes import announced, in_words
+from chat_tui.commands.command import Result
+from chat_tui.settings.preferences import Preferences
+from chat_tui.text.plain_lines import INDENT, MARK, laid, plain_name, said
+from chat_tui.text.safe_text import clean_nick, clean_text
+from chat_tui.transcript.layout_options import taste_of
+from chat_tui.wording.clocks import ClockNews
+from chat_tui.wording.glyphs import mark_word
+from chat_tui.wording.json_events import dumps, to_json
+from chat_tui.wording.person import disk_lines, lines_wait, warning_lines
+from chat_tui.wording.sentences import looks_like
+from sync.entries.identity import short_fingerprint
+from sync.machine import ChannelId, MessageId, PeerId
+from sync.sds.message import Delivery
+from sync.view.view import (
+    AheadShown,
+    ChannelShown,
+    ClockInfo,
+    ClockShown,
+    DeliveryShown,
+    Event,
+    FoundShown,
+    Line,
+    LineChanged,
+    MessageShown,
+    MissingShown,
+    Notice,
+    PeerShown,
+    PreviewShown,
+    Trust,
+    TrustShown,
+)
+
+TOLD_MAX: Final = 1_000
+"""Messages remembered that were told before their time, so that they are not told twice."""
+
+
+class Face(Protocol):
+    """Output format of line mode; it only writes, and `LineMode` flushes."""
+
+    def ready(self, channel: ChannelId) -> None:
+        """The chat runs."""
+
+    def line(self, line: Line) -> None:
+        """A message of before."""
+
+    def event(self, event: Event) -> None:
+        """Something happened."""
+
+    def now_in(self, channel: ChannelId) -> None:
+        """Say that input goes to this channel from now on."""
+
+    def result(self, command: str, result: Result) -> None:
+        """A /command did this."""
+
+    def error(self, text: str) -> None:
+        """A message could not be written."""
+
+    def waiting(self, lines: int) -> None:
+        """So many lines that were written wait for the disk now; none does any more."""
+
+
+class JsonFace:
+    """One JSON object a line: the contract of `plain --json`."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._name = namer(client)
+
+    def ready(self, channel: ChannelId) -> None:
+        """See `Face`."""
+        snapshot = self._client.snapshot()
+        self._print(
+            {
+                "event": "ready",
+                "participant": snapshot.me,
+                "nick": snapshot.nick,
+                "port": snapshot.port,
+                "channel": self._name(channel),
+            }
+        )
+
+    def line(self, line: Line) -> None:
+        """See `Face`."""
+        shown = to_json(PreviewShown(line) if line.parked else MessageShown(line), self._name)
+        assert shown is not None
+        self._print(shown)
+
+    def event(self, event: Event) -> None:
+        """See `Face`."""
+        shown = to_json(event, self._name)
+        if shown is not None:
+            self._print(shown)
+
+    def now_in(self, channel: ChannelId) -> None:
+        """See `Face`; each event names its channel."""
+
+    def result(self, command: str, result: Result) -> None:
+        """See `Face`."""
+        self._print({"event": "result", "command": command, "ok": result.ok, "text": result.text})
+
+    def error(self, text: str) -> None:
+        """See `Face`."""
+        self._print({"event": "error", "message": text})
+
+    def waiting(self, lines: int) -> None:
+        """See `Face`."""
+        self._print({"event": "waiting", "lines": lines})
+
+    def _print(self, event: dict[str, object]) -> None:
+        sys.stdout.write(dumps(event) + "\n")
+
+
+class TextFace:
+    """Plain sentences. On a terminal our own lines stand there already, as typed."""
+
+    def __init__(self, client: Client, settings: Preferences) -> None:
+        self._client, self._settings = client, settings
+        self._name = namer(client)
+        self._echo = not sys.stdin.isatty()
+        self._on_terminal = sys.stdout.isatty()
+        self._channel: ChannelId | None = None
+        self._clocks = ClockNews(ClockInfo(), sees_question=False)
+        self._told: dict[MessageId, None] = {}
+
+    def ready(self, channel: ChannelId) -> None:
+        """See `Face`."""
+        self.now_in(channel)
+        name = self._name(channel)
+        info = next(one for one in self._client.snapshot().channels if one.channel == channel)
+        openness = "open to everybody on this network" if info.open else "private"
+        self._print(f"* You are {self._client.nick} in {name}, {openness}. /help lists commands.")
+        self._print(f"* {self._client.snapshot().network}")
+        if alike := looks_like(self._client.snapshot(), info):
+            self._print(f"* {alike}")
+        for text in disk_lines(self._client.snapshot(), 0):
+            self._print(f"* {text}")
+
+    def line(self, line: Line) -> None:
+        """See `Face`."""
+        gap = " (after a gap)" if line.after_gap else ""
+        if line.parked:
+            gap = f" ({mark_word(line, line.created_ns, alone=False)})"
+            self._told[line.message_id] = None
+            if len(self._told) > TOLD_MAX:
+                del self._told[next(iter(self._told))]
+        name = self._name(line.channel)
+        where = f" ({name})" if line.channel != self._channel or name.startswith("@") else ""
+        when = taste_of(self._settings).time(line.created_ns).strip()
+        author = self._called(line.author, line.nick)
+        self._print(said(f"{when}{where}{gap}", author, in_words(line), self._width()))
+
+    def event(self, event: Event) -> None:
+        """See `Face`."""
+        match event:
+            case MessageShown(line) if line.message_id in self._told:
+                del self._told[line.message_id]
+            case MessageShown(line) if self._echo or not line.own:
+                self.line(line)
+            case PreviewShown(line) if line.parked and (self._echo or not line.own):
+                self.line(line)
+            case PreviewShown(line) if line.waits:
+                self._print("* It waits for your answer about the clock; /clock says more.")
+            case AheadShown() | ClockShown():
+                for sentence in self._clocks.said_of(event, self._client.snapshot()):
+                    self._say(sentence)
+            case LineChanged(line, rewritten) if not line.loading:
+                news = rewritten and (self._echo or not line.own)
+                author = self._called(line.author, line.nick)
+                for sentence in announced(replace(event, rewritten=news), author):
+                    self._say(sentence, MARK)
+            case DeliveryShown(_, message_id, Delivery.FAILED):
+                self._print(f"* Nobody has received it: /resend {message_id[:8]} tries again.")
+            case PeerShown(peer, nick, state, away):
+                here = "is here" if state.value == "up" else "left"
+                here = f"is away: {' '.join(clean_text(away).split())}" if away else here
+                self._say(f"{self._called(peer, nick)} {here}.")
+            case ChannelShown(channel) if self._name(channel).startswith("@"):
+                name = self._name(channel)
+                self._print(f"* {name} is a channel of two: /channel {name} switches to it.")
+            case TrustShown(_, _, Trust.CHANGED):
+                for text in warning_lines(self._client.snapshot()):
+                    self._print(f"* {text}")
+            case TrustShown(peer, nick, trust):
+                name = plain_name(nick, clean_nick(nick))
+                self._say(f"{name} ({short_fingerprint(peer)}) is {trust.value} now.")
+            case MissingShown():
+                self._print("* An earlier message is missing; asking for it.")
+            case FoundShown(_, _, True):
+                self._print("* An earlier message could not be found; /sync looks for it again.")
+            case Notice(text):
+                self._say(text, MARK)
+            case _:
+                pass
+
+    def now_in(self, channel: ChannelId) -> None:
+        """See `Face`; lines of other channels are said with their names."""
+        self._channel = channel
+
+    def result(self, command: str, result: Result) -> None:
+        """See `Face`."""
+        del command
+        if result.text:
+            self._say(result.text)
+
+    def error(self, text: str) -> None:
+        """See `Face`."""
+        self._say(f"Not sent: {text}", MARK)
+
+    def waiting(self, lines: int) -> None:
+        """See `Face`."""
+        if lines:
+            waits = f"{lines_wait(lines)} in memory until the disk takes what is written"
+            self._print(f"* Not sent yet: {waits}; leaving loses what waits.")
+        else:
+            self._print("* What waited for the disk is sent.")
+
+    def _called(self, peer: PeerId, nick: str) -> str:
+        return plain_name(nick, self._client.people.book.names.called(peer, nick))
+
+    def _width(self) -> int | None:
+        return shutil.get_terminal_size().columns if self._on_terminal else None
+
+    def _say(self, text: str, mark: str = INDENT) -> None:
+        """Print a sentence of the program; `mark` stands before what else there is of it."""
+        self._print(laid(f"* {text}", mark, self._width()))
+
+    def _print(self, text: str) -> None:
+        sys.stdout.write(text + "\n")

@@ -1,0 +1,92 @@
+"""Results of commands about reading: a place, hits or a list; printed in line mode."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from chat_tui.model.row import shown_text
+from chat_tui.text.namesakes import called, shared_among
+from chat_tui.text.plain_lines import plain_name
+from chat_tui.text.safe_text import day_of, time_of_day
+from sync.machine import MessageId
+from sync.view.view import Line, Position
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """Messages that have the words of `query`, oldest first; `more` if there are older ones."""
+
+    query: str
+    lines: tuple[Line, ...]
+    more: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Messages to choose from, oldest first, under a title."""
+
+    title: str
+    lines: tuple[Line, ...]
+    note: str = ""
+    """What is to know about the list, as a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """A place to go to: the first message at or after `position`, or just that message."""
+
+    position: Position
+    message_id: MessageId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Detailed:
+    """A message whose details are wanted; its bytes, if `raw`."""
+
+    line: Line
+    raw: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Something that is done to the screen alone: `bare`, `clear`, `unread`, `copy`, ..."""
+
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Acted:
+    """Something that is done with one message on a screen: `copy`, `quote` or `open_link`."""
+
+    what: str
+    line: Line
+
+
+@dataclass(frozen=True, slots=True)
+class Holes:
+    """A request for what is known of missing messages: those before one message, or all."""
+
+    after_gap: MessageId | None = None
+
+
+Found: TypeAlias = Hits | Listed | Goal | Detailed | View | Acted | Holes
+
+
+def line_text(line: Line, shared: frozenset[str]) -> str:
+    """Return a message in one line, with its time; names in `shared` are those of several keys."""
+    text = " ".join(shown_text(line).split())
+    name = plain_name(line.nick, called(line.author, line.nick, shared))
+    return f"{time_of_day(line.created_ns)} {name}: {text}"
+
+
+def as_text(lines: Sequence[Line], shared: frozenset[str]) -> str:
+    """Return messages one a line, each day with its name above it, and with ids."""
+    shared = shared_among(lines, shared)
+    said: list[str] = []
+    day = ""
+    for line in lines:
+        if day_of(line.created_ns) != day:
+            day = day_of(line.created_ns)
+            said.append(f"{day}:")
+        said.append(f"  {line.message_id[:6]} {line_text(line, shared)}")
+    return "\n".join(said)

@@ -1,0 +1,463 @@
+"""A channel's conversation as rows, without a terminal: events in, changed rows out.
+
+Rules:
+1. Rows stand in the one order of (lamport, message id), wherever and whenever they come.
+2. Rows are a window without holes onto the history on disk: what lies outside is paged in. Messages
+   that wait for history on its way are not in it: out of sight, they come back once delivered.
+3. Of what is set aside until its time, a few have rows; none of them counts for what was read to.
+4. Every method says which rows changed, so that a widget repaints only those.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence, Set
+from dataclasses import replace
+from typing import Final
+
+from chat_tui.client.parked_lines import ParkedLines
+from chat_tui.model.read_position import Attention
+from chat_tui.model.row import Change, Changed, Inserted, Removed, Row, shown_text
+from chat_tui.text.namesakes import Names, look_alike_key
+from chat_tui.text.safe_text import clean_nick, day_of
+from sync.machine import ChannelId, MessageId, PeerId
+from sync.sds.message import Delivery
+from sync.view.view import Line, Position
+
+ROWS_KEPT: Final = 2000
+"""Rows in memory around what is shown: a dozen pages either way, about a megabyte."""
+
+ROWS_SLACK: Final = 400
+"""How far the window outgrows `ROWS_KEPT` before it is cut back, so that not every message cuts."""
+
+ASIDE: Final = "waiting for their time"
+"""What stands above messages that are set aside."""
+
+BEGINNING: Final[Position] = (0, MessageId(""))
+"""Before every message there can be."""
+
+
+def _with(row: Row, line: Line) -> Row:
+    return replace(row, line=line, text=shown_text(line))
+
+
+class Conversation:
+    """The rows of `channel` that are in memory; `me` and `nick` are the reader.
+
+    `names` are those of everybody heard of, in whatever channel.
+    """
+
+    def __init__(
+        self, channel: ChannelId, me: PeerId, nick: str, names: Names | None = None
+    ) -> None:
+        self.channel = channel
+        self.rows: list[Row] = []
+        self.has_older = True
+        """Whether the disk may hold messages before the first row."""
+        self.has_newer = False
+        """Whether the disk holds messages after the last row."""
+        self.loading = False
+        """Whether a page is on its way."""
+        self.stuck = False
+        """Whether the last page could not be read."""
+        self.cleared = False
+        """Whether the person wants to see none of the messages of before."""
+        self._names = names or Names()
+        self._names.hear(me, nick)
+        self._positions: list[Position] = []
+        self._known: dict[MessageId, Position] = {}
+        self._attention = Attention()
+        self._aside: list[Line] = []
+        self._settled: dict[MessageId, Delivery] = {}
+        self._changed: dict[MessageId, Line] = {}
+        self._loading: set[MessageId] = set()
+        self._parked = ParkedLines()
+        self._rows_parked: set[MessageId] = set()
+        self._moving = False
+        self._hidden: dict[MessageId, None] = {}
+
+    @property
+    def first(self) -> Position | None:
+        """Position of the first row; a page of older messages ends before it."""
+        return self._positions[0] if self._positions else None
+
+    @property
+    def last(self) -> Position | None:
+        """Position of the last row; a page of newer messages begins after it."""
+        return self._positions[-1] if self._positions else None
+
+    @property
+    def unread(self) -> int:
+        """Messages of others that came below while nobody looked."""
+        return self._attention.unread + self._parked.unseen
+
+    @property
+    def earlier(self) -> int:
+        """Messages of others that came above what was read already, while nobody looked."""
+        return self._attention.earlier
+
+    @property
+    def first_unread(self) -> Position | None:
+        """Position of the first message that came while nobody looked."""
+        return self._attention.first_unread or self._parked.first_unseen
+
+    @property
+    def read_to(self) -> Position | None:
+        """Position of the last message somebody saw; None if nobody has seen any."""
+        return self._attention.read_to
+
+    def index_of(self, message_id: MessageId) -> int | None:
+        """Return the row of a message, None if it is not in memory."""
+        position = self._known.get(message_id)
+        return None if position is None else bisect_left(self._positions, position)
+
+    def covers(self, position: Position) -> bool:
+        """Return whether a position and its neighbours are in memory."""
+        if self.first is None or self.last is None:
+            return False
+        above = self.has_older and position < self.first
+        below = self.has_newer and position > self.last
+        return not above and not below
+
+    # -- what happens ------------------------------------------------------------------------
+
+    def arrive(self, line: Line) -> list[Change]:
+        """Take in a message that was just delivered (or, our own, committed), or that will be.
+
+        One that waits, for history on its way (`line.loading`) or for its time (`line.parked`),
+        counts when it is first heard of.
+        """
+        if line.parked:
+            return self._park([line], seen=self._attention.watched)
+        waited = line.message_id in self._parked
+        counted = line.message_id in self._loading or self._parked.take(line.message_id)
+        if line.loading:
+            self._loading.add(line.message_id)
+        else:
+            self._loading.discard(line.message_id)
+        index = self.index_of(line.message_id)
+        if index is not None and not waited:
+            return self._update(index, line)
+        changes: list[Change] = []
+        if not line.own and not self._attention.watched and not counted:
+            changes += self._decorate_at(self._attention.miss(line.position))
+        self._attention.heard(line.position)
+        if index is not None:
+            changes += self._update(index, line) + self._redecorate([index, index + 1])
+            return changes + self._show_parked()
+        if self.loading and (self._moving or not self._fits(line.position)):
+            self._aside.append(line)
+        if self._fits(line.position):
+            changes += self._insert([line])
+        return changes + (self._show_parked() if waited else [])
+
+    def park(self, lines: Sequence[Line]) -> list[Change]:
+        """Take in lines that are set aside until their time, as the disk has them."""
+        return self._park([line for line in lines if not self._is_delivered(line)], seen=True)
+
+    def hide(self, message_id: MessageId) -> list[Change]:
+        """Forget a message that was replaced by another one."""
+        self._parked.take(message_id)
+        changes = self._show_parked()
+        index = self.index_of(message_id)
+        return changes if index is None else [*changes, *self._forget(index, 1)]
+
+    def settle(self, message_id: MessageId, delivery: Delivery) -> list[Change]:
+        """Show the new delivery state of an own message."""
+        index = self.index_of(message_id)
+        if self.loading and (self._moving or index is None):
+            self._settled[message_id] = delivery
+        if index is None:
+            return []
+        row = self.rows[index]
+        return self._put(index, replace(row, line=replace(row.line, delivery=delivery)))
+
+    def change(self, line: Line) -> list[Change]:
+        """Show a message as it is now, edited, deleted or reacted to; that is no new message."""
+        index = self.index_of(line.message_id)
+        if index is None:
+            if self.loading and not line.loading:
+                self._changed[line.message_id] = line
+            return []
+        before = self.rows[index].line
+        return self._update(index, replace(line, parked=before.parked, waits=before.waits))
+
+    def look(self) -> None:
+        """Note that somebody sees the newest messages; the separator stays until `look_away`."""
+        self._attention.look()
+        self._parked.look()
+
+    def glance(self) -> None:
+        """Note that all is in sight, though nobody stays with what comes."""
+        self._attention.glance()
+        self._parked.look()
+
+    def look_back(self) -> None:
+        """Note that somebody went to see what came above."""
+        self._attention.look_back()
+
+    def look_away(self) -> list[Change]:
+        """Note that nobody sees the newest messages: what comes from now on is new."""
+        return self._decorate_at(self._attention.look_away())
+
+    def resume(self, read_to: Position, new: Sequence[Position]) -> list[Change]:
+        """Go on from another run, before anything arrives: what came after `read_to` is `new`."""
+        return self._decorate_at(self._attention.resume(read_to, new))
+
+    @property
+    def hidden(self) -> list[MessageId]:
+        """The messages of which the gap above is not said, in the order they were hidden."""
+        return list(self._hidden)
+
+    def hide_gaps(self, message_ids: Sequence[MessageId]) -> list[Change]:
+        """Say no more of the gaps above messages; the oldest of too many are said again."""
+        self._hidden |= dict.fromkeys(message_ids)
+        for message_id in self.hidden[:-ROWS_KEPT]:
+            del self._hidden[message_id]
+        indexes = [self.index_of(message_id) for message_id in message_ids]
+        return self._redecorate([index for index in indexes if index is not None])
+
+    def show_gaps(self) -> list[Change]:
+        """Say again of every gap that it is there."""
+        hidden, self._hidden = self._hidden, {}
+        indexes = [self.index_of(message_id) for message_id in hidden]
+        return self._redecorate([index for index in indexes if index is not None])
+
+    def gaps(self) -> list[MessageId]:
+        """Return the messages in memory that follow a gap, whether that is said or not."""
+        return [row.line.message_id for row in self.rows if row.line.after_gap]
+
+    # -- paging ------------------------------------------------------------------------------
+
+    def begin_load(self) -> None:
+        """Note that a page is being read: what comes meanwhile may not be in it."""
+        self.loading = True
+
+    def add_older(
+        self, page: Sequence[Line], *, before: Position | None, complete: bool
+    ) -> list[Change]:
+        """Take in the page that was asked for `before` the first row of then (None: the newest).
+
+        `complete` says that the disk has none before this page.
+        """
+        changes: list[Change] = []
+        if before == self.first:
+            changes = self._insert(self._updated(page))
+            self.has_older = not complete
+        return changes + self._end_load()
+
+    def add_newer(
+        self, page: Sequence[Line], *, after: Position | None, complete: bool
+    ) -> list[Change]:
+        """Take in the page that was asked for `after` the last row of then."""
+        changes: list[Change] = []
+        if after == self.last:
+            changes = self._insert(self._updated(page))
+            self.has_newer = not complete
+        return changes + self._end_load()
+
+    def begin_move(self) -> None:
+        """Note that the pages around another place are being read; until then the rows stay."""
+        self.begin_load()
+        self._moving = True
+
+    def move(self, page: Sequence[Line], *, has_older: bool, has_newer: bool) -> list[Change]:
+        """Hold `page` instead of the rows of now, unless all was forgotten meanwhile."""
+        changes: list[Change] = []
+        if self._moving:
+            changes = self._empty() + self._insert(self._updated(page))
+            self.has_older, self.has_newer = has_older, has_newer
+            self.stuck = self.cleared = False
+        return changes + self._end_load()
+
+    def fail_move(self) -> list[Change]:
+        """Note that the other place could not be read: everything stays as it was."""
+        return self._end_load()
+
+    def fail_load(self) -> list[Change]:
+        """Note that the page could not be read: show what there is, ask no more until `restart`."""
+        self.stuck, self.has_older = True, False
+        return self._end_load()
+
+    def trim(self, shown: int) -> list[Change]:
+        """Forget the rows farthest from row `shown` if there are too many; the disk has them."""
+        surplus = len(self.rows) - ROWS_KEPT
+        if surplus <= ROWS_SLACK or self.loading:
+            return []
+        if shown >= len(self.rows) // 2:
+            self.has_older = True
+            return self._forget(0, surplus)
+        self.has_newer = True
+        return self._forget(ROWS_KEPT, surplus)
+
+    def restart(self) -> list[Change]:
+        """Forget all rows: the next page is the newest one."""
+        removed = self._empty()
+        self._parked.forget()
+        self.has_older, self.has_newer, self.stuck = True, False, False
+        self._moving = self.cleared = False
+        return removed
+
+    def clear(self) -> list[Change]:
+        """Forget all rows, and page none in until `unclear`, or until another place is gone to."""
+        changes = self.restart()
+        self.has_older, self.cleared = False, True
+        return changes
+
+    def unclear(self) -> None:
+        """Let the messages of before be paged in again."""
+        self.has_older, self.cleared = True, False
+
+    # -- inside ------------------------------------------------------------------------------
+
+    def _empty(self) -> list[Change]:
+        return self._forget(0, len(self.rows)) if self.rows else []
+
+    def _is_delivered(self, line: Line) -> bool:
+        """Return whether a line has a row that does not wait for its time."""
+        index = self.index_of(line.message_id)
+        return index is not None and not self.rows[index].line.parked
+
+    def _park(self, lines: Sequence[Line], *, seen: bool) -> list[Change]:
+        self._parked.put(lines, seen=seen)
+        return self._show_parked()
+
+    def _show_parked(self) -> list[Change]:
+        """Let the few lines that are chosen of those set aside have their rows, and no others."""
+        wanted = {line.message_id: line for line in self._parked.chosen()}
+        wanted = {id_: line for id_, line in wanted.items() if self._fits(line.position)}
+        changes: list[Change] = []
+        for message_id in self._rows_parked - wanted.keys():
+            index = self.index_of(message_id)
+            if index is not None and self.rows[index].line.parked:
+                changes += self._forget(index, 1)
+        self._rows_parked = set(wanted)
+        changes += self._insert(wanted.values())
+        indexes = [self.index_of(message_id) for message_id in wanted]
+        return changes + self._redecorate([index for index in indexes if index is not None])
+
+    def _fits(self, position: Position) -> bool:
+        """Return whether a row at `position` leaves the window without holes."""
+        return self.covers(position) if self._positions else not self.has_older
+
+    def _updated(self, page: Sequence[Line]) -> list[Line]:
+        """Return the page's lines with what was settled and changed while they were read."""
+        lines = [self._changed.get(line.message_id, line) for line in page]
+        return [
+            replace(line, delivery=self._settled[line.message_id])
+            if line.message_id in self._settled
+            else line
+            for line in lines
+        ]
+
+    def _end_load(self) -> list[Change]:
+        aside, self._aside = self._updated(self._aside), []
+        self.loading = self._moving = False
+        self._settled.clear()
+        self._changed.clear()
+        changes = self._insert([line for line in aside if self._fits(line.position)])
+        return changes + self._show_parked()
+
+    def _insert(self, lines: Iterable[Line]) -> list[Change]:
+        """Insert what is not there yet; neighbouring rows become one change."""
+        runs: list[Inserted] = []
+        doubled: set[str] = set()
+        delivered: list[Line] = []
+        for line in sorted(lines, key=lambda line: line.position):
+            if line.message_id in self._known:
+                delivered.append(line)
+                continue
+            index = bisect_left(self._positions, line.position)
+            row = Row(line, shown_text(line), clean_nick(line.nick))
+            self.rows.insert(index, row)
+            self._positions.insert(index, line.position)
+            self._known[line.message_id] = line.position
+            if not line.parked:
+                self._attention.heard(line.position)
+            if self._names.hear(line.author, line.nick):
+                doubled.add(look_alike_key(line.nick))
+            if runs and index == runs[-1].index + runs[-1].count:
+                runs[-1] = replace(runs[-1], count=runs[-1].count + 1)
+            else:
+                runs.append(Inserted(index, 1))
+        changes: list[Change] = list(runs)
+        for run in runs:
+            for index in range(run.index, run.index + run.count):
+                self.rows[index] = self._decorated(index)
+            changes += self._redecorate([run.index + run.count])
+        for line in delivered:
+            changes += self._update(bisect_left(self._positions, line.position), line)
+        return changes + self._rename(doubled)
+
+    def _update(self, index: int, line: Line) -> list[Change]:
+        """Show a known message as it is now; what was delivered waits no more."""
+        row = self.rows[index]
+        if line.loading and not row.line.loading:
+            return []
+        return self._put(index, _with(row, line))
+
+    def _forget(self, index: int, count: int) -> list[Change]:
+        for row in self.rows[index : index + count]:
+            del self._known[row.line.message_id]
+        del self.rows[index : index + count]
+        del self._positions[index : index + count]
+        return [Removed(index, count), *self._redecorate([index])]
+
+    def tell_apart(self) -> list[Change]:
+        """Show the keys beside names that several people have by now."""
+        return self._rename(self._names.shared)
+
+    def _rename(self, names: Set[str]) -> list[Change]:
+        """Decorate again the rows of these names."""
+        if not names:
+            return []
+        return self._redecorate(
+            index for index, row in enumerate(self.rows) if look_alike_key(row.nick) in names
+        )
+
+    def _decorate_at(self, position: Position | None) -> list[Change]:
+        if position is None:
+            return []
+        index = bisect_left(self._positions, position)
+        return self._redecorate([index])
+
+    def _redecorate(self, indexes: Iterable[int]) -> list[Change]:
+        changes: list[Change] = []
+        for index in indexes:
+            if index < len(self.rows):
+                changes += self._put(index, self._decorated(index))
+        return changes
+
+    def _decorated(self, index: int) -> Row:
+        """Return the row with what its place, its name and the reader make of it."""
+        row = self.rows[index]
+        above = self.rows[index - 1].line if index else None
+        return replace(
+            row,
+            full_name=look_alike_key(row.nick) in self._names.shared,
+            day=self._day(index),
+            aside=self._aside_of(row.line, above),
+            begins=above is not None and above.author != row.line.author,
+            new=self._attention.new_at(row.line.position),
+            gap_hidden=row.line.message_id in self._hidden,
+        )
+
+    def _day(self, index: int) -> str:
+        """Return the day that begins with a row; what is set aside only claims to have one."""
+        if self.rows[index].line.parked:
+            return ""
+        day = day_of(self.rows[index].line.created_ns)
+        before = (row.line for row in self.rows[index - 1 :: -1] if not row.line.parked)
+        above = next(before, None) if index else None
+        return day if above is None or day_of(above.created_ns) != day else ""
+
+    def _aside_of(self, line: Line, above: Line | None) -> str:
+        """Return what stands above the first of some rows that are set aside."""
+        if not line.parked or (above is not None and above.parked):
+            return ""
+        more = len(self._parked) - len(self._rows_parked)
+        return f"{ASIDE}, {more:,} more: /clock lists them" if more else ASIDE
+
+    def _put(self, index: int, row: Row) -> list[Change]:
+        if self.rows[index] == row:
+            return []
+        self.rows[index] = row
+        return [Changed(index)]

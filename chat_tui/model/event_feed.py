@@ -1,0 +1,246 @@
+"""Events from the engine, kept until the screen is painted next, then turned into rows.
+
+Rule: taking note of an event costs the engine nothing and can never be refused.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from chat_tui.model.conversation import BEGINNING, Conversation
+from chat_tui.model.row import Change
+from chat_tui.text.mentions import mentions
+from chat_tui.text.namesakes import Names
+from chat_tui.text.safe_text import clean_text
+from sync.machine import ChannelId, MessageId, PeerId
+from sync.view.view import (
+    AheadShown,
+    ClockShown,
+    DeliveryShown,
+    DiscardedShown,
+    Event,
+    FoundShown,
+    Line,
+    LineChanged,
+    MessageShown,
+    Notice,
+    PeerInfo,
+    PeerShown,
+    Position,
+    PreviewShown,
+    ReplacedShown,
+    TrustShown,
+    WithdrawnShown,
+)
+
+PAINT_EVERY_S: Final = 0.1
+"""A person sees no more paints than ten a second; a slow terminal line is spared them."""
+
+PAINT_SELDOM_S: Final = 0.5
+"""On a slow line two paints a second: a screen of 16 colours is some 7 kB."""
+
+EVENTS_MAX: Final = 5_000
+"""Events between two paints, a tenth of a second; beyond it the disk is read instead."""
+
+
+@dataclass(slots=True)
+class News:
+    """Changes and notices since the last paint."""
+
+    changes: list[Change] = field(default_factory=list)
+    """Of the rows of the conversation that is shown."""
+    notices: list[Notice] = field(default_factory=list)
+    clocks: list[AheadShown | ClockShown] = field(default_factory=list)
+    """What there may be to say about clocks."""
+    around: bool = False
+    """Whether anything but messages changed: peers, channels, sessions."""
+    flooded: bool = False
+    """Whether the conversation that is shown was emptied, to be read from the disk."""
+    filled: list[Conversation] = field(default_factory=list)
+    """Those in which something missing came: their gaps may be none any more."""
+
+
+class Feed:
+    """The conversations of all channels, for the reader `me` called `nick`."""
+
+    def __init__(self, me: PeerId, nick: str) -> None:
+        self._me, self._nick = me, nick
+        self._names = Names()
+        self._told_apart = self._names.shared
+        self._conversations: dict[ChannelId, Conversation] = {}
+        self._mentions: dict[ChannelId, int] = {}
+        self._events: list[Event] = []
+        self._flooded = False
+
+    def conversation(self, channel: ChannelId) -> Conversation:
+        """Return the conversation of a channel; an empty one begins with its first page."""
+        if channel not in self._conversations:
+            self._conversations[channel] = Conversation(channel, self._me, self._nick, self._names)
+        return self._conversations[channel]
+
+    def know(self, peers: Iterable[PeerInfo]) -> None:
+        """Take note of people, also of earlier runs: others may have their names."""
+        for peer in peers:
+            self._names.hear(peer.peer, peer.nick)
+
+    def unread(self, channel: ChannelId) -> int:
+        """Return how many messages of a channel nobody has seen."""
+        conversation = self._conversations.get(channel)
+        return 0 if conversation is None else conversation.unread
+
+    def mentioned(self, channel: ChannelId) -> int:
+        """Return how many of the unread messages of a channel are addressed to the reader."""
+        if not self.unread(channel):
+            self._mentions.pop(channel, None)
+        return self._mentions.get(channel, 0)
+
+    def read_to(self, channel: ChannelId) -> Position | None:
+        """Return how far a channel is read; the beginning if all of it is unread, else None."""
+        conversation = self._conversations.get(channel)
+        if conversation is None:
+            return None
+        return conversation.read_to or (BEGINNING if conversation.unread else None)
+
+    def hidden(self, channel: ChannelId) -> list[MessageId]:
+        """Return the messages of a channel of which the gap above was hidden."""
+        conversation = self._conversations.get(channel)
+        return [] if conversation is None else conversation.hidden
+
+    def resume(self, channel: ChannelId, read_to: Position, after: Sequence[Line]) -> list[Change]:
+        """Go on where the last run ended: `after` is what stands after the message read last."""
+        unread = [line for line in after if not line.own]
+        conversation = self.conversation(channel)
+        changes = conversation.resume(read_to, [line.position for line in unread])
+        named = sum(mentions(clean_text(line.text), self._nick) for line in unread)
+        if named and self.unread(channel):
+            self._mentions[channel] = named
+        return changes
+
+    def next_unread(self, ours: Sequence[ChannelId], after: ChannelId | None) -> ChannelId | None:
+        """Return the next channel with unread messages after `after`, going round.
+
+        One where the reader is addressed comes before the others.
+        """
+        at = ours.index(after) + 1 if after in ours else 0
+        waiting = [each for each in (*ours[at:], *ours[:at]) if self.unread(each)]
+        return min(waiting, key=lambda each: not self.mentioned(each), default=None)
+
+    def _count_mention(self, line: Line, unread_before: int) -> None:
+        """Count a message that just became unread, if it is addressed to the reader."""
+        channel = line.channel
+        if self.unread(channel) > unread_before:
+            before = self.mentioned(channel) if unread_before else 0
+            self._mentions[channel] = before + mentions(clean_text(line.text), self._nick)
+
+    def note(self, event: Event) -> None:
+        """Remember an event for the next paint."""
+        if len(self._events) < EVENTS_MAX or isinstance(event, Notice):
+            self._events.append(event)
+        else:
+            self._flooded = True
+
+    def drain(self, shown: ChannelId | None) -> News:
+        """Bring all conversations up to date; `shown` is the channel on the screen."""
+        events, self._events = self._events, []
+        news = News()
+        found: dict[ChannelId, Conversation] = {}
+        for event in events:
+            match event:
+                case MessageShown(line) | PreviewShown(line):
+                    unread = self.unread(line.channel)
+                    changes = self.conversation(line.channel).arrive(line)
+                    self._changed(line.channel, changes, shown, news)
+                    self._count_mention(line, unread)
+                    news.around |= line.parked
+                case LineChanged() | DeliveryShown() | ReplacedShown():
+                    self._changed(*self._change(event), shown, news)
+                case TrustShown(hidden=True):
+                    self._restart(shown, news)
+                case WithdrawnShown(channel) | DiscardedShown(channel):
+                    self._changed(channel, self.conversation(channel).restart(), shown, news)
+                    news.flooded = news.flooded or channel == shown
+                case AheadShown() | ClockShown():
+                    news.clocks.append(event)
+                    news.around = True
+                case FoundShown(channel, _, False):
+                    news.around = True
+                    found[channel] = self.conversation(channel)
+                case Notice():
+                    news.notices.append(event)
+                case PeerShown(peer, nick):
+                    self._names.hear(peer, nick)
+                    news.around = True
+                case _:
+                    news.around = True
+        if self._names.shared is not self._told_apart:
+            self._told_apart = self._names.shared
+            for channel, held in self._conversations.items():
+                self._changed(channel, held.tell_apart(), shown, news)
+        news.filled = [held for held in found.values() if held.gaps()]
+        if self._flooded:
+            self._flooded = False
+            self._restart(shown, news)
+        return news
+
+    def _change(
+        self, event: LineChanged | DeliveryShown | ReplacedShown
+    ) -> tuple[ChannelId, list[Change]]:
+        """Show what became of one message, in its channel."""
+        match event:
+            case LineChanged(line):
+                return line.channel, self.conversation(line.channel).change(line)
+            case DeliveryShown(channel, message_id, delivery):
+                return channel, self.conversation(channel).settle(message_id, delivery)
+            case ReplacedShown(channel, message_id):
+                return channel, self.conversation(channel).hide(message_id)
+
+    def _changed(
+        self, channel: ChannelId, changes: list[Change], shown: ChannelId | None, news: News
+    ) -> None:
+        if channel == shown:
+            news.changes += changes
+        else:
+            conversation = self.conversation(channel)
+            conversation.trim(len(conversation.rows))
+
+    def _restart(self, shown: ChannelId | None, news: News) -> None:
+        news.flooded = news.around = True
+        for channel, conversation in self._conversations.items():
+            changes = conversation.restart()
+            if channel == shown:
+                news.changes += changes
+
+
+class Pace:
+    """Calls `paint` soon after it is asked to: at once after a rest, else when the rest is over.
+
+    `soon` and `later` are the event loop's ways to call back, now and after seconds.
+    """
+
+    def __init__(
+        self,
+        paint: Callable[[], None],
+        soon: Callable[[Callable[[], None]], object],
+        later: Callable[[float, Callable[[], None]], object],
+    ) -> None:
+        self._paint, self._soon, self._later = paint, soon, later
+        self._wanted = self._resting = False
+        self.every_s = PAINT_EVERY_S
+        """Seconds from one paint to the next."""
+
+    def paint_soon(self) -> None:
+        """Ask for one paint, however often it is said until then."""
+        if not self._wanted:
+            self._wanted = True
+            if not self._resting:
+                self._soon(self._paint_now)
+
+    def _paint_now(self) -> None:
+        self._wanted, self._resting = False, True
+        self._later(self.every_s, self._rested)
+        self._paint()
+
+    def _rested(self) -> None:
+        self._resting = False
+        if self._wanted:
+            self._paint_now()

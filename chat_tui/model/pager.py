@@ -1,0 +1,110 @@
+"""Pages of history from the disk into a conversation."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from chat_tui.client.parked_lines import READ_MAX
+from chat_tui.model.conversation import BEGINNING, Conversation
+from chat_tui.model.row import Change
+from sync.errors import LocalError
+from sync.machine import MessageId
+from sync.view.view import History, Line, Position
+
+FIRST_PAGE: Final = 50
+"""Lines before the network is up: more than most screens show."""
+
+PAGE: Final = 200
+"""Lines paged in at a time: several screens, a few milliseconds of disk."""
+
+GAPS_READ: Final = 100
+"""Of those in memory; each costs a look-up by id. The others are seen when they are paged in."""
+
+END: Final[Position] = (2**64 - 1, MessageId("ff" * 33))
+"""After every message there can be: an id has 32 bytes."""
+
+
+class Pager:
+    """Reads `history`, one page of a conversation at a time.
+
+    What the disk refuses goes to `report` as a sentence; that conversation asks no more for now.
+    """
+
+    def __init__(self, history: History, report: Callable[[str], None]) -> None:
+        self._history = history
+        self._report = report
+        self._one_at_a_time = asyncio.Lock()
+
+    async def older(self, conversation: Conversation) -> list[Change]:
+        """Page in what comes before the first row; the newest lines if there is none."""
+        if conversation.loading:
+            return []
+        async with self._one_at_a_time:
+            return await self._older(conversation)
+
+    async def newer(self, conversation: Conversation) -> list[Change]:
+        """Page in what comes after the last row."""
+        if conversation.loading:
+            return []
+        async with self._one_at_a_time:
+            return await self._newer(conversation)
+
+    async def around(self, conversation: Conversation, position: Position) -> list[Change]:
+        """Have the rows around `position` in memory; those of now go, if it is not among them."""
+        async with self._one_at_a_time:
+            if conversation.covers(position):
+                return []
+            return await self._around(conversation, position)
+
+    async def fill(self, conversation: Conversation) -> list[Change]:
+        """Look again at the newest gaps in memory: something missing came."""
+        lines: list[Line] = []
+        try:
+            for message_id in conversation.gaps()[-GAPS_READ:]:
+                lines += await self._history.named(conversation.channel, message_id, limit=1)
+        except LocalError as error:
+            self._report(str(error))
+        return [change for line in lines for change in conversation.change(line)]
+
+    async def _around(self, conversation: Conversation, position: Position) -> list[Change]:
+        channel = conversation.channel
+        conversation.begin_move()
+        try:
+            before = await self._history.page(channel, before=position, limit=PAGE)
+            last = before[-1].position if before else BEGINNING
+            after = await self._history.page_after(channel, after=last, limit=PAGE)
+        except LocalError as error:
+            self._report(str(error))
+            return conversation.fail_move()
+        return conversation.move(
+            [*before, *after], has_older=len(before) == PAGE, has_newer=len(after) == PAGE
+        )
+
+    async def _older(self, conversation: Conversation) -> list[Change]:
+        if conversation.loading or not conversation.has_older:
+            return []
+        before = conversation.first
+        limit = FIRST_PAGE if before is None else PAGE
+        conversation.begin_load()
+        parked: Sequence[Line] = ()
+        try:
+            if before is None:
+                parked = await self._history.parked(conversation.channel, limit=READ_MAX)
+            page = await self._history.page(conversation.channel, before=before, limit=limit)
+        except LocalError as error:
+            self._report(str(error))
+            return conversation.fail_load()
+        changes = conversation.add_older(page, before=before, complete=len(page) < limit)
+        return changes + conversation.park(parked)
+
+    async def _newer(self, conversation: Conversation) -> list[Change]:
+        after = conversation.last
+        if conversation.loading or not conversation.has_newer or after is None:
+            return []
+        conversation.begin_load()
+        try:
+            page = await self._history.page_after(conversation.channel, after=after, limit=PAGE)
+        except LocalError as error:
+            self._report(str(error))
+            return conversation.fail_load()
+        return conversation.add_newer(page, after=after, complete=len(page) < PAGE)

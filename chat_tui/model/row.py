@@ -1,0 +1,74 @@
+"""A row of a conversation, and how rows change: the words between the model and its painters."""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from chat_tui.text.me_actions import as_shown
+from chat_tui.text.safe_text import clean_nick, clean_text
+from chat_tui.wording.glyphs import DELETED, REPLACED
+from sync.view.view import Line
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One message and what stands above it; `text` and `nick` are safe to show."""
+
+    line: Line
+    text: str
+    nick: str
+    full_name: bool = False
+    """Another author uses this name too: the fingerprint has to be shown with it."""
+    day: str = ""
+    """The day that begins with this message, else empty."""
+    aside: str = ""
+    """What stands above the first of some messages that wait for their time, else empty."""
+    new: int = 0
+    """How many unread messages begin here, else 0."""
+    begins: bool = False
+    """Whether another author wrote the message before this one."""
+    gap_hidden: bool = False
+    """Whether the reader does not want to be told of the gap any more."""
+
+    @property
+    def dim(self) -> bool:
+        """True if the message is shown before it is delivered."""
+        return self.line.loading or self.line.parked
+
+    @property
+    def gap(self) -> bool:
+        """True if a line says that a message before this one could not be found."""
+        return self.line.after_gap and not self.gap_hidden
+
+
+@dataclass(frozen=True, slots=True)
+class Inserted:
+    """`count` rows now begin at `index`; those after have moved down."""
+
+    index: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """`count` rows that began at `index` are gone."""
+
+    index: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """The row at `index` has to be painted again."""
+
+    index: int
+
+
+Change: TypeAlias = Inserted | Removed | Changed
+"""To be applied one after the other: each index counts the changes before it."""
+
+
+def shown_text(line: Line) -> str:
+    """Return what stands where the text of a message does."""
+    if line.deleted:
+        return REPLACED if line.replaced else DELETED
+    return as_shown(clean_nick(line.nick), clean_text(line.text))

@@ -1,0 +1,37 @@
+"""Going through what a search found, the newest first, and round again."""
+
+from typing import Final
+
+from chat_tui.keys.table import USUAL, Chosen, with_keys
+from chat_tui.model.command_findings import Hits
+from chat_tui.text.safe_text import clean_text, clip_cells
+from sync.view.view import Line
+
+KEYS: Final = "{reading_next} older · {reading_previous} newer · {close} ends"
+
+SIGNS_SHOWN: Final = 24
+"""Cells of a query or message repeated in the line of the keys."""
+
+
+class HitWalk:
+    """Position of the reader among the hits of a search."""
+
+    def __init__(self, hits: Hits) -> None:
+        self._hits = hits
+        self._at = 0
+
+    @property
+    def line(self) -> Line:
+        """The hit of now."""
+        return self._hits.lines[-1 - self._at]
+
+    def step(self, steps: int) -> None:
+        """Go to an older hit, or back, if negative."""
+        self._at = (self._at + steps) % len(self._hits.lines)
+
+    def said(self, chosen: Chosen = USUAL) -> str:
+        """Return what was searched for, which hit of how many this is, and the keys."""
+        lines = self._hits.lines
+        of = f"the newest {len(lines):,}" if self._hits.more else f"{len(lines):,}"
+        query = clip_cells(" ".join(clean_text(self._hits.query).split()), SIGNS_SHOWN)
+        return f"{query}: hit {self._at + 1:,} of {of} · {with_keys(KEYS, chosen)}"

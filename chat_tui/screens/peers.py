@@ -1,0 +1,348 @@
+"""F3: who is here and who was, with what can be done about each; and comparing words with one."""
+
+from collections.abc import Awaitable, Callable
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Button, Input
+
+from chat_tui.app.frame import Panel
+from chat_tui.client.chat import Chat
+from chat_tui.keys.places import Place
+from chat_tui.keys.table import with_keys
+from chat_tui.screens.help import REFRESH_S, TextScreen
+from chat_tui.terminal.key_bindings import bindings_of, heard_as
+from chat_tui.terminal.themed_app import keys_of
+from chat_tui.text.addresses import parse_address
+from chat_tui.text.safe_text import clean_nick
+from chat_tui.widgets.scrolling import OVER_KEYS
+from chat_tui.wording import peers_table
+from chat_tui.wording import person as dossier
+from chat_tui.wording import safety_words as compare
+from chat_tui.wording import sentences as reports
+from chat_tui.wording.glyphs import ASCII, Glyphs
+from chat_tui.wording.panels import BAD, DIM, GOOD, here_first
+from sync.entries.identity import fingerprint
+from sync.errors import LocalError
+from sync.machine import ChannelId, PeerId
+from sync.view.view import PeerInfo, Trust
+
+QR_STYLE = "#ffffff on #000000"
+"""Of a code to scan, in every theme."""
+
+BESIDE_QR = 10
+"""Lines of the comparison without its code: where the screen has no more, the code is left out."""
+
+ANSWERS = {
+    "match": "They match: mark verified ({verify_match})",
+    "differ": "They differ: block ({verify_differ})",
+    "later": "Later ({close})",
+}
+
+
+class PeersScreen(ModalScreen[ChannelId | None]):
+    """The table; returns a channel to open, or None. `channel` is the one to reconcile."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *OVER_KEYS,
+        *bindings_of(Place.PEERS),
+        *heard_as("leave", "peers"),
+    ]
+
+    def __init__(self, chat: Chat, channel: ChannelId | None, glyphs: Glyphs) -> None:
+        super().__init__()
+        self._chat, self._channel, self._glyphs = chat, channel, glyphs
+        self._chosen: PeerId | None = None
+
+    def compose(self) -> ComposeResult:
+        """Title, table, what came of the last key, keys."""
+        with Vertical(id="peers"):
+            yield Panel(id="peers-title")
+            with VerticalScroll(id="peers-frame", can_focus=False):
+                yield Panel(id="peers-table")
+            yield Panel(id="peers-said")
+            yield Panel(id="peers-keys")
+
+    def on_mount(self) -> None:
+        """Show it now, and whenever it differs."""
+        self._tick()
+        self.set_interval(REFRESH_S, self._tick)
+
+    def on_resize(self) -> None:
+        """Fill the new width."""
+        self._tick()
+
+    def _tick(self) -> None:
+        snapshot = self._chat.snapshot()
+        peers = here_first(snapshot)
+        if self._chosen is None and peers:
+            self._chosen = peers[0].peer
+        lines = peers_table.table(snapshot, self.size.width - 2, self._cursor(peers), self._glyphs)
+        self.query_one("#peers-title", Panel).show(peers_table.title(snapshot))
+        keys = peers_table.keys(self.size.width - 2, keys_of(self))
+        self.query_one("#peers-keys", Panel).show(keys)
+        self.query_one("#peers-table", Panel).show(Content("\n").join(lines))
+
+    def _cursor(self, peers: list[PeerInfo]) -> int:
+        return next((at for at, one in enumerate(peers) if one.peer == self._chosen), 0)
+
+    @property
+    def chosen(self) -> PeerInfo | None:
+        """Peer under the cursor, which stays on them, whoever comes or goes."""
+        peers = here_first(self._chat.snapshot())
+        return peers[self._cursor(peers)] if peers else None
+
+    def _say(self, text: str, style: str = GOOD) -> None:
+        self.query_one("#peers-said", Panel).show(Content.styled(text, style))
+
+    def action_leave(self) -> None:
+        """Go back to the conversation."""
+        self.dismiss(None)
+
+    def action_page(self, screens: int) -> None:
+        """Go to the peer a screen further."""
+        self.action_step(screens * max(1, self.query_one("#peers-frame").size.height - 1))
+
+    def action_edge(self, which: int) -> None:
+        """Go to the last peer, or to the first if negative."""
+        self.action_step(which * len(self._chat.snapshot().peers))
+
+    def action_step(self, step: int) -> None:
+        """Go to the peer below, or above if negative."""
+        peers = here_first(self._chat.snapshot())
+        if peers:
+            at = min(max(self._cursor(peers) + step, 0), len(peers) - 1)
+            self._chosen = peers[at].peer
+            self._tick()
+            frame = self.query_one("#peers-frame")
+            top, height = int(frame.scroll_offset.y), frame.size.height
+            if not top <= at + 1 < top + height:
+                frame.scroll_to(y=max(0, at + 1 - height // 2), animate=False)
+
+    def action_enter(self) -> None:
+        """Show all that is known of one."""
+        peer = self.chosen
+        if peer is not None:
+            known = peer
+
+            def text() -> Content:
+                return Content(dossier.whois(self._chat.snapshot(), _anew(self._chat, known)))
+
+            self.app.push_screen(TextScreen(clean_nick(known.nick), text))
+
+    def action_message(self) -> None:
+        """Open the channel of two."""
+        peer = self.chosen
+        if peer is not None:
+            self.run_worker(self._message(peer.peer))
+
+    async def _message(self, peer: PeerId) -> None:
+        try:
+            self.dismiss(await self._chat.open_direct(peer))
+        except LocalError as error:
+            self._say(str(error), BAD)
+
+    def action_verify(self) -> None:
+        """Compare words."""
+        peer = self.chosen
+        if peer is not None:
+            self.app.push_screen(VerifyScreen(self._chat, peer, self._glyphs), self._answered)
+
+    def _answered(self, said: str | None) -> None:
+        self._tick()
+        if said:
+            self._say(said)
+
+    def action_connect(self) -> None:
+        """Ask for an address and dial it."""
+        self.app.push_screen(AddressScreen(), self._dial)
+
+    def _dial(self, address: str | None) -> None:
+        if address:
+            self.run_worker(self._carry_out(self._connect(address), f"Connected to {address}."))
+
+    async def _connect(self, address: str) -> None:
+        host, port = parse_address(address)
+        self._say(f"Dialling {host}, port {port} ...")
+        await self._chat.connect(host, port)
+
+    def action_block(self) -> None:
+        """Block, or unblock who is blocked."""
+        peer = self.chosen
+        if peer is None:
+            return
+        name = reports.name_of(self._chat.snapshot(), peer.peer)
+        if peer.trust is Trust.BLOCKED:
+            act, said = self._chat.unblock(peer.peer), f"{name} is no longer blocked."
+        else:
+            act = self._chat.block(peer.peer)
+            said = (
+                f"{name} is blocked: no link, nothing of theirs is shown; it is still passed on. "
+                f"{with_keys('{peers_block}', keys_of(self))} undoes it."
+            )
+        self.run_worker(self._carry_out(act, said))
+
+    def action_reconcile(self) -> None:
+        """Compare histories with one now, in the channel that is open."""
+        peer = self.chosen
+        if peer is not None and self._channel is not None:
+            self.run_worker(self._reconcile(peer, self._channel))
+
+    async def _reconcile(self, peer: PeerInfo, channel: ChannelId) -> None:
+        name = reports.name_of(self._chat.snapshot(), peer.peer)
+        try:
+            if await self._chat.sync(channel, peer.peer):
+                self._say(f"Comparing histories with {name}.")
+            else:
+                self._say(f"{name} is not in the channel that is open.", BAD)
+        except LocalError as error:
+            self._say(str(error), BAD)
+
+    async def action_doctor(self) -> None:
+        """Test the network."""
+        await self.app.run_action("doctor")
+
+    async def _carry_out(self, act: Awaitable[None], said: str) -> None:
+        try:
+            await act
+        except LocalError as error:
+            self._say(str(error), BAD)
+        else:
+            self._say(said)
+        self._tick()
+
+
+def _anew(chat: Chat, peer: PeerInfo) -> PeerInfo:
+    """Return what is known of a peer by now."""
+    return next((one for one in chat.snapshot().peers if one.peer == peer.peer), peer)
+
+
+class VerifyScreen(ModalScreen[str | None]):
+    """Words, number and code of a pair; returns what was decided, as a sentence."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings_of(Place.VERIFY),
+        *heard_as("dismiss", "close"),
+    ]
+
+    def __init__(self, chat: Chat, peer: PeerInfo, glyphs: Glyphs) -> None:
+        super().__init__()
+        self._chat, self._peer, self._glyphs = chat, peer, glyphs
+
+    def compose(self) -> ComposeResult:
+        """Lay out what to compare, and the three answers."""
+        name, keys = clean_nick(self._peer.nick), keys_of(self)
+        with VerticalScroll(id="verify", can_focus=False) as frame:
+            frame.border_title = f" {name}: compare these in person or by phone "
+            frame.border_subtitle = with_keys(" {close}: later ", keys)
+            yield Panel(id="verify-text")
+            with Horizontal(id="verify-answers"):
+                for id_, label in ANSWERS.items():
+                    yield Button(with_keys(label, keys), id=id_, compact=True)
+
+    def on_mount(self) -> None:
+        """Show the words; nothing is chosen beforehand but to wait."""
+        self._draw()
+        self.query_one("#later", Button).focus()
+
+    def on_resize(self) -> None:
+        """Show the code where there is room for it."""
+        self._draw()
+
+    def _draw(self) -> None:
+        me, peer = self._chat.snapshot().me, self._peer.peer
+        name = clean_nick(self._peer.nick)
+        lines = [
+            Content.styled(compare.words(me, peer), "bold $accent"),
+            Content(""),
+            Content(f"{name} sees the same words with /verify and your name. {compare.strength()}"),
+            Content(f"The same as a number, and as a code to scan: {compare.number(me, peer)}"),
+            Content.styled(f"{name}'s own key {fingerprint(peer)}, yours {fingerprint(me)}", DIM),
+        ]
+        code = compare.qr_lines(me, peer, in_ascii=self._glyphs is ASCII)
+        if len(code) + BESIDE_QR <= self.size.height:
+            lines += [Content(""), *(Content.styled(line, QR_STYLE) for line in code)]
+        self.query_one("#verify-text", Panel).show(Content("\n").join(lines))
+
+    @on(Button.Pressed, "#match")
+    def action_match(self) -> None:
+        """They are the same: mark the key verified."""
+        name = clean_nick(self._peer.nick)
+        self._decide(self._chat.verify(self._peer.peer), f"{name} is verified.")
+
+    @on(Button.Pressed, "#differ")
+    def action_differ(self) -> None:
+        """They are not: block the key."""
+        name = clean_nick(self._peer.nick)
+        self._decide(self._chat.block(self._peer.peer), f"{name} is blocked.")
+
+    @on(Button.Pressed, "#later")
+    def _later(self) -> None:
+        self.dismiss(None)
+
+    def _decide(self, act: Awaitable[None], said: str) -> None:
+        self.run_worker(self._carry_out(act, said))
+
+    async def _carry_out(self, act: Awaitable[None], said: str) -> None:
+        try:
+            await act
+        except LocalError as error:
+            said = str(error)
+        self.dismiss(said)
+
+
+class AddressScreen(ModalScreen[str | None]):
+    """Asks for an address to dial."""
+
+    BINDINGS: ClassVar[list[BindingType]] = heard_as("dismiss", "close")
+
+    def compose(self) -> ComposeResult:
+        """One field."""
+        with Vertical(id="address") as frame:
+            frame.border_title = " Connect by address "
+            frame.border_subtitle = with_keys(" Enter dials, {close} closes ", keys_of(self))
+            yield Input(placeholder="host:port, as /whoami names it there", id="address-field")
+
+    @on(Input.Submitted)
+    def _submit(self, event: Input.Submitted) -> None:
+        self.dismiss(event.value.strip() or None)
+
+
+class CodeScreen(TextScreen):
+    """A text to pass on; a key copies it, for it may be longer than a line."""
+
+    BINDINGS: ClassVar[list[BindingType]] = heard_as("copy", "reading_copy")
+
+    def __init__(self, title: str, text: Callable[[], Content], code: str) -> None:
+        super().__init__(title, text)
+        self._code = code
+
+    def on_mount(self) -> None:
+        """Say what the keys do; all of it is not in sight on 24 lines."""
+        self._say("{reading_copy} copies it, {over_up} and {over_down} scroll")
+
+    def action_copy(self) -> None:
+        """Put it into the terminal's clipboard."""
+        self.app.copy_to_clipboard(self._code)
+        self._say("Copied; if not, hold Shift and mark it")
+
+    def _say(self, words: str) -> None:
+        said = with_keys(f" {words}, {{close}} closes ", keys_of(self))
+        self.query_one("#text-frame").border_subtitle = said
+
+
+def code_screen(name: str, sentence: str, code: str, lines: list[str]) -> TextScreen:
+    """Return a text to pass on, with the same as a code to scan."""
+    content = Content("\n").join(
+        [
+            Content(sentence),
+            *(Content.styled(line, QR_STYLE) for line in lines),  # whole on 24 lines
+            Content.styled(code, "bold $accent"),
+        ]
+    )
+    return CodeScreen(name, lambda: content, code)

@@ -1,0 +1,1 @@
+"""The terminal: driver, signals, key order, character sets, themes, alerts."""

@@ -1,0 +1,188 @@
+"""The terminal as Textual drives it, which may be gone from one moment to the next.
+
+A failed write would end Textual's writer thread; the queue before it would fill, and then the
+whole program, engine and all, would wait for room for ever, with the profile locked.
+"""
+
+import asyncio
+import os
+import select
+import signal
+from codecs import getincrementaldecoder
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import IO, Any, Final, cast
+
+from textual._xterm_parser import XTermParser
+from textual.app import App
+from textual.constants import ESCAPE_DELAY
+from textual.drivers.linux_driver import LinuxDriver
+from textual.message import Message
+
+from chat_tui.terminal.alert_rules import POP_TITLE, PUSH_TITLE
+
+LOOK_S: Final = 0.1
+"""Seconds between looks at whether what was typed last is a whole key: Escape begins many."""
+LOOKS: Final = 10 + round(ESCAPE_DELAY / LOOK_S)
+"""How often that is looked at; by then it is one."""
+
+READ_SIZE: Final = 4_096
+"""Bytes of keys that are read at once."""
+
+OF_JOBS: Final = (signal.SIGTSTP, signal.SIGCONT)
+"""The signals of a shell's jobs: stop, and go on."""
+
+
+class Outlet:
+    """Writes to `file` as long as something takes it; what a closed terminal refuses is lost."""
+
+    def __init__(self, file: IO[str]) -> None:
+        self._file = file
+
+    def write(self, text: str) -> int:
+        """Write `text`, or lose it."""
+        with suppress(OSError, ValueError):
+            self._file.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Hand everything to the terminal, or lose it."""
+        with suppress(OSError, ValueError):
+            self._file.flush()
+
+    def fileno(self) -> int:
+        """Return the descriptor of the file."""
+        return self._file.fileno()
+
+
+class Terminal(LinuxDriver):
+    """Textual's driver, which leaves the program running when the terminal is closed."""
+
+    def __init__(
+        self,
+        app: App[Any],
+        *,
+        debug: bool = False,
+        mouse: bool = True,
+        size: tuple[int, int] | None = None,
+    ) -> None:
+        super().__init__(app, debug=debug, mouse=mouse, size=size)
+        assert self._file is not None
+        self._file = cast("Any", Outlet(self._file))
+        self._waking: tuple[int, int] | None = None
+        """A pipe to wake who waits for keys: where it is read, and where it is written to."""
+        for number in OF_JOBS:  # has Textual's own handlers: see `_stop`
+            signal.signal(number, signal.SIG_DFL)
+
+    def start_application_mode(self) -> None:
+        """Begin, or begin again after the program was stopped; keep the title there was."""
+        while self._in_background():
+            os.kill(os.getpid(), signal.SIGSTOP)
+        self._waking = os.pipe()
+        super().start_application_mode()  # type: ignore[no-untyped-call]  # Textual leaves it untyped
+        self.write(PUSH_TITLE)
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGTSTP, self._stop)
+        loop.add_signal_handler(signal.SIGCONT, self._go_on)
+
+    def resume_application_mode(self) -> None:
+        """Begin again, and paint everything: the terminal has forgotten what stood there."""
+        super().resume_application_mode()
+        self._app.call_later(self._app.refresh, layout=True)
+
+    def stop_application_mode(self) -> None:
+        """End, and give the terminal back the title it had."""
+        loop = asyncio.get_running_loop()
+        for number in OF_JOBS:
+            loop.remove_signal_handler(number)
+        self.write(POP_TITLE)
+        super().stop_application_mode()
+
+    def hear_mouse(self, *, on: bool) -> None:
+        """Ask the terminal for what the mouse does, or leave the mouse to it."""
+        if on != self._mouse:
+            if on:
+                self._mouse = True
+                self._enable_mouse_support()
+            else:
+                self._disable_mouse_support()
+                self._mouse = False
+
+    def disable_input(self) -> None:
+        """Read no more keys: wake who waits for them, and see it end."""
+        reading = self._key_thread is not None and self._key_thread.is_alive()
+        if self._waking is not None and reading:
+            os.write(self._waking[1], b"\0")
+        super().disable_input()
+
+    def close(self) -> None:
+        """Give back what was taken with `start_application_mode`."""
+        super().close()
+        for descriptor in self._waking or ():
+            os.close(descriptor)
+        self._waking = None
+
+    def _stop(self) -> None:
+        """Give the terminal back, stop, and begin again when somebody says so.
+
+        A callback of the event loop: a signal's handler may find the main thread within a write,
+        with the lock of the queue, and would wait for that lock for ever.
+        """
+        self.suspend_application_mode()
+        self._must_signal_resume = True
+        os.kill(os.getpid(), signal.SIGSTOP)
+        self.resume_application_mode()
+
+    def _go_on(self) -> None:
+        """Begin again after a stop that no program is told of (SIGSTOP)."""
+        self.suspend_application_mode()
+        self.resume_application_mode()
+
+    def _in_background(self) -> bool:
+        """Return whether another process group has the terminal: setting it would stop us."""
+        try:
+            owner = os.tcgetpgrp(self.fileno)
+        except OSError:  # no terminal, or not ours to be asked
+            return False
+        return owner not in (0, os.getpgrp())  # 0: of another namespace, so nobody can tell
+
+    def run_input_thread(self) -> None:
+        """Read keys until the terminal has no more: then leave, as the person would.
+
+        Textual's own looks ten times a second whether anybody types, which was a sixth of the work
+        of doing nothing, and reads a closed terminal for ever. This one sleeps until keys come.
+        """
+        try:
+            self._read_keys()
+        except OSError:
+            self._app.call_later(self._app.action_quit)
+
+    def _read_keys(self) -> None:
+        """Read keys until there shall be no more.
+
+        Raises:
+            OSError: the terminal is gone.
+        """
+        parser = XTermParser(self._debug)
+        decoder = getincrementaldecoder("utf-8")(errors="replace")
+        assert self._waking is not None
+        woken = self._waking[0]
+        early, _, _ = select.select([self.fileno], [], [], 0)
+        looks = 0
+        while True:
+            readable, _, _ = select.select([self.fileno, woken], [], [], LOOK_S if looks else None)
+            if woken in readable:
+                return
+            looks = LOOKS if readable else looks - 1
+            if readable:
+                if not (typed := os.read(self.fileno, READ_SIZE)):
+                    raise OSError("the terminal was closed")
+                if early:  # typed before the terminal was ours, which says Enter in another way
+                    early, typed = [], typed.replace(b"\n", b"\r")
+                if text := decoder.decode(typed):
+                    self._pass_on(parser.feed(text))
+            self._pass_on(parser.tick())
+
+    def _pass_on(self, messages: Iterable[Message]) -> None:
+        for message in messages:
+            self.process_message(message)

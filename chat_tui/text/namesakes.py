@@ -1,0 +1,123 @@
+"""Names that a reader would take for each other: which they are, and what tells their keys apart.
+
+Rules:
+1. Two keys whose names look alike are never shown the same: each has its short fingerprint beside.
+2. Nobody can write that fingerprint: a name that ends with one is taken for what stands before it.
+3. A channel whose name looks like that of one joined before has a sign that no name can have.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence, Set
+from dataclasses import replace
+from functools import lru_cache
+from typing import Final
+
+from chat_tui.text.safe_text import clean_nick, same_nick_key
+from sync.entries.identity import short_fingerprint
+from sync.machine import PeerId
+from sync.view.infos import ChannelInfo
+from sync.view.view import Line
+
+NAMES_MAX: Final = 10_000
+"""Names remembered of a run; one more is shown with its key, as if somebody else had it too."""
+
+SIGN_SIZE: Final = 4
+"""Digits of a channel's id behind a name that looks like another one."""
+
+LOOK_ALIKES: Final = {
+    "a": "\u0430\u03b1",
+    "e": "\u0435\u03b5\u0454",
+    "o": "\u043e\u03bf0",
+    "p": "\u0440\u03c1",
+    "c": "\u0441\u03f2",
+    "y": "\u0443\u03b3",
+    "x": "\u0445\u03c7",
+    "l": "\u0456\u03b9\u04cf\u01311|!",
+    "j": "\u0458\u03f3",
+    "s": "\u0455",
+    "d": "\u0501",
+    "h": "\u04bb\u043d",
+    "v": "\u0475\u03bd",
+    "t": "\u0442\u03c4",
+    "u": "\u03c5",
+    "k": "\u043a\u03ba",
+    "b": "\u0432\u03b2",
+    "n": "\u043f\u03b7",
+    "m": "\u043c\u03bc",
+    "w": "\u051d\u03c9",
+    "q": "\u051b",
+    "g": "\u050d",
+    "-": "\u00b7\u02d7\u058a\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\u30fc_",
+}
+"""Cyrillic and Greek letters, digits and bars that a reader takes for Latin letters; and dashes."""
+
+_LATIN: Final = str.maketrans(
+    {sign: letter for letter, signs in LOOK_ALIKES.items() for sign in signs}
+)
+
+_FINGERPRINT: Final = re.compile(r"(?:[\s(\[]+[0-9a-flo]{4}-[0-9a-flo]{4}[)\]]*)+$")
+"""Of a folded name: keys of our making behind it, 0 and 1 folded as in all names."""
+
+
+@lru_cache(maxsize=4096)
+def look_alike_key(nick: str) -> str:
+    """Return what two names share that a reader could take for each other."""
+    plain = unicodedata.normalize("NFKD", same_nick_key(clean_nick(nick)))
+    letters = "".join(one for one in plain if not unicodedata.combining(one)).translate(_LATIN)
+    bare = _FINGERPRINT.sub("", letters) or letters
+    return bare.replace("i", "l").replace("rn", "m").replace("vv", "w")
+
+
+class Names:
+    """Names heard in this run with their first key, and which of them several keys share."""
+
+    def __init__(self) -> None:
+        self._first: dict[str, PeerId] = {}
+        self.shared: frozenset[str] = frozenset()
+        """The `look_alike_key` of every name that several keys go by."""
+
+    def hear(self, peer: PeerId, nick: str) -> bool:
+        """Note that `peer` goes by `nick`; returns whether the name has just become shared."""
+        key = look_alike_key(nick)
+        if key in self.shared:
+            return False
+        first = self._first.get(key)
+        if first is None and len(self._first) < NAMES_MAX:
+            self._first[key] = peer
+        if first in {None, peer}:
+            return False
+        self.shared |= {key}
+        return True
+
+    def called(self, peer: PeerId, nick: str) -> str:
+        """Return the name of `peer`, noted, with what tells it apart; safe to show."""
+        self.hear(peer, nick)
+        alone = self._first.get(look_alike_key(nick)) == peer
+        return called(peer, nick, self.shared if alone else {look_alike_key(nick)})
+
+
+def shared_among(lines: Iterable[Line], shared: frozenset[str]) -> frozenset[str]:
+    """Return `shared` with the names that the authors of some messages share."""
+    names = Names()
+    for line in lines:
+        names.hear(line.author, line.nick)
+    return names.shared | shared
+
+
+def called(peer: PeerId, nick: str, shared: Set[str]) -> str:
+    """Return a name as it is shown where the names `shared` are those of several keys."""
+    name = clean_nick(nick)
+    return f"{name} {short_fingerprint(peer)}" if look_alike_key(nick) in shared else name
+
+
+def tell_apart(channels: Sequence[ChannelInfo]) -> tuple[ChannelInfo, ...]:
+    """Return channels with signs on those whose names look like an earlier one's."""
+    seen: set[tuple[bool, str]] = set()
+    told: list[ChannelInfo] = []
+    for info in channels:
+        key = (info.direct is not None, look_alike_key(info.name))
+        sign = f"~{info.channel[:SIGN_SIZE]}" if key in seen else ""
+        seen.add(key)
+        told.append(replace(info, sign=sign) if sign else info)
+    return tuple(told)

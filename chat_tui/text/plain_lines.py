@@ -1,0 +1,89 @@
+"""Messages and sentences as lines of text without boxes: what line mode, `tail` and files print.
+
+Rules:
+1. Nothing anybody writes stands at the left edge: every further line of it begins with `MARK`.
+2. A name with a sign of ours in it stands in quotation marks, which no name can hold.
+"""
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from typing import Any, Final
+
+from chat_tui.text.me_actions import as_shown
+from chat_tui.text.safe_text import clean_nick, clean_text, time_of_day, wrap
+from sync.entries.identity import short_fingerprint
+from sync.machine import PeerId
+
+MARK: Final = "    | "
+"""Before every further line of a message. No first line begins with spaces."""
+
+INDENT: Final = "  "
+"""Before every further line of what the program says."""
+
+WIDTH_MIN: Final = 20
+"""Cells of a terminal below which lines are left to it."""
+
+_SIGNS: Final = re.compile(r'[:()*"\[\]|]')
+"""What our own lines are made of."""
+
+_COLONS: Final = str.maketrans(dict.fromkeys("\u02d0\u0589\u05c3\u1804\u205a\u2236\ua789", ":"))
+_QUOTES: Final = str.maketrans(dict.fromkeys('"\u201c\u201d\u201e\u201f\u2033\u3003\uff02', "'"))
+
+
+def plain_name(nick: str, called: str) -> str:
+    """Return `called`, which is `nick` with or without its key, such that it ends where it ends."""
+    name = clean_nick(nick)
+    if not _SIGNS.search(unicodedata.normalize("NFKC", name).translate(_COLONS)):
+        return called
+    return f'"{name.translate(_QUOTES)}"{called.removeprefix(name)}'
+
+
+def said(head: str, name: str, text: str, width: int | None = None) -> str:
+    """Return a message as lines: `head` (time and place), then who said what.
+
+    Args:
+        head: stands at the left edge, without a space behind it.
+        name: as `plain_name` returns it.
+        text: clean, in one line or more.
+        width: cells of a terminal, which would break lines wherever the author wants; None
+            where no line is broken.
+    """
+    shown = as_shown(name, text)
+    words = shown if shown != text else f"{name}: {text}"
+    return laid(f"{head} {words}".lstrip(), MARK, width)
+
+
+def tailed(message: Mapping[str, Any], width: int | None) -> str:
+    """Return a message as `tail` has it from an open chat, of this version or an older one."""
+    nick, author = str(message["nick"]), PeerId(str(message["author"]))
+    called = message.get("called") or f"{clean_nick(nick)} {short_fingerprint(author)}"
+    text = clean_text(str(message["text"]))
+    name = plain_name(nick, str(called))
+    return said(time_of_day(int(message["created_ns"])), name, text, width)
+
+
+def status_lines(status: Mapping[str, Any]) -> list[str]:
+    """Return what `status` has of a chat, open or not, as lines."""
+    running = f"{clean_nick(str(status['nick']))}: {status['network']}"
+    lines = [running if status["running"] else "Not running."]
+    for one in status["channels"]:
+        counts = (
+            (one["outgoing_count"], "not acknowledged"),
+            (one["missing_count"], "missing"),
+            (one["lost"], "lost"),
+        )
+        words = [f"{one['messages']} messages", *(f"{n} {what}" for n, what in counts if n)]
+        lines.append(f"{one['channel']}: {', '.join(words)}")
+    return [" ".join(clean_text(line).split()) for line in lines]
+
+
+def laid(text: str, mark: str, width: int | None = None) -> str:
+    """Return `text` with `mark` before its further lines, none of them broader than `width`."""
+    first, *others = text.split("\n")
+    if width is None or width < WIDTH_MIN:
+        return "\n".join([first, *(mark + other for other in others)])
+    lines = wrap(first, width - len(mark), most=None)
+    for other in others:
+        lines += wrap(other, width - len(mark), most=None)
+    return f"\n{mark}".join(lines)

@@ -1,0 +1,1 @@
+"""The transcript widget: lays out rows, draws them, and acts on the selected message."""

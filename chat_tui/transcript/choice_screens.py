@@ -1,0 +1,247 @@
+"""Screens over the conversation while reading: a list, a link, text without boxes.
+
+Text of peers becomes `Content`, never markup; every screen names the key that closes it.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar, Final
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.events import Click
+from textual.screen import ModalScreen
+
+from chat_tui.app.frame import Panel
+from chat_tui.keys.table import with_keys
+from chat_tui.model.command_findings import Listed, line_text
+from chat_tui.model.row import shown_text
+from chat_tui.terminal.key_bindings import heard_as
+from chat_tui.terminal.themed_app import keys_of
+from chat_tui.text.links import ascii_host, host_of, warnings
+from chat_tui.text.namesakes import called, shared_among
+from chat_tui.text.plain_lines import MARK, laid, plain_name
+from chat_tui.text.safe_text import clip_cells, day_of, time_of_day, wrap
+from chat_tui.widgets.scrolling import OVER_KEYS, Scrolling
+from chat_tui.wording.glyphs import PARKED, Glyphs
+from chat_tui.wording.panels import BAD, DIM
+from sync.machine import MessageId
+from sync.view.view import Line
+
+MOUSE_OFF: Final = "\x1b[?1000l\x1b[?1003l\x1b[?1015l\x1b[?1006l"
+MOUSE_ON: Final = "\x1b[?1000h\x1b[?1003h\x1b[?1015h\x1b[?1006h"
+"""The terminal's own selection needs no Shift while the application hears nothing of the mouse."""
+
+BARE_KEYS: Final = (
+    "Select with the mouse, copy as in any terminal. "
+    "{over_page_up}, {over_page_down} read on, {close} leaves."
+)
+
+
+class ChoiceScreen(ModalScreen[int | None]):
+    """Entries one below the other, of which one is chosen; the answer is its number.
+
+    `below` says more about the entry that is chosen now.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = OVER_KEYS
+    DEFAULT_CSS = """
+    ChoiceScreen { align: center middle; }
+    ChoiceScreen > Vertical {
+        width: 100%; max-width: 110; height: auto; max-height: 100%; padding: 0 1;
+        background: $surface; border-top: solid $accent; border-bottom: solid $accent;
+    }
+    ChoiceScreen VerticalScroll { height: auto; max-height: 100%; scrollbar-size-vertical: 1; }
+    ChoiceScreen #entries { width: 1fr; height: auto; text-wrap: nowrap; text-overflow: ellipsis; }
+    ChoiceScreen #below { width: 1fr; height: auto; }
+    """
+
+    def __init__(
+        self,
+        title: str,
+        entries: Sequence[Content],
+        *,
+        chosen: int,
+        keys: str,
+        cursor: str,
+        below: Callable[[int], Content] = lambda _: Content(""),
+    ) -> None:
+        super().__init__()
+        self._title, self._entries, self._keys = title, entries, keys
+        self._chosen, self._cursor, self._below = chosen, cursor, below
+
+    def compose(self) -> ComposeResult:
+        """The entries in a frame that scrolls, and what is to say of the one chosen."""
+        with Vertical() as frame:
+            frame.border_title = f" {self._title} "
+            frame.border_subtitle = with_keys(f" {self._keys} ", keys_of(self))
+            with VerticalScroll(id="entries-frame", can_focus=False):
+                yield Panel(id="entries")
+            yield Panel(id="below")
+
+    def on_mount(self) -> None:
+        """Show the entries."""
+        self._draw()
+        self.call_after_refresh(self._draw)
+
+    def on_click(self, event: Click) -> None:
+        """Choose an entry; clicked again, or twice, it is taken."""
+        if (
+            event.widget is None
+            or event.widget.id != "entries"
+            or not 0 <= event.y < len(self._entries)
+        ):
+            return
+        again = event.y == self._chosen
+        self._chosen = event.y
+        self._draw()
+        if again:
+            self.action_enter()
+
+    def action_step(self, step: int) -> None:
+        """Choose an entry further down, or up if negative."""
+        self._chosen = min(max(self._chosen + step, 0), len(self._entries) - 1)
+        self._draw()
+
+    def action_page(self, screens: int) -> None:
+        """Choose one a screen further."""
+        self.action_step(screens * max(1, self.query_one("#entries-frame").size.height))
+
+    def action_edge(self, which: int) -> None:
+        """Choose the last entry, or the first if negative."""
+        self.action_step(which * len(self._entries))
+
+    def action_enter(self) -> None:
+        """Answer with the entry chosen."""
+        self.dismiss(self._chosen)
+
+    def action_leave(self) -> None:
+        """Choose none."""
+        self.dismiss(None)
+
+    def _draw(self) -> None:
+        lines = [
+            Content.styled(f"{self._cursor} {entry.plain}", "bold reverse")
+            if number == self._chosen
+            else Content.assemble("  ", entry)
+            for number, entry in enumerate(self._entries)
+        ]
+        self.query_one("#entries", Panel).show(Content("\n").join(lines))
+        self.query_one("#below", Panel).show(self._below(self._chosen))
+        frame = self.query_one("#entries-frame")
+        height = frame.size.height
+        if height and not frame.scroll_y <= self._chosen < frame.scroll_y + height:
+            frame.scroll_to(y=max(0, self._chosen - height // 2), animate=False, force=True)
+
+
+def message_list(found: Listed, glyphs: Glyphs, shared: frozenset[str]) -> ChoiceScreen:
+    """Return a screen to choose one of some messages, the newest first chosen.
+
+    `shared` are the names that several keys go by.
+    """
+    shared = shared_among(found.lines, shared)
+    entries: list[Content] = []
+    day = ""
+    for line in found.lines:
+        date = day_of(line.created_ns).partition(", ")[2].rsplit(" ", 1)[0]
+        shown = "" if date == day else date
+        day = date
+        said = clip_cells(line_text(line, shared), 300)
+        entries.append(Content.assemble((f"{shown:>13} ", DIM), said))
+    return ChoiceScreen(
+        found.title,
+        entries,
+        chosen=len(entries) - 1,
+        keys="{over_enter} goes there · {close} closes",
+        cursor=glyphs.cursor,
+        below=lambda _: Content.styled(found.note, DIM),
+    )
+
+
+def link_question(links: Sequence[str], glyphs: Glyphs) -> ChoiceScreen:
+    """Return a screen that shows whole addresses and where they lead, and asks which to open."""
+
+    def about(number: int) -> Content:
+        link = links[number]
+        lines = [
+            Content(""),
+            Content.assemble(("The whole address\n", DIM), link),
+            Content.assemble(("It leads to\n", DIM), (ascii_host(host_of(link)), "bold")),
+        ]
+        lines += [Content.styled(sentence, f"bold {BAD}") for sentence in warnings(link)]
+        return Content("\n").join(lines)
+
+    title = "Open this link?" if len(links) == 1 else "Which link?"
+    return ChoiceScreen(
+        title,
+        [Content(link) for link in links],
+        chosen=0,
+        keys="{over_enter} opens it in a browser · {close} does not",
+        cursor=glyphs.cursor,
+        below=about,
+    )
+
+
+class BareScreen(Scrolling):
+    """Messages as text from edge to edge, for the terminal's own way to select and copy."""
+
+    BINDINGS: ClassVar[list[BindingType]] = heard_as("leave", "bare")
+    SCROLLED = "#bare-frame"
+    DEFAULT_CSS = """
+    BareScreen { background: $background; }
+    BareScreen VerticalScroll { scrollbar-size-vertical: 0; height: 1fr; }
+    BareScreen #bare { width: 1fr; height: auto; }
+    BareScreen #bare-keys { width: 1fr; height: auto; }
+    """
+
+    def __init__(self, lines: Sequence[Line], at: MessageId | None, shared: frozenset[str]) -> None:
+        super().__init__()
+        self._lines, self._at = lines, at
+        self._shared = shared_among(lines, shared)
+
+    def compose(self) -> ComposeResult:
+        """The text, and how to leave."""
+        with VerticalScroll(id="bare-frame", can_focus=False):
+            yield Panel(id="bare")
+        yield Panel(id="bare-keys")
+
+    def on_mount(self) -> None:
+        """Show the text, from where the reader was; let the terminal have the mouse."""
+        text = "\n".join(self._texts())
+        self.query_one("#bare", Panel).show(Content(text))
+        words = with_keys(BARE_KEYS, keys_of(self))
+        self.query_one("#bare-keys", Panel).show(Content.styled(words, DIM))
+        self._tell_terminal(MOUSE_OFF)
+        self.call_after_refresh(self._go_to_place)
+
+    def on_unmount(self) -> None:
+        """Take the mouse back."""
+        self._tell_terminal(MOUSE_ON)
+
+    def _go_to_place(self) -> None:
+        ids = [line.message_id for line in self._lines]
+        if self._at not in ids:
+            self.action_edge(1)
+            return
+        before = "\n".join(self._texts()[: ids.index(self._at)])
+        above = len(wrap(before, self.size.width, most=None)) if before else 0
+        self.query_one("#bare-frame").scroll_to(y=above, animate=False, force=True)
+
+    def _texts(self) -> list[str]:
+        """Return each message with who wrote it and when, and its day where one begins."""
+        texts: list[str] = []
+        day = ""
+        for line in self._lines:
+            begun, day = day, day_of(line.created_ns)
+            name = plain_name(line.nick, called(line.author, line.nick, self._shared))
+            when = time_of_day(line.created_ns) + (f" ({PARKED})" if line.parked else "")
+            words = f"{when} {name}: {shown_text(line)}"
+            text = laid(words, MARK, self.size.width)
+            texts.append(text if day == begun else f"{day}\n{text}")
+        return texts
+
+    def _tell_terminal(self, sequence: str) -> None:
+        driver = self.app._driver  # noqa: SLF001 Textual has no public way to write a sequence
+        if driver is not None and getattr(driver, "_mouse", False):
+            driver.write(sequence)

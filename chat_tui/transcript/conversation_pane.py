@@ -1,0 +1,396 @@
+"""Reading of the conversation: select, copy, quote, open links, search, and go to a place.
+
+The column of the conversation, its status and its composer; commands and keys end up in the same
+methods here. What takes time runs in a worker: nothing waits for the disk.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import ClassVar, Final
+
+from textual import on
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.events import DescendantFocus
+from textual.widget import Widget
+
+from chat_tui.app.frame import Panel
+from chat_tui.client.chat import Chat
+from chat_tui.commands.command import At, Result
+from chat_tui.keys.places import Place
+from chat_tui.keys.table import with_keys
+from chat_tui.model.command_findings import Acted, Detailed, Found, Goal, Hits, Holes, Listed, View
+from chat_tui.model.conversation import BEGINNING
+from chat_tui.model.pager import END, Pager
+from chat_tui.model.search_hits import SIGNS_SHOWN, HitWalk
+from chat_tui.terminal.key_bindings import bindings_of
+from chat_tui.terminal.themed_app import keys_of
+from chat_tui.text.safe_text import clip_cells
+from chat_tui.transcript import gap_actions as gap_acts
+from chat_tui.transcript.gap_actions import GapActs
+from chat_tui.transcript.message_actions import MessageActs
+from chat_tui.transcript.reader import Reader
+from chat_tui.transcript.search_bar import SEARCHING, SearchInput
+from chat_tui.widgets.composer import Composer
+from chat_tui.widgets.messages import CursorMoved, DetailsWanted, SearchWanted
+from chat_tui.wording.panels import DIM
+from sync.errors import LocalError
+from sync.view.view import ChannelInfo, Level, Line, Notice, Snapshot
+
+SELECTING: Final = frozenset({
+    "move", "screens", "edge", "details", "copy", "copy_id", "quote", "open_link", "graph", "hit",
+    "write", "command", "ask_again", "hide",
+})  # fmt: skip
+"""Actions whose keys are letters: only while the transcript has them."""
+
+KEYS: Final = (
+    "{reading_details} details · {reading_copy} copy · {reading_quote} quote · {reading_open} link"
+    " · {close} back"
+)
+NOTHING_SELECTED: Final = "No message is selected. {select} selects one; then the arrow keys move."
+NOTHING_FOUND: Final = "Nothing was searched for yet. {search} searches."
+LEFT: Final = "{select} goes back to it · {close} lets go"
+
+
+class Reading(Vertical):
+    """See the module docstring.
+
+    Args:
+        transcript: what is read.
+        composer: where quotes go, and the keys afterwards.
+        chat: what is asked for messages.
+        pager: brings other places of the history into memory.
+        say: shows a notice.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings_of(Place.READING, Place.SELECTED)
+    DEFAULT_CSS = """
+    Reading #reading-keys { height: 1; padding: 0 1; display: none; text-wrap: nowrap;
+        text-overflow: ellipsis; background: $surface; }
+    """
+
+    def __init__(
+        self,
+        transcript: Reader,
+        composer: Composer,
+        chat: Chat,
+        pager: Pager,
+        say: Callable[[Notice], None],
+    ) -> None:
+        super().__init__(id="middle")
+        self.transcript, self._composer = transcript, composer
+        self._chat, self._pager = chat, pager
+        self._tell = say
+        self.acts = MessageActs(self, composer, lambda: transcript.glyphs, say, self.leave)
+        self._keys = Panel(id="reading-keys")
+        self._asking = SearchInput(self, self._keys, composer)
+        self._gaps = GapActs(self, transcript, chat, say)
+        self._hits: HitWalk | None = None
+        self._read = transcript.conversation
+
+    def lines(self) -> Iterator[Widget]:
+        """Yield the lines that stand under the transcript while they are needed."""
+        yield self._keys
+
+    # -- what the application says --------------------------------------------------------------
+
+    def tick(self, snapshot: Snapshot, info: ChannelInfo | None) -> None:
+        """Bring up to date what is said of missing messages; another channel ends a search."""
+        self._gaps.tick(snapshot, info)
+        if self._read is not self.transcript.conversation:
+            self._read = self.transcript.conversation
+            self._end_search()
+
+    async def do(self, action: str) -> None:
+        """Do what a key means on the selected message, for who did not press it there."""
+        if self.transcript.cursor is None:
+            self._say(self._named(NOTHING_SELECTED))
+        elif action in gap_acts.ACTIONS and not self.transcript.on_gap:
+            self._say(self._named(gap_acts.NO_GAP))
+        else:
+            self.screen.set_focus(self.transcript, scroll_visible=False)
+            await self.app.run_action(action, self)
+
+    def show(self, found: Found) -> None:
+        """Show what a command found."""
+        match found:
+            case Hits():
+                self._hits = HitWalk(found)
+                self.transcript.highlight(found.query)
+                self._go_to_hit()
+            case Listed():
+                self._choose(found)
+            case Goal():
+                self._go(found)
+            case Detailed(line, raw):
+                self._show_details(line, raw=raw)
+            case Acted(what, line):
+                self.acts.act_on(what, line)
+            case Holes(after_gap):
+                self._gaps.open(after_gap)
+            case View("hide"):
+                self._gaps.hide()
+            case View("show_gaps"):
+                self._gaps.show_all()
+            case View("unread"):
+                self.action_unread()
+            case View("bare"):
+                self.action_bare()
+            case View("clear"):
+                self.transcript.apply(self.transcript.conversation.clear())
+                self.transcript.follow_newest()
+            case View(what):
+                self.act_on_selected(what)
+
+    def leave(self) -> bool:
+        """Leave the search and the selection; returns whether there was anything to leave."""
+        is_busy = self._is_busy
+        self._end_search()
+        self.transcript.unselect()
+        self.transcript.unpick()
+        self._composer.focus()
+        return is_busy
+
+    def copy_picked(self) -> bool:
+        """Copy what was picked with the mouse; returns whether anything was."""
+        text = self.transcript.picked_text()
+        if text:
+            self.acts.copy(text, "what you picked")
+            self.transcript.unpick()
+        return bool(text)
+
+    def act_on_selected(self, what: str) -> None:
+        """Do something with the message the cursor is on."""
+        row = self.transcript.selected()
+        if row is None:
+            why = gap_acts.NO_MESSAGE if self.transcript.on_gap else NOTHING_SELECTED
+            self._say(self._named(why))
+        else:
+            self.acts.act_on(what, row.line)
+
+    # -- keys ---------------------------------------------------------------------------------
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Return whether an action applies now: letters do while the transcript has the keys."""
+        del parameters
+        if action in gap_acts.ACTIONS and not self.transcript.on_gap:
+            return False
+        return self.screen.focused is self.transcript if action in SELECTING else True
+
+    def action_select(self) -> None:
+        """Give the keys to the transcript, and go on where the cursor was."""
+        if self.transcript.on_gap or self.transcript.selected() is not None:
+            self.transcript.focus(scroll_visible=False)
+        else:
+            self.transcript.select_seen()
+        if self.transcript.cursor is None:
+            self._say("There is no message yet to select.")
+
+    async def action_search(self) -> None:
+        """Ask for words to search for."""
+        await self._asking.open()
+
+    def action_unread(self) -> None:
+        """Go to the first message that came while nobody looked."""
+        held = self.transcript.conversation
+        position = held.first_unread
+        if position is None:
+            self._say("Nothing is unread here.")
+            return
+        held.look_back()
+        self._go(Goal(position, position[1]))
+
+    def action_bare(self) -> None:
+        """Show the messages as bare text."""
+        from chat_tui.transcript.choice_screens import BareScreen
+
+        rows = self.transcript.conversation.rows
+        at = self.transcript.cursor or self.transcript.top
+        shared = self._chat.snapshot().shared_names
+        self.app.push_screen(BareScreen([row.line for row in rows], at, shared))
+
+    def action_move(self, step: int) -> None:
+        """Select the message above or below."""
+        self.transcript.move(step)
+
+    def action_screens(self, screens: int) -> None:
+        """Select a message a screen further."""
+        self.transcript.move_screens(screens)
+
+    def action_edge(self, which: int) -> None:
+        """Go to the very first message, or to the newest."""
+        self._go(Goal(BEGINNING if which < 0 else END))
+
+    def action_details(self) -> None:
+        """Show all about the selected message, or about those missing where the cursor is."""
+        if self.transcript.cursor is not None:
+            self.post_message(DetailsWanted(self.transcript.cursor))
+
+    def action_ask_again(self) -> None:
+        """Ask now for the messages that are missing where the cursor is."""
+        self._gaps.ask()
+
+    def action_hide(self) -> None:
+        """Say no more of the gap that the cursor is on."""
+        self._gaps.hide()
+
+    def action_copy(self) -> None:
+        """Copy what was picked with the mouse, else the selected message."""
+        if not self.copy_picked():
+            self.act_on_selected("copy")
+
+    def action_copy_id(self) -> None:
+        """Copy the id of the selected message."""
+        self.act_on_selected("copy_id")
+
+    def action_quote(self) -> None:
+        """Quote the selected message."""
+        self.act_on_selected("quote")
+
+    def action_open_link(self) -> None:
+        """Ask whether to open a link of the selected message."""
+        self.act_on_selected("open_link")
+
+    def action_graph(self) -> None:
+        """Show the selected message among those it builds on."""
+        self.act_on_selected("graph")
+
+    def action_hit(self, step: int) -> None:
+        """Go to the next hit of the search, an older one; or back, if negative."""
+        if self._hits is None:
+            self._say(self._named(NOTHING_FOUND))
+            return
+        self._hits.step(step)
+        self._go_to_hit()
+
+    def action_write(self) -> None:
+        """Give the keys to the composer; what is selected stays so, for /commands."""
+        self._composer.focus()
+
+    def action_command(self) -> None:
+        """Begin a command about the selected message."""
+        self._composer.focus()
+        self._composer.insert("/")
+
+    # -- what the widgets say -------------------------------------------------------------------
+
+    @on(CursorMoved)
+    @on(DescendantFocus)
+    def show_keys(self) -> None:
+        """Say which keys there are now, and where in the hits we are."""
+        transcript = self.transcript
+        said = "" if self._hits is None else self._hits.said(keys_of(self))
+        if self._asking.is_open:
+            said = self._named(SEARCHING)
+        elif transcript.cursor is not None and not transcript.has_focus:
+            row = transcript.selected()
+            words = "a missing message" if row is None else " ".join(row.text.split())
+            what = clip_cells(words, SIGNS_SHOWN)
+            said = f"Selected: {what} · {self._named(LEFT)}"
+        elif transcript.cursor is not None and not said:
+            said = self._named(gap_acts.KEYS if transcript.on_gap else KEYS)
+        self._keys.show(Content.styled(f"{self.transcript.glyphs.cursor} {said}", DIM))
+        self._keys.display = bool(said)
+
+    @on(SearchWanted)
+    def _search(self, wish: SearchWanted) -> None:
+        self.run_worker(self._run_search(wish.words), group="search", exclusive=True)
+
+    @on(DetailsWanted)
+    def _find_details(self, wish: DetailsWanted) -> None:
+        if self.transcript.on_gap:
+            self._gaps.open(self.transcript.about)
+            return
+        index = self.transcript.conversation.index_of(wish.message_id)
+        if index is not None:
+            self._show_details(self.transcript.conversation.rows[index].line)
+
+    # -- inside -------------------------------------------------------------------------------
+
+    @property
+    def _is_busy(self) -> bool:
+        transcript = self.transcript
+        return (
+            transcript.cursor is not None
+            or self._hits is not None
+            or self._asking.is_open
+            or bool(transcript.picked_text())
+        )
+
+    def _named(self, words: str) -> str:
+        return with_keys(words, keys_of(self))
+
+    def _say(self, text: str) -> None:
+        self._tell(Notice(text))
+
+    async def _run_search(self, query: str) -> None:
+        from chat_tui.commands.reading import search
+
+        at = At(self.transcript.conversation.channel)
+        try:
+            result = await search(self._chat, query, at)
+        except LocalError as error:
+            result = Result(ok=False, text=str(error))
+        if result.found is None:
+            self._tell(Notice(result.text, Level.ERROR))
+            return
+        self._asking.close()
+        self.show(result.found)
+
+    def _end_search(self) -> None:
+        self._asking.clear()
+        if self._hits is not None:
+            self._hits = None
+            self.transcript.highlight("")
+        self.show_keys()
+
+    def _go_to_hit(self) -> None:
+        assert self._hits is not None
+        self._go(Goal(self._hits.line.position, self._hits.line.message_id))
+
+    def _go(self, goal: Goal) -> None:
+        self.run_worker(self._go_to(goal), group="going", exclusive=True)
+
+    async def _go_to(self, goal: Goal) -> None:
+        """Bring a place into memory, and select the message there."""
+        held = self.transcript.conversation
+        changes = await self._pager.around(held, goal.position)
+        if held is not self.transcript.conversation:
+            return
+        if changes:
+            self.transcript.apply(changes)
+        wanted = goal.message_id
+        if wanted is None or held.index_of(wanted) is None:
+            wanted = self.transcript.first_at(goal.position)
+        if wanted is None:
+            self._say("There is no message there.")
+            return
+        self.transcript.go_to(wanted)
+        self.show_keys()
+
+    def _choose(self, found: Listed) -> None:
+        from chat_tui.transcript.choice_screens import message_list
+
+        def go(chosen: int | None) -> None:
+            if chosen is not None:
+                line = found.lines[chosen]
+                self._go(Goal(line.position, line.message_id))
+
+        shared = self._chat.snapshot().shared_names
+        self.app.push_screen(message_list(found, self.transcript.glyphs, shared), go)
+
+    def _show_details(self, line: Line, *, raw: bool = False) -> None:
+        from chat_tui.details.message_screen import DetailsScreen
+
+        def now() -> Line:
+            return self._as_now(line)
+
+        self.app.push_screen(
+            DetailsScreen(self._chat, now, self.acts.act_on, self.transcript.glyphs, raw=raw)
+        )
+
+    def _as_now(self, line: Line) -> Line:
+        """Return a line as it is by now, if it is in memory."""
+        held = self.transcript.conversation
+        index = held.index_of(line.message_id)
+        return line if index is None else held.rows[index].line

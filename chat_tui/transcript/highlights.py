@@ -1,0 +1,58 @@
+"""Highlighting of spans in a painted line; its text and width stay as they are."""
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+from chat_tui.text.word_match import Span
+
+
+def cells_of(found: Iterable[Span], text: str) -> list[Span]:
+    """Return spans of characters as spans of cells."""
+    return [(cell_len(text[:start]), cell_len(text[:end])) for start, end in found]
+
+
+def painted_over(strip: Strip, cells: Sequence[Span], style: Style) -> Strip:
+    """Return `strip` with some spans of its cells in another style; its width stays."""
+    cuts = sorted({0, strip.cell_length, *(at for span in cells for at in span)})
+    inside = {at for start, end in cells for at in cuts if start <= at < end}
+    parts = [
+        over(strip.crop(start, end), style) if start in inside else strip.crop(start, end)
+        for start, end in pairwise(cuts)
+        if end <= strip.cell_length
+    ]
+    return Strip.join(parts)
+
+
+def over(strip: Strip, style: Style) -> Strip:
+    """Return `strip` in another style, whatever its own is."""
+    return Strip(Segment.apply_style(strip, post_style=style), strip.cell_length)
+
+
+def starts_of(lines: Sequence[str], text: str) -> list[int]:
+    """Return where each of the lines that `text` was wrapped into begins in it; -1 for others."""
+    starts: list[int] = []
+    at = 0
+    for line in lines:
+        start = text.find(line, at)
+        between = text[at:start] if start >= 0 else "-"
+        if between.strip():  # wrapping leaves out spaces and newlines alone
+            starts.append(-1)
+        else:
+            starts.append(start)
+            at = start + len(line)
+    return starts
+
+
+def index_at(text: str, cell: int) -> int:
+    """Return the character of a line that stands at `cell`, its length if it ends before."""
+    used = 0
+    for index, character in enumerate(text):
+        used += cell_len(character)
+        if cell < used:
+            return index
+    return len(text)

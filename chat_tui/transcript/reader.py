@@ -1,0 +1,400 @@
+"""The transcript with a cursor: a message can be selected, text picked, words made to stand out.
+
+Rules:
+1. The cursor is on a message, not on a line: it stays there whatever comes.
+2. While there is a cursor, nothing moves by itself: being at the end does not mean to follow.
+3. What stands out is laid over what was painted; nothing is wrapped again for it.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import ClassVar, Final
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.cache import LRUCache
+from textual.events import Click, MouseDown, MouseMove, MouseUp
+from textual.strip import Strip
+
+from chat_tui.model.conversation import Conversation
+from chat_tui.model.row import Change, Row
+from chat_tui.terminal.themed_app import keys_of
+from chat_tui.text.safe_text import clean_nick
+from chat_tui.text.word_match import NOTHING, Span, name_of, spans, words_of
+from chat_tui.transcript.cursor_stops import above, below, is_there
+from chat_tui.transcript.highlights import cells_of, index_at, over, painted_over
+from chat_tui.transcript.lazy_layout import Place
+from chat_tui.transcript.mouse_selection import Picked, Spot
+from chat_tui.transcript.painted_line import Painted, Part
+from chat_tui.transcript.row_layout import Laid, Shape
+from chat_tui.transcript.text_positions import Texts, first_line, texts_of
+from chat_tui.transcript.transcript import Transcript
+from chat_tui.widgets.messages import CursorMoved, DetailsWanted
+from chat_tui.wording.gap_lines import said_here
+from chat_tui.wording.glyphs import WORDS, Glyphs
+from sync.machine import MessageId, Nanos
+from sync.view.view import Line, Position
+
+KEPT: Final = 128
+"""Rows whose words that stand out are remembered: more than a screen shows."""
+
+CLEARED: Final = ("The view is clear; nothing was deleted.", "PgUp brings the messages back.")
+
+
+class Reader(Transcript, can_focus=False, inherit_bindings=False):
+    """Shows a conversation to `nick`, whose name stands out in it.
+
+    The keys of anything that scrolls are not inherited: they would scroll away from the cursor.
+    """
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "transcript--cursor",
+        "transcript--hit",
+        "transcript--mention",
+        "transcript--picked",
+    }
+    DEFAULT_CSS = """
+    Reader > .transcript--cursor { background: $surface-lighten-1; color: $accent; }
+    Reader > .transcript--hit { background: $warning; color: $background; text-style: bold; }
+    Reader > .transcript--mention { color: $warning; text-style: bold underline; }
+    Reader > .transcript--picked { text-style: reverse; }
+    """
+
+    def __init__(
+        self, conversation: Conversation, *, nick: str, now: Nanos, glyphs: Glyphs
+    ) -> None:
+        super().__init__(conversation, now=now, glyphs=glyphs)
+        self.cursor: MessageId | None = None
+        """The selected message, or the one that the line belongs to that the cursor is on."""
+        self.part = Part.TEXT
+        """What of that message the cursor is on."""
+        self._own_name = name_of(clean_nick(nick))
+        self._words: re.Pattern[str] = NOTHING
+        self._texts: LRUCache[Laid, Texts] = LRUCache(KEPT)
+        self._found: LRUCache[Laid, tuple[Sequence[Span], Sequence[Span]]] = LRUCache(KEPT)
+        self._picked = Picked()
+
+    # -- the cursor ---------------------------------------------------------------------------
+
+    def select(self, message_id: MessageId, part: Part = Part.TEXT) -> None:
+        """Put the cursor on a message in memory; it stays where it is on the screen."""
+        index = self.conversation.index_of(message_id)
+        if index is None:
+            return
+        self._unset_follow()
+        self.cursor, self.part = message_id, part
+        self.can_focus = True
+        self.focus(scroll_visible=False)
+        self._bring_into_sight(index)
+        if part is Part.TAIL:
+            self._scroll(self._extent - self.size.height)
+        self._paint_differences()
+        self.post_message(CursorMoved(message_id))
+
+    def select_seen(self) -> None:
+        """Put the cursor on the lowest message that is whole on the screen."""
+        whole = [
+            painted.laid.row.line.message_id
+            for painted in self._painted
+            if painted.line == len(painted.laid.strips) - 1
+        ]
+        if whole or self._painted:
+            self.select(whole[-1] if whole else self._painted[0].laid.row.line.message_id)
+
+    def unselect(self) -> None:
+        """Give the cursor up; who stands at the end follows the newest message again."""
+        if self.cursor is None:
+            return
+        self.cursor, self.part = None, Part.TEXT
+        self.can_focus = False
+        self.post_message(CursorMoved(None))
+        if self.scroll_y >= self.max_scroll_y and not self.conversation.has_newer:
+            self.follow_newest()
+        self._paint_differences()
+
+    def move(self, step: int) -> None:
+        """Move the cursor down, or up if negative; first through what is longer than the screen.
+
+        A line that stands for missing messages is a step of its own.
+        """
+        index = None if self.cursor is None else self.conversation.index_of(self.cursor)
+        if index is None:
+            self.select_seen()
+            return
+        if self.part is Part.TEXT and self._scrolled_within(index, step):
+            return
+        rows, at = self.conversation.rows, (index, self.part)
+        index, part = above(rows, at) if step < 0 else below(rows, at, has_tail=self._has_tail)
+        self.select(rows[index].line.message_id, part)
+
+    def move_screens(self, screens: int) -> None:
+        """Move the cursor with what is in sight, up if negative."""
+        self._scroll(self.scroll_y + screens * max(1, self.size.height - 1))
+        if self._painted:
+            painted = self._painted[0 if screens < 0 else -1]
+            self.select(painted.laid.row.line.message_id)
+
+    @property
+    def glyphs(self) -> Glyphs:
+        """The character set."""
+        return self._glyphs
+
+    @property
+    def top(self) -> MessageId | None:
+        """The message at the top of the screen; None while the newest is followed."""
+        return None if self.follow or self._place is None else self._place.message_id
+
+    def selected(self) -> Row | None:
+        """Return the row whose text the cursor is on, None if it is on none in memory."""
+        if self.cursor is None or self.part is not Part.TEXT:
+            return None
+        index = self.conversation.index_of(self.cursor)
+        return None if index is None else self.conversation.rows[index]
+
+    @property
+    def on_gap(self) -> bool:
+        """True if the cursor is on a line that stands for missing messages."""
+        return self.cursor is not None and self.part is not Part.TEXT
+
+    @property
+    def about(self) -> MessageId | None:
+        """The message that a command is about; the last line of all belongs to none."""
+        return None if self.part is Part.TAIL else self.cursor
+
+    def say_gaps(self, gaps: Mapping[MessageId, str], tail: str) -> None:
+        """See `Transcript.say_gaps`; the cursor leaves a line that is there no more."""
+        super().say_gaps(gaps, tail)
+        self._leave_gone_line()
+
+    def apply(self, changes: Sequence[Change]) -> None:
+        """See `Transcript.apply`; the cursor leaves a line that is there no more."""
+        super().apply(changes)
+        self._leave_gone_line()
+
+    def _leave_gone_line(self) -> None:
+        if not self.on_gap or self.cursor is None:
+            return
+        held = self.conversation
+        index = held.index_of(self.cursor)
+        if not is_there(held.rows, index, self.part, has_tail=self._has_tail):
+            self.part = Part.TEXT
+            self._paint_differences()
+            self.post_message(CursorMoved(self.cursor))
+
+    def go_to(self, message_id: MessageId) -> None:
+        """Show a message in memory with something of what came before it, and select it."""
+        index = self.conversation.index_of(message_id)
+        if index is None:
+            return
+        self._unset_follow()
+        self.cursor, self.part = message_id, Part.TEXT
+        self._place = Place(message_id, 0, 1)
+        self._settle()
+        self._scroll(self.scroll_y - self.size.height // 3)
+        self.select(message_id)
+
+    def first_at(self, position: Position) -> MessageId | None:
+        """Return the first message in memory at or after a position, the last if all are before."""
+        rows = self.conversation.rows
+        after = (row.line.message_id for row in rows if row.line.position >= position)
+        return next(after, rows[-1].line.message_id if rows else None)
+
+    def _scroll(self, y: float) -> None:
+        """Scroll now, not after the next paint: what follows looks at what is on the screen."""
+        self.scroll_to(y=y, animate=False, force=True, immediate=True)
+
+    def _bring_into_sight(self, index: int) -> None:
+        laid = self._laid.laid(index)
+        self._settle()
+        top, height = self._laid.heights.top(index), self.size.height
+        end = top + len(laid.strips)
+        if top < self.scroll_y:
+            self._scroll(top)
+        elif end > self.scroll_y + height:
+            self._scroll(min(top, end - height))
+
+    def _scrolled_within(self, index: int, step: int) -> bool:
+        """Scroll half a screen if the row goes on in that direction; returns whether it did."""
+        height = self.size.height
+        top = self._laid.heights.top(index)
+        end = top + len(self._laid.laid(index).strips)
+        if end - top <= height:
+            return False
+        if step > 0 and end > self.scroll_y + height:
+            y = min(self.scroll_y + height // 2, end - height)
+        elif step < 0 and top < self.scroll_y:
+            y = max(self.scroll_y - height // 2, top)
+        else:
+            return False
+        self._scroll(y)
+        return True
+
+    # -- what stands out ----------------------------------------------------------------------
+
+    def highlight(self, query: str) -> None:
+        """Let the words of a search stand out; empty ends it."""
+        self._words = words_of(query)
+        self._found.clear()
+        self.refresh()
+
+    def picked_text(self) -> str:
+        """Return the text picked with the mouse, empty if none is."""
+        return self._picked.text(self.conversation.rows) if self._picked else ""
+
+    def unpick(self) -> None:
+        """Forget what was picked with the mouse."""
+        if self._picked.forget():
+            self.refresh()
+
+    # -- what `Transcript` asks ------------------------------------------------------------------
+
+    def show(self, conversation: Conversation) -> None:
+        """Show another conversation; nothing is selected in it."""
+        self.unselect()
+        self._picked.forget()
+        self._texts.clear()
+        self._found.clear()
+        super().show(conversation)
+
+    def page_up(self) -> None:
+        """Show the screen above; what was cleared comes back."""
+        if self.conversation.cleared:
+            self.conversation.unclear()
+            self._settle()
+        super().page_up()
+
+    @property
+    def hint(self) -> tuple[str, ...]:
+        """The lines that stand in the middle while there are no messages."""
+        return CLEARED if self.conversation.cleared else super().hint
+
+    @hint.setter
+    def hint(self, lines: tuple[str, ...]) -> None:
+        shown = CLEARED if self.conversation.cleared else lines
+        if shown != self._hint:
+            self._hint = shown
+            self.refresh()
+
+    def _may_follow(self) -> bool:
+        return self.cursor is None
+
+    def _is_selected(self, line: Line, part: Part) -> bool:
+        if part is not self.part:
+            return False
+        return part is Part.TAIL or line.message_id == self.cursor
+
+    def _word(self, line: Line) -> str:
+        waits = line.loading or line.parked
+        if line.message_id == self.cursor and line.delivery is not None and not waits:
+            return WORDS[line.delivery]
+        return super()._word(line)
+
+    def _strip(self, painted: Painted, shape: Shape) -> Strip:
+        if painted.selected and painted.part is not Part.TEXT:
+            here = replace(painted, word=said_here(painted.word, keys_of(self)))
+            return self._with_sign(super()._strip(here, shape), shape)
+        strip = super()._strip(painted, shape)
+        laid = painted.laid
+        if painted.line >= laid.text_at and painted.line < len(laid.strips):
+            if painted.selected:
+                strip = self._with_cursor(strip, painted, shape)
+            for style, cells in self._over(painted, shape):
+                strip = painted_over(strip, cells, style)
+        return strip
+
+    def _over(self, painted: Painted, shape: Shape) -> Iterator[tuple[Style, Sequence[Span]]]:
+        """Yield what stands out in a line, in cells of the screen, least important first."""
+        hits, mentions = self._standing_out(painted.laid)
+        picked = self._picked.of(painted.laid.row)
+        if not hits and not mentions and not picked:
+            return
+        texts = self._texts_of(painted.laid, shape)
+        number = painted.line - texts.first
+        if number < 0 or texts.starts[number] < 0:
+            return
+        start, text = texts.starts[number], texts.lines[number]
+        for name, found in (("mention", mentions), ("hit", hits), ("picked", picked)):
+            here = [
+                (max(0, first - start), min(len(text), last - start))
+                for first, last in found
+                if first < start + len(text) and last > start
+            ]
+            if here:
+                cells = [
+                    (shape.gutter + one, shape.gutter + other)
+                    for one, other in cells_of(here, text)
+                ]
+                yield self._overlay(name), cells
+
+    def _overlay(self, name: str) -> Style:
+        return self.get_component_rich_style(f"transcript--{name}", partial=True)
+
+    def _with_cursor(self, strip: Strip, painted: Painted, shape: Shape) -> Strip:
+        """Return a line of the selected message: on another ground, its first with a sign."""
+        if painted.line == first_line(painted.laid, shape):
+            return self._with_sign(strip, shape)
+        return over(strip, Style(bgcolor=self._style("cursor").bgcolor))
+
+    def _with_sign(self, strip: Strip, shape: Shape) -> Strip:
+        """Return a line on another ground, with the sign of the cursor before its text."""
+        style = self._style("cursor")
+        strip = over(strip, Style(bgcolor=style.bgcolor))
+        at = shape.gutter - 1
+        sign = Strip([Segment(shape.glyphs.cursor, style + Style(bold=True))])
+        return Strip.join([strip.crop(0, at), sign, strip.crop(at + 1)])
+
+    def _texts_of(self, laid: Laid, shape: Shape) -> Texts:
+        texts = self._texts.get(laid)
+        if texts is None:
+            texts = self._texts[laid] = texts_of(laid, shape)
+        return texts
+
+    def _standing_out(self, laid: Laid) -> tuple[Sequence[Span], Sequence[Span]]:
+        """Return where the words that are looked for, and the reader's name, are in a text."""
+        found = self._found.get(laid)
+        if found is None:
+            row = laid.row
+            mentions = [] if row.line.own else spans(self._own_name, row.text)
+            found = self._found[laid] = (spans(self._words, row.text), mentions)
+        return found
+
+    # -- the mouse ----------------------------------------------------------------------------
+
+    def on_mouse_down(self, event: MouseDown) -> None:
+        """Begin to pick text."""
+        self.unpick()
+        self._picked.press(self._spot(event.x, event.y) if event.button == 1 else None)
+
+    def on_mouse_move(self, event: MouseMove) -> None:
+        """Pick the text from where the button went down."""
+        if event.button and self._picked.begun and self._picked.drag(self._spot(event.x, event.y)):
+            self.refresh()
+
+    def on_mouse_up(self, _event: MouseUp) -> None:
+        """End picking; what is picked now stays."""
+        self._picked.press(None)
+
+    def on_click(self, event: Click) -> None:
+        """Select the message, open it if it is selected; but not at the end of picking text."""
+        if self._picked or not 0 <= event.y < len(self._painted):
+            return
+        painted = self._painted[event.y]
+        message_id = painted.laid.row.line.message_id
+        if message_id == self.cursor and painted.part is self.part:
+            self.post_message(DetailsWanted(message_id))
+        else:
+            self.select(message_id, painted.part)
+
+    def _spot(self, x: int, y: int) -> Spot | None:
+        """Return which character of which message stands at a cell of the screen."""
+        if self._shape is None or not self._painted:
+            return None
+        painted = self._painted[min(max(y, 0), len(self._painted) - 1)]
+        texts = self._texts_of(painted.laid, self._shape)
+        position = painted.laid.row.line.position
+        number = painted.line - texts.first
+        if number < 0 or number >= len(texts.lines) or texts.starts[number] < 0:
+            return (position, 0 if number < 0 else len(painted.laid.row.text))
+        within = index_at(texts.lines[number], x - self._shape.gutter)
+        return (position, texts.starts[number] + within)

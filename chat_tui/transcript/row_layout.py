@@ -1,0 +1,230 @@
+"""One row of the conversation as the lines of the screen it fills, for a given width."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+from chat_tui.model.row import Row
+from chat_tui.text.safe_text import LINES_MAX, clip_cells, wrap
+from chat_tui.text.shortening import fitting
+from chat_tui.transcript.layout_options import Taste
+from chat_tui.wording.glyphs import EDITED, Glyphs
+from chat_tui.wording.reactions import joined, summary, unjoined
+from sync.entries.identity import short_fingerprint
+from sync.machine import PeerId
+from sync.sds.message import Delivery
+from sync.view.view import Line
+
+STACKED_BELOW: Final = 64
+"""Cells; a narrower conversation has its names on lines of their own, or texts would be ribbons."""
+
+GUTTER_STACKED: Final = 2
+TAIL: Final = len(" ○ ")
+"""The column of the marks, at the right edge: its place never depends on the text."""
+
+TEXT_CELLS_MIN: Final = 8
+"""Texts are not wrapped narrower; a screen that narrow shows only the wish to be enlarged."""
+
+GAP: Final = "an earlier message could not be found; /repair tries again"
+"""What is said of a gap as long as nothing is known of it."""
+
+StyleOf: TypeAlias = Callable[[str], Style]
+"""From what a piece of the screen is (`time`, `rule`, ...) to its style in the current theme.
+
+An author's is called as `author_name` says.
+"""
+
+PLAIN: Final = Style.null()
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Layout parameters of rows: the cells of a line, the character set and the taste."""
+
+    width: int
+    glyphs: Glyphs
+    taste: Taste = field(default_factory=Taste)
+
+    @property
+    def stacked(self) -> bool:
+        """True if names stand on lines of their own."""
+        return self.width < STACKED_BELOW
+
+    @property
+    def gutter(self) -> int:
+        """Cells to the left of texts."""
+        if self.stacked:
+            return GUTTER_STACKED
+        return self.taste.time_cells + self.taste.nick_cells + 2
+
+    @property
+    def text_width(self) -> int:
+        """Cells for texts."""
+        return max(TEXT_CELLS_MIN, self.width - self.gutter - TAIL)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Laid:
+    """A row laid out: separators, then the message. Two layouts are never equal."""
+
+    row: Row
+    strips: tuple[Strip, ...]
+    text_at: int
+    """How many of the lines are separators."""
+    below: int = 0
+    """How many stand below the text: its reactions."""
+
+    @property
+    def text_lines(self) -> int:
+        """Lines of the message itself, at least 1."""
+        return len(self.strips) - self.text_at
+
+    @property
+    def mark_at(self) -> int:
+        """The line that has the mark: the last one of the text."""
+        return len(self.strips) - self.below - 1
+
+
+AUTHOR: Final = "author-"
+
+
+def author_name(author: PeerId) -> str:
+    """Return what `StyleOf` knows an author by."""
+    return AUTHOR + author
+
+
+def estimate(row: Row, shape: Shape) -> int:
+    """Return about how many lines the row fills, without wrapping it."""
+    text = -(-len(row.text) // shape.text_width) or 1
+    header = int(shape.stacked or row.full_name)
+    taste = shape.taste
+    return (
+        _day(row, taste)
+        + _space(row, taste)
+        + bool(row.aside)
+        + bool(row.new)
+        + row.gap
+        + header
+        + min(text, LINES_MAX)
+        + bool(row.line.reactions)
+    )
+
+
+def lay_out(row: Row, shape: Shape, style: StyleOf) -> Laid:
+    """Return the lines of a row; the mark of an own message is added when it is painted."""
+    separators = _separators(row, shape, style)
+    texts = _texts(row, shape, style)
+    gutter = Segment(" " * shape.gutter)
+    lines = [Strip([gutter, *text]) for text in texts]
+    when = Segment(f"{shape.taste.time(row.line.created_ns)} ", style("time"))
+    if shape.stacked or row.full_name:
+        lines.insert(0, _header(row, shape, when, style))
+    else:
+        nick = clip_cells(row.nick, shape.taste.nick_cells)
+        pad = " " * (shape.taste.nick_cells - cell_len(nick))
+        name = Segment(f"{pad}{nick}  ", _name_style(row, style))
+        lines[0] = Strip([when, name, *texts[0]])
+    below = _reactions(row, shape, style)
+    return Laid(row, (*separators, *lines, *below), len(separators), len(below))
+
+
+def _texts(row: Row, shape: Shape, style: StyleOf) -> list[list[Segment]]:
+    """Return the lines of the text, and that it was edited, if it was."""
+    line = row.line
+    ink = style("loading") if row.dim else style("time") if line.deleted else PLAIN
+    texts = [[Segment(text, ink)] for text in wrap(row.text, shape.text_width)]
+    if line.edited and not line.deleted:
+        if cell_len(texts[-1][0].text) + 1 + len(EDITED) <= shape.text_width:
+            texts[-1].append(Segment(f" {EDITED}", style("time")))
+        else:
+            texts.append([Segment(EDITED, style("time"))])
+    return texts
+
+
+def _reactions(row: Row, shape: Shape, style: StyleOf) -> list[Strip]:
+    if not row.line.reactions:
+        return []
+    items = joined(summary(row.line.reactions, shape.glyphs))
+    lines = [unjoined(line) for line in wrap(items, shape.text_width)]
+    return [Strip([Segment(" " * shape.gutter + line, style("time"))]) for line in lines]
+
+
+def _name_style(row: Row, style: StyleOf) -> Style:
+    return style("loading") if row.dim else style(author_name(row.line.author))
+
+
+def _header(row: Row, shape: Shape, when: Segment, style: StyleOf) -> Strip:
+    name = Segment(clip_cells(row.nick, shape.text_width), _name_style(row, style))
+    if not row.full_name:
+        return Strip([when, name])
+    return Strip([when, name, Segment(f" {short_fingerprint(row.line.author)}", style("time"))])
+
+
+def _separators(row: Row, shape: Shape, style: StyleOf) -> list[Strip]:
+    strips: list[Strip] = []
+    if _space(row, shape.taste):
+        strips.append(Strip.blank(shape.width))
+    if _day(row, shape.taste):
+        strips.append(_rule(row.day, shape, style("rule")))
+    if row.aside:
+        strips.append(_rule(row.aside, shape, style("gap")))
+    if row.new:
+        strips.append(_rule(f"{row.new:,} new", shape, style("new")))
+    if row.gap:
+        strips.append(gap_line(GAP, shape, style))
+    return strips
+
+
+def _day(row: Row, taste: Taste) -> bool:
+    """Return whether the date stands above a row."""
+    return bool(row.day) and taste.days
+
+
+def _space(row: Row, taste: Taste) -> bool:
+    """Return whether an empty line precedes a row: another author begins, nothing else is there."""
+    return taste.cosy and row.begins and not (_day(row, taste) or row.aside or row.new)
+
+
+def gap_line(sentence: str, shape: Shape, style: StyleOf) -> Strip:
+    """Return the line of a gap: what is missing there, and what happens next."""
+    sign = f"{shape.glyphs.gap:>{max(1, shape.gutter - 2)}}".ljust(shape.gutter)
+    said = sign + fitting(sentence, shape.width - shape.gutter)
+    return Strip([Segment(clip_cells(said, shape.width), style("gap"))])
+
+
+def _rule(title: str, shape: Shape, style: Style) -> Strip:
+    rule = clip_cells(f" {title} ", shape.width).center(shape.width, shape.glyphs.rule)
+    return Strip([Segment(rule, style)])
+
+
+def with_mark(strip: Strip, line: Line, word: str, shape: Shape, style: StyleOf) -> Strip:
+    """Return `strip` with the line's mark, if it has one, in the column at the right edge.
+
+    The word stands before the mark where the text leaves it room; the mark never moves.
+    """
+    if line.loading or line.parked:
+        mark = shape.glyphs.parked if line.parked else shape.glyphs.loading
+        marks = style("unsettled" if line.waits else "loading")
+    elif line.delivery is not None:
+        mark, marks = shape.glyphs.marks[line.delivery], style(MARK_STYLES[line.delivery])
+    else:
+        return strip
+    room = shape.width - TAIL
+    if word and strip.cell_length + 2 + len(word) <= room:
+        strip = strip.adjust_cell_length(room - len(word) - 1)
+        strip = Strip([*strip, Segment(f"{word} ", marks)])
+    strip = strip.adjust_cell_length(room, PLAIN).simplify()  # one colour is told once
+    return Strip([*strip, Segment(f" {mark} ", marks)])
+
+
+MARK_STYLES: Final = {
+    Delivery.UNACKNOWLEDGED: "unsettled",
+    Delivery.POSSIBLY_ACKNOWLEDGED: "unsettled",
+    Delivery.ACKNOWLEDGED: "settled",
+    Delivery.FAILED: "failed",
+}

@@ -1,0 +1,396 @@
+"""The conversation on the screen: one widget that lays out only the rows near the eye.
+
+Rules:
+1. What is being read never moves: the place is a message and a line in it, not a line number.
+2. Only rows within one screen of the visible ones are wrapped; the others' heights are estimates.
+3. Only lines that differ from what was painted are painted again.
+4. The text of peers becomes `Segment`s, never markup.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import ClassVar
+
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
+from textual.events import Resize
+from textual.geometry import Region, Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.widget import Widget
+
+from chat_tui.model.conversation import Conversation
+from chat_tui.model.row import Change
+from chat_tui.terminal.themes import author_style
+from chat_tui.text.safe_text import clip_cells
+from chat_tui.transcript.layout_options import Taste
+from chat_tui.transcript.lazy_layout import LaidRows, Place
+from chat_tui.transcript.painted_line import Painted, Part
+from chat_tui.transcript.row_layout import AUTHOR, GAP, Shape, gap_line, with_mark
+from chat_tui.widgets.messages import FollowChanged, MissingInSight, NewerWanted, OlderWanted
+from chat_tui.wording.gap_lines import MISSING
+from chat_tui.wording.glyphs import LOADING, PARKED, UNICODE, Glyphs, mark_word
+from sync.machine import MessageId, Nanos, PeerId
+from sync.view.view import Line
+
+
+class Transcript(ScrollView, can_focus=False):
+    """Shows one `Conversation`; `follow` is whether it stays with the newest message."""
+
+    ALLOW_SELECT = False
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        "transcript--time",
+        "transcript--rule",
+        "transcript--new",
+        "transcript--gap",
+        "transcript--loading",
+        "transcript--settled",
+        "transcript--unsettled",
+        "transcript--failed",
+    }
+    DEFAULT_CSS = """
+    Transcript {
+        height: 1fr;
+        overflow-x: hidden;
+        overflow-y: scroll;
+        scrollbar-size-vertical: 1;
+        scrollbar-background: $background;
+        scrollbar-color: $foreground 20%;
+    }
+    Transcript > .transcript--time, Transcript > .transcript--rule { color: $foreground 65%; }
+    Transcript > .transcript--settled { color: $foreground 65%; }
+    Transcript > .transcript--loading { color: $foreground 65%; }
+    Transcript > .transcript--new, Transcript > .transcript--failed { color: $error; }
+    Transcript > .transcript--gap, Transcript > .transcript--unsettled { color: $warning; }
+    """
+
+    def __init__(self, conversation: Conversation, *, now: Nanos, glyphs: Glyphs = UNICODE) -> None:
+        super().__init__()
+        self.conversation = conversation
+        self.follow = True
+        self._glyphs, self._taste = glyphs, Taste()
+        self._now, self._alone = now, False
+        self._hint: tuple[str, ...] = ()
+        self._tail = ""
+        self._gaps: Mapping[MessageId, str] = {}
+        self._place: Place | None = None
+        self._laid = LaidRows(conversation.rows, self._style)
+        self._painted: list[Painted] = []
+        self.says_missing = False
+        """Whether a line in sight says what is missing and asked for now."""
+        self._base = Style.null()
+        conversation.look()
+
+    @property
+    def laid_out(self) -> int:
+        """Number of rows wrapped so far: the measure of the work done."""
+        return self._laid.laid_out
+
+    @property
+    def _shape(self) -> Shape | None:
+        """Shape that rows are laid out for; None before the first size is known."""
+        return self._laid.shape
+
+    # -- what the application says ------------------------------------------------------------
+
+    def show(self, conversation: Conversation) -> None:
+        """Show another conversation, at its newest message."""
+        self.conversation.look_away()
+        self.conversation = conversation
+        conversation.look()
+        self._laid.take(conversation.rows)
+        self.follow_newest()
+
+    def apply(self, changes: Sequence[Change]) -> None:
+        """Show what changed in the conversation; keep its window around the reader small."""
+        self._laid.resize(changes)
+        self._laid.resize(self.conversation.trim(self._shown()))
+        self._settle()
+        if not self.conversation.rows:
+            self.refresh()  # the hint may stand there only now that the disk is known to have none
+
+    def tick(self, now: Nanos, *, alone: bool) -> None:
+        """Let the words at young marks grow older; `alone` is whether nobody is there to hear."""
+        self._now, self._alone = now, alone
+        self._paint_differences()
+
+    @property
+    def hint(self) -> tuple[str, ...]:
+        """The lines that stand in the middle while there are no messages."""
+        return self._hint
+
+    @hint.setter
+    def hint(self, lines: tuple[str, ...]) -> None:
+        if lines != self._hint:
+            self._hint = lines
+            self.refresh()
+
+    def say_gaps(self, gaps: Mapping[MessageId, str], tail: str) -> None:
+        """Say what becomes of the gaps above messages, and what is missing after the last one."""
+        if (gaps, tail) == (self._gaps, self._tail):
+            return
+        appears = bool(tail) != bool(self._tail)
+        self._gaps, self._tail = gaps, tail
+        if appears:
+            self._settle()
+        else:
+            self._paint_differences()
+
+    def change_look(self, glyphs: Glyphs, taste: Taste) -> None:
+        """Lay everything out anew; the same line of the same message stays on top."""
+        if (glyphs, taste) == (self._glyphs, self._taste):
+            return
+        self._glyphs, self._taste = glyphs, taste
+        self._laid.forget()
+        if self._shape is not None:
+            self._laid.fit(Shape(self._shape.width, glyphs, taste))
+            self._settle()
+
+    def follow_newest(self) -> None:
+        """Go to the newest message in memory and stay with what comes."""
+        self._set_follow()
+        self._settle()
+
+    def page_up(self) -> None:
+        """Show the screen above, one line of it being the top one of now."""
+        self.scroll_to(y=self.scroll_y - max(1, self.size.height - 1), animate=False)
+
+    def page_down(self) -> None:
+        """Show the screen below, one line of it being the bottom one of now."""
+        self.scroll_to(y=self.scroll_y + max(1, self.size.height - 1), animate=False)
+
+    # -- what Textual says --------------------------------------------------------------------
+
+    def on_resize(self, _event: Resize) -> None:
+        """Wrap anew for another width; the same line of the same message stays on top."""
+        self._fit()
+
+    def _fit(self) -> None:
+        """Take the room there is."""
+        width = self.scrollable_content_region.width
+        if self._shape is None or width != self._shape.width:
+            self._laid.fit(Shape(width, self._glyphs, self._taste))
+        self._settle()
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Take the reader's new place."""
+        super().watch_scroll_y(old_value, new_value)
+        if round(old_value) == round(new_value) or self._shape is None:
+            return
+        self._place = self._place_at(round(new_value))
+        at_end = new_value >= self.max_scroll_y and not self.conversation.has_newer
+        if at_end and self._may_follow():
+            self._set_follow()
+        else:
+            self._unset_follow()
+        self._settle()
+
+    def notify_style_update(self) -> None:
+        """Lay out anew with the colours of another theme."""
+        super().notify_style_update()
+        self._laid.forget()
+        if self._shape is not None:
+            self._settle()
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Render some lines; what all of them stand on is worked out once, for it costs as much.
+
+        Textual paints before it tells a widget its first size: the first paint would be empty.
+        """
+        if self._shape is None:
+            self._fit()
+        self._base = self.rich_style
+        return super().render_lines(crop)
+
+    def render_line(self, y: int) -> Strip:
+        """Render line `y` of the screen."""
+        base = self._base
+        if y >= len(self._painted) or self._shape is None:
+            return self._empty_line(y, base)
+        painted = self._painted[y]
+        return self._strip(painted, self._shape).apply_style(base)
+
+    def _strip(self, painted: Painted, shape: Shape) -> Strip:
+        """Return one line in its full width."""
+        laid, row = painted.laid, painted.laid.row
+        if painted.part is not Part.TEXT:
+            strip = gap_line(painted.word, shape, self._style)
+        elif painted.ticked and painted.line == laid.mark_at:
+            strip = with_mark(
+                laid.strips[painted.line],
+                row.line,
+                painted.word,
+                shape,
+                self._style,
+            )
+        else:
+            strip = laid.strips[painted.line]
+        return strip.crop_extend(0, shape.width, None)
+
+    def _empty_line(self, y: int, base: Style) -> Strip:
+        """Render a line without a message: nothing, or one of the hint."""
+        width = self.size.width
+        at = y - (self.size.height - len(self._hint)) // 2
+        if self.conversation.rows or self.conversation.has_older or not 0 <= at < len(self._hint):
+            return Strip.blank(width, base)
+        text = clip_cells(self._hint[at], width)
+        left = (width - cell_len(text)) // 2
+        hint = Strip([Segment(" " * left + text, self._style("rule"))])
+        return hint.crop_extend(0, width, None).apply_style(base)
+
+    # -- layout -------------------------------------------------------------------------------
+
+    def _settle(self) -> None:
+        """Lay out what is near the eye, put the place back where it was, paint what differs."""
+        height = self.size.height
+        if self._shape is None or not height:
+            return
+        top = self._settled_top(height) if self.conversation.rows else 0
+        self._set_extent(top)
+        if self.conversation.rows:
+            self._place = self._place_at(top)
+        self._paint_differences()
+        self._note_end_in_sight(top + height)
+        self._ask_for_more(top, height)
+
+    def _note_end_in_sight(self, bottom: int) -> None:
+        """Count as seen what a reader who does not follow sees all the same."""
+        held = self.conversation
+        if held.unread and not self.follow and not held.has_newer and bottom >= self._extent:
+            held.glance()
+            self.post_message(FollowChanged(follow=False))
+
+    def _settled_top(self, height: int) -> int:
+        """Return the top line of the screen, with all rows around it laid out."""
+        index = None if self._place is None else self.conversation.index_of(self._place.message_id)
+        if self.follow or self._place is None or index is None:
+            self._laid.lay_out_last(2 * height)
+            return max(0, self._extent - height)
+        top = self._laid.top_of(self._place, index, height)
+        return max(0, min(top, self._extent - height))
+
+    def _style(self, name: str) -> Style:
+        if name.startswith(AUTHOR):
+            return author_style(PeerId(name.removeprefix(AUTHOR)), self.app.theme)
+        return self.get_component_rich_style(f"transcript--{name}")
+
+    @property
+    def _extent(self) -> int:
+        """Lines of all rows, and of the tail."""
+        return self._laid.heights.total + self._has_tail
+
+    @property
+    def _has_tail(self) -> bool:
+        held = self.conversation
+        return bool(self._tail and held.rows and not held.has_newer)
+
+    # -- what a reader who can select has to say about it --------------------------------------
+
+    def _may_follow(self) -> bool:
+        """Return whether a transcript at its end follows new messages."""
+        return True
+
+    def _is_selected(self, line: Line, part: Part) -> bool:
+        """Return whether the cursor is on a part of a row."""
+        del line, part
+        return False
+
+    def _word(self, line: Line) -> str:
+        """Return what stands beside the mark of a line."""
+        return mark_word(line, self._now, alone=self._alone)
+
+    # -- the place ----------------------------------------------------------------------------
+
+    def _place_at(self, top: int) -> Place | None:
+        if not 0 <= top < self._extent:
+            return None
+        return self._laid.place_at(top)
+
+    def _shown(self) -> int:
+        """Return the row at the reader's place."""
+        rows = len(self.conversation.rows)
+        if self.follow or self._place is None:
+            return rows
+        index = self.conversation.index_of(self._place.message_id)
+        return rows if index is None else index
+
+    def _set_extent(self, top: int) -> None:
+        """Set size and scroll position without the layout of the whole screen they would cause."""
+        assert self._shape is not None
+        size = Size(self._shape.width, self._extent)
+        self.set_reactive(Widget.virtual_size, size)
+        self.set_scroll(None, top)
+        self.set_reactive(Widget.scroll_target_y, top)
+        self.vertical_scrollbar.window_virtual_size = size.height
+        self.vertical_scrollbar.position = top
+
+    def _set_follow(self) -> None:
+        if not self.follow:
+            self.follow = True
+            self.conversation.look()
+            self.post_message(FollowChanged(follow=True))
+
+    def _unset_follow(self) -> None:
+        if self.follow:
+            self.follow = False
+            self._laid.resize(self.conversation.look_away())
+            self.post_message(FollowChanged(follow=False))
+
+    def _ask_for_more(self, top: int, height: int) -> None:
+        if self.conversation.loading or self.conversation.stuck:
+            return
+        if self.conversation.has_older and top < height:
+            self.post_message(OlderWanted(self.conversation))
+        elif self.conversation.has_newer and top + 2 * height > self._laid.heights.total:
+            self.post_message(NewerWanted(self.conversation))
+
+    # -- painting -----------------------------------------------------------------------------
+
+    def _paint_differences(self) -> None:
+        before, self._painted = self._painted, self._visible_lines()
+        says = any(one.part is not Part.TEXT and MISSING in one.word for one in self._painted)
+        if says != self.says_missing:
+            self.says_missing = says
+            self.post_message(MissingInSight())
+        if bool(before) != bool(self._painted):
+            self.refresh()  # the hint comes or goes, wherever it stands
+            return
+        lines = max(len(before), len(self._painted))
+        different = [y for y in range(lines) if before[y : y + 1] != self._painted[y : y + 1]]
+        if different and self._shape is not None:
+            top, bottom = different[0], different[-1]
+            self.refresh(Region(0, top, self._shape.width, bottom - top + 1))
+
+    def _visible_lines(self) -> list[Painted]:
+        top, height = self.scroll_offset.y, self.size.height
+        if self._shape is None or not self._laid.heights.total or not 0 <= top < self._extent:
+            return []
+        visible: list[Painted] = []
+        index, first = self._laid.heights.at(min(top, self._laid.heights.total - 1))
+        while len(visible) < height and index < len(self._laid.heights):
+            laid = self._laid.laid(index)
+            word = self._word(laid.row.line)
+            if (
+                word in (LOADING, PARKED)
+                and visible
+                and word == self._word(visible[-1].laid.row.line)
+            ):
+                word = ""  # the first of them says it for those below
+            last = len(laid.strips) - 1
+            selected = self._is_selected(laid.row.line, Part.TEXT)
+            ticked = selected or self._taste.ticked(laid.row.line, self._now)
+            visible += [
+                Painted(laid, line, word if line == laid.mark_at else "", selected, ticked)
+                for line in range(first, last + 1)
+            ]
+            if first < laid.text_at and laid.row.gap:
+                at = len(visible) - 1 - last + laid.text_at - 1
+                sentence = self._gaps.get(laid.row.line.message_id, GAP)
+                on_gap = self._is_selected(laid.row.line, Part.GAP)
+                visible[at] = replace(visible[at], word=sentence, selected=on_gap)
+            if self._has_tail and index == len(self._laid.heights) - 1:
+                on_tail = self._is_selected(laid.row.line, Part.TAIL)
+                visible.append(Painted(laid, last + 1, self._tail, on_tail))
+            index, first = index + 1, 0
+        return visible[:height]

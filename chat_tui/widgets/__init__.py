@@ -1,0 +1,1 @@
+"""Widgets that several screens use: panels, header, status line, composer, completion."""

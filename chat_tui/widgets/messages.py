@@ -1,0 +1,117 @@
+"""Messages from the widgets to the application: the whole vocabulary of the screen."""
+
+from dataclasses import dataclass
+
+from textual.message import Message
+
+from chat_tui.model.conversation import Conversation
+from sync.machine import ChannelId, MessageId
+
+
+@dataclass
+class OlderWanted(Message):
+    """The reader is near the first row in memory, and the disk has more."""
+
+    conversation: Conversation
+
+    def can_replace(self, message: Message) -> bool:
+        """One wish is enough, however often it comes up."""
+        return isinstance(message, OlderWanted)
+
+
+@dataclass
+class NewerWanted(Message):
+    """The reader is near the last row in memory, and the disk has more."""
+
+    conversation: Conversation
+
+    def can_replace(self, message: Message) -> bool:
+        """One wish is enough, however often it comes up."""
+        return isinstance(message, NewerWanted)
+
+
+@dataclass
+class FollowChanged(Message):
+    """The transcript began or ceased to follow the newest message."""
+
+    follow: bool
+
+
+@dataclass
+class MissingInSight(Message):
+    """A line that says what is missing came into sight, or none is any more."""
+
+
+@dataclass
+class Submitted(Message):
+    """The person pressed Enter on `text`."""
+
+    text: str
+
+
+@dataclass
+class Refused(Message):
+    """Something the person did was refused; `text` says why, and what to do."""
+
+    text: str
+
+
+@dataclass
+class NewestWanted(Message):
+    """The person pressed End with nothing written."""
+
+
+@dataclass
+class CursorMoved(Message):
+    """The cursor went to another message of the transcript, or (None) was given up."""
+
+    message_id: MessageId | None
+
+
+@dataclass
+class DetailsWanted(Message):
+    """The person wants to know all about a message."""
+
+    message_id: MessageId
+
+
+@dataclass
+class GraphWanted(Message):
+    """The person wants to see a message among those it builds on and those that build on it."""
+
+    message_id: MessageId
+
+
+@dataclass
+class SearchWanted(Message):
+    """The person searches for words."""
+
+    words: str
+
+
+@dataclass
+class FramesWanted(Message):
+    """The person wants to see the frames that carry, name or ask for a message."""
+
+    message_id: MessageId
+
+
+@dataclass
+class DebugClosed(Message):
+    """The person is done with the debug pane; `stays` if it stands open meanwhile."""
+
+    stays: bool
+
+
+@dataclass
+class ChannelChosen(Message):
+    """The person chose a channel on a screen that stood over the chat."""
+
+    channel: ChannelId
+
+
+@dataclass
+class Told(Message):
+    """Something the person asked for was done; `text` says what came of it."""
+
+    text: str

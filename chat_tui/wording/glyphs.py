@@ -1,0 +1,162 @@
+"""The signs and words for how sure we are that somebody has our message, and a few other signs."""
+
+from dataclasses import dataclass
+from math import ceil
+from typing import Final
+
+from chat_tui.text.safe_text import span
+from sync.machine import MINUTE, Nanos
+from sync.sds.message import Delivery
+from sync.view.view import Line, Trust
+
+WORD_FOR: Final[Nanos] = MINUTE
+"""How long an unsettled mark also says its word: who just wrote still looks there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Glyphs:
+    """The signs of one character set; every sign has a word elsewhere."""
+
+    marks: dict[Delivery, str]
+    gap: str
+    rule: str
+    here: str
+    away: str
+    busy: str
+    below: str
+    above: str
+    full: str
+    empty: str
+    loading: str
+    parked: str
+    equal: str
+    differs: str
+    items: str
+    trust: dict[Trust, str]
+    cursor: str
+
+
+UNICODE: Final = Glyphs(
+    marks={
+        Delivery.UNACKNOWLEDGED: "○",
+        Delivery.POSSIBLY_ACKNOWLEDGED: "◐",
+        Delivery.ACKNOWLEDGED: "●",
+        Delivery.FAILED: "✗",
+    },
+    gap="┆",
+    rule="─",
+    here="●",
+    away="○",
+    busy="◐",
+    below="↓",
+    above="↑",
+    full="▰",
+    empty="▱",
+    loading="…",
+    parked="◷",
+    equal="░",
+    differs="█",
+    items="▒",
+    trust={
+        Trust.VERIFIED: "✓",
+        Trust.FIRST_SEEN: "?",
+        Trust.BLOCKED: "✗",
+        Trust.CHANGED: "!",
+    },
+    cursor="▸",
+)
+ASCII: Final = Glyphs(
+    marks={
+        Delivery.UNACKNOWLEDGED: ".",
+        Delivery.POSSIBLY_ACKNOWLEDGED: "~",
+        Delivery.ACKNOWLEDGED: "+",
+        Delivery.FAILED: "x",
+    },
+    gap=":",
+    rule="-",
+    here="*",
+    away="-",
+    busy="~",
+    below="v",
+    above="^",
+    full="#",
+    empty=".",
+    loading="<",
+    parked="z",
+    equal=".",
+    differs="#",
+    items="=",
+    trust={
+        Trust.VERIFIED: "v",
+        Trust.FIRST_SEEN: "?",
+        Trust.BLOCKED: "x",
+        Trust.CHANGED: "!",
+    },
+    cursor=">",
+)
+
+BAR_CELLS: Final = 5
+
+
+def bar(share: float, glyphs: Glyphs) -> str:
+    """Return a part of 1 as a row of signs; whatever is left shows as one at least."""
+    full = min(max(ceil(share * BAR_CELLS), 0), BAR_CELLS)
+    return glyphs.full * full + glyphs.empty * (BAR_CELLS - full)
+
+
+def band(cells: str, glyphs: Glyphs) -> str:
+    """Return the cells of a payload (`sync.view.view.RoundInfo`) as a row of signs."""
+    signs = str.maketrans(".#=", f"{glyphs.equal}{glyphs.differs}{glyphs.items}")
+    return cells.translate(signs)
+
+
+WORDS: Final = {
+    Delivery.UNACKNOWLEDGED: "sent",
+    Delivery.POSSIBLY_ACKNOWLEDGED: "maybe received",
+    Delivery.ACKNOWLEDGED: "received",
+    Delivery.FAILED: "failed",
+}
+
+
+EDITED: Final = "(edited)"
+"""What is said of a message whose text is not the first one."""
+
+DELETED: Final = "deleted by its author"
+"""What is said in place of the text of a message that its author has hidden."""
+
+REPLACED: Final = "replaced: its author has written it anew"
+"""What is said in place of the text of a message that another one stands for."""
+
+WAITING: Final = "waiting"
+"""What is said of a message while nobody is there whom it could be sent to."""
+
+
+LOADING: Final = "history loading"
+"""What is said of a message that waits for older ones, which are on their way."""
+
+
+PARKED: Final = "waits for its time"
+"""What is said of a message that is set aside until then."""
+
+UNANSWERED: Final = "waits for your answer"
+"""What is said of an own one that waits until the person has answered about the clock."""
+
+
+def mark_word(line: Line, now: Nanos, *, alone: bool) -> str:
+    """Return what stands beside the mark of a message: most marks need no word for long."""
+    if line.loading:
+        return LOADING
+    if line.parked:
+        return UNANSWERED if line.waits else PARKED
+    age = now - line.created_ns
+    match line.delivery:
+        case Delivery.UNACKNOWLEDGED if alone:
+            return WAITING
+        case Delivery.FAILED:
+            return WORDS[Delivery.FAILED]
+        case Delivery.UNACKNOWLEDGED if age < WORD_FOR:
+            return f"{WORDS[Delivery.UNACKNOWLEDGED]} {span(age)}"
+        case Delivery.POSSIBLY_ACKNOWLEDGED if age < WORD_FOR:
+            return WORDS[Delivery.POSSIBLY_ACKNOWLEDGED]
+        case _:
+            return ""

@@ -1,0 +1,230 @@
+"""Styled texts of the panels around the conversation: pure functions of a snapshot.
+
+Names in it are peers' text, so nothing here is ever parsed as markup.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from textual.content import Content
+
+from chat_tui.keys.names import name_of
+from chat_tui.keys.table import BY_ID, USUAL, Chosen, with_keys
+from chat_tui.text.safe_text import clean_nick, clean_text, count, milliseconds
+from chat_tui.wording import sentences as reports
+from chat_tui.wording.glyphs import Glyphs
+from sync.entries.identity import short_fingerprint
+from sync.machine import ChannelId
+from sync.view.view import ChannelInfo, Level, Notice, PeerInfo, PeerState, Snapshot, Trust
+
+SIDEBAR_CELLS: Final = 24
+"""Wide enough for most names with their state; the same in `app.tcss`."""
+
+SIDEBAR_WIDTH: Final = SIDEBAR_CELLS - 3
+"""Of its text, without padding and border."""
+
+NAMESAKE_CELLS: Final = SIDEBAR_WIDTH - 5
+"""Of a name with its key: beside a sign, a space, and what is thought of the key."""
+
+DIM: Final = "$foreground 75%"
+TITLE: Final = "bold $secondary"
+GOOD: Final = "$success"
+BUSY: Final = "$warning"
+BAD: Final = "$error"
+
+TRUST_STYLES: Final = {
+    Trust.VERIFIED: GOOD,
+    Trust.FIRST_SEEN: DIM,
+    Trust.BLOCKED: BAD,
+    Trust.CHANGED: f"bold {BAD}",
+}
+
+AWAY_SHOWN: Final = 8
+"""People in the list at the side who are not here: the others are in that of F3."""
+
+KEYS: Final = ("help", "debug", "peers", "demo", "search", "palette", "quit")
+"""The ids of the keys in the last line (`chat_tui.keys.table`)."""
+GIVING_WAY: Final = ("demo", "search", "palette", "peers", "debug")
+"""Those that are left out where there is no room, this one first; they stay in the help."""
+ANY_WIDTH: Final = 1_000
+NEXT_CHANNEL: Final = ("next_active", "Next channel")
+
+
+def nobody_mentioned(_channel: ChannelId) -> int:
+    """Say of every channel that nobody is addressed in it."""
+    return 0
+
+
+def header(snapshot: Snapshot, info: ChannelInfo | None, glyphs: Glyphs) -> Content:
+    """Return the left part of the first line: the channel, who is here, whether all agree."""
+    if info is None:
+        return Content.styled("no channel", "bold")
+    parts: list[Content | str | tuple[str, str]] = [
+        (reports.channel_title(info), "bold"),
+        f"  {reports.others_here(snapshot, info)}",
+    ]
+    other = next((one for one in snapshot.peers if one.peer == info.direct), None)
+    if other is not None:
+        parts += [" · ", trust(other.trust, glyphs)]
+    state = reports.agreement(snapshot, info)
+    if state == reports.IN_SYNC:
+        parts += [" · ", (f"{glyphs.here} {state}", GOOD)]
+    elif state:
+        parts += [" · ", (f"{glyphs.busy} {state}", BUSY)]
+    return Content.assemble(*parts)
+
+
+def trust(what: Trust, glyphs: Glyphs) -> Content:
+    """Return what is thought of a key, as sign and word."""
+    return Content.styled(f"{glyphs.trust[what]} {what.value}", TRUST_STYLES[what])
+
+
+def addressee(info: ChannelInfo | None) -> Content:
+    """Return who reads what is written here: the title of the input."""
+    if info is None:
+        return Content("no channel")
+    return Content(f"to {reports.channel_title(info)}, {reports.openness(info)}")
+
+
+def whoami(snapshot: Snapshot) -> Content:
+    """Return the right part of the first line: our name and key."""
+    return Content.assemble(
+        (clean_nick(snapshot.nick), "bold"), " ", (short_fingerprint(snapshot.me), DIM)
+    )
+
+
+def name(snapshot: Snapshot) -> Content:
+    """Return our name alone, for where there is no room for the key."""
+    return Content.styled(clean_nick(snapshot.nick), "bold")
+
+
+def status(sentence: str, said: Notice | None) -> Content:
+    """Return what happens and what comes next; a notice comes before it."""
+    if said is None:
+        return Content.styled(sentence, DIM)
+    style = "bold $error" if said.level is Level.ERROR else GOOD
+    return Content.styled(clean_text(said.text), style)
+
+
+def chip(below: int, above: int, glyphs: Glyphs, chosen: Chosen = USUAL) -> Content:
+    """Return how many unseen messages there are, for somebody who reads further up."""
+    words: list[str] = []
+    if above:
+        key = with_keys("{unread}", chosen)
+        words.append(f"{glyphs.above} {count(above, 'earlier message')} arrived · {key}")
+    words.append(f"{glyphs.below} {below:,} new · End jumps" if below else "End: newest")
+    return Content.styled(f" {' · '.join(words)} ", "bold $accent")
+
+
+def keys(
+    snapshot: Snapshot,
+    shown: ChannelId | None,
+    unread: Callable[[ChannelId], int],
+    chosen: Chosen,
+    mentioned: Callable[[ChannelId], int] = nobody_mentioned,
+    width: int = ANY_WIDTH,
+) -> Content:
+    """Return the last line: the keys there really are, and channels with unread messages.
+
+    Of the usual keys, as many as `width` has room for beside the channels.
+    """
+    waiting = [
+        (info, new)
+        for info in snapshot.channels
+        if info.channel != shown and (new := unread(info.channel))
+    ]
+    news = [
+        Content.styled(
+            f" {reports.channel_title(info)} {_waiting(new, mentioned(info.channel))}",
+            "bold $warning",
+        )
+        for info, new in waiting
+    ]
+    labels = {id_: BY_ID[id_].label for id_ in KEYS} | dict([NEXT_CHANNEL] if waiting else [])
+    named = {
+        id_: Content.assemble((name_of(chosen[id_][0]), "bold $accent"), f" {label}  ")
+        for id_, label in labels.items()
+    }
+    for id_ in GIVING_WAY:
+        used = sum(part.cell_length for part in (*named.values(), *news))
+        if used - (0 if waiting else len("  ")) <= width:
+            break
+        del named[id_]
+    return Content("").join([*named.values(), *news])
+
+
+def _waiting(new: int, mentions: int) -> str:
+    """Return how many messages wait, and of those how many are addressed to the reader."""
+    if not mentions:
+        return f"{new:,}"
+    return f"@{mentions:,}" if mentions == new else f"{new:,} @{mentions:,}"
+
+
+def sidebar(
+    snapshot: Snapshot,
+    shown: ChannelId | None,
+    unread: Callable[[ChannelId], int],
+    glyphs: Glyphs,
+    mentioned: Callable[[ChannelId], int] = nobody_mentioned,
+    chosen: Chosen = USUAL,
+) -> Content:
+    """Return channels and peers, one line each."""
+    lines = [Content.styled("CHANNELS", TITLE)]
+    for info in snapshot.channels:
+        new = unread(info.channel)
+        waits = _waiting(new, mentioned(info.channel))
+        right = Content.styled(waits, "bold $warning") if new else Content("")
+        if info.channel == shown:
+            name = Content(f"> {reports.channel_title(info)}")
+            lines.append(_row(name, right, SIDEBAR_WIDTH).stylize("bold $primary"))
+        else:
+            lines.append(_row(Content(f"  {reports.channel_title(info)}"), right, SIDEBAR_WIDTH))
+    lines += [Content(""), Content.styled("PEERS", TITLE)]
+    me = Content.assemble((glyphs.here, GOOD), f" {clean_nick(snapshot.nick)}")
+    lines.append(_row(me, Content.styled("you", DIM), SIDEBAR_WIDTH))
+    peers = here_first(snapshot)
+    here = sum(peer.state is PeerState.UP for peer in peers)
+    for peer in peers[: here + AWAY_SHOWN]:
+        style = "" if peer.state is PeerState.UP else DIM
+        called = reports.called_within(snapshot, peer, NAMESAKE_CELLS)
+        name = sign(peer, glyphs) + Content.styled(f" {called}", style)
+        thought = Content.styled(f" {glyphs.trust[peer.trust]}", TRUST_STYLES[peer.trust])
+        is_shared = called != clean_nick(peer.nick)
+        # The key is what tells them apart, and there is no room for both.
+        state = thought if is_shared else Content.styled(_presence(peer), DIM) + thought
+        lines.append(_row(name, state, SIDEBAR_WIDTH))
+    if (more := len(peers) - here - AWAY_SHOWN) > 0:
+        key = with_keys("{peers}", chosen)
+        lines.append(Content.styled(f"  and {more:,} more, {key}", DIM))
+    return Content("\n").join(lines)
+
+
+def here_first(snapshot: Snapshot) -> list[PeerInfo]:
+    """Return everybody, who is here first."""
+    return sorted(snapshot.peers, key=lambda peer: peer.state is not PeerState.UP)
+
+
+def sign(peer: PeerInfo, glyphs: Glyphs) -> Content:
+    """Return the sign of whether somebody is here."""
+    if peer.state is PeerState.DOWN:
+        return Content.styled(glyphs.away, DIM)
+    if peer.syncing:
+        return Content.styled(glyphs.busy, BUSY)
+    return Content.styled(glyphs.here, GOOD)
+
+
+def _presence(peer: PeerInfo) -> str:
+    if peer.state is PeerState.DOWN:
+        return "away"
+    if peer.away:
+        return "says away"
+    if peer.syncing:
+        return "comparing"
+    return "here" if peer.rtt_ns is None else milliseconds(peer.rtt_ns)
+
+
+def _row(left: Content, right: Content, width: int) -> Content:
+    """Return a line with a part at either edge; the left one gives way."""
+    room = width - right.cell_length
+    left = left.truncate(room - 1, ellipsis=True)
+    return left.pad_right(room - left.cell_length) + right

@@ -1,0 +1,84 @@
+"""Facts known of one person, and warnings of changed keys: functions of a snapshot."""
+
+from chat_tui.text.safe_text import clean_nick, clean_text, count, size
+from chat_tui.wording import contradictions
+from chat_tui.wording import sentences as reports
+from sync.entries.identity import fingerprint, short_fingerprint
+from sync.machine import PeerId
+from sync.view.view import PeerInfo, Snapshot
+
+
+def has_and_needs(snapshot: Snapshot, peer: PeerId) -> str:
+    """Return what a peer had that we lacked, and the other way, by the last reconciliation."""
+    last = next((one for one in snapshot.sessions if one.peer == peer), None)
+    if last is None:
+        return "unknown"
+    if last.ended_at is None:
+        return f"{max(0, last.need - last.got):,} / {last.have:,}"
+    return reports.IN_SYNC if last.proved and last.got >= last.need else "unknown"
+
+
+def whois(snapshot: Snapshot, peer: PeerInfo) -> str:
+    """Return all that is known of a peer, as lines."""
+    title = "  ".join(
+        reports.channel_title(info) for info in snapshot.channels if peer.peer in info.peers
+    )
+    last = next((one for one in snapshot.sessions if one.peer == peer.peer), None)
+    history = has_and_needs(snapshot, peer.peer)
+    if last is not None and last.ended_at is None:
+        history = f"it has {last.need:,} that we lack, and lacks {last.have:,} of ours"
+    rows = {
+        "name": clean_nick(peer.nick),
+        "key": f"{fingerprint(peer.peer)}, {peer.trust.value}",
+        "state": " · ".join(reports.presence(snapshot, peer)),
+        "address": clean_text(peer.address) or "unknown",
+        "channels": title or "none in common now",
+        "history": history,
+    }
+    if peer.stored_messages:
+        stored = f"{count(peer.stored_messages, 'message')} of theirs, {size(peer.stored_bytes)}"
+        rows["on disk"] = stored
+    if forks := contradictions.of_author(snapshot.contradictions, peer.peer):
+        rows["forks"] = forks
+    if refused := snapshot.refused.get(peer.peer):
+        rows["refused"] = f"{count(refused, 'bad input')} of theirs"
+    return "\n".join(f"{word:<10}{text}" for word, text in rows.items())
+
+
+def disk_lines(snapshot: Snapshot, held: int) -> list[str]:
+    """Return what the disk refuses, and what becomes of the chat meanwhile.
+
+    `held` lines that were written wait in memory.
+    """
+    if not snapshot.disk:
+        return []
+    meanwhile = "You can read on; nothing new is taken from others until then."
+    if held:
+        meanwhile = f"{lines_wait(held)} in memory until then; leaving the chat loses them."
+    return [f"DISK: {snapshot.disk}", meanwhile]
+
+
+def lines_wait(held: int) -> str:
+    """Return how many lines wait for the disk, as the beginning of a sentence."""
+    return f"{held:,} {'line waits' if held == 1 else 'lines wait'}"
+
+
+def warning_lines(snapshot: Snapshot) -> list[str]:
+    """Return what warns of the newest changed key, and how many more there are."""
+    if not snapshot.warnings:
+        return []
+    warning, *more = snapshot.warnings
+    nick, new = clean_nick(warning.nick), short_fingerprint(warning.peer)
+    old = short_fingerprint(warning.known)
+    before = (
+        "a key you verified"
+        if warning.verified
+        else "a key you have known for days, at the same address,"
+    )
+    others = f" {len(more):,} more." if more else ""
+    changed = f"{nick} was {before} ({old}) and is {new} now: a new computer, or somebody else."
+    answers = f"/verify {new} · /trust {new} · /block {new}"
+    return [
+        f"CHANGED KEY: {changed}",
+        f"Nothing goes to @{nick} until you answer: {answers}.{others}",
+    ]

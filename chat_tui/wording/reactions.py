@@ -1,0 +1,101 @@
+"""Reactions as they are typed and shown: emoji, and words where there are none.
+
+Rule: an emoji of a peer is text of a peer, so it is cleaned and kept short like every other.
+"""
+
+import unicodedata
+from collections.abc import Sequence
+from typing import Final
+
+from rich.cells import split_graphemes
+
+from chat_tui.text.safe_text import clean_text, clip_cells
+from chat_tui.wording.glyphs import ASCII, Glyphs
+from sync.errors import LocalError
+from sync.machine import PeerId
+from sync.view.view import Reaction
+
+NAMES: Final = {
+    "+1": "👍",
+    "-1": "👎",
+    "heart": "❤",
+    "laugh": "😂",
+    "smile": "😄",
+    "wow": "😮",
+    "sad": "😢",
+    "party": "🎉",
+    "thanks": "🙏",
+    "fire": "🔥",
+    "eyes": "👀",
+    "yes": "✅",
+    "no": "❌",
+}
+"""What can be typed on every keyboard."""
+
+EMOJI_CELLS: Final = 12
+"""A family of four takes eight; what is wider is cut, so that a line holds several."""
+
+INVISIBLE: Final = "(invisible)"
+
+EMOJI_STYLE: Final = "\ufe0f"
+"""Asks for the coloured form of a sign: with and without it, it is the same reaction."""
+
+_NAME_OF: Final = {emoji: name for name, emoji in NAMES.items()} | {
+    "👍": "thumbs up",  # a number would stand beside its count
+    "👎": "thumbs down",
+}
+_KEPT_TOGETHER: Final = "\u00a0"
+
+
+def emoji_of(typed: str) -> str:
+    """Return the emoji that was typed, or whose name was.
+
+    Raises:
+        LocalError: neither; says what there is.
+    """
+    word = typed.strip().replace(EMOJI_STYLE, "")
+    named = NAMES.get(word.strip(":").casefold())
+    if named is not None:
+        return named
+    spans, _ = split_graphemes(word)
+    if word.isascii() or len(spans) != 1 or not clean_text(word).strip():
+        raise LocalError(
+            f"{clip_cells(clean_text(word), EMOJI_CELLS) or 'That'} is not one emoji; write one, "
+            f"or one of these: {', '.join(NAMES)}."
+        )
+    return word
+
+
+def label(emoji: str, glyphs: Glyphs) -> str:
+    """Return an emoji as it is shown; its name where only ASCII is."""
+    seen = "".join(clean_text(emoji).split())
+    if glyphs == ASCII:
+        seen = _NAME_OF.get(seen) or " ".join([_name(sign) for sign in seen])
+        return clip_cells(seen, 2 * EMOJI_CELLS).replace("…", ".") or INVISIBLE
+    return clip_cells(seen, EMOJI_CELLS) or INVISIBLE
+
+
+def summary(reactions: Sequence[Reaction], glyphs: Glyphs) -> list[str]:
+    """Return each emoji with how many react so, and whether we do; what looks alike is one."""
+    who: dict[str, set[PeerId]] = {}
+    mine: set[str] = set()
+    for reaction in reactions:
+        shown = label(reaction.emoji, glyphs)
+        who.setdefault(shown, set()).update(reaction.who)
+        if reaction.mine:
+            mine.add(shown)
+    return [f"{one} {len(by)}{' (you)' if one in mine else ''}" for one, by in who.items()]
+
+
+def joined(items: Sequence[str]) -> str:
+    """Return the items in a row that breaks between them only; see `unjoined`."""
+    return "  ".join([item.replace(" ", _KEPT_TOGETHER) for item in items])
+
+
+def unjoined(line: str) -> str:
+    """Return a line of a row as it is shown."""
+    return line.strip(" ").replace(_KEPT_TOGETHER, " ")
+
+
+def _name(sign: str) -> str:
+    return sign if sign.isascii() else unicodedata.name(sign, "sign").lower()

@@ -1,0 +1,420 @@
+"""Sentences for people about the state of the chat: pure functions of a snapshot.
+
+The screen, the line mode and the /commands all use these words.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from chat_tui.text import namesakes
+from chat_tui.text.safe_text import clean_nick, clean_text, clip_cells, count, milliseconds, span
+from chat_tui.wording import clocks
+from sync.entries.identity import fingerprint, short_fingerprint
+from sync.machine import ChannelId, MessageId, Nanos, PeerId
+from sync.view.view import ChannelInfo, PeerInfo, PeerState, SessionInfo, Snapshot, Trust
+
+ID_SHOWN: Final = 6
+"""Characters of a message id on the screen: enough to tell a buffer's rows apart."""
+
+AWAY_CELLS: Final = 40
+"""Of why somebody is away, beside their name."""
+
+IN_SYNC: Final = "in sync"
+
+BRINGING: Final = ("checking", "transferring")
+"""The states of a session (`SessionInfo`) in which what was found missing comes."""
+
+SOURCES_SHOWN: Final = 2
+"""Peers named with what they bring: more would not fit the line."""
+
+
+def find(snapshot: Snapshot, channel: ChannelId | None) -> ChannelInfo | None:
+    """Return what is known of a channel."""
+    return next((info for info in snapshot.channels if info.channel == channel), None)
+
+
+def channel_title(info: ChannelInfo) -> str:
+    """Return the name of a channel, as `#lobby`; of one of two, as `@bob`.
+
+    One that looks like an earlier one's has its sign behind it, as `#lobby~3fa2`.
+    """
+    return f"{typed_title(info)}{info.sign}"
+
+
+def typed_title(info: ChannelInfo) -> str:
+    """Return the name of a channel as one joins it: its sign is of this computer alone."""
+    if info.direct is not None:
+        return f"@{clean_nick(info.name)}"
+    return f"#{clean_nick(info.name.removeprefix('#'))}"
+
+
+def looks_like(snapshot: Snapshot, info: ChannelInfo) -> str:
+    """Return a warning if a channel's name looks like that of one joined before; else nothing."""
+    if not info.sign:
+        return ""
+    key = namesakes.look_alike_key(info.name)
+    other = next(
+        channel_title(one)
+        for one in snapshot.channels
+        if (one.direct is None) == (info.direct is None)
+        and namesakes.look_alike_key(one.name) == key
+    )
+    return (
+        f"It is not {other}, whose name looks the same: other people may be there, and it is "
+        f"called {channel_title(info)} here."
+    )
+
+
+def called(snapshot: Snapshot, peer: PeerId, nick: str) -> str:
+    """Return a name as it is shown: with the key, if several people go by it."""
+    return namesakes.called(peer, nick, snapshot.shared_names)
+
+
+def peers_of(snapshot: Snapshot, info: ChannelInfo) -> list[PeerInfo]:
+    """Return the peers that are here and belong to the channel."""
+    return [
+        peer for peer in snapshot.peers if peer.state is PeerState.UP and peer.peer in info.peers
+    ]
+
+
+def name_of(snapshot: Snapshot, peer: PeerId) -> str:
+    """Return a peer's name, its fingerprint if it never told one."""
+    if peer == snapshot.me:
+        return clean_nick(snapshot.nick)
+    return next(
+        (called(snapshot, peer, one.nick) for one in snapshot.peers if one.peer == peer),
+        short_fingerprint(peer),
+    )
+
+
+def called_within(snapshot: Snapshot, peer: PeerInfo, width: int) -> str:
+    """Return a name as `called`; where it has its key, the name is cut and never the key."""
+    name, shown = clean_nick(peer.nick), called(snapshot, peer.peer, peer.nick)
+    key = shown.removeprefix(name)
+    return clip_cells(name, width - len(key)) + key if key else name
+
+
+def others_here(snapshot: Snapshot, info: ChannelInfo) -> str:
+    """Return who is here besides us, as `3 others here`."""
+    others = len(peers_of(snapshot, info))
+    return f"{count(others, 'other')} here" if others else "nobody else here"
+
+
+def agreement(snapshot: Snapshot, info: ChannelInfo) -> str:
+    """Return how far our history and the others' agree; empty when nobody is here."""
+    here = peers_of(snapshot, info)
+    words: list[str] = []
+    if info.missing_count:
+        words.append(f"{info.missing_count:,} missing")
+    elif _bringing(snapshot, info):
+        words.append("getting history")
+    elif any(peer.syncing for peer in here):
+        words.append("comparing histories")
+    elif info.loading:
+        complete = _all_came(snapshot, info)
+        words.append("sorting history" if complete else f"{info.loading:,} waiting for history")
+    if info.lost:
+        words.append(f"{info.lost:,} lost")
+    return ", ".join(words) or (IN_SYNC if here else "")
+
+
+def who_types(snapshot: Snapshot, info: ChannelInfo | None) -> str:
+    """Return who is typing, as `dave is typing`; empty if nobody is."""
+    typists = () if info is None else info.typists
+    names = [called(snapshot, typist.peer, typist.nick) for typist in typists]
+    match names:
+        case []:
+            return ""
+        case [one]:
+            return f"{one} is typing"
+        case [one, other]:
+            return f"{one} and {other} are typing"
+        case _:
+            return f"{len(names)} people are typing"
+
+
+def what_happens(snapshot: Snapshot, info: ChannelInfo | None) -> str:
+    """Return the one sentence that matters now, with what comes next."""
+    return _happens(snapshot, info, _about_missing)
+
+
+def what_else_happens(snapshot: Snapshot, info: ChannelInfo | None) -> str:
+    """Return the same beside a line that says what is missing and when it is asked for.
+
+    That is not said twice: here is left what it means for who reads, and for how long.
+    """
+    return _happens(snapshot, info, what_waits)
+
+
+def what_waits(snapshot: Snapshot, info: ChannelInfo) -> str:
+    """Return how many messages wait for missing ones, and for how long; empty if none does."""
+    if not info.waiting:
+        return ""
+    is_held = "is" if info.waiting_count == 1 else "are"
+    for_it = "it" if info.missing_count == 1 else "them"
+    give_up_at = min(waiting.give_up_at for waiting in info.waiting)
+    return (
+        f"{count(info.waiting_count, 'message')} {is_held} held back for {for_it}, "
+        f"{span(give_up_at - snapshot.now)} at most."
+    )
+
+
+def _happens(
+    snapshot: Snapshot,
+    info: ChannelInfo | None,
+    about_missing: Callable[[Snapshot, ChannelInfo], str],
+) -> str:
+    if info is None:
+        return "No channel is open. /join #name opens one; /channels lists yours."
+    here = peers_of(snapshot, info)
+    if not here and info.direct is not None:
+        return _about_absence(info)
+    if not here and info.outgoing_count:
+        waits = "waits and goes" if info.outgoing_count == 1 else "wait and go"
+        messages = count(info.outgoing_count, "message")
+        return f"Nobody here; {messages} {waits} out when someone appears."
+    if bringing := _bringing(snapshot, info):
+        return _about_history(snapshot, bringing)
+    if info.missing_count and (missing := about_missing(snapshot, info)):
+        return missing
+    syncing = [called(snapshot, peer.peer, peer.nick) for peer in here if peer.syncing]
+    if syncing:
+        return f"Comparing histories with {', '.join(syncing)}."
+    if info.loading:
+        return _about_loading(snapshot, info)
+    if here and (by_clocks := clocks.happens(snapshot, info)):
+        return by_clocks
+    if here and info.outgoing_count:
+        return f"{count(info.outgoing_count, 'message')} sent, not yet known to be received."
+    if here:
+        return _all_well(snapshot, here, info)
+    return _elsewhere(snapshot, info) or clean_text(snapshot.network)
+
+
+def _bringing(snapshot: Snapshot, info: ChannelInfo) -> list[SessionInfo]:
+    """Return the sessions that bring us history, the one that lacks most first."""
+    sessions = [
+        one
+        for one in snapshot.sessions
+        if one.channel == info.channel and one.state in BRINGING and one.need
+    ]
+    return sorted(sessions, key=lambda one: one.got - one.need)
+
+
+def _about_history(snapshot: Snapshot, bringing: Sequence[SessionInfo]) -> str:
+    """Return how far history has come; what several bring may be the same, so no sum is made."""
+    words = [
+        f"from {name_of(snapshot, one.peer)}: need {one.need:,}, got {one.got:,}"
+        for one in bringing[:SOURCES_SHOWN]
+    ]
+    more = len(bringing) - SOURCES_SHOWN
+    if more > 0:
+        words.append(f"and from {count(more, 'other')}")
+    return f"Getting history {'; '.join(words)}."
+
+
+def _about_loading(snapshot: Snapshot, info: ChannelInfo) -> str:
+    """Return what messages wait for that nobody brings: for their turn, or for older ones."""
+    if _all_came(snapshot, info):
+        return f"Putting {count(info.loading, 'message')} into place."
+    wait = "waits" if info.loading == 1 else "wait"
+    here = peers_of(snapshot, info)
+    search = "looking for somebody who has them" if here else "nobody is here to ask"
+    return f"{count(info.loading, 'newer message')} {wait} for older ones; {search}."
+
+
+def _all_came(snapshot: Snapshot, info: ChannelInfo) -> bool:
+    """Return whether the newest session has brought all that we lacked."""
+    last = next((one for one in snapshot.sessions if one.channel == info.channel), None)
+    return last is not None and 0 < last.need <= last.got
+
+
+def _about_missing(snapshot: Snapshot, info: ChannelInfo) -> str:
+    """Return what is missing, when it is asked for next, and how long others wait for it."""
+    verb = "is" if info.missing_count == 1 else "are"
+    words = f"{count(info.missing_count, 'earlier message')} {verb} missing, "
+    words += _asking(snapshot, info)
+    if info.waiting_count:
+        words += f"; {info.waiting_count:,} held back"
+    if info.waiting:
+        give_up_at = min(waiting.give_up_at for waiting in info.waiting)
+        words += f", {span(give_up_at - snapshot.now)} at most"
+    return f"{words}."
+
+
+def _asking(snapshot: Snapshot, info: ChannelInfo) -> str:
+    """Return when peers are asked for what is missing: its lowest T_req."""
+    if not peers_of(snapshot, info):
+        return "and nobody is here to ask"
+    if info.repair is None or not info.repair.requests:
+        return "looking for it" if info.missing_count == 1 else "looking for them"
+    request = min(info.repair.requests, key=lambda request: request.t_req)
+    left = request.t_req - snapshot.now
+    when = "now" if left <= 0 else f"in {span(left)}"
+    return f"asking {'again' if request.asked else 'peers'} {when}"
+
+
+def _all_well(snapshot: Snapshot, here: Sequence[PeerInfo], info: ChannelInfo) -> str:
+    if info.wrote:
+        words = "Everything you sent was received"
+    else:
+        verb = "is" if len(here) == 1 else "are"
+        words = f"{_names(snapshot, here)} {verb} here and will read what you write"
+    if info.lost:
+        lost = f"{count(info.lost, 'earlier message')} {'is' if info.lost == 1 else 'are'} lost"
+        words += f"; {lost} (/sync looks again)"
+    return f"{words}."
+
+
+def _names(snapshot: Snapshot, peers: Sequence[PeerInfo]) -> str:
+    """Return who they are, as `bob` or `bob and 2 others`."""
+    first = called(snapshot, peers[0].peer, peers[0].nick)
+    return first if len(peers) == 1 else f"{first} and {count(len(peers) - 1, 'other')}"
+
+
+def _about_absence(info: ChannelInfo) -> str:
+    """Return what becomes of what is written to somebody who is away: nobody else can come here."""
+    waits = "what you write waits"
+    if info.outgoing_count:
+        verb = "waits" if info.outgoing_count == 1 else "wait"
+        waits = f"{count(info.outgoing_count, 'message')} {verb}"
+    return f"{clean_nick(info.name)} is not here; {waits} for them."
+
+
+def _elsewhere(snapshot: Snapshot, info: ChannelInfo) -> str:
+    """Return who is on the network but not in this channel, and how they get here.
+
+    A code must not be offered to whoever only says that they are somebody we know.
+    """
+    up = [
+        peer
+        for peer in snapshot.peers
+        if peer.state is PeerState.UP and (info.open or peer.trust is not Trust.CHANGED)
+    ]
+    if not up:
+        return ""
+    way = f"/join {typed_title(info)}" if info.open else "the code that /invite shows"
+    return f"{_names(snapshot, up)} can come here with {way}."
+
+
+def nothing_yet(info: ChannelInfo | None) -> tuple[str, ...]:
+    """Return what stands where messages will be, as lines."""
+    if info is None:
+        return ("You are in no channel.", "/join #lobby opens the one everybody shares.")
+    if info.direct is not None:
+        return (
+            f"Nothing was written to {clean_nick(info.name)} yet.",
+            "Only the two of you can read here; no code, nobody else can join.",
+        )
+    readers = (
+        "Whatever is written here, everybody on this network can read, also later."
+        if info.open
+        else "Only people with the code can read here; /invite shows it for you to pass on."
+    )
+    return (f"Nothing was written in {channel_title(info)} yet.", readers)
+
+
+def openness(info: ChannelInfo) -> str:
+    """Return who can read the channel."""
+    if info.open:
+        return "open to everybody on this network"
+    if info.direct is not None:
+        return f"only {clean_nick(info.name)} and you can read it"
+    return "private: only people with its invite code"
+
+
+def whoami(snapshot: Snapshot) -> str:
+    """Return our name and key, and where we can be reached."""
+    where = "not listening yet"
+    if snapshot.port is not None:
+        where = f"listening on {snapshot.interface or 'all interfaces'}, port {snapshot.port}"
+    return (
+        f"You are {clean_nick(snapshot.nick)}, {where}.\n"
+        f"Your key: {fingerprint(snapshot.me)} (others compare it with you by eye or phone)."
+    )
+
+
+def peer_row(snapshot: Snapshot, peer: PeerInfo) -> str:
+    """Return what is known of a peer in one line."""
+    words = [f"{clean_nick(peer.nick)} {short_fingerprint(peer.peer)}", *presence(snapshot, peer)]
+    words.append(peer.trust.value)
+    return " · ".join(words)
+
+
+def presence(snapshot: Snapshot, peer: PeerInfo) -> list[str]:
+    """Return whether a peer is here, and what its link measures."""
+    if peer.state is PeerState.DOWN:
+        return [f"away{_since(snapshot.now, peer.last_seen_ns)}"]
+    words = ["comparing histories" if peer.syncing else "here"]
+    if peer.away:
+        words = [f"away: {away_words(peer)}"]
+    if peer.address:
+        words.append(clean_text(peer.address))
+    if peer.rtt_ns is not None:
+        words.append(milliseconds(peer.rtt_ns))
+    if peer.clock_offset_ns is not None:
+        words.append(f"clock {clocks.offset(peer.clock_offset_ns)}")
+    if peer.waiting:
+        words.append(f"{peer.waiting:,} of its messages wait: it sends more than can be read")
+    return words
+
+
+def away_words(peer: PeerInfo) -> str:
+    """Return why a peer says it is away, safe to show, in one line."""
+    return clip_cells(" ".join(clean_text(peer.away).split()), AWAY_CELLS)
+
+
+def whereabouts(peer: PeerInfo) -> str:
+    """Return whether a peer is here, in a word."""
+    return "here" if peer.state is PeerState.UP else "away"
+
+
+def who(snapshot: Snapshot) -> str:
+    """Return all peers we have met, those here first."""
+    if not snapshot.peers:
+        return f"Nobody yet. {clean_text(snapshot.network)}".rstrip()
+    peers = sorted(snapshot.peers, key=lambda peer: peer.state is not PeerState.UP)
+    return "\n".join(peer_row(snapshot, peer) for peer in peers)
+
+
+def whoever_lacks(snapshot: Snapshot) -> tuple[str, ...]:
+    """Return what to do about somebody who is not there, as lines."""
+    nobody = "" if snapshot.peers else "Nobody yet. "
+    return (
+        f"{nobody}{clean_text(snapshot.network)}",
+        "Is somebody missing? /connect host:port dials an address,",
+        "and `chat-tui doctor` in another terminal tests the network.",
+    )
+
+
+def channels(snapshot: Snapshot) -> str:
+    """Return our channels, one line each."""
+    if not snapshot.channels:
+        return "No channels yet. /join #lobby opens the one everybody shares."
+    return "\n".join(
+        f"{channel_title(info)} · {count(info.messages, 'message')} · "
+        f"{others_here(snapshot, info)} · {openness(info)}"
+        for info in snapshot.channels
+    )
+
+
+def status(snapshot: Snapshot, info: ChannelInfo | None) -> str:
+    """Return who we are, what the network does and how the channel is."""
+    lines = [whoami(snapshot), clean_text(snapshot.network)]
+    if info is not None:
+        state = agreement(snapshot, info)
+        lines.append(
+            f"{channel_title(info)} ({openness(info)}): {count(info.messages, 'message')}, "
+            f"{others_here(snapshot, info)}{', ' + state if state else ''}."
+        )
+    lines += [what_happens(snapshot, info), *clocks.wrong(snapshot)]
+    return "\n".join(dict.fromkeys(line for line in lines if line))
+
+
+def short_id(message_id: MessageId) -> str:
+    """Return the beginning of a message id."""
+    return clean_text(message_id)[:ID_SHOWN]
+
+
+def _since(now: Nanos, then: Nanos | None) -> str:
+    return "" if then is None else f" for {span(now - then)}"
