@@ -85,7 +85,7 @@ lock: $(VENV)/.dev ## write requirements/*.txt anew from pyproject.toml; needs t
 	$(LOCK) pyproject.toml --constraint requirements/dev.txt --output-file requirements/chat.txt
 
 check-lock: $(VENV)/.dev ## requirements/*.txt and pyproject.toml agree, and the environment with both
-	$(BIN)/python -m tests.locked
+	$(BIN)/python -m tests.support.locked
 
 fix: $(VENV)/.dev ## format, and mend what lint can mend
 	$(BIN)/ruff format .
@@ -101,10 +101,10 @@ bench: $(VENV)/.dev $(VENV)/.classes ## benchmarks, one JSON object a line
 	@$(BIN)/python -m tests.bench $(ARGS)
 
 screenshots: $(VENV)/.dev ## pictures of the real program into screenshots/
-	$(BIN)/python -m tests.screenshots
+	$(BIN)/python -m tests.support.chat_tui.screenshots
 
 pipeline-pictures: $(VENV)/.dev ## the plots of PIPELINE.md, from a run of five simulated nodes; needs Java
-	$(BIN)/python -m tests.pipeline_pictures
+	$(BIN)/python -m tests.support.storage.pipeline_pictures
 
 clean: ## remove the environment and caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache *.egg-info

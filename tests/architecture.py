@@ -14,7 +14,7 @@ from sync.check import check
 from sync.sessions import receiving as transfer
 from sync.waku import reconcile
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "ARCHITECTURE.md"
 PACKAGES = ("sync", "storage", "chat_tui", "proto")
 

@@ -54,7 +54,7 @@ def need_java() -> None:
 @pytest.fixture(name="in_utc")
 def _in_utc() -> Iterator[None]:
     """Times of day in UTC, whatever the computer's place is."""
-    from tests.scenes import utc  # noqa: PLC0415  # the whole screen, which Spark's tests do not need
+    from tests.support.chat_tui.scenes import utc  # noqa: PLC0415  # the whole screen, which Spark's tests do not need
 
     with utc():
         yield

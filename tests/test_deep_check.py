@@ -9,9 +9,9 @@ from chat_tui.client import control_server as control
 from chat_tui.client import doctor
 from chat_tui.client.live import Client
 from sync.view.view import DiscardedShown, Event
-from tests.chats import running, setup_of
-from tests.nodes import until
-from tests.rotting import rot, scribble
+from tests.support.chat_tui.chats import running, setup_of
+from tests.support.storage.rotting import rot, scribble
+from tests.support.sync.nodes import until
 
 pytestmark = pytest.mark.net
 

@@ -6,7 +6,18 @@ from typing import TYPE_CHECKING
 import pytest
 
 from storage.pipeline.report.sections import delivery_rows
-from tests.deliveries import ANN, CAT, GOT, LOST, STATES, export, rows_of, run_over, sessions, story
+from tests.support.storage.deliveries import (
+    ANN,
+    CAT,
+    GOT,
+    LOST,
+    STATES,
+    export,
+    rows_of,
+    run_over,
+    sessions,
+    story,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

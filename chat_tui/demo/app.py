@@ -10,7 +10,7 @@ from chat_tui.settings.preferences import Preferences
 from chat_tui.terminal.key_bindings import heard_as
 from chat_tui.terminal.themed_app import Dressed
 
-STYLES: Final = Path(__file__).parent.parent / "app.tcss"
+STYLES: Final = Path(__file__).parents[1] / "app" / "app.tcss"
 
 
 class DemoApp(Dressed[None]):

@@ -1,7 +1,7 @@
 """SDS, Scalable Data Sync: reliable causal delivery over an unreliable broadcast; SDS-R repairs it.
 
 Where each section of the two specifications is, and which `tests/test_sds_*.py` prove it. Every
-single rule, with its function and its test, is in `tests/sds_map.md`.
+single rule, with its function and its test, is in `tests/sync/sds/sds_map.md`.
 
 | SDS | function | tests |
 |---|---|---|

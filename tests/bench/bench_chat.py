@@ -11,9 +11,9 @@ from typing import Final
 from storage.profile.profile import Profile
 from tests.bench.programs import Program, Programs
 from tests.bench.report import Params, Result, at_least, at_most, progress, quantile
-from tests.entries import Author
-from tests.processes import Person, free_port
-from tests.stores import delivered, opened
+from tests.support.processes import Person, free_port
+from tests.support.storage.stores import delivered, opened
+from tests.support.sync.entries import Author
 
 START_WITHIN_S: Final = 30.0
 ARRIVE_WITHIN_S: Final = 30.0

@@ -18,12 +18,12 @@ from sync.group import values
 from sync.machine import DAY, MILLISECOND, SECOND
 from sync.runner.log_rows import LogKind
 from sync.runner.logbook import Chunk, Logbook, Note
-from tests.archives import archive
 from tests.bench.report import Params, Result, at_least, at_most, fresh_watch
-from tests.entries import CHANNEL, Author
-from tests.exports import Owner
-from tests.groups import NOW, Member, arrived, sds_of
-from tests.stores import delivered
+from tests.support.storage.archives import archive
+from tests.support.storage.exports import Owner
+from tests.support.storage.stores import delivered
+from tests.support.sync.entries import CHANNEL, Author
+from tests.support.sync.groups import NOW, Member, arrived, sds_of
 
 MESSAGES: Final = 2_000
 RUNS: Final = 5

@@ -12,8 +12,8 @@ from typing import Final
 from sync.machine import MILLISECOND, MINUTE, SECOND
 from sync.sim.network import Link
 from sync.sim.world import World
-from tests.archives import archive
 from tests.bench.report import Params, Result, at_most, progress
+from tests.support.storage.archives import archive
 
 HISTORY: Final = 5_000
 SLOW: Final = Link(uplink=250_000, delay=(MILLISECOND, 10 * MILLISECOND))

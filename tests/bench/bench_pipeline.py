@@ -29,7 +29,7 @@ from storage.pipeline.synthetic.dataset import TRUTH, synthesize
 from storage.pipeline.synthetic.plan import Faults, Plan
 from tests.bench.report import Params, Result, at_least, at_most, progress
 from tests.bench.used import Used, measured
-from tests.synthetic import KINDS, findings
+from tests.support.storage.synthetic import KINDS, findings
 
 MEMORY: Final = "2g"
 MASTER: Final = "local[2]"

@@ -49,10 +49,10 @@ from tests.bench.report import (
     progress,
 )
 from tests.bench.workload import CONTENT, HINT, LAMPORT, filter_of, holding, ident, message, wire
-from tests.channels import NOW
 from tests.interop.sds_js.bench import bench_receive
 from tests.interop.sds_js.install import UnavailableError, installed
 from tests.interop.sds_js.node import SdsNode
+from tests.support.sync.channels import NOW
 
 LOGS: Final = (0, 1_000, 10_000, 100_000, 1_000_000)
 COUNT: Final = 10_000

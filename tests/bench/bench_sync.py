@@ -18,11 +18,11 @@ from sync.group.values import StoredMessage
 from sync.machine import SECOND
 from sync.net.invite import open_channel
 from sync.sim.world import EPOCH
-from tests.archives import archive
 from tests.bench.programs import Program, Programs
 from tests.bench.report import Params, Result, at_most, progress
-from tests.preloaded import fill
-from tests.processes import ROOT, Person
+from tests.support.chat_tui.preloaded import fill
+from tests.support.processes import ROOT, Person
+from tests.support.storage.archives import archive
 
 MESSAGES: Final = 100_000
 DIFFERENT: Final = 1_000

@@ -19,9 +19,9 @@ from tests.bench.measured_screen import BEGIN, DONE, PROFILE
 from tests.bench.measured_start import DONE as START_DONE
 from tests.bench.programs import COLUMNS, ROWS, Program, Programs
 from tests.bench.report import Params, Result, at_most, progress, quantile
-from tests.conversations import NOON
-from tests.entries import Author
-from tests.stores import delivered
+from tests.support.chat_tui.conversations import NOON
+from tests.support.storage.stores import delivered
+from tests.support.sync.entries import Author
 
 LENGTHS_MEASURED: Final = (1_000, 10_000, 100_000)
 FIRST_PAINT_MS: Final = {1_000: 79.0, 10_000: 107.0, 100_000: 150.0}

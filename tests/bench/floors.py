@@ -16,7 +16,7 @@ from sync.sds.repair import Window
 from sync.sds.wire import decode, encode
 from tests.bench.report import fresh_watch
 from tests.bench.workload import HINT, holding, wire
-from tests.channels import NOW, peer
+from tests.support.sync.channels import NOW, peer
 
 ASKED_FOR: Final = {"loss_20_percent": 0.2, "shuffled": 0.6, "gap_of_1000": 0.001}
 """Share of the messages that are named before they come, and while what names them waits."""

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Self
 
-from tests.processes import ROOT
+from tests.support.processes import ROOT
 
 READ_SIZE: Final = 256 * 1024
 LEAVE_WITHIN_S: Final = 10.0

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from tests.processes import ROOT
+from tests.support.processes import ROOT
 
 LOOK_S: Final = 0.1
 TICKS: Final = os.sysconf("SC_CLK_TCK")

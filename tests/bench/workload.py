@@ -17,7 +17,7 @@ from sync.sds.parameters import LAN, Parameters
 from sync.sds.wire import encode
 from sync.structures.bloom import RollingBloomFilter
 from sync.structures.bloom_parameters import BloomParameters
-from tests.channels import CHANNEL, NOW, channel, peer
+from tests.support.sync.channels import CHANNEL, NOW, channel, peer
 
 AUTHORS: Final = [peer(f"author {number}") for number in range(5)]
 LAMPORT: Final = NOW // MILLISECOND - 10_000_000

@@ -37,7 +37,7 @@ from sync.net.links.frames import Open, Ping, Proof, decode, encode
 from sync.net.links.link import PROTOCOL
 from sync.net.links.stream import SecureStream
 from sync.waku.message import RECONCILIATION, TRANSFER
-from tests.entries import identity
+from tests.support.sync.entries import identity
 
 GROUP = ("224.0.0.251", 5353)
 UNIQUE = _CLASS_IN | _CLASS_UNIQUE

@@ -6,7 +6,7 @@ import pytest
 
 from tests.lan.lab import Lab, ip
 from tests.lan.test_lan_chat import person_on
-from tests.processes import PlainProcess, run
+from tests.support.processes import PlainProcess, run
 
 pytestmark = [pytest.mark.lan, pytest.mark.slow]
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import pytest
 
 from tests.lan.lab import NETWORK, Lab, ip
-from tests.patience import PATIENCE_S
+from tests.support.patience import PATIENCE_S
 
 pytestmark = [pytest.mark.lan, pytest.mark.slow]
 

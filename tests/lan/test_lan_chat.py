@@ -11,13 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.lan.lab import Lab
-from tests.processes import (
-    Event,
-    Person,
-    PlainProcess,
-    equal_logs,
-    everyone_sees_everyone,
-)
+from tests.support.processes import Event, Person, PlainProcess, equal_logs, everyone_sees_everyone
 
 pytestmark = [pytest.mark.lan, pytest.mark.slow]
 

@@ -13,10 +13,10 @@ from sync.group.values import Status, StoredMessage
 from sync.machine import SECOND
 from sync.net.invite import open_channel
 from sync.sim.world import EPOCH
-from tests.archives import archive
 from tests.lan.lab import Lab
-from tests.preloaded import fill
-from tests.processes import Person, PlainProcess, everyone_sees_everyone
+from tests.support.chat_tui.preloaded import fill
+from tests.support.processes import Person, PlainProcess, everyone_sees_everyone
+from tests.support.storage.archives import archive
 
 pytestmark = [pytest.mark.lan, pytest.mark.slow]
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from tests.entries import identity
 from tests.lan.lab import Lab
-from tests.patience import PATIENCE_S
-from tests.processes import ROOT, Person, PlainProcess, equal_logs, everyone_sees_everyone
+from tests.support.patience import PATIENCE_S
+from tests.support.processes import ROOT, Person, PlainProcess, equal_logs, everyone_sees_everyone
+from tests.support.sync.entries import identity
 
 pytestmark = [pytest.mark.lan, pytest.mark.slow]
 

@@ -23,8 +23,8 @@ from sync.sds.events import (
 from sync.sds.message import Kind, Message
 from sync.sds.parameters import WAKU, Parameters
 from sync.sds.wire import decode, encode, encode_canonical
-from tests.channels import CHANNEL, channel, peer
 from tests.interop.sds_js.node import SdsNode, from_json, to_json
+from tests.support.sync.channels import CHANNEL, channel, peer
 
 LogEntry = tuple[int, str]
 """(lamport, message id)"""

@@ -7,8 +7,8 @@ from typing import TypeAlias
 
 from sync.machine import Nanos, PeerId
 from sync.sds.message import Message
-from tests.channels import NOW
 from tests.interop.sds_js.members import Member, read
+from tests.support.sync.channels import NOW
 
 STEPS_MAX = 10_000
 """Deadlines in one run; more come only of a deadline that does not pass."""

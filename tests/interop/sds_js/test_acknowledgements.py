@@ -8,10 +8,10 @@ from sync.machine import HOUR, SECOND, MessageId
 from sync.sds.events import DeliveryChanged
 from sync.sds.message import Delivery
 from sync.sds.parameters import WAKU
-from tests.channels import NOW, names, only
 from tests.interop.sds_js.members import Announced, Ours, Theirs
 from tests.interop.sds_js.node import SdsNode
 from tests.interop.sds_js.room import Room
+from tests.support.sync.channels import NOW, names, only
 
 pytestmark = [pytest.mark.net]
 

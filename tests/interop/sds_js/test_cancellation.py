@@ -16,10 +16,10 @@ from sync.sds.message import Message
 from sync.sds.parameters import WAKU
 from sync.sds.repair import Window
 from sync.sds.wire import encode
-from tests.channels import NOW, names, peer
 from tests.interop.sds_js.members import Ours, Theirs
 from tests.interop.sds_js.node import SdsNode
 from tests.interop.sds_js.room import Room, every_copy_of, nothing, whatever_goes_to
+from tests.support.sync.channels import NOW, names, peer
 
 pytestmark = [pytest.mark.net]
 

@@ -5,10 +5,10 @@ import pytest
 from sync.machine import MILLISECOND, SECOND
 from sync.sds.events import Delivered
 from sync.sds.message import Message
-from tests.channels import NOW, only
 from tests.interop.sds_js.members import Member, Ours, Theirs
 from tests.interop.sds_js.node import SdsNode
 from tests.interop.sds_js.room import Room
+from tests.support.sync.channels import NOW, only
 
 pytestmark = [pytest.mark.net]
 

@@ -5,10 +5,10 @@ import pytest
 from sync.machine import SECOND, PeerId
 from sync.sds.events import Delivered, DeliveryChanged, EphemeralArrived, Missing
 from sync.sds.message import Delivery, Kind
-from tests.channels import NOW, names, only
 from tests.interop.sds_js.members import SYNC_EVERY, Announced, Ours, Theirs
 from tests.interop.sds_js.node import SdsNode, to_json
 from tests.interop.sds_js.room import Copy, Room
+from tests.support.sync.channels import NOW, names, only
 
 pytestmark = [pytest.mark.net]
 

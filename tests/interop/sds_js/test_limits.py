@@ -7,10 +7,10 @@ from sync.machine import ChannelId
 from sync.sds.message import HistoryEntry, Message
 from sync.sds.parameters import LAN, WAKU
 from sync.sds.wire import decode, encode
-from tests.channels import NOW, message_id, named, peer
 from tests.interop.sds_js.members import SYNC_EVERY, Ours, Theirs
 from tests.interop.sds_js.node import SdsNode, to_json
 from tests.interop.sds_js.room import Room
+from tests.support.sync.channels import NOW, message_id, named, peer
 
 pytestmark = [pytest.mark.net]
 

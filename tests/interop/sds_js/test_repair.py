@@ -9,7 +9,6 @@ from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND, MessageId
 from sync.sds.message import Message
 from sync.sds.parameters import WAKU
 from sync.sds.repair import Window
-from tests.channels import NOW, names
 from tests.interop.sds_js.members import (
     REQUEST_QUEUED,
     RESPONSE_QUEUED,
@@ -20,6 +19,7 @@ from tests.interop.sds_js.members import (
 )
 from tests.interop.sds_js.node import SdsNode
 from tests.interop.sds_js.room import Copy, Room, every_copy_of, everything, nothing
+from tests.support.sync.channels import NOW, names
 
 pytestmark = [pytest.mark.net]
 

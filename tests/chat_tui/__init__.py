@@ -1,0 +1,1 @@
+"""Tests of the chat, room by room."""

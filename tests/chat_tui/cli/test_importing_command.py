@@ -1,0 +1,122 @@
+"""`chat-tui import` as a person types it: its words, its exit status, when it refuses to run."""
+
+import asyncio
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+from click.testing import CliRunner, Result
+
+from chat_tui.cli import main
+from storage.profile.members import Members
+from storage.profile.profile import Profile
+from storage.sqlite.database import Database
+from sync.entries.membership import Membership
+from sync.machine import ChannelId
+from sync.net import clock
+from tests.support.storage.archived import export, export_rows, row_of
+from tests.support.storage.archives import archive
+from tests.support.storage.stores import membership
+from tests.support.sync.entries import CHANNEL, Author
+
+OTHER = ChannelId("0d" * 16)
+
+
+def profile(data_dir: Path, *memberships: Membership) -> None:
+    """A profile that is in these channels and holds nothing."""
+
+    async def join(path: Path) -> None:
+        database = await Database.open(path)
+        for one in memberships:
+            await Members(database).add_channel(one, log=1)
+        await database.close()
+
+    made = Profile.open(data_dir, "default", clock.draw)
+    asyncio.run(join(made.database))
+    made.close()
+
+
+def imported(data_dir: Path, source: Path, *options: str) -> Result:
+    words = ["import", str(source), "--data-dir", str(data_dir), *options]
+    return CliRunner().invoke(main.cli, words)
+
+
+def count(data_dir: Path) -> int:
+    with closing(sqlite3.connect(data_dir / "default" / "chat.db")) as db:
+        return int(db.execute("SELECT count(*) FROM messages").fetchone()[0])
+
+
+def lines(result: Result) -> Sequence[str]:
+    return result.output.splitlines()
+
+
+def test_it_says_what_came_and_what_was_left_out(tmp_path: Path) -> None:
+    profile(tmp_path / "data", membership())
+    rows = [
+        row_of(one) for channel in (CHANNEL, OTHER) for one in archive("ann", 3, channel=channel)
+    ]
+    source = export_rows(tmp_path / "export", rows, names={OTHER: "plans\x1b[2J"})
+
+    first = imported(tmp_path / "data", source)
+    again = imported(tmp_path / "data", source)
+
+    left_out = "Left out: 3 of #plans"
+    assert first.exit_code == again.exit_code == 0
+    assert lines(first)[0] == "3 new, 0 already here, 0 refused."
+    assert lines(again)[0] == "0 new, 3 already here, 0 refused."
+    assert lines(first)[1].startswith(left_out)
+    assert "\x1b" not in first.output
+    assert "join that channel" in first.output
+
+
+def test_what_was_refused_is_told_and_makes_the_exit_status_1(tmp_path: Path) -> None:
+    profile(tmp_path / "data", membership())
+    false = row_of(Author("ann").write()) | {"signature": bytes(64)}
+
+    result = imported(tmp_path / "data", export_rows(tmp_path / "export", [false]))
+
+    assert result.exit_code == 1
+    assert lines(result) == [
+        "0 new, 0 already here, 1 refused.",
+        "Refused: 1: the signature is not its author's.",
+    ]
+    assert count(tmp_path / "data") == 0
+
+
+def test_one_channel_may_be_named(tmp_path: Path) -> None:
+    profile(tmp_path / "data", membership(), membership(OTHER, "plans"))
+    both = [one for channel in (CHANNEL, OTHER) for one in archive("ann", 3, channel=channel)]
+    source = export(tmp_path / "export", both)
+
+    result = imported(tmp_path / "data", source, "--channel", "#plans")
+
+    assert lines(result) == ["3 new, 0 already here, 0 refused."]
+    assert count(tmp_path / "data") == 3
+    refused = imported(tmp_path / "data", source, "--channel", "nowhere")
+    assert refused.exit_code == 2
+    assert "/join it" in refused.output
+
+
+def test_it_does_not_run_while_the_chat_is_open(tmp_path: Path) -> None:
+    profile(tmp_path / "data", membership())
+    source = export(tmp_path / "export", archive("ann", 3, channel=CHANNEL))
+    open_chat = Profile.open(tmp_path / "data", "default", clock.draw)
+    try:
+        result = imported(tmp_path / "data", source)
+    finally:
+        open_chat.close()
+
+    assert result.exit_code == 2
+    assert "close it, then import again" in result.output
+    assert count(tmp_path / "data") == 0
+
+
+def test_a_profile_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+    source = export(tmp_path / "export", archive("ann", 3, channel=CHANNEL))
+
+    result = imported(tmp_path / "data", source)
+
+    assert result.exit_code == 2, "1 says that some were refused"
+    assert "There is no profile default" in result.output
+    assert not (tmp_path / "data").exists()

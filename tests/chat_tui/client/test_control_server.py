@@ -1,0 +1,189 @@
+import asyncio
+import json
+import stat
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from chat_tui.cli.main import cli
+from chat_tui.client import control_server as control
+from storage.profile.profile import Profile
+from sync.errors import LocalError
+from sync.machine import ChannelId
+from sync.net import clock
+from tests.support.chat_tui.chats import opened, running
+from tests.support.patience import PATIENCE_S
+
+pytestmark = pytest.mark.net
+
+
+async def collected(path: Path, request: dict[str, Any], count: int) -> list[dict[str, Any]]:
+    replies = []
+    async with asyncio.timeout(PATIENCE_S), aclosing(control.ask(path, request)) as answers:
+        async for reply in answers:
+            replies.append(reply)
+            if len(replies) == count:
+                break
+    return replies
+
+
+async def test_the_socket_is_for_its_owner_alone(tmp_path: Path) -> None:
+    async with running(tmp_path, "alice") as alice, control.serving(alice):
+        mode = alice.profile.socket.stat().st_mode
+
+        assert stat.S_ISSOCK(mode)
+        assert stat.S_IMODE(mode) == 0o600
+    assert not alice.profile.socket.exists()
+
+
+async def test_send_through_an_open_chat_waits_for_the_mark(tmp_path: Path) -> None:
+    async with running(tmp_path, "alice") as alice, control.serving(alice):
+        request = {"do": "send", "text": "from a script", "wait": 0.01, "channel": None}
+        [reply] = await collected(alice.profile.socket, request, 1)
+        assert alice.first_channel is not None
+        [line] = await alice.history.page(alice.first_channel, before=None, limit=5)
+
+    assert reply["state"] == "unacknowledged"
+    assert reply["id"] == line.message_id
+    assert line.text == "from a script"
+
+
+async def test_tail_gives_history_then_what_comes(tmp_path: Path) -> None:
+    async with running(tmp_path, "alice") as alice, control.serving(alice):
+        assert alice.first_channel is not None
+        await alice.write(alice.first_channel, "before")
+        request = {"do": "tail", "history": 5, "channel": None}
+        async with (
+            asyncio.timeout(PATIENCE_S),
+            aclosing(control.ask(alice.profile.socket, request)) as replies,
+        ):
+            first = await anext(replies)
+            await alice.write(alice.first_channel, "after")
+            second = await anext(replies)
+
+    assert [first["text"], second["text"]] == ["before", "after"]
+
+
+async def test_status_is_the_snapshot(tmp_path: Path) -> None:
+    async with running(tmp_path, "alice") as alice, control.serving(alice):
+        [reply] = await collected(alice.profile.socket, {"do": "status"}, 1)
+
+        assert reply["running"] is True
+        assert reply["participant"] == alice.identity.peer_id
+        assert [info["channel"] for info in reply["channels"]] == ["#lobby"]
+
+
+async def test_status_without_a_running_chat_counts_what_is_on_disk(tmp_path: Path) -> None:
+    async with running(tmp_path, "alice") as alice:
+        assert alice.first_channel is not None
+        await alice.write(alice.first_channel, "one")
+
+    async with opened(tmp_path, "alice") as alice:
+        status = await control.offline_status(alice)
+
+    assert status["running"] is False
+    assert [info["messages"] for info in status["channels"]] == [1]
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [{"do": "dance"}, {"do": "send"}, {"do": "send", "text": "", "wait": 1, "channel": None}],
+)
+async def test_what_cannot_be_done_is_refused_with_a_sentence(
+    tmp_path: Path, request_: dict[str, Any]
+) -> None:
+    async with running(tmp_path, "alice") as alice, control.serving(alice):
+        with pytest.raises(LocalError):
+            await collected(alice.profile.socket, request_, 1)
+
+
+HOSTILE = [
+    b"\xff\xfe no json",
+    b"",
+    b"[" * 100_000,
+    b'{"a":' * 20_000,
+    b"x" * (control.REQUEST_MAX + 10),
+    b"[]",
+    b"null",
+    b'{"do": ["send"]}',
+    b'{"do": "send", "text": "a", "wait": NaN, "channel": null}',
+    b'{"do": "send", "text": "a", "wait": 1e999, "channel": null}',
+    b'{"do": "send", "text": "a", "wait": -1, "channel": null}',
+    b'{"do": "send", "text": "a", "wait": 1' + b"0" * 400 + b', "channel": null}',
+    b'{"do": "send", "text": "\\ud800", "wait": 0, "channel": null}',
+    b'{"do": "send", "text": "a", "wait": 1' + b"0" * 5000 + b"}",
+    b'{"do": "tail", "history": -1}',
+    b'{"do": "tail", "history": 1' + b"0" * 30 + b"}",
+    b'{"do": "send", "text": "a", "wait": 0, "channel": "\\ud800"}',
+]
+
+
+async def test_garbage_on_the_socket_gets_a_sentence_and_does_not_end_the_chat(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with running(tmp_path, "alice") as alice, control.serving(alice):
+        answers = []
+        for request in HOSTILE:
+            reader, writer = await asyncio.open_unix_connection(alice.profile.socket)
+            writer.write(request + b"\n")
+            async with asyncio.timeout(PATIENCE_S):
+                answers.append(json.loads(await reader.readline()))
+            writer.close()
+
+        [reply] = await collected(alice.profile.socket, {"do": "status"}, 1)
+        lines = await alice.history.page(ChannelId(alice.first_channel or ""), before=None, limit=9)
+
+    assert {answer["event"] for answer in answers} == {"error"}
+    assert reply["running"] is True
+    assert lines == []
+    assert not caplog.records
+
+
+STRANGE = [
+    b"\xff\xfe",
+    b"[" * 100_000 + b"\n",
+    b"[]\n",
+    b'{"event": 1}\n',
+    b"x" * (5 * control.REQUEST_MAX) + b"\n",
+    b"1" + b"0" * 5_000 + b"\n",
+    b'{"event": "message"}\n',
+    b'{"event": "message", "nick": 1, "author": "\\ud800", "text": [], "created_ns": {}}\n',
+    b'{"event": "delivery", "state": {"a": 1}}\n',
+    b'{"event": "error", "message": "\\u001b]0;title\\u0007"}\n',
+    b'{"event": "status", "nick": 1, "running": 2, "channels": [[]]}\n',
+    b"",
+]
+
+
+@pytest.mark.parametrize("words", [["send", "hello"], ["tail"], ["status"]], ids=" ".join)
+@pytest.mark.parametrize("as_json", [False, True], ids=["text", "json"])
+async def test_scripts_get_a_sentence_from_whatever_sits_on_the_socket(
+    tmp_path: Path, words: list[str], *, as_json: bool
+) -> None:
+    """The profile is locked, as by an open chat; what answers for it is not one."""
+    profile = Profile.open(tmp_path, "alice", clock.draw)
+    answers = iter(STRANGE)
+
+    async def answer(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(next(answers))
+        writer.close()
+
+    command = [*words, "--profile", "alice", "--data-dir", str(tmp_path)]
+    command += ["--json"] if as_json and words[0] != "send" else []
+    try:
+        async with await asyncio.start_unix_server(answer, path=profile.socket):
+            for strange in STRANGE:
+                result = await asyncio.to_thread(CliRunner().invoke, cli, command)
+                failed = result.exception
+                assert failed is None or isinstance(failed, LocalError | SystemExit), strange
+                assert "\x1b" not in result.output + str(failed)
+    finally:
+        profile.close()
+
+
+async def test_nobody_there_is_said(tmp_path: Path) -> None:
+    with pytest.raises(LocalError, match="try again"):
+        await collected(tmp_path / "none", {"do": "status"}, 1)

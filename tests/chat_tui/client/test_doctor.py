@@ -1,0 +1,197 @@
+import json
+import socket
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from chat_tui.client import control_server as control
+from chat_tui.client import doctor
+from chat_tui.client.doctor_findings import Finding
+from sync.net.options import Options
+from sync.view.view import PeerState
+from tests.chat_tui.client.test_live import Heard
+from tests.support.chat_tui.chats import meet, opened, running, setup_of
+
+pytestmark = pytest.mark.net
+
+
+async def test_all_is_well_on_loopback(tmp_path: Path) -> None:
+    async with opened(tmp_path, "alice"):
+        pass
+    said: list[str] = []
+
+    status = await doctor.run(setup_of(tmp_path, "alice"), said.append)
+
+    assert status == 0
+    assert [line for line in said if line.startswith("FAIL")] == []
+    assert [line[6:].partition(":")[0] for line in said if line[0] != " "] == [
+        "Python",
+        "profile and database",
+        "disk",
+        "network interface",
+        "multicast",
+        "UDP port 5353",
+        "announcement heard back",
+        "TCP port",
+        "clock",
+        "terminal",
+        "Java for the audit pipeline",
+    ]
+    assert "ok    announcement heard back: yes" in said
+
+
+async def test_findings_are_told_as_json_too(tmp_path: Path) -> None:
+    said: list[str] = []
+
+    status = await doctor.run(setup_of(tmp_path, "nobody"), said.append, as_json_lines=True)
+
+    findings = [json.loads(line) for line in said]
+    assert status == 0
+    assert {finding["event"] for finding in findings} == {"finding"}
+    assert {finding["level"] for finding in findings} <= {"ok", "warn"}
+    assert findings[1]["found"] == "none yet; the first start makes them"
+
+
+def status_of(port: int, *peers: dict[str, object]) -> dict[str, object]:
+    """Return the status that an open chat reports of itself."""
+    return {"port": port, "peers": list(peers)}
+
+
+def peer(*, offset_ns: int | None = 0, dialled_us: bool = False) -> dict[str, object]:
+    return {"state": "up", "clock_offset_ns": offset_ns, "dialled_us": dialled_us}
+
+
+async def finding(tmp_path: Path, what: str, running: dict[str, object]) -> Finding:
+    """Return the doctor's finding `what` beside an open chat."""
+    doing = doctor.Doctor(setup_of(tmp_path, "nobody"), running)
+    return {one.what: one async for one in doing.findings()}[what]
+
+
+@pytest.mark.parametrize(
+    ("offsets_s", "level", "words"),
+    [
+        ((0.1, -0.2, 0.1), "ok", "0.1 s behind 3 peers"),
+        ((-30.0, -31.0, 0.0), "warn", "30.0 s ahead of 3 peers"),
+        ((600.0,), "FAIL", "600.0 s behind 1 peer"),
+        ((), "ok", "not tested: nobody is here to compare with"),
+    ],
+)
+async def test_a_wrong_clock_is_told_by_the_median_of_the_peers(
+    tmp_path: Path, offsets_s: tuple[float, ...], level: str, words: str
+) -> None:
+    peers = [peer(offset_ns=round(offset * 1e9)) for offset in offsets_s]
+
+    found = await finding(tmp_path, "clock", status_of(0, *peers))
+
+    assert (found.level, found.found) == (level, words)
+
+
+async def test_the_port_of_an_open_chat_is_tested_by_who_dialled_it(tmp_path: Path) -> None:
+    two = [peer(dialled_us=True), peer(dialled_us=True), peer()]
+
+    found = await finding(tmp_path, "TCP port", status_of(46021, *two))
+
+    assert (found.level, found.found) == ("ok", "46021 was reached by 2 peers")
+
+
+async def test_a_port_that_nobody_dialled_is_dialled_by_ourselves(tmp_path: Path) -> None:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(1)
+        port = listening.getsockname()[1]
+        open_one = await finding(tmp_path, "TCP port", status_of(port))
+    closed = await finding(tmp_path, "TCP port", status_of(port))
+
+    assert open_one.found == f"{port} was reached by this computer; no peer has dialled it"
+    assert closed.level == "FAIL"
+    assert "firewall" in closed.fix
+
+
+async def test_beside_an_open_chat_its_own_port_and_clock_are_tested(tmp_path: Path) -> None:
+    async with (
+        running(tmp_path, "alice") as alice,
+        control.serving(alice),
+        running(tmp_path, "bob") as bob,
+    ):
+        heard = Heard(alice)
+        await meet(bob, alice)
+        await heard.peer(PeerState.UP)
+        said: list[str] = []
+
+        status = await doctor.run(setup_of(tmp_path, "alice"), said.append)
+
+        port = alice.snapshot().port
+        assert status == 0
+        assert any("sound, open in the chat that runs" in line for line in said)
+        assert f"ok    TCP port: {port} was reached by 1 peer; two would be surer" in said
+        assert any(line.startswith("ok    clock: 0.0 s") for line in said)
+        from_within = [one async for one in alice.examine()]
+        assert [one.what for one in from_within if one.level == "FAIL"] == []
+
+
+async def test_java_is_a_warning_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+
+    found = await finding(tmp_path, "Java for the audit pipeline", status_of(0))
+
+    assert (found.level, found.found) == ("warn", "none")
+
+
+async def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "DISK_FREE_MIN", 10**18)
+
+    found = await finding(tmp_path, "disk", status_of(0))
+
+    assert found.level == "FAIL"
+    assert "Free some space" in found.fix
+
+
+async def test_a_missing_interface_is_named_with_those_that_are_there(tmp_path: Path) -> None:
+    setup = replace(setup_of(tmp_path, "alice"), network=Options(interface="203.0.113.9"))
+    said: list[str] = []
+
+    status = await doctor.run(setup, said.append)
+
+    assert status == 1
+    assert "FAIL  network interface: not there" in said
+    assert any("127.0.0.1" in line for line in said)
+
+
+async def test_a_taken_port_is_no_failure(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen(1)
+        port = taken.getsockname()[1]
+        setup = replace(
+            setup_of(tmp_path, "alice"), network=Options(interface="127.0.0.1", port=port)
+        )
+        said: list[str] = []
+
+        status = await doctor.run(setup, said.append)
+
+    assert status == 0
+    assert f"ok    TCP port: {port} is taken; the next free one is used" in said
+
+
+async def test_a_damaged_database_fails_with_the_fix(tmp_path: Path) -> None:
+    async with opened(tmp_path, "alice") as alice:
+        database = alice.profile.database
+    database.write_bytes(b"not a database" * 100)
+    said: list[str] = []
+
+    status = await doctor.run(setup_of(tmp_path, "alice"), said.append)
+
+    assert status == 1
+    assert any("FAIL  profile and database" in line for line in said)
+    assert any("damaged" in line for line in said)
+
+
+async def test_no_profile_is_made_by_looking(tmp_path: Path) -> None:
+    said: list[str] = []
+
+    await doctor.run(setup_of(tmp_path, "nobody"), said.append)
+
+    assert "ok    profile and database: none yet; the first start makes them" in said
+    assert not setup_of(tmp_path, "nobody").exists

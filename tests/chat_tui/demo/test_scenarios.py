@@ -1,0 +1,175 @@
+"""The seven scenarios on several seeds: every check holds, and what is told is what happened."""
+
+import pytest
+
+from chat_tui.demo.acts import Power
+from chat_tui.demo.checks import all_received, answered_once, parents_first
+from chat_tui.demo.phrases import clock_tenths
+from chat_tui.demo.run import PATIENCE, Run
+from chat_tui.demo.scenario import Past
+from chat_tui.demo.scenarios import SCENARIOS, scenario
+from sync.machine import SECOND
+from sync.sds.message import Delivery
+from tests.support.chat_tui.demos import finished, told
+
+SEEDS = range(1, 7)
+CROWD_SEEDS = (4,)
+"""A crowd takes half a minute."""
+QUICK = [one for one in SCENARIOS if one.people == 0]
+CROWDED = [one for one in SCENARIOS if one.people]
+
+
+def _holds(run: Run) -> None:
+    failing = [f"{one.claim}: {one.because}" for one in run.verdicts if not one.holds]
+    assert not failing, f"scenario {run.scenario.number}, seed {run.seed}"
+    assert len(run.verdicts) == len(run.scenario.checks)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("number", [one.number for one in QUICK])
+def test_every_promise_holds(number: int, seed: int) -> None:
+    run = finished(number, seed)
+
+    _holds(run)
+    assert 30 * SECOND <= run.now - run.began <= 60 * SECOND
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", CROWD_SEEDS)
+@pytest.mark.parametrize("number", [one.number for one in CROWDED])
+def test_every_promise_holds_in_a_crowd(number: int, seed: int) -> None:
+    run = finished(number, seed)
+
+    _holds(run)
+    assert run.now - run.began <= 60 * SECOND + PATIENCE
+
+
+def test_the_same_seed_gives_the_same_run_and_another_another() -> None:
+    assert finished(4).digest() == finished(4).digest()
+    assert finished(4).digest() != finished(4, seed=5).digest()
+
+
+def test_marks_pass_through_maybe_to_received() -> None:
+    text = told(finished(1))
+
+    assert '"I brought" was perhaps received: bob\'s filter seems to hold it.' in text
+    assert 'alice knows that "I brought" was received: bob\'s sync message names it.' in text
+
+
+def test_messages_of_the_same_time_are_told_to_stand_by_id() -> None:
+    run = finished(2)
+    [one, other] = sorted(
+        row.message.entry.message_id
+        for row in run.world.nodes[0].disk.rows.values()
+        if row.message.entry.header.created_ns == run.began + 3 * SECOND
+    )
+    log = [message_id for _, message_id in run.world.nodes[2].disk.log()]
+
+    assert log.index(one) + 1 == log.index(other)
+    assert "by id." in told(run)
+
+
+def test_whoever_lacks_a_parent_says_when_it_asks_and_asks_then() -> None:
+    run = finished(3)
+    sentences = [said.plain for said in run.said]
+
+    held = next(text for text in sentences if "holds" in text)
+    asked = next(said for said in run.said if "carol asks everybody" in said.plain)
+
+    assert held.startswith('carol gets "now?", which builds on "coffee?".')
+    assert f"carol asks at {clock_tenths(asked.at)}." in held
+
+
+def test_each_number_in_a_formula_is_the_engines() -> None:
+    run = finished(3)
+
+    formula = next(said.formula for said in run.said if "T_req = now" in said.formula)
+    answer = next(said.formula for said in run.said if "xor" in said.formula)
+
+    assert "now + 1000 ms +" in formula  # T_min of the lan profile, and the share follows from ids
+    assert "of 5000 ms" in formula
+    assert "response group 1 of 1" in answer
+
+
+def test_another_answers_for_a_sender_who_is_gone_and_the_others_stay_silent() -> None:
+    run = finished(4)
+    text = told(run)
+
+    assert run.world.meter.responses.total() == 1
+    assert text.count("goes out to everybody again") == 1
+    assert text.count("drops the own one") == 1
+
+
+def test_both_sides_of_a_cut_are_compared_by_ranges() -> None:
+    run = finished(5)
+
+    assert "64 parts to compare" in told(run)
+    ended = run.world.witness.sessions
+    assert any(one.converged and one.need for one in ended)
+    assert all(one.converged or one.put_off or "closed" in one.result for one in ended)
+
+
+def test_the_newcomer_gets_every_line_once() -> None:
+    run = finished(6)
+    carol = run.world.nodes[2]
+
+    assert run.history <= {message_id for _, message_id in carol.disk.log()}
+    assert any("240 came" in one.because for one in run.verdicts)
+
+
+@pytest.mark.slow
+def test_a_crowd_gives_about_one_answer_each_and_is_told_why() -> None:
+    run = finished(7)
+
+    assert len(run.world.meter.requests) >= 100
+    assert "is in the other half and stays silent" in told(run)
+    assert "response group" in "\n".join(said.formula for said in run.said)
+
+
+# --- Checks can fail -----------------------------------------------------------------------------
+
+
+def test_a_check_that_fails_says_why() -> None:
+    run = Run(scenario(3), 4)
+    run.step()
+    run.act(Power(1, on=False))
+    run.finish()
+
+    order = run.verdicts[0]
+    assert not order.holds
+    assert "bob off" in order.because
+
+
+def test_an_answer_given_twice_is_found_out() -> None:
+    run = finished(3)
+    [asked] = run.world.meter.requests
+    answers = [(str(asked), run.began), (str(asked), run.began + SECOND)]
+    past = Past(
+        run.world, run.scenario.names, [], run.history, [], answers, SECOND // 10, frozenset()
+    )
+
+    verdict = answered_once(past)
+
+    assert not verdict.holds
+    assert "2 times" in verdict.because
+
+
+def test_a_message_shown_before_its_parent_is_found_out() -> None:
+    run = finished(3)
+    shown = [[str(message_id) for _, message_id in log] for log in run.world.logs()]
+    shown[1].reverse()
+    past = Past(run.world, run.scenario.names, shown, run.history, [], [], 0, frozenset())
+
+    verdict = parents_first(past)
+
+    assert not verdict.holds
+    assert verdict.because.startswith("bob saw")
+
+
+def test_a_message_nobody_has_named_is_found_out() -> None:
+    run = finished(1)
+    row = next(iter(run.world.nodes[0].disk.rows.values()))
+    row.delivery = Delivery.UNACKNOWLEDGED
+    past = Past(run.world, run.scenario.names, [], run.history, [], [], 0, frozenset())
+
+    assert not all_received(past).holds

@@ -1,0 +1,183 @@
+"""Events kept until the next paint, and the pace of painting."""
+
+from collections.abc import Callable
+
+from chat_tui.model.event_feed import EVENTS_MAX, PAINT_EVERY_S, Feed, Pace
+from chat_tui.model.row import Changed, Inserted, Removed
+from sync.machine import ChannelId
+from sync.sds.message import Delivery
+from sync.view.view import (
+    DeliveryShown,
+    MessageShown,
+    Notice,
+    PeerShown,
+    PeerState,
+    PreviewShown,
+    WithdrawnShown,
+)
+from tests.support.chat_tui.conversations import LOBBY, lamports, line, peer
+
+OTHER = ChannelId("1" * 32)
+
+
+def feed() -> Feed:
+    """Alice's feed with the lobby open and read to its end, which is empty."""
+    fed = Feed(peer("alice"), "alice")
+    lobby = fed.conversation(LOBBY)
+    lobby.look()
+    lobby.begin_load()
+    lobby.add_older([], before=None, complete=True)
+    return fed
+
+
+def test_all_that_came_is_drained_at_once() -> None:
+    fed = feed()
+    own = line(2, author="alice")
+    for event in (
+        MessageShown(line(1)),
+        MessageShown(own),
+        DeliveryShown(LOBBY, own.message_id, Delivery.ACKNOWLEDGED),
+        Notice("The disk is full. Make room."),
+        PeerShown(peer("bob"), "bob", PeerState.UP),
+    ):
+        fed.note(event)
+
+    news = fed.drain(LOBBY)
+
+    assert news.changes == [Inserted(0, 1), Inserted(1, 1), Changed(1)]
+    assert [notice.text for notice in news.notices] == ["The disk is full. Make room."]
+    assert news.around
+    assert fed.drain(LOBBY).changes == []
+
+
+def test_messages_alone_leave_the_surroundings_as_they_are() -> None:
+    fed = feed()
+    fed.note(MessageShown(line(1)))
+
+    assert not fed.drain(LOBBY).around
+
+
+def test_what_waits_for_history_is_a_row_like_others_and_says_nothing_else() -> None:
+    fed = feed()
+    fed.note(PreviewShown(line(2, loading=True)))
+    fed.note(MessageShown(line(1)))
+    fed.note(MessageShown(line(2)))
+
+    news = fed.drain(LOBBY)
+
+    assert news.changes == [Inserted(0, 1), Inserted(0, 1), Changed(1), Changed(1)]
+    assert (news.around, news.notices) == (False, [])
+    assert lamports(fed.conversation(LOBBY)) == [1, 2]
+
+
+def test_what_is_set_aside_leaves_the_screen_which_is_read_anew() -> None:
+    fed = feed()
+    early = line(2, author="alice")
+    for event in (MessageShown(line(1)), MessageShown(early)):
+        fed.note(event)
+    fed.drain(LOBBY)
+
+    fed.note(WithdrawnShown(LOBBY, (early.message_id,)))
+    news = fed.drain(LOBBY)
+
+    assert news.changes == [Removed(0, 2)]
+    assert news.flooded, "so the newest page is loaded"
+    assert lamports(fed.conversation(LOBBY)) == []
+
+
+def test_other_channels_only_count() -> None:
+    fed = feed()
+    fed.note(MessageShown(line(1)))
+
+    news = fed.drain(OTHER)
+
+    assert news.changes == []
+    assert lamports(fed.conversation(LOBBY)) == [1]
+    assert (fed.unread(LOBBY), fed.unread(OTHER)) == (0, 0)
+    fed.conversation(LOBBY).look_away()
+    fed.note(MessageShown(line(2)))
+    fed.drain(OTHER)
+    assert fed.unread(LOBBY) == 1
+
+
+def test_the_next_channel_with_unread_messages_is_found_going_round() -> None:
+    fed = feed()
+    fed.conversation(LOBBY).look_away()
+    fed.note(MessageShown(line(1)))
+    fed.drain(OTHER)
+
+    assert fed.next_unread([LOBBY, OTHER], OTHER) == LOBBY
+    assert fed.next_unread([LOBBY, OTHER], None) == LOBBY
+    assert fed.next_unread([OTHER], LOBBY) is None
+
+
+def test_a_flood_is_read_from_disk_instead_and_loses_no_notice() -> None:
+    fed = feed()
+    fed.note(MessageShown(line(0)))
+    fed.drain(LOBBY)
+    for at in range(EVENTS_MAX + 1):
+        fed.note(MessageShown(line(1 + at)))
+    fed.note(Notice("Look here."))
+
+    news = fed.drain(LOBBY)
+
+    assert news.flooded
+    assert news.changes[-1] == Removed(0, EVENTS_MAX + 1)
+    assert len(news.notices) == 1
+    assert fed.conversation(LOBBY).has_older
+    assert not fed.drain(LOBBY).flooded
+
+
+class Loop:
+    """An event loop whose time is told."""
+
+    def __init__(self) -> None:
+        self.soon: list[Callable[[], None]] = []
+        self.later: list[tuple[float, Callable[[], None]]] = []
+
+    def call_soon(self, callback: Callable[[], None]) -> None:
+        self.soon.append(callback)
+
+    def call_later(self, seconds: float, callback: Callable[[], None]) -> None:
+        self.later.append((seconds, callback))
+
+    def turn(self) -> None:
+        callbacks, self.soon = self.soon, []
+        for callback in callbacks:
+            callback()
+
+    def rest(self) -> None:
+        waiting, self.later = self.later, []
+        for _, callback in waiting:
+            callback()
+
+
+def test_the_first_event_is_painted_at_once_and_the_rest_after_a_pause() -> None:
+    loop, paints = Loop(), []
+    pace = Pace(lambda: paints.append(1), loop.call_soon, loop.call_later)
+
+    pace.paint_soon()
+    pace.paint_soon()
+    loop.turn()
+    after_the_first = len(paints)
+    for _ in range(50):
+        pace.paint_soon()
+        loop.turn()
+    during_the_pause = len(paints)
+    loop.rest()
+    after_the_pause = len(paints)
+    loop.rest()
+    loop.rest()
+
+    assert (after_the_first, during_the_pause, after_the_pause, len(paints)) == (1, 1, 2, 2)
+    assert loop.later == []
+
+
+def test_the_pause_makes_ten_paints_a_second() -> None:
+    loop = Loop()
+    pace = Pace(lambda: None, loop.call_soon, loop.call_later)
+
+    pace.paint_soon()
+    loop.turn()
+
+    assert [seconds for seconds, _ in loop.later] == [PAINT_EVERY_S]

@@ -1,0 +1,1 @@
+"""Tests of real chat programs: several at once, on loopback."""

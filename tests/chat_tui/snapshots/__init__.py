@@ -1,0 +1,1 @@
+"""Pictures of screens, compared with those kept beside the tests."""

@@ -1,0 +1,1 @@
+"""Tests of the chat in a real terminal, under tmux."""

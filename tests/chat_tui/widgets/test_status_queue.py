@@ -1,0 +1,118 @@
+"""The line above the input: an answer has its time, and news comes after it."""
+
+from chat_tui.widgets.status_queue import WAITING_MAX, Saying
+from sync.view.view import Level, Notice
+from tests.support.chat_tui.readings import command, reading, short_talk, shown, until
+
+ANSWER, OTHER = Notice("bob is no longer blocked"), Notice("Copied the message")
+NEWS, LATER = Notice("Back with bob: 2 received, 0 sent."), Notice("The network changed.")
+WRONG = Notice("There is nobody called bod.", Level.ERROR)
+
+
+def test_news_waits_for_an_answer_and_comes_after_it() -> None:
+    saying = Saying()
+    saying.answer(ANSWER)
+    saying.news(NEWS)
+    saying.news(LATER)
+    said = []
+    while saying.now is not None:
+        said.append(saying.now)
+        saying.pass_on()
+
+    assert said == [ANSWER, NEWS, LATER]
+
+
+def test_an_answer_does_not_wait_and_the_news_it_interrupts_is_said_again() -> None:
+    saying = Saying()
+    saying.news(NEWS)
+    before = saying.now
+    saying.answer(ANSWER)
+    saying.answer(OTHER)
+    during = saying.now
+    saying.pass_on()
+
+    assert (before, during, saying.now) == (NEWS, OTHER, NEWS)
+
+
+def test_what_went_wrong_stands_until_the_person_acts_and_news_is_heard_meanwhile() -> None:
+    saying = Saying()
+    saying.answer(WRONG)
+    saying.news(NEWS)
+    first = saying.now
+    saying.pass_on()
+    second = saying.now
+    saying.pass_on()
+    third = saying.now
+    saying.begin()
+
+    assert (first, second, third, saying.now) == (WRONG, NEWS, WRONG, None)
+
+
+def test_beginning_something_else_forgets_the_answer_and_no_news() -> None:
+    saying = Saying()
+    saying.answer(ANSWER)
+    saying.news(NEWS)
+    saying.begin()
+    after_the_answer = saying.now
+    saying.begin()
+
+    assert (after_the_answer, saying.now) == (NEWS, NEWS)
+
+
+def test_dismissing_forgets_what_is_said_and_goes_on_to_the_next() -> None:
+    saying = Saying()
+    for one in (NEWS, LATER):
+        saying.news(one)
+    saying.dismiss()
+    first = saying.now
+    saying.dismiss()
+
+    assert (first, saying.now) == (LATER, None)
+
+
+def test_what_goes_wrong_by_itself_is_said_at_once() -> None:
+    saying = Saying()
+    saying.answer(ANSWER)
+    saying.news(WRONG)
+
+    assert saying.now == WRONG
+
+
+def test_only_so_much_news_waits_and_the_oldest_gives_way() -> None:
+    saying = Saying()
+    saying.answer(ANSWER)
+    news = [Notice(f"news {number}") for number in range(WAITING_MAX + 2)]
+    for one in news:
+        saying.news(one)
+    said = []
+    while saying.now is not None:
+        said.append(saying.now)
+        saying.pass_on()
+
+    assert said == [ANSWER, *news[2:]]
+
+
+async def test_news_does_not_hide_what_a_command_answered() -> None:
+    async with reading(short_talk()) as (app, pilot):
+        await command(pilot, "/typing off")
+        await until(pilot, lambda: "Nobody is told that you type." in shown(app))
+        app._note(NEWS)
+        app._paint()
+        app._tick()
+        await pilot.pause()
+        with_news = shown(app)
+        app._around.status.pass_on()
+        await pilot.pause()
+        after = shown(app)
+        await command(pilot, "/typing on")
+        await until(pilot, lambda: "Others see that you type." in shown(app))
+        interrupted = shown(app)
+        app._around.status.pass_on()
+        await pilot.pause()
+        again = shown(app)
+
+    assert "Nobody is told that you type." in with_news
+    assert NEWS.text not in with_news
+    assert NEWS.text in after
+    assert NEWS.text not in interrupted
+    assert NEWS.text in again

@@ -1,0 +1,157 @@
+"""Status and events as scripts and line mode print them."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from chat_tui.wording import json_events as events
+from sync.entries.identity import short_fingerprint
+from sync.machine import MessageId
+from sync.view.view import (
+    AheadShown,
+    ClockInfo,
+    ClockQuestion,
+    ClockShown,
+    ClockVoter,
+    Event,
+    MessageShown,
+    PeerShown,
+    PeerState,
+    PreviewShown,
+    ReplacedShown,
+    Trust,
+    TrustShown,
+    TypingShown,
+)
+from tests.support.chat_tui import scenes
+from tests.support.chat_tui.chats import line_mode
+from tests.support.chat_tui.conversations import LOBBY, line, peer
+
+
+def test_the_status_counts_what_is_missing_lost_and_about_to_be_repaired() -> None:
+    status = events.snapshot(scenes.repairing().snapshot(), lambda _: "#lobby")
+
+    [channel] = json.loads(events.dumps(status))["channels"]
+
+    assert channel["channel"] == "#lobby"
+    assert (channel["missing_count"], channel["lost"]) == (1, 0)
+    repair = channel["repair"]
+    assert (repair["requests_count"], repair["answers_count"]) == (1, 1)
+    assert [request["message_id"] for request in repair["requests"]] == channel["missing"]
+
+
+def test_the_status_says_who_has_which_message() -> None:
+    status = events.snapshot(scenes.repairing().snapshot(), lambda _: "#lobby")
+
+    [channel] = json.loads(events.dumps(status))["channels"]
+
+    own = [known for known in channel["holders"] if known["own"]]
+    assert all([status["participant"], "wrote"] in known["holders"] for known in own)
+
+
+def test_who_begins_or_ceases_to_type_is_named() -> None:
+    shown = TypingShown(LOBBY, peer("bob"), "bob", typing=True)
+
+    assert events.to_json(shown, lambda _: "#lobby") == {
+        "event": "typing",
+        "channel": "#lobby",
+        "peer": peer("bob"),
+        "nick": "bob",
+        "typing": True,
+    }
+
+
+def test_scripts_hear_of_a_message_once_it_is_delivered() -> None:
+    assert events.to_json(PreviewShown(line(1, loading=True)), lambda _: "#lobby") is None
+
+
+@pytest.mark.net
+async def test_line_mode_prints_a_message_once_it_is_delivered(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    async with line_mode(tmp_path) as (_, face):
+        face.event(PreviewShown(line(1, loading=True)))
+        before = capsys.readouterr().out
+        face.event(MessageShown(line(1)))
+
+    assert before == ""
+    assert capsys.readouterr().out.endswith("bob: message 1\n")
+
+
+@pytest.mark.net
+async def test_line_mode_says_who_is_away_verified_or_does_something(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    async with line_mode(tmp_path) as (_, face):
+        face.event(MessageShown(replace(line(1), text="/me waves")))
+        face.event(PeerShown(peer("bob"), "bob", PeerState.UP, "lunch\n\x1b[2J"))
+        face.event(TrustShown(peer("bob"), "bob", Trust.VERIFIED))
+        said = capsys.readouterr().out
+
+    key = short_fingerprint(peer("bob"))
+    assert said.splitlines()[0].endswith(" * bob waves")
+    assert said.splitlines()[1:] == ["* bob is away: lunch.", f"* bob ({key}) is verified now."]
+
+
+@pytest.mark.net
+async def test_a_line_of_another_channel_than_ones_own_says_which(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    async with line_mode(tmp_path) as (alice, face):
+        assert alice.first_channel is not None
+        said = MessageShown(replace(line(1), channel=alice.first_channel))
+
+        face.ready(alice.first_channel)
+        face.event(said)
+        face.now_in(LOBBY)
+        face.event(said)
+
+    here, elsewhere = capsys.readouterr().out.splitlines()[-2:]
+    assert here.endswith(" bob: message 1")
+    assert "(#" not in here
+    assert elsewhere.endswith(" (#lobby) bob: message 1")
+
+
+def test_trust_and_absence_are_told_to_scripts() -> None:
+    told = events.to_json(TrustShown(peer("bob"), "bob", Trust.CHANGED), lambda _: "#lobby")
+    away = events.to_json(PeerShown(peer("bob"), "bob", PeerState.UP, "lunch"), lambda _: "#lobby")
+
+    assert told is not None
+    assert (told["event"], told["trust"]) == ("trust", "changed key")
+    assert away is not None
+    assert away["away"] == "lunch"
+
+
+def test_a_status_can_be_told_while_a_reconciliation_is_remembered() -> None:
+    scene = scenes.coming_back()
+    scenes.history(scene)
+    shown = scene.snapshot()
+    assert any(one.ranges for session in shown.sessions for one in session.rounds)
+
+    told = json.loads(events.dumps(events.snapshot(shown, lambda channel: channel)))
+
+    assert told["sessions"][0]["rounds"]
+
+
+def test_scripts_read_what_is_parked_and_hear_of_the_clock() -> None:
+    voter = ClockVoter(peer("bob"), "bob", -90_000_000_000, standing=True)
+    question = ClockQuestion((voter,), -90_000_000_000, 3, standing=True, channels=(LOBBY,))
+
+    def told(event: Event) -> events.Json:
+        shown = events.to_json(event, lambda _: "#lobby")
+        assert shown is not None
+        return json.loads(events.dumps(shown))  # type: ignore[no-any-return]
+
+    aside = told(PreviewShown(replace(line(1), parked=True, waits=True)))
+    asked = told(ClockShown(ClockInfo(question=question)))
+    ahead = told(AheadShown(LOBBY, peer("bob"), "bob", 7))
+    replaced = told(ReplacedShown(LOBBY, MessageId("aa"), MessageId("bb")))
+
+    assert (aside["event"], aside["text"], aside["waits"]) == ("parked", line(1).text, True)
+    assert asked["event"] == "clock"
+    assert asked["question"]["voters"][0]["nick"] == "bob"
+    assert asked["answer"] == "none"
+    assert (ahead["participant"], ahead["ahead_ns"]) == (peer("bob"), 7)
+    assert (replaced["id"], replaced["by"]) == ("aa", "bb")

@@ -1,0 +1,1 @@
+"""Tests of the project itself: documents, layout, lock files, pictures."""

@@ -1,0 +1,69 @@
+"""The pictures in the repository are what the program shows today, to the byte."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.chat_tui.pictures import PICTURES
+from tests.support.chat_tui.screenshots import DIRECTORY, FONTS, png_of, svg_of
+
+STALE = "make screenshots draws them anew; look at them before you commit"
+
+ELSEWHERE = {
+    "PYTHONHASHSEED": "7",
+    "TZ": "Asia/Tokyo",
+    "LC_ALL": "C",
+    "NO_COLOR": "1",
+    "TERM": "dumb",
+    "COLUMNS": "50",
+    "HOME": "/nonexistent",
+}
+"""Another computer, as far as a process can tell."""
+
+needs_fonts = pytest.mark.skipif(not FONTS.exists(), reason="apt install fonts-dejavu-core")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PICTURES)
+async def test_a_picture_is_current(name: str) -> None:
+    committed = (DIRECTORY / f"{name}.svg").read_text(encoding="utf-8")
+
+    assert await svg_of(PICTURES[name]) == committed, STALE
+
+
+@needs_fonts
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_png_is_its_svg_drawn(name: str) -> None:
+    svg = (DIRECTORY / f"{name}.svg").read_text(encoding="utf-8")
+
+    assert png_of(svg) == (DIRECTORY / f"{name}.png").read_bytes(), STALE
+
+
+@needs_fonts
+@pytest.mark.slow
+@pytest.mark.net
+def test_another_computer_takes_the_same_pictures(tmp_path: Path) -> None:
+    names = ["main_small", "debug_wire", "demo_narrow"]
+    command = [sys.executable, "-m", "tests.support.chat_tui.screenshots", str(tmp_path), *names]
+
+    subprocess.run(command, cwd=DIRECTORY.parent, env={**os.environ, **ELSEWHERE}, check=True)
+
+    for path in tmp_path.iterdir():
+        assert path.read_bytes() == (DIRECTORY / path.name).read_bytes(), path.name
+    assert len([*tmp_path.iterdir()]) == 2 * len(names)
+
+
+def test_each_picture_is_there_as_svg_and_png_and_nothing_else_is() -> None:
+    wanted = {f"{name}.{kind}" for name in PICTURES for kind in ("svg", "png")}
+
+    assert {path.name for path in DIRECTORY.iterdir() if path.is_file()} == wanted
+    assert len(PICTURES) >= 12
+
+
+def test_whoever_looks_at_a_picture_asks_no_server_for_a_font() -> None:
+    for path in DIRECTORY.glob("*.svg"):
+        assert "url(http" not in path.read_text(encoding="utf-8"), path.name

@@ -1,0 +1,1 @@
+"""Tests of the pipeline, a folder for each job."""

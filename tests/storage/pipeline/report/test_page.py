@@ -1,0 +1,47 @@
+"""PIPELINE.md tells what there is: its commands, its pictures, and the run they are of."""
+
+import re
+from pathlib import Path
+
+import click
+
+from chat_tui.cli.main import cli
+from storage.pipeline.command import cli as jobs
+from tests.support.storage.pipeline_pictures import PLACE, SIM, SWEEP, slug
+
+ROOT = Path(__file__).parents[4]
+PAGE = (ROOT / "PIPELINE.md").read_text(encoding="utf-8")
+
+
+def lines() -> list[list[str]]:
+    """The commands of the page, as words."""
+    return [line.split() for line in re.findall(r"^\$ chat-tui (.*)$", PAGE, re.MULTILINE)]
+
+
+def test_the_commands_and_options_of_the_page_exist() -> None:
+    assert len(lines()) == 6
+    for word, *rest in lines():
+        command: click.Command = cli.commands[word]
+        if word == "pipeline":
+            command = jobs.commands[rest[0]]
+        options = {name for one in command.params for name in one.opts}
+        named = {one for one in rest if one.startswith("--")}
+        assert named <= options
+
+
+def test_the_pictures_are_of_the_run_that_the_page_tells() -> None:
+    assert f"chat-tui {SIM} --export office" in PAGE
+    assert f"chat-tui pipeline {SWEEP} --out results" in PAGE
+
+
+def test_every_picture_of_the_page_is_there_and_no_other() -> None:
+    named = set(re.findall(r"\(screenshots/pipeline/([^)]+)\)", PAGE))
+
+    assert named == {path.name for path in PLACE.iterdir()}
+
+
+def test_a_picture_is_called_by_the_first_words_of_its_title() -> None:
+    assert slug("Latency: sending to delivery") == "latency"
+    assert slug("False “possibly acknowledged” against theory") == (
+        "false_possibly_acknowledged_against_theory"
+    )

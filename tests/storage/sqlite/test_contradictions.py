@@ -1,0 +1,183 @@
+"""Forks and links that cannot be true: stored like everything, told once, whatever came first."""
+
+import hashlib
+import itertools
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+
+from chat_tui.wording import peers_table
+from chat_tui.wording.contradictions import Contradictions, of_author
+from chat_tui.wording.glyphs import UNICODE
+from storage.sqlite.contradictions import all_found
+from sync.entries.entry import Entry, seal
+from sync.entries.identity import verify
+from sync.errors import StorageError
+from sync.group.ingest import Gate, message_of
+from sync.group.records import Contradiction, Contradicts
+from sync.group.values import StoredMessage
+from sync.machine import ChannelId, MessageId
+from sync.sim.disk import Disk
+from sync.view.projection import info_of
+from sync.view.view import ContradictionInfo
+from tests.support.chat_tui import scenes
+from tests.support.storage.stores import ME, Store, delivered, opened
+from tests.support.sync.entries import CHANNEL, Author
+
+
+class Told:
+    """Hears what a journal finds."""
+
+    def __init__(self, store: Store) -> None:
+        self.found: list[Contradiction] = []
+        store.journal.watch(self)
+
+    def damaged(self, channel: ChannelId, message_ids: tuple[MessageId, ...]) -> None:
+        raise AssertionError((channel, message_ids))
+
+    def contradicted(self, found: Contradiction) -> None:
+        self.found.append(found)
+
+
+def signed(author: Author, like: StoredMessage, **other: object) -> StoredMessage:
+    """Return a copy of a message with other fields in its header, signed by `author`."""
+    header = replace(like.entry.header, **other)  # type: ignore[arg-type]  # fields of it
+    entry: Entry = seal(header, like.entry.body, author.identity.sign)
+    return Gate.of(CHANNEL, verify).store(entry, message_of(entry))
+
+
+def cases() -> dict[str, tuple[list[StoredMessage], Contradicts, tuple[int, int]]]:
+    """By name: what is stored, what of it is told, and by which two."""
+    ann, bob = Author("ann"), Author("bob")
+    one, two = ann.write("one"), ann.write("two")
+    other = bob.write("other")
+    fork = signed(ann, two, created_ns=5)
+    foreign = signed(ann, two, backlink=other.entry.message_id)
+    three, four, five = ann.write("three"), ann.write("four"), ann.write("five")
+    assert five.entry.header.skiplink is None
+    skip = signed(ann, four, skiplink=two.entry.message_id)
+    del three
+    return {
+        "fork": ([one, two, fork], Contradicts.FORK, (1, 2)),
+        "backlink": ([one, other, foreign], Contradicts.BACKLINK, (2, 1)),
+        "skiplink": ([two, skip], Contradicts.SKIPLINK, (1, 0)),
+    }
+
+
+@pytest.mark.parametrize("name", list(cases()))
+async def test_it_is_told_once_whatever_comes_first_and_in_one_commit_or_several(
+    tmp_path: Path, name: str
+) -> None:
+    messages, what, pair = cases()[name]
+    expected = {messages[at].entry.message_id for at in pair}
+    orders = [(order, False) for order in itertools.permutations(messages)]
+    for number, (order, together) in enumerate([*orders[::2], (orders[-1][0], True)]):
+        async with opened(tmp_path / f"{number}.db") as store:
+            told = Told(store)
+            for some in [order] if together else [[one] for one in order]:
+                await store.journal.commit(delivered(*some))
+            [found] = told.found
+            assert found.what is what
+            assert {found.message_id, found.other} == expected
+            if what is not Contradicts.FORK:
+                assert found.message_id == messages[pair[0]].entry.message_id, "who names"
+
+            disk = Disk(ME, 1)
+            for some in [order] if together else [[one] for one in order]:
+                disk.commit(delivered(*some))
+            assert disk.contradictions == told.found, "the simulator's disk says the same"
+
+        async with opened(tmp_path / f"{number}.db") as store:
+            again = Told(store)
+            await store.journal.commit(delivered(Author("cat").write("later")))
+            assert again.found == []
+            asked = await store.database.read(all_found)
+            assert [{one.message_id, one.other} for one in asked] == [expected]
+
+
+async def test_a_fork_is_seen_though_its_log_went_on_and_the_disk_refused_in_between(
+    tmp_path: Path,
+) -> None:
+    ann = Author("ann")
+    lines = [ann.write(str(number)) for number in range(6)]
+    fork, again = (signed(ann, lines[at], created_ns=5) for at in (3, 5))
+    path = tmp_path / "chat.db"
+    async with opened(path) as store:
+        told = Told(store)
+        await store.journal.commit(delivered(*lines[:2]))
+        path.rename(tmp_path / "away")
+        with pytest.raises(StorageError, match="deleted"):
+            await store.journal.commit(delivered(lines[2]))
+        (tmp_path / "away").rename(path)
+        await store.journal.commit(delivered(lines[2], lines[3]))
+        await store.journal.commit(delivered(lines[5], lines[4], again, fork))
+    found = {frozenset({one.message_id, one.other}) for one in told.found}
+    pairs = ((lines[3], fork), (lines[5], again))
+    assert found == {
+        frozenset({one.entry.message_id, other.entry.message_id}) for one, other in pairs
+    }
+    assert len(told.found) == len(pairs)
+
+
+async def test_nobody_is_accused_by_a_number_that_rotted(tmp_path: Path) -> None:
+    ann = Author("ann")
+    lines = [ann.write(str(number)) for number in range(4)]
+    path = tmp_path / "chat.db"
+    async with opened(path) as store:
+        await store.journal.commit(delivered(*lines[:3]))
+        rot = "UPDATE messages SET seq = seq + 2 WHERE number = 2"  # two becomes four
+        await store.database.write(lambda db: db.execute(rot))
+    async with opened(path) as store:
+        told = Told(store)
+        await store.journal.commit(delivered(lines[3]))
+        assert told.found == []
+
+
+async def test_honest_logs_in_any_order_are_told_of_nobody(tmp_path: Path) -> None:
+    ann, bob = Author("ann"), Author("bob")
+    messages = [one.write(f"{number}") for number in range(30) for one in (ann, bob)]
+    async with opened(tmp_path / "chat.db") as store:
+        told = Told(store)
+        shuffled = sorted(messages, key=lambda one: hashlib.sha256(one.waku_hash).digest())
+        for start in range(0, len(shuffled), 7):
+            await store.journal.commit(delivered(*shuffled[start : start + 7]))
+        assert told.found == []
+        left = await store.database.read(
+            lambda db: db.execute("SELECT count(*) FROM awaited_links").fetchone()
+        )
+        assert left == (0,)
+
+
+def test_people_are_told_of_an_author_once_and_may_ask_for_the_rest() -> None:
+    messages, what, (one, two) = cases()["fork"]
+    first, second = messages[one].entry, messages[two].entry
+    found = info_of(
+        Contradiction(CHANNEL, first.header.author, what, 1, 2, second.message_id, first.message_id)
+    )
+    known = Contradictions()
+    sentence = known.note(found, "ann")
+    assert sentence.startswith("ann signed two messages as number 2 of one log")
+    for message_id in found.message_ids:
+        assert message_id[:8] in sentence
+    assert known.note(replace(found, seq=3), "ann") == ""
+    known.load([found, replace(found, seq=3)])
+    assert len(known.found) == 2, "told in this run, and on the disk"
+    assert "1 more" in of_author(known.found, found.author)
+    assert of_author(known.found, ME) == ""
+
+
+@pytest.mark.parametrize("width", [80, 100, 140])
+def test_the_peers_screen_marks_them_and_still_fits(width: int) -> None:
+    morning = scenes.morning().snapshot()
+    someone = morning.peers[0]
+    proof = ContradictionInfo(
+        CHANNEL, someone.peer, "fork", 2, (MessageId("a" * 64), MessageId("b" * 64))
+    )
+    told = replace(morning, contradictions=(proof,))
+    lines = [one.plain for one in peers_table.table(told, width, 1, UNICODE)]
+    [marked] = [line for line in lines if line.rstrip().endswith("fork")]
+    assert someone.nick in marked
+    assert max(map(cell_len, lines)) <= width
+    assert not any("fork" in one.plain for one in peers_table.table(morning, width, 1, UNICODE))

@@ -1,0 +1,210 @@
+"""A disk that rots: what is no longer what was stored is nobody's words, and is fetched again."""
+
+import sqlite3
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from storage.archive.stored_days import HistoryReader
+from storage.sqlite.columns import to_u64
+from storage.sqlite.soundness import CLAIMS, is_sound
+from sync.entries.changes import Edit
+from sync.group.records import Contradiction
+from sync.group.values import Discard, Status, StoredMessage, StoreMessage
+from sync.machine import ChannelId, MessageId
+from tests.support.storage.rotting import rot
+from tests.support.storage.stores import ME, Store, delivered, ids, opened
+from tests.support.sync.entries import CHANNEL, Author
+from tests.sync.entries.test_changes import changed
+
+ROW = """
+    SELECT channel, message_id, author, lamport, created_ns, waku_hash, body_size, payload
+    FROM messages
+"""
+
+
+Row: TypeAlias = tuple[Any, ...]
+"""What `is_sound` takes."""
+
+
+def sound(row: Row) -> bool:
+    return is_sound(*row)
+
+
+def row_of(path: Path) -> Row:
+    connection = sqlite3.connect(path)
+    try:
+        row: Row
+        [row] = connection.execute(ROW).fetchall()
+        return row
+    finally:
+        connection.close()
+
+
+async def texts(store: Store) -> list[tuple[str, bool]]:
+    lines = await store.history.page(CHANNEL, before=None, limit=100)
+    return [(line.text, line.after_gap) for line in lines]
+
+
+async def found(store: Store, word: str) -> list[str]:
+    return [line.text for line in await store.history.search(CHANNEL, word, limit=100)]
+
+
+class Told:
+    """Hears what is found damaged."""
+
+    def __init__(self, store: Store) -> None:
+        self.of: list[tuple[ChannelId, tuple[MessageId, ...]]] = []
+        store.journal.watch(self)
+
+    def damaged(self, channel: ChannelId, message_ids: tuple[MessageId, ...]) -> None:
+        self.of.append((channel, message_ids))
+
+    def contradicted(self, found: Contradiction) -> None:
+        raise AssertionError(found)
+
+
+async def test_no_bit_of_a_message_can_flip_unnoticed(tmp_path: Path) -> None:
+    ann, bob = Author("ann"), Author("bob")
+    first = ann.write("hello")
+    async with opened(tmp_path / "chat.db") as store:
+        await store.journal.commit(delivered(bob.write("a usual line", after=[first])))
+    row = row_of(tmp_path / "chat.db")
+    assert len(row) == CLAIMS
+    assert sound(row)
+
+    for column, value in enumerate(row):
+        if isinstance(value, int):
+            flipped: list[Any] = [value ^ 1 << bit for bit in range(63)]
+        else:
+            flipped = [
+                value[:at] + bytes([value[at] ^ 1 << at % 8]) + value[at + 1 :]
+                for at in range(len(value))
+            ]
+        for other in flipped:
+            assert not sound((*row[:column], other, *row[column + 1 :])), (column, other)
+    assert not sound((*row[:-1], row[-1][:-1])), "cut off"
+    assert not sound((*row[:-2], 0, row[-1])), "a body that begins nowhere"
+    assert to_u64(row[3]) == 2
+
+
+async def test_what_rotted_is_given_to_nobody_and_told_once(tmp_path: Path) -> None:
+    path = tmp_path / "chat.db"
+    ann = Author("ann")
+    messages = [ann.write(text) for text in ("tea", "milk", "toast")]
+    good = [messages[0], messages[2]]
+    async with opened(path) as store:
+        await store.journal.commit(delivered(*messages))
+    rot(path, "milk")
+
+    async with opened(path) as store:
+        told = Told(store)
+        assert await texts(store) == [("tea", False), ("toast", False)]
+        assert list(await store.journal.load(CHANNEL, ids(messages))) == ids(good)
+        hashes = [message.waku_hash for message in messages]
+        by_hash = await store.journal.load_by_hash(CHANNEL, hashes)
+        assert [loaded.message_id for loaded in by_hash] == ids(good)
+        [_, bad, _] = ids(messages)
+        assert await store.history.stored(CHANNEL, bad) is None
+        assert await store.history.causal(CHANNEL, bad, depth=0, limit=1) == []
+        with HistoryReader(path, ME) as reader:
+            [day] = reader.days(CHANNEL, None)
+            exported = [entry.message_id for entry, _, _ in reader.entries(day)]
+            assert (sorted(exported), reader.damaged) == (sorted(ids(good)), 1)
+        assert told.of == [(CHANNEL, (bad,))]
+
+
+async def test_a_row_that_rotted_while_it_waited_keeps_nobody_from_starting(tmp_path: Path) -> None:
+    path = tmp_path / "chat.db"
+    ann = Author("ann")
+    one, two = ann.write("tea"), ann.write("milk")
+    async with opened(path) as store:
+        await store.journal.commit(
+            [StoreMessage(one, Status.WAITING), StoreMessage(two, Status.PARKED)]
+        )
+    rot(path, "tea")
+    rot(path, "milk")
+
+    async with opened(path) as store:
+        told = Told(store)
+        state = await store.journal.restore(CHANNEL)
+        assert (state.waiting, state.parked) == ((), ())
+        assert {message_id for _, some in told.of for message_id in some} == {*ids([one, two])}
+
+
+async def discarded(store: Store, message: StoredMessage) -> None:
+    await store.journal.commit([Discard(CHANNEL, message.entry.message_id)])
+
+
+async def test_what_is_set_aside_is_a_gap_until_it_comes_again(tmp_path: Path) -> None:
+    path = tmp_path / "chat.db"
+    ann = Author("ann")
+    one = ann.write("tea")
+    two = ann.write("milk", after=[one])
+    three = ann.write("toast", after=[two])
+    async with opened(path) as store:
+        await store.journal.commit(delivered(one, two, three))
+    rot(path, "milk")
+
+    async with opened(path) as store:
+        assert await texts(store) == [("tea", False), ("toast", False)]
+        await discarded(store, two)
+        assert await texts(store) == [("tea", False), ("toast", True)]
+        state = await store.journal.restore(CHANNEL)
+        assert (len(state.log), len(state.sync_ids)) == (80, 80)
+        assert ids(state.gaps) == ids([three])
+        assert ids(state.tips) == ids([one, three])
+
+        await store.journal.commit(delivered(two))
+        assert await texts(store) == [("tea", False), ("milk", False), ("toast", False)]
+        assert await found(store, "milk") == ["milk"]
+
+
+async def test_a_number_is_not_given_again_so_old_words_find_nothing_new(tmp_path: Path) -> None:
+    path = tmp_path / "chat.db"
+    ann = Author("ann")
+    last = ann.write("milk")
+    async with opened(path) as store:
+        await store.journal.commit(delivered(last))
+    rot(path, "milk")
+
+    async with opened(path) as store:
+        await discarded(store, last)
+        await store.journal.commit(delivered(Author("bob").write("toast")))
+        assert await found(store, "milk") == []
+        assert await found(store, "toast") == ["toast"]
+
+
+async def test_an_edit_that_rotted_is_as_if_it_had_never_come(tmp_path: Path) -> None:
+    path = tmp_path / "chat.db"
+    ann = Author("ann")
+    line = ann.write("tea at four")
+    edit = changed(ann, Edit(line.entry.message_id, "coffee at five"), line)
+    async with opened(path) as store:
+        await store.journal.commit(delivered(line, edit))
+        assert await texts(store) == [("coffee at five", False)]
+    rot(path, "coffee at five")
+
+    async with opened(path) as store:
+        assert await texts(store) == [("tea at four", False)]
+        await discarded(store, edit)
+        assert (await found(store, "tea"), await found(store, "coffee")) == (["tea at four"], [])
+        await store.journal.commit(delivered(edit))
+        assert await texts(store) == [("coffee at five", False)]
+        assert (await found(store, "tea"), await found(store, "coffee")) == ([], ["coffee at five"])
+
+
+async def test_an_edit_of_a_line_that_rotted_is_stored_and_counts_later(tmp_path: Path) -> None:
+    path = tmp_path / "chat.db"
+    ann = Author("ann")
+    line = ann.write("tea at four")
+    edit = changed(ann, Edit(line.entry.message_id, "coffee at five"), line)
+    async with opened(path) as store:
+        await store.journal.commit(delivered(line))
+    rot(path, "tea at four")
+
+    async with opened(path) as store:
+        assert await store.journal.commit(delivered(edit)) == []
+        await discarded(store, line)
+        await store.journal.commit(delivered(line))
+        assert await texts(store) == [("coffee at five", False)]
+        assert (await found(store, "tea"), await found(store, "coffee")) == ([], ["coffee at five"])

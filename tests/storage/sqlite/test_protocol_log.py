@@ -1,0 +1,184 @@
+"""The file of a profile's protocol log: written, read, rotated, and done without."""
+
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from storage.sqlite.protocol_log import LogFile, LogReader
+from sync.errors import StorageError
+from sync.machine import DAY, ChannelId, PeerId
+from sync.runner.log_rows import LogKind, LogRow
+from sync.runner.logbook import Chunk, Note
+from tests.support.sync.channels import message_id
+
+HERE, ELSEWHERE = ChannelId("0c" * 16), ChannelId("0d" * 16)
+ME, PEER = PeerId("aa" * 32), PeerId("bb" * 32)
+ONE = message_id("one")
+
+
+def draw(size: int) -> bytes:
+    return bytes(range(size))
+
+
+def received(channel: ChannelId = HERE) -> Note:
+    return Note(channel, LogKind.RECEIVED, PEER, ONE, 7, 300)
+
+
+def filled(path: Path, *batches: Sequence[Chunk]) -> LogFile:
+    file = LogFile(path, draw)
+    for batch in batches:
+        file.append(batch)
+    return file
+
+
+def rows(path: Path) -> list[LogRow]:
+    with LogReader(path, ME) as reader:
+        return [row for day in reader.days() for row in reader.rows(day, 0)]
+
+
+def test_what_was_noted_comes_back_as_rows(tmp_path: Path) -> None:
+    path = tmp_path / "protocol.db"
+    ended = Note(HERE, LogKind.SESSION_ENDED, PEER, None, None, 164, 3, 4)
+    filled(path, [(5, 1, [received()]), (6, 2, [ended])]).close()
+
+    assert rows(path) == [
+        LogRow("0001020304050607", 1, 1, 5, ME, PEER, HERE, LogKind.RECEIVED, ONE, 7, 300),
+        LogRow(
+            "0001020304050607", 1, 2, 6, ME, PEER, HERE, LogKind.SESSION_ENDED,
+            size=164, session=3, round=4,
+        ),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", LogKind)
+def test_every_kind_can_be_kept(tmp_path: Path, kind: LogKind) -> None:
+    filled(tmp_path / "protocol.db", [(5, 1, [received()._replace(kind=kind)])]).close()
+
+    assert [row.kind for row in rows(tmp_path / "protocol.db")] == [kind]
+
+
+def test_each_start_with_rows_is_a_boot_and_says_whether_it_ended_well(tmp_path: Path) -> None:
+    path = tmp_path / "protocol.db"
+    filled(path, [(5, 1, [received()])]).close()
+    LogFile(path, draw).close()  # noted nothing
+    crashed = filled(path, [(7, 1, [received()])], [(8, 2, [received(), received()])])
+
+    with LogReader(path, ME) as reader:
+        boots = reader.boots()
+    crashed.close()
+
+    assert [(one.boot, one.first, one.last, one.closed) for one in boots] == [
+        (1, 1, 1, True),
+        (2, 1, 3, False),
+    ]
+
+
+def test_days_are_told_by_channel_and_read_from_any_row_on(tmp_path: Path) -> None:
+    path = tmp_path / "protocol.db"
+    late = [(DAY + 3, 3, [received(ELSEWHERE), received()])]
+    filled(path, [(DAY - 1, 1, [received(), received()])], late).close()
+
+    with LogReader(path, ME) as reader:
+        days = reader.days()
+        [_, today, _] = days
+        again = [row.seq for row in reader.rows(today, today.first)]
+
+    assert [(one.channel, one.begins, one.count) for one in days] == [
+        (HERE, 0, 2),
+        (HERE, DAY, 1),
+        (ELSEWHERE, DAY, 1),
+    ]
+    assert again == []
+
+
+def test_the_oldest_rows_of_a_full_file_go_and_it_grows_no_more(tmp_path: Path) -> None:
+    path = tmp_path / "protocol.db"
+    file = LogFile(path, draw, bytes_max=200_000)
+    for batch in range(60):
+        file.append([(batch, 1 + 200 * batch, [received()] * 200)])
+    file.close()
+
+    kept = [row.seq for row in rows(path)]
+    with LogReader(path, ME) as reader:
+        [boot] = reader.boots()
+
+    assert kept == list(range(boot.first, 60 * 200 + 1))
+    assert boot.first > 1
+    assert len(kept) > 1000
+    assert path.stat().st_size < 300_000
+
+
+def test_what_is_forgotten_while_somebody_reads_is_read_all_the_same(tmp_path: Path) -> None:
+    """An export that replaced a file by what is left would lose rows that it had."""
+    path = tmp_path / "protocol.db"
+    file = LogFile(path, draw, bytes_max=40_000)
+    file.append([(5, 1, [received()] * 200)])
+    with LogReader(path, ME) as reader:
+        [day] = reader.days()
+
+        for batch in range(1, 10):
+            file.append([(6, 1 + 200 * batch, [received()] * 200)])
+
+        assert [row.seq for row in reader.rows(day, 0)] == [*range(1, 201)]
+        [boot] = reader.boots()
+        assert (boot.first, boot.last) == (1, 200), "as far as the rows that were read"
+    file.close()
+    assert rows(path)[0].seq > 1
+
+
+def test_names_that_no_row_has_any_more_are_forgotten(tmp_path: Path) -> None:
+    path = tmp_path / "protocol.db"
+    file = LogFile(path, draw, bytes_max=200_000)
+    file.append([(1, 1, [received(ELSEWHERE)])])
+    for batch in range(60):
+        file.append([(batch, 2 + 200 * batch, [received()] * 200)])
+    file.close()
+
+    with closing(sqlite3.connect(path)) as db:
+        names = {name for (name,) in db.execute("SELECT name FROM names")}
+
+    assert names == {HERE, PEER}
+
+
+def test_nobody_else_can_read_it(tmp_path: Path) -> None:
+    path = tmp_path / "protocol.db"
+    file = filled(path, [(5, 1, [received()])])
+
+    rights = {one.name: one.stat().st_mode & 0o777 for one in tmp_path.iterdir()}
+    file.close()
+
+    assert rights.keys() >= {"protocol.db", "protocol.db-wal"}
+    assert set(rights.values()) == {0o600}
+
+
+def test_a_file_that_cannot_be_written_is_said_with_the_fix(tmp_path: Path) -> None:
+    path = tmp_path / "protocol.db"
+    path.mkdir()
+
+    with pytest.raises(StorageError, match="protocol_log off"):
+        LogFile(path, draw).append([(5, 1, [received()])])
+
+
+def test_rows_lost_to_a_bad_disk_are_a_hole_and_the_next_ones_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "protocol.db"
+    file = filled(path, [(5, 1, [received()])])
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute("PRAGMA busy_timeout = 0")
+        db.execute("ALTER TABLE rows RENAME TO gone")
+        with pytest.raises(StorageError):
+            file.append([(6, 2, [received(ELSEWHERE)])])
+        db.execute("ALTER TABLE gone RENAME TO rows")
+    file.append([(7, 3, [received(ELSEWHERE)])])
+    file.close()
+
+    assert [row.seq for row in rows(path)] == [1, 3]
+
+
+def test_what_is_no_log_is_said(tmp_path: Path) -> None:
+    (tmp_path / "protocol.db").write_bytes(b"no database" * 100)
+
+    with pytest.raises(StorageError, match="cannot be used"):
+        LogReader(tmp_path / "protocol.db", ME)

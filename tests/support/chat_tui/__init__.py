@@ -1,0 +1,1 @@
+"""Helpers for tests of the chat: scenes, screens, terminals, pictures."""

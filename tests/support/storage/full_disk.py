@@ -1,0 +1,166 @@
+"""Exports and the pipeline on a disk that gets full: real commands on a real, small disk.
+
+Run as a program by `test_full_disk`, in a mount namespace of its own, where `argv[2]` is a disk of
+a few megabytes; `argv[3]` is a directory on a large one. Each scene: the disk gets full, the
+command says so in one sentence and leaves nothing half-written, and what was there before is
+intact; there is room again, and the same command does it. A scene that goes wrong raises.
+"""
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from sync.machine import DAY
+from tests.support.processes import ROOT
+from tests.support.storage.archived import export
+from tests.support.storage.archives import archive, scattered
+from tests.support.storage.exports import Owner
+from tests.support.storage.small_disk import BALLAST, fill, make_room
+from tests.support.storage.stores import delivered
+from tests.support.sync.entries import CHANNEL
+
+SMALL: Final = ("--master", "local[1]", "--memory", "512m")
+ENDS_WITHIN_S: Final = 150.0
+
+
+def run(*words: str | Path, **environment: str | Path) -> "subprocess.CompletedProcess[str]":
+    """Run `chat-tui` with these words."""
+    return subprocess.run(
+        [sys.executable, "-m", "chat_tui", *map(str, words)],
+        cwd=ROOT,
+        env=os.environ | {name: str(value) for name, value in environment.items()},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=ENDS_WITHIN_S,
+    )
+
+
+def refused(*words: str | Path, **environment: str | Path) -> None:
+    """Run a command for which there is no room."""
+    ended = run(*words, **environment)
+    assert ended.returncode == 2, ended
+    lines = [line for line in ended.stderr.splitlines() if not line.startswith("signed ")]
+    assert len(lines) == 1, ended.stderr
+    assert "No space left" in lines[0], ended.stderr
+    assert ended.stdout == ""
+
+
+def done(*words: str | Path, **environment: str | Path) -> None:
+    """Run a command for which there is room; audits find nothing in what is used here."""
+    ended = run(*words, **environment)
+    assert ended.returncode == 0, ended
+
+
+def state(disk: Path) -> dict[str, bytes]:
+    """All files of the disk, without what only says how it went."""
+    return {
+        str(path.relative_to(disk)): path.read_bytes()
+        for path in disk.rglob("*")
+        if path.is_file() and path.name not in (BALLAST, "spark.log", ".lock")
+    }
+
+
+def leave(disk: Path, size: int) -> None:
+    """Leave room for `size` bytes only."""
+    fill(disk)
+    path = disk / BALLAST
+    os.truncate(path, path.stat().st_size - size)
+
+
+def export_of_a_profile(disk: Path, other: Path) -> None:
+    """Days that were finished stay, and are not written again."""
+    owner, out = Owner(other), disk / "out"
+    messages = list(archive("ann", 2000, 20_000 * DAY, DAY // 500, CHANNEL))
+    asyncio.run(owner.hold(delivered(*messages)))
+    command = ("export", out, "--data-dir", other, "--profile", owner.name)
+    done(*command)
+    before = state(disk)
+    later = list(archive("ben", 900, 20_010 * DAY, DAY // 500, CHANNEL))
+    asyncio.run(owner.hold(delivered(*later)))
+    leave(disk, 48 * 1024)
+
+    refused(*command)
+
+    after = state(disk)
+    assert {name: after[name] for name in before} == before
+    assert not [name for name in after if name.endswith(".new")]
+    make_room(disk)
+    done(*command)
+    assert len(state(disk)) == len(before) + 2
+
+
+def export_of_a_simulation(disk: Path, _other: Path) -> None:
+    command = ("sim", "--peers", "3", "--messages", "60", "--seeds", "1", "--export", disk / "out")
+    fill(disk)
+
+    refused(*command)
+
+    assert not (disk / "out").exists()
+    make_room(disk)
+    done(*command)
+
+
+def made_faults(disk: Path, _other: Path) -> None:
+    command = ("pipeline", "synthesize", disk / "made", "--messages", "400")
+    leave(disk, 100 * 1024)
+
+    refused(*command)
+
+    assert not (disk / "made").exists()
+    make_room(disk)
+    done(*command)
+
+
+def results_and_their_report(disk: Path, other: Path) -> None:
+    exports, out = export(other / "in", scattered(3000, DAY, channel=CHANNEL)), disk / "out"
+    told = {"XDG_DATA_HOME": other}
+    command = ("pipeline", "consolidate", exports, "--out", out, *SMALL)
+    report = ("pipeline", "report", "--out", out)
+    done(*command)
+    before = state(disk)
+    leave(disk, 200 * 1024)
+
+    refused(*command)
+    fill(disk)
+    refused(*report, **told)
+
+    assert state(disk) == before
+    make_room(disk)
+    done(*command)
+    done(*report, **told)
+
+
+def what_spark_keeps_aside(disk: Path, other: Path) -> None:
+    """The results lie on the large disk, and only what is sorted on the way on the small one."""
+    held = scattered(20_000, DAY, channel=CHANNEL)
+    exports, out = export(other / "in", held, ["a", "b"]), other / "out"
+    command = ("pipeline", "fingerprints", exports, "--out", out, *SMALL)
+    leave(disk, 500 * 1024)
+
+    refused(*command, TMPDIR=disk)
+
+    assert not (out / "manifest.json").exists()
+    assert state(disk) == {}
+    make_room(disk)
+    done(*command, TMPDIR=disk)
+
+
+SCENES: Final[dict[str, Callable[[Path, Path], None]]] = {
+    one.__name__: one
+    for one in (
+        export_of_a_profile,
+        export_of_a_simulation,
+        made_faults,
+        results_and_their_report,
+        what_spark_keeps_aside,
+    )
+}
+
+
+if __name__ == "__main__":
+    SCENES[sys.argv[1]](Path(sys.argv[2]), Path(sys.argv[3]))

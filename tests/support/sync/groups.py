@@ -1,0 +1,116 @@
+"""Builders for the tests of a group: a member with a disk, and what it is told."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from sync.entries.entry import Kind, Text, encode_text
+from sync.entries.identity import verify
+from sync.group import group as machine
+from sync.group import values
+from sync.group.writer import Author
+from sync.machine import MILLISECOND, SECOND, Nanos, PeerId, Tick
+from sync.sds.message import HistoryEntry, Message
+from sync.sds.parameters import LAN
+from sync.sds.wire import encode
+from sync.sim.disk import Disk
+from tests.support.sync.entries import CHANNEL, identity
+
+NOW: Nanos = 1_763_700_000 * SECOND
+NOW_MS = NOW // MILLISECOND
+EffectT = TypeVar("EffectT", bound=values.Effect)
+
+
+@dataclass
+class Member:
+    """A participant: its group, and the disk that every record goes to at once."""
+
+    name: str
+    disk: Disk = field(init=False)
+    group: machine.Group = field(init=False)
+    drawn: int = 100
+    retention: Nanos | None = None
+
+    def __post_init__(self) -> None:
+        self.identity = identity(self.name)
+        self.peer_id = self.identity.peer_id
+        self.disk = Disk(self.peer_id, log_number=1)
+        self.start()
+
+    def start(self) -> list[values.Effect]:
+        """Begin anew from the disk."""
+        author = Author(
+            self.peer_id, self.identity.sign, verify, self._draw_log, retention=self.retention
+        )
+        self.group = machine.Group(author, CHANNEL, LAN, random.Random(0))
+        return self.tell(values.Restored(self.disk.restore()))
+
+    def tell(self, event: values.Input, now: Nanos = NOW) -> list[values.Effect]:
+        """Give the group an input, and the disk the records that come of it."""
+        effects = list(self.group.handle(event, now))
+        self.disk.commit([effect for effect in effects if isinstance(effect, values.Record)])
+        return effects
+
+    def hear(self, sent: values.StoredMessage, now: Nanos = NOW) -> list[values.Effect]:
+        """Receive a message on its author's own link."""
+        return self.tell(values.Arrived(sent.entry.header.author, sent.payload), now)
+
+    def write(self, text: str, now: Nanos = NOW) -> values.StoredMessage:
+        """Write a line; returns it as it was stored."""
+        event = values.Write(1, Kind.TEXT, encode_text(Text(self.name, text)))
+        [stored] = only(values.StoreMessage, self.tell(event, now))
+        return stored.message
+
+    def join(self, *peers: PeerId) -> None:
+        for peer in peers:
+            self.tell(values.PeerJoined(peer))
+
+    def advance(self, until: Nanos) -> list[values.Effect]:
+        """Tick at every deadline up to `until`."""
+        effects: list[values.Effect] = []
+        while (due := self.group.deadline()) is not None and due <= until:
+            effects += self.tell(Tick(), due)
+        return effects
+
+    def shown(self) -> list[str]:
+        """Ids of the delivered messages, in the order of the log."""
+        return [message_id for _, message_id in self.disk.log()]
+
+    def _draw_log(self) -> int:
+        self.drawn += 1
+        return self.drawn
+
+
+def only(kind: type[EffectT], effects: Sequence[values.Effect]) -> list[EffectT]:
+    return [effect for effect in effects if isinstance(effect, kind)]
+
+
+def sds_of(sent: values.StoredMessage) -> Message:
+    """The SDS message around an entry, to be tampered with."""
+    entry = sent.entry
+    history = tuple(
+        HistoryEntry(parent.message_id, parent.waku_hash, parent.author)
+        for parent in entry.header.parents
+    )
+    return Message(
+        entry.header.author,
+        entry.message_id,
+        CHANNEL,
+        entry.header.lamport,
+        history,
+        content=entry.content,
+    )
+
+
+def name_of(sent: values.StoredMessage) -> HistoryEntry:
+    """Return the history entry by which others name a message."""
+    return HistoryEntry(sent.entry.message_id, sent.waku_hash, sent.entry.header.author)
+
+
+def arrived(message: Message, link: PeerId) -> values.Arrived:
+    return values.Arrived(link, encode(message))
+
+
+def with_content(sent: values.StoredMessage, content: bytes) -> Message:
+    return sds_of(sent)._replace(content=content)

@@ -1,0 +1,424 @@
+"""Wrong clocks: messages from the future wait for their time, within bounds."""
+
+from dataclasses import replace
+
+import pytest
+
+from sync.entries.entry import Kind, Text, encode_text
+from sync.group import values
+from sync.group.clock_values import Policy
+from sync.group.future_entries import CLOCK_AHEAD_MAX, PARKED_MAX, PARKED_PER_AUTHOR_MAX, Parked
+from sync.group.ingest import outline_of
+from sync.group.values import Effect
+from sync.machine import DAY, HOUR, MILLISECOND, MINUTE, SECOND, MessageId, PeerId
+from sync.sds.message import Delivery
+from tests.support.sync.entries import Author
+from tests.support.sync.groups import NOW, NOW_MS, Member, arrived, name_of, only, sds_of
+
+AHEAD_MS = CLOCK_AHEAD_MAX // MILLISECOND
+
+
+@pytest.mark.parametrize("stamp", ["lamport", "created_ns"])
+def test_a_message_from_the_future_is_kept_aside_until_its_time(stamp: str) -> None:
+    alice, bob = Member("alice"), Author("bob")
+    alice.join(bob.peer_id)
+    ahead = 10 * MINUTE
+    lamport = NOW_MS + ahead // MILLISECOND if stamp == "lamport" else 5
+    sent = bob.write("hello", lamport=lamport, created_ns=NOW + ahead if lamport == 5 else 5)
+
+    parked = alice.hear(sent)
+    aside = (alice.shown(), len(alice.group.holdings), alice.group.sds.filter.count)
+    early = alice.advance(NOW + ahead - CLOCK_AHEAD_MAX - 1)
+    in_time = alice.advance(NOW + ahead - CLOCK_AHEAD_MAX)
+
+    assert only(values.StoreMessage, parked) == [values.StoreMessage(sent, values.Status.PARKED)]
+    assert aside == ([], 0, 0)
+    assert only(values.Deliver, early) == []
+    assert [one.message_id for one in only(values.Deliver, in_time)] == [sent.entry.message_id]
+    assert len(alice.group.holdings) == 1
+
+
+def test_exactly_five_minutes_ahead_is_let_in() -> None:
+    alice, bob = Member("alice"), Author("bob")
+    sent = bob.write("hello", lamport=NOW_MS + AHEAD_MS)
+
+    alice.hear(sent)
+
+    assert alice.shown() == [sent.entry.message_id]
+
+
+def test_what_is_ahead_is_judged_by_the_reference_clock() -> None:
+    alice, bob = Member("alice"), Author("bob")
+    sent = bob.write("hello", lamport=NOW_MS + 2 * AHEAD_MS)
+    alice.hear(sent)
+
+    effects = alice.tell(values.ReferenceClock(CLOCK_AHEAD_MAX))
+
+    assert [one.message_id for one in only(values.Deliver, effects)] == [sent.entry.message_id]
+
+
+def test_the_far_future_does_not_end_the_channel() -> None:
+    alice, mallory = Member("alice"), Author("mallory")
+    for lamport in (2**31 - 1, 2**63 - 1, 2**64 - 1):
+        alice.hear(mallory.write("doom", lamport=lamport, created_ns=5))
+
+    mine = alice.write("still here").entry.header
+
+    assert mine.lamport == NOW_MS
+    assert len(alice.group.aside.parked) == 2  # 2**31 - 1 ms is a day in 1970
+
+
+def test_parked_messages_are_bounded_per_author() -> None:
+    alice, mallory, bob = Member("alice"), Author("mallory"), Author("bob")
+    doom = [
+        alice.hear(mallory.write("doom", lamport=2**62 + number, created_ns=5))
+        for number in range(PARKED_PER_AUTHOR_MAX + 5)
+    ]
+    honest = bob.write("my clock is wrong", lamport=NOW_MS + 2 * AHEAD_MS)
+    alice.hear(honest)
+
+    assert len(only(values.Refused, doom[-1])) == 1
+    assert len(alice.group.aside.parked) == PARKED_PER_AUTHOR_MAX + 1
+    assert honest.entry.message_id in alice.group.aside.parked
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_filter_and_request_beside_a_parked_message_count_and_its_history_does_not(
+    again: bool,  # a parameter of the test
+) -> None:
+    alice, bob = Member("alice"), Author("bob")
+    alice.join(bob.peer_id)
+    named, hinted = alice.write("one"), alice.write("two")
+    sent = bob.write("from the future", after=[named], lamport=NOW_MS + 2 * AHEAD_MS)
+    if again:
+        alice.hear(sent)
+    filter_of = alice.group.sds.filter.to_bytes()
+    message = sds_of(sent)._replace(bloom_filter=filter_of, repair_request=(name_of(hinted),))
+
+    effects = alice.tell(arrived(message, bob.peer_id))
+    relayed = alice.tell(arrived(message, Author("carol").peer_id))
+
+    changed = {one.message_id: one.delivery for one in only(values.DeliveryChanged, effects)}
+    possibly = Delivery.POSSIBLY_ACKNOWLEDGED
+    assert changed == {one.entry.message_id: possibly for one in (named, hinted)}
+    assert only(values.LoadAuthors, effects) == [
+        values.LoadAuthors(bob.peer_id, (hinted.entry.message_id,))
+    ]
+    assert only(values.LoadAuthors, relayed) == []
+
+
+def test_a_parked_message_counts_as_evidence_once_it_is_let_in() -> None:
+    alice, bob = Member("alice"), Author("bob")
+    alice.join(bob.peer_id)
+    mine = alice.write("hello")
+    reply = bob.write("hi", after=[mine], lamport=NOW_MS + 2 * AHEAD_MS)
+
+    parked = alice.hear(reply)
+    let_in = alice.tell(values.ReferenceClock(CLOCK_AHEAD_MAX))
+
+    acknowledged = values.DeliveryChanged(mine.entry.message_id, Delivery.ACKNOWLEDGED)
+    assert acknowledged not in parked
+    assert acknowledged in let_in
+
+
+def test_a_parked_message_survives_a_start() -> None:
+    alice, bob = Member("alice"), Author("bob")
+    sent = bob.write("hello", lamport=NOW_MS + 2 * AHEAD_MS)
+    alice.hear(sent)
+
+    alice.start()
+    alice.advance(NOW + CLOCK_AHEAD_MAX)
+
+    assert alice.shown() == [sent.entry.message_id]
+
+
+def test_whoever_writes_with_a_clock_ahead_is_told() -> None:
+    alice = Member("alice")
+    alice.write("early", now=NOW + 10 * MINUTE)
+
+    alice.tell(values.ReferenceClock(-10 * MINUTE), NOW + 10 * MINUTE + SECOND)
+    event = values.Write(2, 1, b"")
+    effects = alice.tell(event, NOW + 10 * MINUTE + 2 * SECOND)
+
+    assert len(only(values.Warned, effects)) == 1
+
+
+def test_old_stamps_are_let_in() -> None:
+    alice, bob = Member("alice"), Author("bob")
+    sent = bob.write("from 1970", lamport=1, created_ns=0)
+
+    alice.hear(sent)
+
+    assert alice.shown() == [sent.entry.message_id]
+
+
+# --- Our own clock was wrong ---------------------------------------------------------------------
+
+
+def ahead_of(member: Member, *, by: int = 10 * MINUTE) -> list[values.StoredMessage]:
+    """Return what `member` wrote alone with its clock `by` ahead; the clock is then set right."""
+    member.tell(values.OwnClock(by))
+    written = [member.write(text) for text in ("one", "two")]
+    member.tell(values.OwnClock(0, was_set=True))
+    return written
+
+
+def meets(member: Member, name: str, *, offset: int = 0, standing: bool = True) -> list[Effect]:
+    """Somebody joins whose clock is `offset` ahead of the machines' clock of `member`."""
+    peer = Author(name).peer_id
+    member.join(peer)
+    return member.tell(values.MemberClock(peer, offset, name, standing))
+
+
+@pytest.mark.parametrize("standing", [False, True])
+def test_what_was_written_with_a_clock_ahead_is_set_aside_once_one_other_shows_the_time(
+    *, standing: bool
+) -> None:
+    alice = Member("alice")
+    before = alice.write("before")
+    written = ahead_of(alice)
+    log = alice.disk.log_number
+    alone = alice.shown()
+
+    effects = meets(alice, "bob", offset=AHEAD_MS * MILLISECOND - SECOND, standing=standing)
+
+    ids = tuple(one.entry.message_id for one in written)
+    assert alone == [before.entry.message_id, *ids], "alone nobody knows which time was wrong"
+    assert only(values.Withdrawn, effects) == [values.Withdrawn(ids)]
+    assert "everywhere: 2." in only(values.Warned, effects)[0].text
+    assert effects[-1] == values.BeginAnew()
+    assert alice.shown() == [before.entry.message_id]
+    assert alice.disk.log_number != log
+
+
+def test_it_is_set_aside_after_a_start_as_well_and_stays_so() -> None:
+    alice = Member("alice")
+    written = ahead_of(alice)
+    alice.start()
+
+    effects = meets(alice, "bob")
+    alice.start()
+    again = alice.tell(values.OwnClock(0)) + meets(alice, "bob") + alice.advance(NOW + SECOND)
+
+    ids = tuple(one.entry.message_id for one in written)
+    assert only(values.Withdrawn, effects) == [values.Withdrawn(ids)]
+    assert only(values.Withdrawn, again) == []
+    assert alice.shown() == []
+
+
+def test_after_that_we_go_on_in_a_new_log_with_the_right_time() -> None:
+    alice = Member("alice")
+    alice.write("before")
+    ahead_of(alice)
+    meets(alice, "bob")
+    alice.start()
+
+    header = alice.write("again").entry.header
+
+    assert (header.log, header.seq, header.backlink) == (alice.disk.log_number, 1, None)
+    assert header.created_ns == NOW + 1
+    assert header.lamport == NOW_MS + 1
+    assert not only(values.Broadcast, alice.advance(NOW + SECOND))
+    assert len(alice.group.aside.parked.of(alice.peer_id)) == 2
+
+
+def test_who_does_not_agree_with_our_clock_takes_nothing_back() -> None:
+    alice = Member("alice")
+    ahead_of(alice)
+
+    effects = meets(alice, "bob", offset=-CLOCK_AHEAD_MAX - 1)
+
+    assert only(values.Withdrawn, effects) == []
+    assert len(alice.shown()) == 2
+
+
+def test_what_is_less_than_five_minutes_ahead_stays() -> None:
+    alice = Member("alice")
+    ahead_of(alice, by=CLOCK_AHEAD_MAX - SECOND)
+
+    assert only(values.Withdrawn, meets(alice, "bob")) == []
+
+
+def test_a_time_server_says_the_same_where_there_are_no_links() -> None:
+    alice = Member("alice")
+    ahead_of(alice)
+    alice.tell(values.Audience(3))
+
+    assert len(only(values.Withdrawn, alice.tell(values.ReferenceClock(0)))) == 1
+
+
+# --- Our own clock is wrong ----------------------------------------------------------------------
+
+
+def asked(standing: bool = True) -> tuple[Member, list[values.StoredMessage]]:
+    """Alice wrote alone with a clock ten minutes ahead, and then bob was there."""
+    alice = Member("alice")
+    alice.tell(values.OwnClock(10 * MINUTE, policy=Policy.ASK))
+    written = [alice.write("alone")]
+    effects = meets(alice, "bob", standing=standing)
+    [judged] = only(values.ClockJudged, effects)
+    assert judged.question is not None
+    assert alice.group.would_set_aside(judged.question, NOW) == 1
+    return alice, written
+
+
+def waits(alice: Member) -> values.StoredMessage:
+    """A line that alice writes, and that nobody is sent."""
+    body = encode_text(Text("alice", "waits"))
+    effects = alice.tell(values.Write(7, Kind.TEXT, body))
+    [stored] = only(values.StoreMessage, effects)
+    message_id = stored.message.entry.message_id
+    assert stored.status is values.Status.PARKED
+    assert only(values.Written, effects) == [values.Written(7, message_id)]
+    [shown] = only(values.SetAside, effects)
+    assert (shown.message_id, shown.waits) == (message_id, True)
+    assert not only(values.Broadcast, effects)
+    return stored.message
+
+
+def test_what_those_with_standing_would_set_aside_waits_for_the_answer() -> None:
+    alice, written = asked()
+    waiting = waits(alice)
+
+    stayed = alice.tell(values.ClockAnswered(follow=False))
+
+    ids = [written[0].entry.message_id, waiting.entry.message_id]
+    assert [one.message_id for one in only(values.BroadcastStored, stayed)] == ids[1:]
+    assert alice.shown() == ids
+    assert list(alice.group.sds.outgoing.pending) == ids
+    assert alice.write("goes out at once").entry.header.seq == 3
+
+
+def test_whoever_follows_has_it_written_anew() -> None:
+    alice, written = asked()
+    waiting = waits(alice)
+    log = alice.disk.log_number
+
+    effects = alice.tell(values.ClockAnswered(follow=True))
+    alice.start()
+
+    assert only(values.Withdrawn, effects) == [values.Withdrawn((written[0].entry.message_id,))]
+    assert only(values.WriteAnew, effects) == [values.WriteAnew((waiting.entry.message_id,))]
+    assert effects[-1] == values.BeginAnew()
+    assert alice.disk.log_number != log
+    assert alice.disk.clock.shift == -10 * MINUTE
+
+
+def test_what_strangers_would_set_aside_goes_out() -> None:
+    alice, _ = asked(standing=False)
+
+    written = alice.write("goes out")
+
+    assert alice.shown()[1:] == [written.entry.message_id]
+
+
+def test_what_waits_goes_out_by_itself_once_the_others_would_take_it() -> None:
+    alice, _ = asked()
+    waiting = waits(alice).entry.message_id
+
+    early = alice.advance(NOW + 10 * MINUTE - CLOCK_AHEAD_MAX - SECOND)
+    in_time = alice.advance(NOW + 10 * MINUTE - CLOCK_AHEAD_MAX + SECOND)
+
+    assert waiting not in [one.message_id for one in only(values.BroadcastStored, early)]
+    assert waiting in [one.message_id for one in only(values.BroadcastStored, in_time)]
+    assert waiting in alice.shown()
+
+
+def test_without_a_clock_nothing_is_set_aside_and_nothing_let_in() -> None:
+    alice, bob = Member("alice"), Author("bob")
+    alice.hear(ahead := bob.write("ahead", lamport=NOW_MS + 2 * AHEAD_MS))
+    to_1970 = -NOW
+
+    alice.tell(values.OwnClock(to_1970, was_set=True, released=NOW - DAY))
+    later = bob.write("later", lamport=NOW_MS + 3 * AHEAD_MS)
+    alice.hear(later)
+    mine = alice.write("mine").entry.header
+
+    assert alice.shown() == [later.entry.message_id, mine_id(alice)]
+    assert ahead.entry.message_id in alice.group.aside
+    assert mine.created_ns == NOW - DAY, "no entry is older than the program"
+
+
+def test_what_sync_messages_told_meanwhile_is_no_base_of_what_is_written() -> None:
+    alice = Member("alice")
+    meets(alice, "bob")
+    alice.write("before")
+    alice.tell(values.OwnClock(HOUR))
+    told = only(values.Broadcast, alice.advance(NOW + MINUTE))
+    alice.tell(values.OwnClock(0, was_set=True), NOW + MINUTE)
+
+    header = alice.write("after", NOW + MINUTE).entry.header
+
+    assert told, "sync messages, an hour ahead"
+    assert header.lamport == NOW_MS + MINUTE // MILLISECOND
+
+
+def mine_id(alice: Member) -> str:
+    """The id of the newest message."""
+    return alice.shown()[-1]
+
+
+def test_one_person_is_told_of_once() -> None:
+    alice, bob, carol = Member("alice"), Author("bob"), Author("carol")
+    ahead = NOW_MS + 2 * AHEAD_MS
+
+    told = [
+        only(values.AuthorAhead, alice.hear(one.write("hello", lamport=ahead + number)))
+        for number, one in enumerate((bob, bob, carol, bob))
+    ]
+
+    assert [len(one) for one in told] == [1, 0, 1, 0]
+    assert told[0] == [values.AuthorAhead(bob.peer_id, "bob", 2 * AHEAD_MS * MILLISECOND)]
+
+
+def test_parked_messages_are_bounded_over_all_authors_but_those_with_standing() -> None:
+    parked = Parked()
+    author = Author("mallory")
+    outline = outline_of(author.write("doom", lamport=2**40))
+    for number in range(PARKED_MAX):
+        peer = PeerId(f"{number // PARKED_PER_AUTHOR_MAX:064x}")
+        parked.add(replace(outline, message_id=MessageId(f"{number:064x}"), sender_id=peer))
+
+    assert parked.full(PeerId("bob"))
+    assert not parked.full(PeerId("bob"), known=True)
+    assert parked.full(PeerId(f"{0:064x}"), known=True)
+
+
+def test_a_message_set_aside_is_missed_by_nobody() -> None:
+    alice, bob, carol = Member("alice"), Author("bob"), Author("carol")
+    alice.join(bob.peer_id, carol.peer_id)
+    ahead = bob.write("ahead", lamport=NOW_MS + 2 * AHEAD_MS)
+    alice.hear(ahead)
+
+    effects = alice.hear(carol.write("builds on it", after=[ahead], lamport=NOW_MS))
+
+    assert only(values.Missing, effects) == []
+    assert [one.after_gap for one in only(values.Deliver, effects)] == [True]
+    assert not alice.group.sds.repairs.asking.requests
+
+
+def test_who_waits_for_a_message_that_is_set_aside_is_shown_after_a_gap_at_once() -> None:
+    alice, bob, carol = Member("alice"), Author("bob"), Author("carol")
+    alice.join(bob.peer_id, carol.peer_id)
+    ahead = bob.write("ahead", lamport=NOW_MS + 2 * AHEAD_MS)
+    child = carol.write("builds on it", after=[ahead], lamport=NOW_MS)
+    held = alice.hear(child)
+
+    effects = alice.hear(ahead)
+
+    assert only(values.Deliver, held) == []
+    assert only(values.Found, effects) == [values.Found(ahead.entry.message_id, lost=False)]
+    assert [(one.message_id, one.after_gap) for one in only(values.Deliver, effects)] == [
+        (child.entry.message_id, True)
+    ]
+    assert not alice.group.sds.incoming.missing
+    assert alice.shown() == [child.entry.message_id]
+
+
+def test_a_millisecond_more_than_five_minutes_ahead_is_set_aside() -> None:
+    alice, bob = Member("alice"), Author("bob")
+
+    alice.hear(bob.write("hello", lamport=NOW_MS + AHEAD_MS + 1))
+
+    assert alice.shown() == []
+    assert len(alice.group.aside.parked) == 1

@@ -1,0 +1,571 @@
+"""The one loop: handle, commit, release; and what is left after a commit that failed."""
+
+import random
+from copy import deepcopy
+
+import pytest
+
+from sync.entries.entry import Kind, Text, encode_text
+from sync.entries.identity import verify
+from sync.entries.membership import Membership
+from sync.errors import LocalError, RemoteError, StorageError
+from sync.group import values
+from sync.group.clock_values import Policy
+from sync.group.writer import Author
+from sync.machine import DAY, SECOND
+from sync.runner.runner import (
+    BATCH_MAX,
+    BURST,
+    CROWDED,
+    CROWDED_BY_ONE,
+    FAIR_FROM,
+    PAYLOADS_MAX,
+    QUEUE_MAX,
+    Batch,
+    Runner,
+)
+from sync.runner.weights import BYTES_CROWDED, BYTES_OF_ONE
+from sync.sds.message import Delivery
+from sync.sim.disk import Disk
+from tests.support.sync.entries import CHANNEL
+from tests.support.sync.entries import Author as Writer
+from tests.support.sync.groups import NOW
+
+LOBBY = Membership(CHANNEL, "lobby", b"", open=True, profile="lan", joined_ns=NOW)
+
+
+class Driver:
+    """Turns a runner over a disk that may fail, as every driver does."""
+
+    def __init__(self) -> None:
+        self.writer = Writer("alice")
+        self.disk = Disk(self.writer.peer_id, log_number=1)
+        self.runner = Runner(self.author(), random.Random(0))
+        self.runner.add_channel(LOBBY, self.disk.restore())
+        self.released: list[values.Effect] = []
+        self.reported: list[int] = []
+        self.turn()
+
+    def author(self) -> Author:
+        me = self.writer
+        return Author(me.peer_id, me.identity.sign, verify, lambda: 2)
+
+    def turn(self, now: int = NOW) -> Batch:
+        batch = self.runner.turn(now)
+        try:
+            if batch.records:
+                self.disk.commit(batch.records)
+        except StorageError:
+            self.reported += [
+                addressed.event.token
+                for addressed in batch.inputs
+                if isinstance(addressed.event, values.Write)
+            ]
+            self.runner.rebuild({CHANNEL: self.disk.restore()})
+        else:
+            self.released += [release.effect for release in batch.releases]
+        return batch
+
+    def write(self, token: int) -> None:
+        body = encode_text(Text("alice", f"line {token}"))
+        self.runner.feed(CHANNEL, values.Write(token, Kind.TEXT, body))
+
+    def written(self) -> list[int]:
+        return [effect.token for effect in self.released if isinstance(effect, values.Written)]
+
+
+def test_what_depends_on_records_is_released_in_order_after_them() -> None:
+    alice = Driver()
+    alice.write(1)
+    alice.write(2)
+
+    batch = alice.runner.turn(NOW)
+
+    assert [type(record) for record in batch.records] == [values.StoreMessage] * 2
+    assert [type(release.effect) for release in batch.releases] == [
+        values.Written,
+        values.Deliver,
+        values.Broadcast,
+    ] * 2
+    assert [type(addressed.event) for addressed in batch.inputs] == [values.Write] * 2
+
+
+def test_nothing_of_a_failed_batch_is_released_and_its_writers_are_told() -> None:
+    alice = Driver()
+    alice.disk.full = True
+    alice.released.clear()
+    alice.write(1)
+    alice.write(2)
+
+    alice.turn()
+
+    assert alice.released == []
+    assert alice.reported == [1, 2]
+    assert alice.disk.log() == []
+
+
+def test_what_waited_behind_a_failed_batch_is_handled_after_it() -> None:
+    alice, bob = Driver(), Writer("bob")
+    alice.runner.feed(CHANNEL, values.PeerJoined(bob.peer_id))
+    alice.turn()
+    alice.disk.full = True
+    alice.write(1)
+    batch = alice.runner.turn(NOW)
+    heard = bob.write("hello")
+    alice.write(2)
+    alice.runner.feed(CHANNEL, values.Arrived(bob.peer_id, heard.payload))
+    alice.disk.full = False
+    alice.runner.rebuild({CHANNEL: alice.disk.restore()})
+
+    alice.turn()
+
+    assert len(batch.records) == 1
+    assert alice.written() == [2]
+    header = alice.disk.rows[alice.disk.log()[-1][1]].message.entry.header
+    assert heard.entry.message_id in {message_id for _, message_id in alice.disk.log()}
+    assert (header.seq, header.backlink) == (1, None)
+
+
+def test_a_sequence_number_is_signed_again_only_if_nobody_saw_it() -> None:
+    alice = Driver()
+    alice.disk.full = True
+    alice.write(1)
+    alice.turn()
+    alice.disk.full = False
+    alice.write(2)
+    alice.turn()
+
+    sent = [effect for effect in alice.released if isinstance(effect, values.Broadcast)]
+
+    assert len(sent) == 1
+    assert [row.message.entry.header.seq for row in alice.disk.rows.values()] == [1]
+
+
+def test_machines_made_anew_know_peers_and_reference_clock() -> None:
+    alice, bob = Driver(), Writer("bob")
+    alice.runner.feed(CHANNEL, values.PeerJoined(bob.peer_id))
+    alice.runner.feed_all(values.ReferenceClock(-60 * SECOND))
+    alice.turn()
+    alice.disk.full = True
+    alice.write(1)
+    alice.turn()
+    alice.disk.full = False
+    alice.write(2)
+
+    alice.turn()
+
+    assert alice.runner.groups[CHANNEL].peers == {bob.peer_id}
+    [row] = alice.disk.rows.values()
+    assert row.message.entry.header.created_ns == NOW - 60 * SECOND
+
+
+def test_machines_made_anew_equal_those_before_what_failed() -> None:
+    alice, bob = Driver(), Writer("bob")
+    first = bob.write("first")
+    absent = bob.write("absent", after=[first])
+    held = bob.write("held", after=[absent])
+    for sent in (first, held):
+        alice.runner.feed(CHANNEL, values.Arrived(bob.peer_id, sent.payload))
+    alice.write(1)
+    alice.turn()
+    before = alice.runner.groups[CHANNEL]
+    order, tips, lamport = list(before.sds.log.order), dict(before.sds.log.tips), before.sds.lamport
+    bloom, waiting = before.sds.filter.to_bytes(), deepcopy(before.sds.incoming.waiting)
+    for one in waiting.values():
+        one.content = one.content._replace(via=None)  # the disk knows no links
+    alice.disk.full = True
+    alice.write(2)
+    alice.runner.feed(CHANNEL, values.Arrived(bob.peer_id, absent.payload))
+
+    alice.turn()
+    alice.turn()
+
+    after = alice.runner.groups[CHANNEL].sds
+    assert alice.runner.groups[CHANNEL] is not before
+    assert (list(after.log.order), after.log.tips, after.lamport) == (order, tips, lamport)
+    assert (after.filter.to_bytes(), after.incoming.waiting) == (bloom, waiting)
+
+
+def test_what_the_person_asked_for_survives_a_failed_commit_of_something_else() -> None:
+    alice, bob = Driver(), Writer("bob")
+    alice.write(1)
+    alice.runner.feed(CHANNEL, values.PeerJoined(bob.peer_id))
+    alice.turn()
+    [message_id] = alice.disk.rows
+    alice.write(2)
+    alice.runner.turn(NOW)
+    alice.runner.feed(CHANNEL, values.SendAgain(message_id))
+    alice.runner.rebuild({CHANNEL: alice.disk.restore()})
+
+    alice.turn()
+
+    assert values.DeliveryChanged(message_id, Delivery.UNACKNOWLEDGED) in alice.released
+    assert any(isinstance(effect, values.BroadcastStored) for effect in alice.released)
+
+
+def test_sessions_of_machines_made_anew_hold_no_place() -> None:
+    alice = Driver()
+    peers = [Writer(f"peer {number}").peer_id for number in range(20)]
+    for peer in peers:
+        alice.runner.feed(CHANNEL, values.PeerJoined(peer))
+    alice.turn()
+    alice.turn()
+    running = alice.runner.manager.running
+    alice.disk.full = True
+
+    for token in range(10):
+        alice.write(token)
+        alice.turn(NOW + token)
+
+    assert running > 0
+    assert alice.runner.manager.running == len(alice.runner.groups[CHANNEL].sessions.by_peer)
+
+
+def test_a_bad_input_fails_alone() -> None:
+    alice, bob = Driver(), Writer("bob")
+    alice.runner.feed(CHANNEL, values.Arrived(bob.peer_id, b"\xff"))
+    alice.write(1)
+    alice.runner.feed(CHANNEL, values.SendAgain(bob.write("x").entry.message_id))
+    alice.runner.feed(CHANNEL, values.Arrived(bob.peer_id, bob.write("hello").payload))
+
+    batch = alice.turn()
+
+    bad, unknown = (failure.error for failure in batch.failures)
+    assert isinstance(bad, RemoteError)
+    assert isinstance(unknown, LocalError)
+    assert len(alice.disk.log()) == 2
+    assert alice.written() == [1]
+
+
+def test_a_batch_has_a_limit_and_ends_early_when_it_is_enough() -> None:
+    alice = Driver()
+    for token in range(BATCH_MAX + 10):
+        alice.write(token)
+
+    one = alice.runner.turn(NOW, lambda: True)
+    many = alice.runner.turn(NOW)
+
+    assert len(one.inputs) == 1
+    assert len(many.inputs) == BATCH_MAX
+    assert alice.runner.busy
+    assert alice.runner.waiting == 9
+
+
+def test_the_queue_is_crowded_long_before_it_is_full() -> None:
+    alice = Driver()
+    for _ in range(CROWDED - 1):
+        alice.runner.feed(CHANNEL, values.Typing("alice"))
+    calm = alice.runner.crowded
+    alice.runner.feed(CHANNEL, values.Typing("alice"))
+    crowded = alice.runner.crowded
+    for _ in range(QUEUE_MAX - CROWDED):
+        alice.runner.feed(CHANNEL, values.Typing("alice"))
+
+    assert (calm, crowded) == (False, True)
+    with pytest.raises(LocalError, match="wait a moment"):
+        alice.write(1)
+
+
+def test_a_session_is_read_no_further_than_two_payloads() -> None:
+    alice = Driver()
+    crowded = []
+    for _ in range(PAYLOADS_MAX):
+        alice.runner.feed(CHANNEL, values.SessionPayload(7, b""))
+        crowded.append(alice.runner.is_crowded_by_session(7))
+    others = alice.runner.is_crowded_by_session(8)
+    alice.runner.turn(NOW)
+
+    assert crowded == [False, True]
+    assert not others
+    assert not alice.runner.is_crowded_by_session(7)
+    assert not alice.runner._payloads
+
+
+def test_every_input_is_traced_with_its_effects() -> None:
+    lines: list[tuple[str, str, int]] = []
+    writer = Writer("alice")
+    disk = Disk(writer.peer_id, log_number=1)
+    author = Author(writer.peer_id, writer.identity.sign, verify, lambda: 2)
+    runner = Runner(
+        author,
+        random.Random(0),
+        lambda _, name, event, effects: lines.append((name, type(event).__name__, len(effects))),
+    )
+    runner.add_channel(LOBBY, disk.restore())
+    runner.feed(CHANNEL, values.PeerJoined(Writer("bob").peer_id))
+
+    runner.turn(NOW)
+
+    assert [name for name, _, _ in lines] == ["runner", CHANNEL, CHANNEL, "manager"]
+    assert [event for _, event, _ in lines] == ["Opened", "Restored", "PeerJoined", "Joined"]
+
+
+def test_nothing_is_due_in_an_empty_house() -> None:
+    writer = Writer("alice")
+    author = Author(writer.peer_id, writer.identity.sign, verify, lambda: 2)
+
+    runner = Runner(author, random.Random(0))
+
+    assert runner.deadline() is None
+    assert runner.turn(NOW) == Batch()
+
+
+# --- A flood -------------------------------------------------------------------------------------
+
+
+def flooded(driver: Driver, count: int) -> tuple[list[values.StoredMessage], values.StoredMessage]:
+    """`count` frames of mallory wait, and behind them one of carol."""
+    mallory, carol = Writer("mallory"), Writer("carol")
+    flood = [mallory.write(f"line {number}") for number in range(count)]
+    honest = carol.write("hello")
+    for sent in (*flood, honest):
+        author = sent.entry.header.author
+        driver.runner.feed(CHANNEL, values.Arrived(author, sent.payload))
+    return flood, honest
+
+
+def test_a_flood_of_valid_messages_does_not_make_the_others_wait() -> None:
+    alice = Driver()
+    flood, honest = flooded(alice, FAIR_FROM + 2 * int(BURST))
+
+    first = alice.turn()
+
+    shown = [one.message_id for one in alice.released if isinstance(one, values.Deliver)]
+    place = shown.index(honest.entry.message_id)
+    assert place == FAIR_FROM + int(BURST), "only what everybody may send comes before"
+    assert len(first.inputs) == len(flood) + 1, "and nothing is lost"
+    assert shown[:place] + shown[place + 1 :] == [one.entry.message_id for one in flood]
+
+
+def test_without_a_backlog_nobody_is_put_off() -> None:
+    alice = Driver()
+    flood, honest = flooded(alice, FAIR_FROM - 1)
+
+    alice.turn()
+
+    shown = [one.message_id for one in alice.released if isinstance(one, values.Deliver)]
+    assert shown == [one.entry.message_id for one in (*flood, honest)]
+
+
+def test_what_was_put_off_counts_as_waiting_and_survives_a_failed_commit() -> None:
+    alice = Driver()
+    count = BATCH_MAX + 2 * int(BURST)
+    flooded(alice, count)
+    alice.disk.full = True
+
+    alice.turn()
+    waiting = alice.runner.waiting
+    alice.disk.full = False
+    while alice.runner.busy:
+        alice.turn()
+
+    assert waiting >= count + 1 - BATCH_MAX
+    assert len(alice.disk.log()) == count + 1 - BATCH_MAX
+
+
+def test_peers_that_flood_have_turns_and_are_read_no_further_than_their_share() -> None:
+    alice = Driver()
+    floods = {name: Writer(name) for name in ("mallory", "eve")}
+    for name, count in (("mallory", CROWDED_BY_ONE + 3 * int(BURST)), ("eve", 2 * int(BURST))):
+        for number in range(count):
+            sent = floods[name].write(f"line {number}")
+            alice.runner.feed(CHANNEL, values.Arrived(floods[name].peer_id, sent.payload))
+    carol = Writer("carol").peer_id
+    crowded = [alice.runner.is_crowded_by(one.peer_id) for one in floods.values()]
+    backlog = alice.runner.backlog
+
+    handled = [one.event for one in alice.runner.turn(NOW).inputs]
+
+    of_mallory, of_eve = (one.peer_id for one in floods.values())
+    assert crowded == [True, False]
+    assert not alice.runner.is_crowded_by(carol)
+    assert not alice.runner.crowded
+    assert set(backlog) == {of_mallory, of_eve}
+    at_once = FAIR_FROM + 2 * int(BURST)
+    last = [one.peer for one in handled[at_once:][:60] if isinstance(one, values.Arrived)]
+    assert last == [last[0], last[1]] * 30, "by turns"
+    assert set(last) == {of_mallory, of_eve}
+
+
+def feed_large(alice: Driver, name: str, size: int, at_most: int) -> int:
+    """Feed frames of a peer until it is not read any more; returns their bytes."""
+    peer, fed = Writer(name).peer_id, 0
+    while not alice.runner.is_crowded_by(peer) and fed < at_most:
+        alice.runner.feed(CHANNEL, values.Arrived(peer, bytes(size)))
+        fed += size
+    return fed
+
+
+def test_of_large_frames_no_more_bytes_wait_than_the_share_of_their_sender() -> None:
+    alice, large = Driver(), 256 * 1024
+    of_mallory = feed_large(alice, "mallory", large, 64 * large)
+    of_many = [feed_large(alice, f"eve {number}", large, 64 * large) for number in range(100)]
+    carol = Writer("carol").peer_id
+
+    assert of_mallory == BYTES_OF_ONE
+    assert sum(of_many) + of_mallory < BYTES_CROWDED + large
+    crowded = [alice.runner.crowded]
+    while alice.runner.busy:
+        alice.turn()
+    crowded.append(alice.runner.crowded)
+
+    assert crowded == [True, False], "so many peers take all there is"
+    assert not alice.runner.is_crowded_by(carol)
+    assert not alice.runner.is_crowded_by(Writer("mallory").peer_id)
+
+
+def test_a_session_and_a_transfer_have_shares_of_bytes_of_their_own() -> None:
+    alice, mallory = Driver(), Writer("mallory").peer_id
+    feed_large(alice, "mallory", 1024 * 1024, BYTES_CROWDED)
+    alice.runner.feed(CHANNEL, values.SessionPayload(7, bytes(BYTES_OF_ONE)))
+    alice.runner.feed(CHANNEL, values.Transferred(mallory, b"little"))
+
+    assert alice.runner.is_crowded_by(mallory)
+    assert alice.runner.is_crowded_by_session(7)
+    assert not alice.runner.is_crowded_by(mallory, transfers=True)
+    assert not alice.runner.is_crowded_by_session(8)
+
+
+def test_what_survives_a_failed_commit_still_counts_by_its_bytes() -> None:
+    alice = Driver()
+    alice.write(1)
+    for _ in range(BATCH_MAX):
+        alice.runner.feed(CHANNEL, values.Typing("alice"))
+    alice.runner.feed(CHANNEL, values.Arrived(Writer("eve").peer_id, bytes(BYTES_OF_ONE)))
+    alice.disk.full = True
+    alice.turn()
+    crowded = alice.runner.is_crowded_by(Writer("eve").peer_id)
+    alice.disk.full = False
+    while alice.runner.busy:
+        alice.turn()
+
+    assert crowded
+    assert not alice.runner.is_crowded_by(Writer("eve").peer_id)
+
+
+def test_what_a_peer_transfers_waits_beside_what_it_says_and_in_order_with_its_end() -> None:
+    alice, bob = Driver(), Writer("bob")
+    waku = b"not a message"
+    for _ in range(FAIR_FROM + 2 * int(BURST)):
+        alice.runner.feed(CHANNEL, values.Transferred(bob.peer_id, waku))
+    ends: list[values.Input] = [values.TransferEnded(bob.peer_id), values.PeerGone(bob.peer_id)]
+    ends.append(values.PeerJoined(bob.peer_id))
+    for event in ends:
+        alice.runner.feed(CHANNEL, event)
+    said = values.Arrived(bob.peer_id, bob.write("live").payload)
+    alice.runner.feed(CHANNEL, said)
+
+    handled = [one.event for one in alice.runner.turn(NOW).inputs]
+
+    assert handled[-3:] == ends
+    assert handled.index(said) == FAIR_FROM + int(BURST)
+    assert alice.runner.backlog == {}
+
+
+def test_a_channel_that_was_left_takes_nothing_more_and_comes_back_from_the_disk() -> None:
+    alice = Driver()
+    alice.runner.feed(CHANNEL, values.PeerJoined(Writer("bob").peer_id))
+    alice.turn()
+    held = alice.runner.manager.deadline()
+
+    alice.runner.remove_channel(CHANNEL, NOW)
+    alice.runner.remove_channel(CHANNEL, NOW)
+    alice.runner.feed(CHANNEL, values.Write(1, Kind.TEXT, encode_text(Text("alice", "hello?"))))
+    alice.turn()
+    gone = dict(alice.runner.groups)
+    alice.runner.rebuild({CHANNEL: alice.disk.restore()})
+    alice.runner.add_channel(LOBBY, alice.disk.restore())
+    alice.turn()
+
+    assert held is not None
+    assert gone == {}
+    assert alice.disk.log() == []
+    assert set(alice.runner.groups) == {CHANNEL}
+
+
+# --- Clocks --------------------------------------------------------------------------------------
+
+
+TOMORROW = NOW + DAY
+"""What her machines' clock shows, which began with the wrong one."""
+
+
+def followed(*, set_right: bool = False) -> tuple[Driver, Writer]:
+    """Alice began and wrote with a clock a day ahead; bob was there, and she followed him.
+
+    Or her clock was `set_right`, and bob agreed with it.
+    """
+    alice, bob = Driver(), Writer("bob")
+    alice.runner.feed_all(values.OwnClock(0, policy=Policy.FOLLOW))
+    alice.write(1)
+    alice.turn(TOMORROW)
+    if set_right:
+        alice.runner.feed_all(values.OwnClock(-DAY, policy=Policy.FOLLOW, was_set=True))
+    alice.runner.feed(CHANNEL, values.PeerJoined(bob.peer_id))
+    alice.runner.feed(CHANNEL, values.MemberClock(bob.peer_id, -DAY, "10.0.0.2", standing=True))
+    batch = alice.turn(TOMORROW)
+    assert batch.begin_anew
+    assert any(isinstance(one, values.Withdrawn) for one in alice.released)
+    alice.released.clear()
+    alice.runner.rebuild({CHANNEL: alice.disk.restore()})
+    return alice, bob
+
+
+def step_by_step(driver: Driver) -> None:
+    """Turn for one input at a time, as where each takes a whole slice."""
+    while driver.runner.busy:
+        batch = driver.runner.turn(TOMORROW, lambda: True)
+        driver.disk.commit(batch.records)
+        driver.released += [release.effect for release in batch.releases]
+
+
+def statuses(driver: Driver) -> list[values.Status]:
+    return [row.status for row in driver.disk.rows.values()]
+
+
+@pytest.mark.parametrize("set_right", [False, True])
+def test_what_was_withdrawn_does_not_come_back_while_machines_are_made_anew(
+    *, set_right: bool
+) -> None:
+    alice, _ = followed(set_right=set_right)
+
+    step_by_step(alice)
+    alice.runner.rebuild({CHANNEL: alice.disk.restore()})
+    step_by_step(alice)
+
+    assert not [one for one in alice.released if isinstance(one, values.Deliver)]
+    assert statuses(alice) == [values.Status.PARKED]
+    alice.write(2)
+    alice.turn(TOMORROW)
+    header = list(alice.disk.rows.values())[-1].message.entry.header
+    assert header.created_ns == NOW, "and we go by bob's clock"
+
+
+def test_nor_does_it_come_back_after_a_start_with_a_clock_that_is_still_wrong() -> None:
+    alice, bob = followed()
+    again = Runner(alice.author(), random.Random(1))
+    again.feed_all(values.OwnClock(0, policy=Policy.FOLLOW))
+    again.add_channel(LOBBY, alice.disk.restore())
+    alice.runner = again
+
+    step_by_step(alice)
+    again.feed(CHANNEL, values.PeerJoined(bob.peer_id))
+    again.feed(CHANNEL, values.MemberClock(bob.peer_id, -DAY, "10.0.0.2", standing=True))
+    step_by_step(alice)
+
+    assert not [one for one in alice.released if isinstance(one, values.Deliver)]
+    assert statuses(alice) == [values.Status.PARKED]
+
+
+def test_a_channel_taken_up_later_hears_of_our_clock_before_its_history() -> None:
+    alice = Driver()
+    alice.runner.feed_all(values.OwnClock(-DAY, was_set=True))
+    alice.turn()
+    alice.runner.remove_channel(CHANNEL, NOW)
+    alice.runner.add_channel(LOBBY, alice.disk.restore())
+
+    batch = alice.turn()
+
+    events = [addressed.event for addressed in batch.inputs]
+    assert events[0] == values.OwnClock(-DAY), "nobody has set it since"
+    assert isinstance(events[1], values.Restored)

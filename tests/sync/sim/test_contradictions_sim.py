@@ -1,0 +1,47 @@
+"""A member with two faces among honest ones: they converge, and each of them can tell."""
+
+import pytest
+
+from sync.group.records import Contradicts
+from sync.machine import MILLISECOND, MINUTE, SECOND
+from sync.sim.world import World
+from tests.support.sync.entries import Author
+from tests.support.sync.hostiles import Mallory
+
+SEEDS = range(3)
+SIZE = 6
+EVE = 5
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_two_faces_are_seen_by_everybody_and_keep_nobody_apart(seed: int) -> None:
+    world = World(SIZE, seed)
+    eve = Mallory(world, EVE)
+    world.run(10 * SECOND)
+    world.partition({0, 1, 2, EVE}, {3, 4})
+    one = Author("two faces", world.channel)
+    lamport = world.now // MILLISECOND
+    begun = one.write("to all", lamport=lamport)
+    eve.send(begun.payload)
+    other = one.fork()
+    heads = one.write("heads", after=[begun], lamport=lamport + 1)
+    tails = other.write("tails", after=[begun], lamport=lamport + 2)
+    eve.send(heads.payload, to=(0, 1))
+    eve.send(tails.payload, to=(2,))
+    world.heal()
+    for number in range(20):
+        world.write(number % 5, f"line {number}")
+        world.run(SECOND)
+    world.crash(3)
+    world.restart(3)
+    world.run(2 * MINUTE)
+
+    assert world.converged()
+    world.check()
+    for node in world.nodes:
+        [found] = node.disk.contradictions
+        assert found.what is Contradicts.FORK
+        assert (found.author, found.seq) == (one.peer_id, 2)
+        expected = {heads.entry.message_id, tails.entry.message_id}
+        assert {found.message_id, found.other} == expected
+        assert expected <= {message_id for _, message_id in node.disk.log()}

@@ -1,0 +1,73 @@
+"""One member who sends more than anybody reads: the others talk on as if it were not there."""
+
+import pytest
+
+from sync.group import values
+from sync.machine import MILLISECOND, SECOND, MessageId, Nanos
+from sync.runner.runner import CROWDED_BY_ONE, Release
+from sync.sim.network import Link
+from sync.sim.world import Terms, World
+from tests.support.sync.hostiles import Mallory
+
+WORK: Nanos = 3 * MILLISECOND
+"""What an input takes: 333 a second, of which a member may take 20 while others wait."""
+
+NEAR = Link(delay=(MILLISECOND, 2 * MILLISECOND))
+
+
+class Latencies:
+    """Latency of each line of node `writer` to each of the others, in nanoseconds."""
+
+    def __init__(self, world: World, writer: int) -> None:
+        self.of: dict[tuple[MessageId, int], Nanos] = {}
+        self._world = world
+        self._writer = writer
+        self._written: dict[MessageId, Nanos] = {}
+        world.listeners.append(self._hear)
+
+    def write(self, text: str) -> None:
+        self._asked = self._world.now
+        self._world.write(self._writer, text)
+
+    def _hear(self, number: int, release: Release) -> None:
+        effect = release.effect
+        if isinstance(effect, values.Written):
+            self._written[effect.message_id] = self._asked
+        elif isinstance(effect, values.Deliver) and effect.message_id in self._written:
+            taken = self._world.now - self._written[effect.message_id]
+            self.of[effect.message_id, number] = taken
+
+    def longest(self, receivers: int) -> Nanos:
+        """The longest, if every line came to so many others, and infinitely long otherwise."""
+        if len(self.of) < len(self._written) * (receivers + 1):
+            return 10**30
+        return max(self.of.values())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("slow", [False, True], ids=["alike", "one slower"])
+def test_a_thousand_lines_a_second_of_one_make_no_line_of_others_wait_a_second(
+    slow: bool,  # a parameter of the test
+) -> None:
+    world = World(4, 1, NEAR, Terms(work=WORK))
+    world.run(10 * SECOND)
+    if slow:
+        world.slow_disk(0, 10 * MILLISECOND)
+    mallory, latencies = Mallory(world, 3), Latencies(world, 1)
+    author = mallory.author("flood")
+    backlogs = []
+
+    for tenth in range(60):
+        if tenth < 30:
+            mallory.flood(author, 100)
+        if tenth % 5 == 0:
+            latencies.write(f"honest {tenth}")
+        world.run(SECOND // 10)
+        backlogs.append(
+            max(node.runner.backlog.get(mallory.peer_id, 0) for node in world.nodes if node.runner)
+        )
+    world.run(2 * SECOND)
+
+    assert latencies.longest(2) < SECOND
+    assert max(backlogs) >= CROWDED_BY_ONE
+    world.check_bounds()
