@@ -54,7 +54,7 @@ check: $(VENV)/.dev ## format, lint, types, walls, fast tests: what every commit
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-cache
 	$(BIN)/pytest -q $(SPREAD)
 
 # CI has run the fast tests in `make check` a moment before: `make test CHECKED=yes` runs the others.
@@ -63,12 +63,19 @@ ifdef CHECKED
 MACHINES := slow and $(MACHINES)
 endif
 
-# What opens sockets, starts programs or fills a terminal waits for real time most of its own: two
-# at a time, so that none waits for the processor.
-test: $(VENV)/.dev $(VENV)/.classes ## every kind of test, on a fixed sample of seeds
+# What opens sockets, starts programs or fills a terminal waits for real time most of its own, so
+# many run at a time; of Spark's, one process runs all that share a session.
+ifeq ($(origin FILE),command line)
+test: $(VENV)/.dev $(VENV)/.classes
+	@for path in $(FILE); do test -e "$${path%%::*}" || { \
+		echo "There is no $${path%%::*}: FILE is a file or a folder of tests, such as tests/sync/sds."; exit 1; }; done
+	$(BIN)/pytest --numprocesses 2 --dist worksteal -m "not grid" $(FILE)
+else
+test: $(VENV)/.dev $(VENV)/.classes ## every kind of test, on a fixed sample of seeds; of one room: FILE=tests/sync/sds
 	$(BIN)/pytest $(SPREAD) -m "$(MACHINES)"
-	$(BIN)/pytest --numprocesses 2 --dist worksteal -m "(net or lan) and not grid and not spark"
-	$(BIN)/pytest --numprocesses 2 --dist worksteal -m "spark and not grid"
+	$(BIN)/pytest $(SPREAD) -m "(net or lan) and not grid and not spark"
+	$(BIN)/pytest --numprocesses 2 --dist loadgroup -m "spark and not grid"
+endif
 
 test-full: $(VENV)/.dev ## the whole grids of seeds, one line a cell
 	$(BIN)/pytest -m "grid or repair_grid" -s

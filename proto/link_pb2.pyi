@@ -1,7 +1,8 @@
+from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
-from collections.abc import Mapping as _Mapping
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
 from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
@@ -38,20 +39,24 @@ class Open(_message.Message):
     def __init__(self, protocol: _Optional[str] = ..., listen_port: _Optional[int] = ...) -> None: ...
 
 class Proof(_message.Message):
-    __slots__ = ("mac",)
+    __slots__ = ("mac", "payloads_max")
     MAC_FIELD_NUMBER: _ClassVar[int]
+    PAYLOADS_MAX_FIELD_NUMBER: _ClassVar[int]
     mac: bytes
-    def __init__(self, mac: _Optional[bytes] = ...) -> None: ...
+    payloads_max: int
+    def __init__(self, mac: _Optional[bytes] = ..., payloads_max: _Optional[int] = ...) -> None: ...
 
 class Presence(_message.Message):
-    __slots__ = ("channel_id", "nick", "away")
+    __slots__ = ("channel_id", "nick", "away", "protocols")
     CHANNEL_ID_FIELD_NUMBER: _ClassVar[int]
     NICK_FIELD_NUMBER: _ClassVar[int]
     AWAY_FIELD_NUMBER: _ClassVar[int]
+    PROTOCOLS_FIELD_NUMBER: _ClassVar[int]
     channel_id: str
     nick: str
     away: str
-    def __init__(self, channel_id: _Optional[str] = ..., nick: _Optional[str] = ..., away: _Optional[str] = ...) -> None: ...
+    protocols: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, channel_id: _Optional[str] = ..., nick: _Optional[str] = ..., away: _Optional[str] = ..., protocols: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Ping(_message.Message):
     __slots__ = ("nonce", "wall_ns")

@@ -1,1 +1,1 @@
-"""Persistent storage: the profile directory, and the SQLite database in it."""
+"""Persistent storage: profiles, their SQLite databases, archives, and the pipeline over these."""

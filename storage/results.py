@@ -25,7 +25,7 @@ MANIFEST_MAX: Final = 64 * 1024 * 1024
 """Characters: `fingerprints` of 100,000 exports names them all, and takes half of it."""
 
 Figures: TypeAlias = dict[str, Any]
-"""What a job found, as JSON: small, for the manifest, the terminal and the report."""
+"""Findings of a job, as JSON: small, for the manifest, the terminal and the report."""
 
 
 @dataclass(frozen=True, slots=True)

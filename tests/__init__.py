@@ -1,1 +1,1 @@
-"""Tests: one flat file a module; see STYLE in ARCHITECTURE.md."""
+"""Tests: they mirror the code, with helpers in `tests.support`."""

@@ -1,10 +1,12 @@
 """Hooks and fixtures of pytest that many files share: UTC, and the Spark session, one a run."""
 
+import gc
 import os
 import re
 import shutil
 import signal
 from collections.abc import Iterator
+from contextlib import ExitStack
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -15,6 +17,8 @@ from _pytest.mark.expression import Expression
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from tests.support.storage.deliveries import Ran
+
 PORTS_EACH: Final = 100
 """For each process that runs tests: more than a chat tries. The first ones are for programs."""
 
@@ -23,26 +27,58 @@ KINDS: Final = ("spark", "slow", "net", "lan", "grid", "repair_grid")
 """Marks by which a run chooses its tests."""
 
 
+NAME_MAX: Final = 200
+"""Characters of a value that is part of a test's name."""
+
+SELDOM: Final = (5_000, 10, 100)
+"""When circular garbage is looked for. Python's own (700, 10, 10) goes through all objects of all
+modules so often that it takes a quarter of the time of all tests."""
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave out a file none of whose tests is asked for: to read all takes each process seconds."""
     wanted: str = config.option.markexpr
     used = {*re.findall(r"\w+", wanted)} - {"and", "or", "not"}
     if collection_path.suffix != ".py" or not used or not used <= {*KINDS}:
         return None
+    chosen = Expression.compile(wanted)
+    if chosen.evaluate(lambda *_, **__: False):  # tests without a mark, which any file may have
+        return None
     text = collection_path.read_text(encoding="utf-8")
     named = [kind for kind in KINDS if re.search(rf"\bmark\.{kind}\b", text)]
-    chosen = Expression.compile(wanted)
-    for count in range(len(named) + 1):
+    for count in range(1, len(named) + 1):
         for marks in map(frozenset, combinations(named, count)):
             if chosen.evaluate(lambda name, /, marks=marks, **_: name in marks):
                 return None
     return True
 
 
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Name a test by how a long value begins: names go to each process, and some had 16 MB."""
+    if not isinstance(val, str | bytes) or len(val) <= NAME_MAX:
+        return None
+    return f"{val[:40]!a} and {len(val) - 40} more"
+
+
 def pytest_configure() -> None:
     """Let tests and what they start hear Ctrl+C, also where a shell began them with `&`."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    gc.set_threshold(*SELDOM)
+
+
+def pytest_unconfigure() -> None:
+    """Look for garbage once, and no more: pytest and Python do so ten times before they end."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.hookimpl(tryfirst=True)  # xdist looks at the marks in a hook of its own
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give one process all that use the Spark session: it gets quicker with each job it ran."""
+    for item in items:
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("spark"))
 
 
 def need_java() -> None:
@@ -79,9 +115,21 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator["SparkSession"]:
     from storage.pipeline.spark.session import Cluster, session  # noqa: PLC0415  # 491 MB for few tests
 
     scratch: Path = tmp_path_factory.mktemp("spark")
-    with session(Cluster("local[1]", "512m"), scratch) as started:
+    with ExitStack() as stack:
+        with pytest.MonkeyPatch.context() as patch:
+            # what is compiled for all the jobs of all tests does not fit in the usual 48 MB
+            patch.setenv("JDK_JAVA_OPTIONS", "-XX:ReservedCodeCacheSize=160m")
+            started = stack.enter_context(session(Cluster("local[1]", "512m"), scratch))
         # a few rows: one task for each step, instead of 200 nearly empty ones
         started.conf.set("spark.sql.shuffle.partitions", "1")
         # and no Java written and compiled for them; the tests that start a Java of their own do so
         started.conf.set("spark.sql.codegen.factoryMode", "NO_CODEGEN")
         yield started
+
+
+@pytest.fixture(scope="session")
+def delivery(spark: "SparkSession", tmp_path_factory: pytest.TempPathFactory) -> "Ran":
+    """Return what the job of delivery finds in all stories: it is thirty small queries."""
+    from tests.support.storage.deliveries import all_rows, run_job  # noqa: PLC0415
+
+    return run_job(spark, tmp_path_factory.mktemp("delivery"), all_rows())

@@ -4,11 +4,13 @@ Rules:
 1. The engine is never waited for in a handler: inputs and pages run in workers.
 2. Events are taken note of at once and painted at most ten times a second.
 3. History is on the screen before the network starts, and before anything is imported that only
-   opens later: commands, screens, the debug pane (`chat_tui.cli.start_screen` imports them thereafter).
+   opens later: commands, screens, the debug pane (`chat_tui.cli.start_screen` imports them
+   thereafter).
 """
 
 from collections.abc import Awaitable, Callable
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import on
@@ -18,12 +20,13 @@ from textual.content import Content
 from textual.dom import DOMNode
 from textual.widgets import Static, TextArea
 
+from chat_tui.app import settings_effects
 from chat_tui.app.frame import Surroundings
 from chat_tui.app.input_queue import Inputs
 from chat_tui.app.overlays import Overlays
 from chat_tui.app.unsaved_lines import Input
 from chat_tui.client.chat import Chat
-from chat_tui.commands.command import At, Result, is_command
+from chat_tui.commands.command import At, Result
 from chat_tui.keys.places import Place
 from chat_tui.keys.table import BY_ID, with_keys
 from chat_tui.model.conversation import Conversation
@@ -31,8 +34,9 @@ from chat_tui.model.event_feed import Feed, Pace
 from chat_tui.model.pager import Pager
 from chat_tui.model.reading_state import Seen
 from chat_tui.settings.schema import PASTE_LINES
-from chat_tui.terminal import key_bindings as applied
+from chat_tui.terminal import character_sets, key_bindings
 from chat_tui.terminal.alerts import Announcer
+from chat_tui.text.slash import is_command
 from chat_tui.transcript.conversation_pane import Reading
 from chat_tui.transcript.layout_options import taste_of
 from chat_tui.transcript.reader import Reader
@@ -65,7 +69,7 @@ if TYPE_CHECKING:
 TICK_S: Final = 1.0
 
 QUIT_WITHIN_S: Final = 2.0
-"""How long leaving waits for what was submitted before; then it goes without."""
+"""Time for which leaving waits for what was submitted before; then it goes without."""
 
 NO_CHANNEL: Final = ChannelId("")
 """Stands for the channel of somebody who is in none."""
@@ -87,12 +91,12 @@ class ChatApp(Overlays):
         hidden_gaps: keeps which lines about missing messages were hidden; None as above.
     """
 
-    CSS_PATH = "app.tcss"
+    CSS_PATH = Path(__file__).with_name("app.tcss")  # also for classes elsewhere
     TITLE = "chat-tui"
     ENABLE_COMMAND_PALETTE = False
     HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (60, "-narrow"), (100, "-normal"), (120, "-wide")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-flat"), (16, "-tall")]  # noqa: RUF012
-    BINDINGS: ClassVar[list[BindingType]] = applied.bindings_of(Place.EVERYWHERE, Place.CHAT)
+    BINDINGS: ClassVar[list[BindingType]] = key_bindings.bindings_of(Place.EVERYWHERE, Place.CHAT)
 
     def __init__(
         self,
@@ -194,8 +198,8 @@ class ChatApp(Overlays):
     # -- events of the engine -----------------------------------------------------------------
 
     def _note(self, event: Event) -> None:
-        self._feed.note(event)
-        self._announcer.note(event)
+        self._feed.note_event(event)
+        self._announcer.note_event(event)
         self._pace.paint_soon()
 
     def _paint(self) -> None:
@@ -264,7 +268,7 @@ class ChatApp(Overlays):
         elif result.draft:
             self.composer.restore(result.draft)
         elif result.channel is not None:
-            begun = self.composer.take() if line.typed else ""
+            begun = self.composer.take_text() if line.typed else ""
             self._open(result.channel)
             if begun:
                 self.composer.begin(begun)
@@ -449,14 +453,14 @@ class ChatApp(Overlays):
         settings = self._chat.settings
         settings.on_screen = True
         self.dress(settings)
-        self._pace.every_s = applied.pace_of(settings)
-        self._glyphs = applied.glyphs_of(settings, self._usual_glyphs)
+        self._pace.every_s = settings_effects.pace_of(settings)
+        self._glyphs = character_sets.glyphs_of(settings, self._usual_glyphs)
         self.draw_with(self._glyphs)
         self.transcript.change_look(self._glyphs, taste_of(settings))
         self._around.change_glyphs(self._glyphs)
         self._around.change_keys(self.keys_chosen)
         self.composer.paste_lines = settings[PASTE_LINES]
-        applied.hear_mouse(self._driver, settings)
+        settings_effects.hear_mouse(self._driver, settings)
         self._tick()
 
     def _tell_terminal(self, sequence: str) -> None:

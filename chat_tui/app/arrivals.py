@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from chat_tui.keys.table import USUAL, Chosen, with_keys
-from chat_tui.text.safe_text import clean_text, count, time_of_day
-from chat_tui.wording import sentences as reports
+from chat_tui.text.safe_text import clean_text
+from chat_tui.text.times import count, time_of_day
+from chat_tui.wording import sentences
 from sync.machine import SECOND, ChannelId, Nanos
 from sync.view.view import ChannelInfo, PeerState, Snapshot
 
@@ -16,7 +17,7 @@ PATIENCE: Final[Nanos] = 10 * SECOND
 """Time to find everybody on a network that works: two announcements of the others."""
 
 BACK_WITHIN: Final[Nanos] = 60 * SECOND
-"""How long who came back may take to compare histories, for that to be told as news."""
+"""Time in which who came back may compare histories, for that to be told as news."""
 
 NOBODY: Final = "Nobody yet. Ask somebody to start it too; /doctor tests, {demo} shows a demo."
 
@@ -43,7 +44,7 @@ class Company:
         """Take note of who is in the channel; returns news of who came back, empty for none."""
         seen = self._seen.setdefault(info.channel, Seen(snapshot.now))
         before, seen.looked_at = seen.looked_at, snapshot.now
-        if not reports.peers_of(snapshot, info):
+        if not sentences.peers_of(snapshot, info):
             seen.back_since = None
             if seen.alone_since is None:
                 seen.alone_since = snapshot.now
@@ -68,7 +69,7 @@ class Company:
                 seen.back_since = None
             return ""
         seen.back_since = None
-        names = dict.fromkeys(reports.name_of(snapshot, one.peer) for one in sessions)
+        names = dict.fromkeys(sentences.name_of(snapshot, one.peer) for one in sessions)
         got, gave = sum(one.got for one in sessions), sum(one.have for one in sessions)
         return f"Back with {', '.join(names)}: {got:,} received, {gave:,} sent."
 

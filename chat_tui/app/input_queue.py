@@ -12,7 +12,8 @@ from collections.abc import Callable
 from typing import Final
 
 from chat_tui.app.unsaved_lines import Held, Input, Write
-from chat_tui.commands.command import Result, is_command
+from chat_tui.commands.command import Result
+from chat_tui.text.slash import is_command
 from sync.machine import ChannelId
 
 NOTHING: Final = Input("", None)
@@ -70,7 +71,7 @@ class Inputs:
             elif self._obstacle:
                 self._answer(line, Result(ok=False, text=self._obstacle))
             else:
-                came_to = await self._held.write(line)
+                came_to = await self._held.write_line(line)
                 if came_to is None:
                     self._answer(NOTHING, Result())  # that it waits is said as long as it does
                 else:

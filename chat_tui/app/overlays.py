@@ -9,17 +9,19 @@ from textual.content import Content
 
 from chat_tui.client.chat import Chat
 from chat_tui.client.doctor_findings import Finding
-from chat_tui.terminal import key_bindings as applied
+from chat_tui.terminal import character_sets
 from chat_tui.terminal.themed_app import Dressed
 from chat_tui.text.safe_text import wrap
 from chat_tui.widgets.messages import ChannelChosen
-from chat_tui.wording import sentences as reports
+from chat_tui.wording import sentences
 from chat_tui.wording.glyphs import ASCII, Glyphs
 from chat_tui.wording.panels import BAD, BUSY, DIM, GOOD
 from sync.errors import LocalError
 from sync.machine import ChannelId
 
 TESTING = "Testing; the announcement takes some seconds ..."
+READING = "{done:,} of {of:,} messages are read; closing this ends it."
+NOTHING_READ = "No message is being read: closing the screen of /doctor deep ends that."
 TEXT_COLUMNS = 100
 """The widest a text over the chat gets; the same in `app.tcss`."""
 FRAME_CELLS = len("  ") + 1
@@ -41,7 +43,7 @@ class Overlays(Dressed[None]):
         super().__init__(chat.settings)
         self._chat, self._channel = chat, channel
         self._usual_glyphs = glyphs
-        self._glyphs = applied.glyphs_of(chat.settings, glyphs)
+        self._glyphs = character_sets.glyphs_of(chat.settings, glyphs)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Return whether an action applies now: the key that opened a screen closes it.
@@ -53,7 +55,7 @@ class Overlays(Dressed[None]):
         return super().check_action(action, parameters)
 
     def _show_text(self, title: str, text: Callable[[], Content]) -> None:
-        from chat_tui.screens.help import TextScreen
+        from chat_tui.widgets.text_screen import TextScreen
 
         self.push_screen(TextScreen(title, text))
 
@@ -81,33 +83,46 @@ class Overlays(Dressed[None]):
         from chat_tui.screens.peers import code_screen
         from chat_tui.text.qr import ascii_blocks, half_blocks
 
-        info = reports.find(self._chat.snapshot(), ChannelId(channel))
+        info = sentences.find(self._chat.snapshot(), ChannelId(channel))
         if info is not None:
-            code = self._chat.invite(info.channel)
+            code = self._chat.memberships.invite(info.channel)
             draw = ascii_blocks if self._glyphs is ASCII else half_blocks
-            title = reports.channel_title(info)
+            title = sentences.channel_title(info)
             sentence = invitation(title)
             self.push_screen(
                 code_screen(f"Invite to {title}", sentence, f"/join {code}", draw(code))
             )
 
-    def action_doctor(self) -> None:
-        """Test what the chat needs, and show what is found as it is found."""
+    def action_doctor(self, how: str = "") -> None:
+        """Test what the chat needs, and show what is found as it is found.
+
+        `how`: "deep" reads every stored message too, until the screen is closed; "stop" is for
+        line mode, where nothing is closed.
+        """
+        from chat_tui.client.examining import Examination
+        from chat_tui.widgets.text_screen import TextScreen
+
+        if how == "stop":
+            self._show_text("Doctor", lambda: Content(NOTHING_READ))
+            return
+
         findings: list[Finding] = []
-        ended: list[str] = []
+        state = TESTING
+
+        def told(done: int, of: int) -> None:
+            nonlocal state
+            state = READING.format(done=done, of=of)
 
         async def examine() -> None:
+            nonlocal state
             try:
-                async for finding in self._chat.examine():
-                    findings.append(finding)  # noqa: PERF401  # each is shown when it comes
-                ended.append("All tests are done.")
+                state = await examination.run()
             except LocalError as error:
-                ended.append(str(error))
+                state = str(error)
 
-        def text() -> Content:
-            return doctor_content(findings, ended[0] if ended else TESTING, self.size.width)
-
-        self._show_text("Doctor", text)
+        examination = Examination(self._chat, findings.append, told, deep=how == "deep")
+        screen = TextScreen("Doctor", lambda: doctor_content(findings, state, self.size.width))
+        self.push_screen(screen, lambda _: examination.stop())
         self.run_worker(examine(), group="doctor", exclusive=True)
 
     def action_help(self) -> None:

@@ -25,7 +25,7 @@ Write: TypeAlias = Callable[[Input], Awaitable[Result]]
 
 
 class Held:
-    """Lines on their way through `write`; each stays with the channel it was written in."""
+    """Lines on their way through `write`; each keeps the channel it was written in."""
 
     def __init__(self, write: Write) -> None:
         self._write = write
@@ -35,7 +35,7 @@ class Held:
     def __len__(self) -> int:
         return len(self._lines)
 
-    async def write(self, line: Input) -> Result | None:
+    async def write_line(self, line: Input) -> Result | None:
         """Write a line, which overtakes none that waits; returns None if it waits too now."""
         if not self._lines:
             result = await self._write(line)

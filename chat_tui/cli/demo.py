@@ -13,7 +13,7 @@ from chat_tui.demo.recording import Recording
 from chat_tui.demo.run import Run
 from chat_tui.demo.scenario import SEED
 from chat_tui.demo.scenarios import SCENARIOS, scenario
-from chat_tui.terminal.key_bindings import usual_glyphs
+from chat_tui.terminal.character_sets import usual_glyphs
 from sync.errors import LocalError
 
 if TYPE_CHECKING:

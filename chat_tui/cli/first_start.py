@@ -12,8 +12,8 @@ from chat_tui.client.setup import Setup, default_nick
 from chat_tui.screens.first_run import Answers, FirstRun
 from chat_tui.settings.preferences import Preferences
 from chat_tui.settings.schema import checked_nick
+from chat_tui.terminal.character_sets import glyphs_of, usual_glyphs
 from chat_tui.terminal.driver import Terminal
-from chat_tui.terminal.key_bindings import glyphs_of, usual_glyphs
 from chat_tui.terminal.signals import leaving_on_signals
 from sync.errors import LocalError
 

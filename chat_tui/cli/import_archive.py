@@ -76,7 +76,7 @@ async def _taken(profile: Profile, archive: Archive, channel: str | None, tell: 
         journal = SqliteJournal(database, identity.peer_id)
         importer = Importer(author, journal, rng, clock.Clock().now())
         total = sum(archive.count(one) for one in archive.files)
-        return await importer.take(
+        return await importer.import_rows(
             archive, memberships, lambda done: tell(f"{done.total} of {total}")
         )
     finally:

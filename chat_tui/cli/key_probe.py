@@ -37,7 +37,7 @@ WRITING: Final = {
     "up": "what you sent before; one up in lists",
     "down": "what you sent after; one down in lists",
 }
-"""What cannot be bound, because writing needs it."""
+"""Keys that cannot be bound, because writing needs them."""
 
 OF_CHAT: Final = frozenset(place for place in Place if place.is_of_chat)
 
@@ -61,7 +61,7 @@ class Probe:
         keys = [event for event in events if isinstance(event, Key)]
         shown = _hex(sent)
         if not keys:
-            return [f"{shown:<24} is no key"]
+            return [f"{shown:<24} is not a key"]
         lines: list[str] = []
         for number, key in enumerate(keys):
             said, *elsewhere = verdicts(key, self._chosen)
@@ -117,10 +117,10 @@ def run(write: Callable[[str], object], chosen: Chosen) -> None:
     descriptor = sys.stdin.fileno() if sys.stdin.isatty() else -1
     if descriptor < 0:
         raise LocalError("Only a terminal sends keys: run this in one, or with --list.")
-    write("Press keys; Esc or Ctrl+C twice ends it.\r\n\r\n")
-    write(f"{'bytes':<24} {'called':<26} what it does\r\n")
     probe = Probe(chosen)
-    with _raw(descriptor):
+    with _raw(descriptor):  # first, for what was typed before is lost
+        write("Press keys; Esc or Ctrl+C twice ends it.\r\n\r\n")
+        write(f"{'bytes':<24} {'called':<26} what it does\r\n")
         write(KITTY_ON)
         try:
             while not probe.ended:

@@ -29,7 +29,7 @@ from chat_tui.cli.options import (
     utf8,
 )
 from chat_tui.cli.simulation_options import simulation_options
-from chat_tui.client import gc_policy as garbage
+from chat_tui.client import gc_policy
 from sync.errors import ChatError, LocalError
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ SEND_WAIT: Final = 10.0
 """Seconds `send` waits for the acknowledgement: a start, a discovery and a sync message."""
 
 WAIT_MAX_S: Final = 86_400
-"""What an open chat agrees to wait (`chat_tui.client.control_server`), which is not imported for that."""
+"""Longest wait that an open chat agrees to (`control_server`, which is not imported for that)."""
 
 COUNT: Final = click.IntRange(0, 1_000_000)
 """Messages of before."""
@@ -87,17 +87,17 @@ def chat(**options: Any) -> None:
 
         asyncio.run(plain.run(setup_of(options), as_json=False, stay=False, history=0))
         return
-    garbage.put_off()
+    gc_policy.put_off()
     setup = setup_of(options)
     if setup.on_slow_line and os.environ.get("TEXTUAL_FPS") == PAINTS_PER_S:
         os.environ["TEXTUAL_FPS"] = PAINTS_PER_S_SLOW
-    from chat_tui.cli import start_screen as start
+    from chat_tui.cli import start_screen
 
-    start.run(setup, config_file())
+    start_screen.run(setup, config_file())
 
 
 @cli.command()
-@click.option("--json", "as_json", is_flag=True, help="Events as JSON, one object a line.")
+@click.option("--json", "as_json", is_flag=True, help="Print events as JSON, one object per line.")
 @click.option("--stay", is_flag=True, help="Go on after the end of input, until stopped.")
 @click.option("--history", default=0, type=COUNT, metavar="N", help="Show the last N messages.")
 @profile_options
@@ -136,7 +136,7 @@ def send(*, text: str, wait: float, **options: Any) -> None:
 
 
 @cli.command()
-@click.option("--json", "as_json", is_flag=True, help="Events as JSON, one object a line.")
+@click.option("--json", "as_json", is_flag=True, help="Print events as JSON, one object per line.")
 @click.option(
     "--history",
     default=10,
@@ -167,7 +167,7 @@ def tail(*, as_json: bool, history: int, **options: Any) -> None:
 
 
 @cli.command()
-@click.option("--json", "as_json", is_flag=True, help="All of it, as one JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as one JSON object.")
 @profile_options
 def status(*, as_json: bool, **options: Any) -> None:
     """Say how the chat with this profile is doing."""
@@ -190,8 +190,10 @@ def status(*, as_json: bool, **options: Any) -> None:
 
 
 @cli.command()
-@click.option("--json", "as_json", is_flag=True, help="Findings as JSON, one object a line.")
-@click.option("--deep", is_flag=True, help="Read every stored message too, and mend what rotted.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print findings as JSON, one object per line."
+)
+@click.option("--deep", is_flag=True, help="Also read every stored message, and repair damage.")
 @profile_options
 @network_options
 def doctor(*, as_json: bool, deep: bool, **options: Any) -> None:
@@ -210,7 +212,7 @@ def doctor(*, as_json: bool, deep: bool, **options: Any) -> None:
 
 
 @cli.command()
-@click.option("--list", "as_list", is_flag=True, help="List every key there is, and end.")
+@click.option("--list", "as_list", is_flag=True, help="List all keys, and exit.")
 @profile_options
 @settings_options
 def keys(*, as_list: bool, **options: Any) -> None:
@@ -256,9 +258,9 @@ def sim(*, json_lines: bool, **options: Any) -> None:
     from chat_tui.cli.sim import Request, simulate
 
     if options["peers"] - options["hostile"] < 2:  # noqa: PLR2004  # a conversation takes two
-        raise click.UsageError("Of the people, two at least must not be hostile.")
+        raise click.UsageError("At least two participants must not be hostile.")
     if options["hostile"] and options["mesh"] is False:
-        raise click.UsageError("Hostile people need links; leave out --broadcast.")
+        raise click.UsageError("--hostile needs links: leave out --broadcast.")
     sys.exit(simulate(Request(**options), click.echo, json_lines=json_lines))
 
 
@@ -268,7 +270,7 @@ def sim(*, json_lines: bool, **options: Any) -> None:
     "--since",
     type=click.DateTime(["%Y-%m-%d"]),
     metavar="DAY",
-    help="Only what is of this day (UTC) or later, as 2026-01-31.",
+    help="Export only messages of this day (UTC) or later, for example 2026-01-31.",
 )
 @click.option("--no-log", is_flag=True, help="Leave the protocol log out.")
 @profile_options
@@ -276,7 +278,7 @@ def export(*, out: Path, since: "datetime | None", no_log: bool, **options: Any)
     """Write the history and the protocol log of a profile to the directory OUT, as Parquet.
 
     Into an earlier export of the profile only the days go that have changed. The chat may be
-    running. What people wrote is readable there for everybody who can read the files.
+    running. Everybody who can read the files can read the messages in them.
     """
     from chat_tui.cli import export as exporting
 
@@ -289,17 +291,21 @@ def export(*, out: Path, since: "datetime | None", no_log: bool, **options: Any)
 @click.option(
     "--scenario",
     type=click.IntRange(1, 7),
-    help="Begin with this one; as lines, play only this one.  [default: 1; as lines, all]",
+    help="Start with this scenario; as text, play only this one.  [default: 1; as text, all]",
 )
-@click.option("--seed", type=click.IntRange(0, 2**31 - 1), help="Decides what is drawn.")
+@click.option("--seed", type=click.IntRange(0, 2**31 - 1), help="Seed of the random choices.")
 @click.option("--speed", type=click.FloatRange(0.05, 8), default=1.0, show_default=True)
 @click.option(
     "--record",
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write what was played, and what you did, to this file for `replay`.",
 )
-@click.option("--plain", "as_lines", is_flag=True, help="As lines; so it is without a terminal.")
-@click.option("--formulas", is_flag=True, help="As lines: each formula with its values too.")
+@click.option(
+    "--plain", "as_lines", is_flag=True, help="Print text lines; the default without a terminal."
+)
+@click.option(
+    "--formulas", is_flag=True, help="With text lines: also print each formula with its values."
+)
 def demo(**options: Any) -> None:
     """See how it works: seven short scenarios, real engines, no network at all.
 
@@ -313,8 +319,12 @@ def demo(**options: Any) -> None:
 @cli.command()
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--speed", type=click.FloatRange(0.05, 8), default=1.0, show_default=True)
-@click.option("--plain", "as_lines", is_flag=True, help="As lines; so it is without a terminal.")
-@click.option("--formulas", is_flag=True, help="As lines: each formula with its values too.")
+@click.option(
+    "--plain", "as_lines", is_flag=True, help="Print text lines; the default without a terminal."
+)
+@click.option(
+    "--formulas", is_flag=True, help="With text lines: also print each formula with its values."
+)
 def replay(**options: Any) -> None:
     """Play FILE again: a demo's recording, or a trace (`--trace`). Exit 1 if it differs."""
     from chat_tui.cli.demo import replay as start
@@ -335,7 +345,7 @@ def import_(*, source: Path, **options: Any) -> None:
     Exit 2: it cannot be done so.
     """
     try:
-        from chat_tui.cli import import_archive as importing
+        from chat_tui.cli import import_archive
     except ImportError as error:
         from storage.extras import how_to_install
 
@@ -351,7 +361,7 @@ def import_(*, source: Path, **options: Any) -> None:
         click.echo(line)
 
     try:
-        status = importing.run(setup_of(options), source, say, tell)
+        status = import_archive.run(setup_of(options), source, say, tell)
     except ChatError as error:
         click.echo(f"{PROGRAM}: {error}", err=True)
         sys.exit(2)  # 1 says that some were refused
@@ -382,7 +392,7 @@ def _as_line(reply: "Json") -> str:
 
 
 def _strange() -> LocalError:
-    from chat_tui.client.control_server import strange_answer
+    from chat_tui.client.control_client import strange_answer
 
     return strange_answer()
 
@@ -397,14 +407,14 @@ async def _followed(
     setup: "Setup", request: "Json", show: Callable[["Json"], None], *, online: bool = True
 ) -> None:
     """Ask the open chat, or else open this profile for as long as the request takes."""
-    from chat_tui.client import control_server as control
+    from chat_tui.client import control_client, control_server
     from chat_tui.client.live import Client
     from storage.profile.profile import ProfileInUseError
 
     try:
         client = await Client.open(replace(setup, channel=None))
     except ProfileInUseError as error:
-        async with aclosing(control.ask(error.socket, request)) as replies:
+        async with aclosing(control_client.ask(error.socket, request)) as replies:
             async for reply in replies:
                 show(reply)
         return
@@ -412,9 +422,9 @@ async def _followed(
         click.echo(problem, err=True)
     try:
         if not online:
-            show(await control.offline_status(client))
+            show(await control_server.offline_status(client))
             return
-        async with client.running(), aclosing(control.answer(client, request)) as replies:
+        async with client.running(), aclosing(control_server.answer(client, request)) as replies:
             async for reply in replies:
                 show(reply)
     finally:

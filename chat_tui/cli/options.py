@@ -41,25 +41,25 @@ def utf8(_ctx: click.Context, param: click.Parameter, value: Any) -> Any:
         try:
             str(word).encode()
         except UnicodeEncodeError:
-            raise click.BadParameter("it is no UTF-8 text.", param=param) from None
+            raise click.BadParameter("it is not UTF-8 text.", param=param) from None
     return value
 
 
 def profile_options(command: F) -> F:
     """Add the options that say whose chat it is."""
     for option in (
-        click.option("--channel", metavar="NAME", callback=utf8, help="Which channel, as #name."),
+        click.option("--channel", metavar="NAME", callback=utf8, help="Channel, written #name."),
         click.option(
             "--data-dir",
             type=click.Path(file_okay=False, path_type=Path),
-            help="Where profiles are kept.",
+            help="Directory of the profiles.",
         ),
         click.option(
             "--profile",
             default="default",
             show_default=True,
             callback=utf8,
-            help="Whose chat it is.",
+            help="Name of the profile.",
         ),
     ):
         command = option(command)
@@ -72,15 +72,19 @@ def network_options(command: F) -> F:
         click.option(
             "--trace",
             type=click.Path(dir_okay=False, path_type=Path),
-            help="Record every step of the engine to this file, as JSON lines.",
+            help="Record every step of the engine in this file, as JSON lines.",
         ),
-        click.option("--no-discovery", is_flag=True, help="Announce nothing, look for nobody."),
+        click.option(
+            "--no-discovery",
+            is_flag=True,
+            help="Do not announce this peer or look for others (mDNS off).",
+        ),
         click.option(
             "--connect",
             metavar="HOST:PORT",
             multiple=True,
             callback=addresses,
-            help="Dial this address too. May be repeated.",
+            help="Also connect to this address. May be repeated.",
         ),
         click.option(
             "--port",
@@ -94,14 +98,14 @@ def network_options(command: F) -> F:
             "--history-days",
             type=click.IntRange(min=1),
             metavar="N",
-            help="Get from others only what is at most N days old.  [default: everything]",
+            help="Fetch only messages up to N days old.  [default: everything]",
         ),
         click.option(
             "--clock",
             type=click.Choice(["ask", "follow", "stay"]),
-            help="Where others' clocks agree, and not with this one: ask, follow them, or stay.",
+            help="If the others' clocks agree and this one differs: ask, follow them, or stay.",
         ),
-        click.option("--name", metavar="NICK", callback=utf8, help="What others call you."),
+        click.option("--name", metavar="NICK", callback=utf8, help="Your name, as others see it."),
     ):
         command = option(command)
     return settings_options(command)
@@ -116,12 +120,12 @@ def settings_options(command: F) -> F:
             metavar="NAME=VALUE",
             multiple=True,
             callback=utf8,
-            help="Set this for this run; `chat-tui settings` lists what there is. May be repeated.",
+            help="Change a setting for this run; `chat-tui settings` lists them. May be repeated.",
         ),
         click.option(
             "--preset",
             type=click.Choice(["ssh"]),
-            help="Settings that go together: ssh is for slow lines.",
+            help="A group of settings: ssh suits slow connections.",
         ),
     ):
         command = option(command)

@@ -35,11 +35,22 @@ def simulation_options(command: F) -> F:
         ("--peers", {"default": 5, "type": click.IntRange(2, 5000), "help": "How many people."}),
         (
             "--messages",
-            {"default": 60, "type": click.IntRange(1, 100_000), "help": "Lines, of all together."},
+            {
+                "default": 60,
+                "type": click.IntRange(1, 100_000),
+                "help": "Number of lines written, by all together.",
+            },
         ),
         ("--loss", {"default": 10.0, "type": PERCENT, "help": "% of frames, for each receiver."}),
         ("--delay", {"default": 25.0, "type": NOT_NEGATIVE, "help": "Milliseconds, one way."}),
-        ("--jitter", {"default": 20.0, "type": NOT_NEGATIVE, "help": "Milliseconds, + or -."}),
+        (
+            "--jitter",
+            {
+                "default": 20.0,
+                "type": NOT_NEGATIVE,
+                "help": "Random variation of the delay, in milliseconds.",
+            },
+        ),
         ("--duplicate", {"default": 5.0, "type": PERCENT, "help": "% of frames that come twice."}),
         (
             "--reorder",
@@ -58,7 +69,7 @@ def simulation_options(command: F) -> F:
             {
                 "default": 1,
                 "type": click.IntRange(0, 1000),
-                "help": "How often somebody loses power, and starts again 3 s later.",
+                "help": "How often a node crashes; it restarts 3 s later.",
             },
         ),
         (
@@ -67,7 +78,7 @@ def simulation_options(command: F) -> F:
                 "default": 0,
                 "type": click.IntRange(0, HOSTILE_MAX),
                 "cls": ActsOption,
-                "help": "How many of the people are hostile. They do all of this: (acts).",
+                "help": "Number of hostile participants. They do all of this: (acts).",
             },
         ),
         (
@@ -80,9 +91,9 @@ def simulation_options(command: F) -> F:
         ),
         (
             "--every",
-            {"default": 500.0, "type": NOT_NEGATIVE, "help": "Milliseconds from line to line."},
+            {"default": 500.0, "type": NOT_NEGATIVE, "help": "Milliseconds between lines."},
         ),
-        ("--seed", {"default": 7, "type": int, "help": "The first run's seed."}),
+        ("--seed", {"default": 7, "type": int, "help": "Seed of the first run."}),
         ("--seeds", {"default": 5, "type": click.IntRange(1), "help": "How many runs."}),
         (
             "--profile",
@@ -90,12 +101,12 @@ def simulation_options(command: F) -> F:
         ),
         (
             "--reconcile/--no-reconcile",
-            {"default": False, "help": "Whether peers also compare what they hold (Waku Sync)."},
+            {"default": False, "help": "Let peers also compare what they hold (Waku Sync)."},
         ),
     ]
-    command = click.option("--json", "json_lines", is_flag=True, help="One JSON object a run.")(
-        command
-    )
+    command = click.option(
+        "--json", "json_lines", is_flag=True, help="Print one JSON object per run."
+    )(command)
     command = click.option(
         "--export",
         type=click.Path(file_okay=False, path_type=Path),

@@ -12,12 +12,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from chat_tui.app.app import ChatApp
-from chat_tui.client import gc_policy as garbage
+from chat_tui.client import gc_policy
 from chat_tui.client.live import Client
 from chat_tui.client.setup import Setup
 from chat_tui.settings.schema import MOUSE
+from chat_tui.terminal.character_sets import usual_glyphs
 from chat_tui.terminal.driver import Terminal
-from chat_tui.terminal.key_bindings import usual_glyphs
 from chat_tui.terminal.signals import leaving_on_signals
 from storage.profile.hidden_gaps import HiddenGaps
 from storage.profile.read_marks import ReadMarks
@@ -53,7 +53,7 @@ class Online:
             LocalError: the network cannot be used as asked; says what to do.
         """
         await asyncio.to_thread(import_rest)
-        garbage.settle()
+        gc_policy.settle()
         self._client.make_node()
         ready = asyncio.Event()
         self._task = self._tasks.create_task(self._run(ready))
@@ -96,7 +96,7 @@ def run(setup: Setup, config_file: Path) -> None:
     if not setup.exists:
         from chat_tui.cli.first_start import ask
 
-        garbage.settle()  # who answers questions waits for nothing
+        gc_policy.settle()  # who answers questions waits for nothing
         asked = ask(setup, config_file)
         if asked is None:
             return

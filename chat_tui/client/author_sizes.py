@@ -12,13 +12,18 @@ from typing import Final
 from chat_tui.client.trust_book import TrustBook
 from chat_tui.settings.preferences import Preferences
 from chat_tui.settings.schema import ASK_ABOVE_MB
-from chat_tui.text.safe_text import KILOBYTE, clean_nick, size
+from chat_tui.text.safe_text import clean_nick
+from chat_tui.text.times import KILOBYTE, size
 from storage.sqlite.authors import AuthorStore, Taken
 from storage.sqlite.database import Database
 from sync.entries.identity import short_fingerprint
 from sync.errors import StorageError
 from sync.machine import PeerId
+from sync.view.infos import AuthorInfo
 from sync.view.view import Event, Notice, Snapshot
+
+AUTHORS_SHOWN: Final = 100
+"""Authors whose sizes a snapshot has: it is made once a second."""
 
 EVERY: Final = 60.0
 """Seconds between two looks: one short query."""
@@ -73,7 +78,10 @@ class AuthorSizes:
             else one
             for one in snapshot.peers
         ]
-        return replace(snapshot, peers=tuple(peers))
+        authors = [
+            AuthorInfo(who, taken.messages, taken.bytes) for who, taken in self.taken.items()
+        ]
+        return replace(snapshot, peers=tuple(peers), authors=tuple(authors[:AUTHORS_SHOWN]))
 
     def _question(self, author: PeerId, taken: Taken) -> str:
         key, person = short_fingerprint(author), self._book.people.get(author)

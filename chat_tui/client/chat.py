@@ -1,110 +1,29 @@
 """Interface of the running chat for every face: screen, line mode, control socket.
 
-`chat_tui.client.live.Client` is the live one. Reading goes through `sync.view.view`; these are the acts.
+`chat_tui.client.live.Client` is the live one. Reading goes through `sync.view.view`; these are the
+acts.
 """
 
 from collections.abc import AsyncIterator, Callable
-from typing import Protocol
+from typing import Final, Protocol, TypeAlias
 
 from chat_tui.client.doctor_findings import Finding
 from chat_tui.settings.preferences import Preferences
+from chat_tui.wording import sentences
+from sync.errors import LocalError
 from sync.machine import ChannelId, MessageId, PeerId
-from sync.view.view import Event, History, Inspection, Snapshot
+from sync.view.view import ChannelInfo, Event, History, Inspection, Snapshot
+
+Progress: TypeAlias = Callable[[int, int], None]
+"""(messages read so far, messages to read)."""
 
 
-class Chat(Protocol):
-    """A running chat: one profile, its channels, its peers."""
+def unheard(_done: int, _of: int) -> None:
+    """Take no note of progress."""
 
-    @property
-    def settings(self) -> Preferences:
-        """Settings of the person, which may change while it runs."""
 
-    @property
-    def history(self) -> History:
-        """Messages on disk."""
-
-    @property
-    def inspection(self) -> Inspection:
-        """Inspection for engineers: frames, a test of the filter, recordings."""
-
-    def snapshot(self) -> Snapshot:
-        """Return what is true now; cheap enough for once a second."""
-
-    def subscribe(self, listener: Callable[[Event], None]) -> Callable[[], None]:
-        """Call `listener` with every event from now on, on the event loop; returns the way out.
-
-        The engine never waits for a listener: it must only take note and return.
-        """
-
-    async def write(self, channel: ChannelId, text: str) -> MessageId:
-        """Write `text`; returns once it is committed on this disk, before anybody else has it.
-
-        Raises:
-            LocalError: empty, too long, or the disk refused it; the sentence says what to do.
-        """
-
-    async def edit(self, channel: ChannelId, message_id: MessageId, text: str) -> None:
-        """Put `text` in place of an own message, for everybody; returns once it is committed.
-
-        Raises:
-            LocalError: not ours, not here, deleted, or as `write`.
-        """
-
-    async def react(self, channel: ChannelId, message_id: MessageId, emoji: str) -> bool:
-        """React to a message with `emoji`, or take that back; returns whether we react so now.
-
-        Raises:
-            LocalError: not here, deleted, no emoji, or too many of them.
-        """
-
-    async def redact(self, channel: ChannelId, message_id: MessageId) -> None:
-        """Hide an own message, here and at everybody who honours it.
-
-        Raises:
-            LocalError: not ours, not here, or deleted already.
-        """
-
-    def typing(self, channel: ChannelId) -> None:
-        """Take note that the person is typing there: the others see it, unless that is off.
-
-        Cheap enough for every key.
-        """
-
-    @property
-    def typing_notices(self) -> bool:
-        """True if the others see that the person is typing."""
-
-    async def set_typing_notices(self, *, on: bool) -> None:
-        """Let the others see, or not see, that the person is typing; remembered.
-
-        Raises:
-            LocalError: the disk refused it.
-        """
-
-    async def resend(self, channel: ChannelId, message_id: MessageId) -> MessageId:
-        """Send an own message again that is not acknowledged; returns the id of what was sent.
-
-        It is another one where the message was set aside until its time: that is written anew.
-
-        Raises:
-            LocalError: it is not ours, or it is acknowledged already.
-        """
-
-    async def answer_clock(self, *, follow: bool) -> None:
-        """Answer the question about our clock (`Snapshot.clock`): follow the others, or stay.
-
-        Raises:
-            LocalError: nothing is asked about the clock now.
-        """
-
-    async def repair(self, channel: ChannelId, message_ids: tuple[MessageId, ...]) -> None:
-        """Ask peers for missing messages now, lost ones too; for all, if none is named.
-
-        What was asked for just now is asked for again once its answers had their time.
-        """
-
-    async def repair_before(self, channel: ChannelId, message_id: MessageId) -> None:
-        """Ask peers now for what a message builds on and is not here; as `repair`."""
+class Memberships(Protocol):
+    """The channels we are in: joining, founding, leaving, inviting."""
 
     async def join(self, name_or_code: str) -> ChannelId:
         """Join the open channel `#name`, or the private one of an invite code.
@@ -127,20 +46,6 @@ class Chat(Protocol):
             LocalError: the channel is open, so its name is enough.
         """
 
-    async def connect(self, host: str, port: int) -> None:
-        """Dial a peer by address, for networks that block multicast.
-
-        Raises:
-            LocalError: nobody answers there.
-        """
-
-    async def open_direct(self, peer: PeerId) -> ChannelId:
-        """Open the channel of two with `peer`; it needs neither code nor answer.
-
-        Raises:
-            LocalError: the peer was never connected, is blocked, or is us.
-        """
-
     async def leave(self, channel: ChannelId) -> None:
         """Be a member of a channel no more; its history stays, and it can be joined again.
 
@@ -148,11 +53,15 @@ class Chat(Protocol):
             LocalError: it is the only channel.
         """
 
-    async def be_away(self, why: str) -> None:
-        """Tell everybody that the person is away, and why; empty: is back.
+
+class People(Protocol):
+    """Decisions of the person about others."""
+
+    async def open_direct(self, peer: PeerId) -> ChannelId:
+        """Open the channel of two with `peer`; it needs neither code nor answer.
 
         Raises:
-            LocalError: too long.
+            LocalError: the peer was never connected, is blocked, or is us.
         """
 
     async def verify(self, peer: PeerId) -> None:
@@ -179,11 +88,120 @@ class Chat(Protocol):
             LocalError: it is not blocked.
         """
 
+
+class Chat(Protocol):
+    """A running chat: one profile, its channels, its peers."""
+
+    @property
+    def memberships(self) -> Memberships:
+        """The channels we are in."""
+
+    @property
+    def people(self) -> People:
+        """The people we know, and what was decided about them."""
+
+    @property
+    def settings(self) -> Preferences:
+        """Settings of the person, which may change while it runs."""
+
+    @property
+    def history(self) -> History:
+        """Messages on disk."""
+
+    @property
+    def inspection(self) -> Inspection:
+        """Inspection for engineers: frames, a test of the filter, recordings."""
+
+    def snapshot(self) -> Snapshot:
+        """Return what is true now; cheap enough for once a second."""
+
+    def subscribe(self, listener: Callable[[Event], None]) -> Callable[[], None]:
+        """Call `listener` with every event from now on, on the event loop; returns the way out.
+
+        The engine never waits for a listener: it must only take note and return.
+        """
+
+    async def send_text(self, channel: ChannelId, text: str) -> MessageId:
+        """Write `text`; returns once it is committed on this disk, before anybody else has it.
+
+        Raises:
+            LocalError: empty, too long, or the disk refused it; the sentence says what to do.
+        """
+
+    async def edit(self, channel: ChannelId, message_id: MessageId, text: str) -> None:
+        """Put `text` in place of an own message, for everybody; returns once it is committed.
+
+        Raises:
+            LocalError: not ours, not here, deleted, or as `send_text`.
+        """
+
+    async def react(self, channel: ChannelId, message_id: MessageId, emoji: str) -> bool:
+        """React to a message with `emoji`, or take that back; returns whether we react so now.
+
+        Raises:
+            LocalError: not here, deleted, no emoji, or too many of them.
+        """
+
+    async def redact(self, channel: ChannelId, message_id: MessageId) -> None:
+        """Hide an own message, here and at everybody who honours it.
+
+        Raises:
+            LocalError: not ours, not here, or deleted already.
+        """
+
+    def typing(self, channel: ChannelId) -> None:
+        """Take note that the person is typing there: the others see it, unless that is off.
+
+        Cheap enough for every key.
+        """
+
+    async def resend(self, channel: ChannelId, message_id: MessageId) -> MessageId:
+        """Send an own message again that is not acknowledged; returns the id of what was sent.
+
+        It is another one where the message was set aside until its time: that is written anew.
+
+        Raises:
+            LocalError: it is not ours, or it is acknowledged already.
+        """
+
+    async def answer_clock(self, *, follow: bool) -> None:
+        """Answer the question about our clock (`Snapshot.clock`): follow the others, or stay.
+
+        Raises:
+            LocalError: nothing is asked about the clock now.
+        """
+
+    async def repair(self, channel: ChannelId, message_ids: tuple[MessageId, ...]) -> None:
+        """Ask peers for missing messages now, lost ones too; for all, if none is named.
+
+        A message that was asked for just now is asked for again once its answers had their time.
+        """
+
+    async def repair_before(self, channel: ChannelId, message_id: MessageId) -> None:
+        """Ask peers now for what a message builds on and is not here; as `repair`."""
+
+    async def connect(self, host: str, port: int) -> None:
+        """Dial a peer by address, for networks that block multicast.
+
+        Raises:
+            LocalError: nobody answers there.
+        """
+
+    async def be_away(self, why: str) -> None:
+        """Tell everybody that the person is away, and why; empty: is back.
+
+        Raises:
+            LocalError: too long.
+        """
+
     async def sync(self, channel: ChannelId, peer: PeerId | None = None) -> int:
         """Reconcile with `peer`, or every peer, of the channel now; returns how many those are."""
 
-    def examine(self) -> AsyncIterator[Finding]:
+    def examine(self, *, deep: bool = False, tell: Progress = unheard) -> AsyncIterator[Finding]:
         """Test what the chat needs, beside the running one (`chat_tui.client.doctor`).
+
+        With `deep` every stored message is read instead, and what is damaged set aside; `tell`
+        hears how many of how many. It ends early if whoever asks is cancelled.
 
         Raises:
             LocalError: there is nothing to test.
@@ -195,3 +213,18 @@ class Chat(Protocol):
         Raises:
             LocalError: empty or too long.
         """
+
+
+NOWHERE: Final = "No channel is open. /join #lobby opens the one everybody shares."
+
+
+def channel_info(chat: Chat, channel: ChannelId | None) -> ChannelInfo:
+    """Return what is known of a channel of ours.
+
+    Raises:
+        LocalError: none is open.
+    """
+    info = sentences.find(chat.snapshot(), channel)
+    if info is None:
+        raise LocalError(NOWHERE)
+    return info

@@ -11,20 +11,15 @@ import os
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
-from pathlib import Path
 from typing import Final
 
+from chat_tui.client.control_client import REQUEST_MAX
 from chat_tui.client.live import Client
-from chat_tui.text.safe_text import clean_text
-from chat_tui.wording.json_events import Json, Name, dumps, message, snapshot, to_json
-from chat_tui.wording.sentences import channel_title
+from chat_tui.wording.json_events import Json, dumps, message, namer, snapshot, to_json
 from sync.errors import ChatError, LocalError
 from sync.machine import ChannelId
 from sync.sds.message import Delivery
 from sync.view.view import DeliveryShown, Event
-
-REQUEST_MAX: Final = 256 * 1024
-"""Bytes of a request: the longest text, escaped."""
 
 WAIT_MAX_S: Final = 86_400.0
 """Longest wait for an acknowledgement, a day: nobody waits for such a script any more."""
@@ -32,30 +27,14 @@ WAIT_MAX_S: Final = 86_400.0
 HISTORY_MAX: Final = 1_000_000
 """Messages of before that `tail` gives at most."""
 
-STARTING_S: Final = 30.0
-"""Until an open chat answers, which may be loading; beyond what it was asked to wait."""
-
 CONNECTIONS_MAX: Final = 16
 SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 NO_ROOM: Final = frozenset({errno.EROFS, errno.ENOSPC, errno.EACCES, errno.EDQUOT})
-"""What the system says of a disk that takes no new file."""
+"""The system's words for a disk that takes no new file."""
 
 EVENTS_MAX: Final = 10_000
 """Events kept for a reader that does not read; then it is told so and let go."""
-
-
-def namer(client: Client) -> Name:
-    """Return how channels are called here."""
-    names: dict[ChannelId, str] = {}
-
-    def name(channel: ChannelId) -> str:
-        # A name never changes, and a snapshot would cost more than all else that a message costs.
-        if channel not in names:
-            names.update({one.channel: channel_title(one) for one in client.snapshot().channels})
-        return names.get(channel, channel)
-
-    return name
 
 
 async def answer(client: Client, request: Json) -> AsyncGenerator[Json, None]:
@@ -82,7 +61,7 @@ async def answer(client: Client, request: Json) -> AsyncGenerator[Json, None]:
             await client.set_aside(_places(messages))
             yield {"event": "set aside"}
         case {"do": "status"}:
-            yield {**snapshot(client.snapshot(), namer(client)), "running": True}
+            yield {**snapshot(client.snapshot(), namer(client.snapshot)), "running": True}
         case _:
             raise LocalError("The open chat does not know this request; it is an older version.")
 
@@ -104,13 +83,13 @@ def _places(messages: Sequence[object]) -> list[tuple[bytes, bytes]]:
             case [str(channel), str(stored_id)]:
                 places.append((bytes.fromhex(channel), bytes.fromhex(stored_id)))
             case _:
-                raise ValueError("neither a channel nor a message")
+                raise ValueError("not a channel or a message")
     return places
 
 
 async def offline_status(client: Client) -> Json:
     """Return what the disk alone knows: nobody has this profile open."""
-    name = namer(client)
+    name = namer(client.snapshot)
     shown = {**snapshot(client.snapshot(), name), "running": False}
     for info in shown["channels"]:
         info["messages"] = await client.history.count(info["id"])
@@ -119,9 +98,9 @@ async def offline_status(client: Client) -> Json:
 
 async def _channel(client: Client, name: object) -> ChannelId:
     if isinstance(name, str) and is_text(name):
-        return await client.enter(name)
+        return await client.memberships.enter(name)
     if name is not None:
-        raise LocalError("That is no name of a channel.")
+        raise LocalError("That is not a channel name.")
     assert client.first_channel is not None
     return client.first_channel
 
@@ -130,7 +109,7 @@ async def _send(
     client: Client, channel: ChannelId, text: str, wait: float
 ) -> AsyncGenerator[Json, None]:
     """Write, then wait `wait` seconds for the acknowledgement; the last answer has the state."""
-    name = namer(client)
+    name = namer(client.snapshot)
     states: dict[str, Delivery] = {}
     changed = asyncio.Event()
 
@@ -141,7 +120,7 @@ async def _send(
 
     leave = client.subscribe(listen)
     try:
-        message_id = await client.write(channel, text)
+        message_id = await client.send_text(channel, text)
         state = Delivery.UNACKNOWLEDGED
         with suppress(TimeoutError):
             async with asyncio.timeout(wait):
@@ -161,7 +140,7 @@ async def _send(
 
 async def _tail(client: Client, channel: ChannelId, history: int) -> AsyncGenerator[Json, None]:
     """Yield the last `history` messages, then every event as it comes."""
-    name, names = namer(client), client.people.book.names
+    name, names = namer(client.snapshot), client.people.book.names
     events: asyncio.Queue[Json | None] = asyncio.Queue(EVENTS_MAX)
 
     def listen(event: Event) -> None:
@@ -203,7 +182,9 @@ async def serving(client: Client) -> AsyncIterator[None]:
         )
     except OSError as error:
         if error.errno not in NO_ROOM:
-            raise LocalError(f"The control socket {path} cannot be made: {error}.") from error
+            raise LocalError(
+                f"Cannot make the control socket {path} cannot be made: {error}."
+            ) from error
         server = None  # the chat goes on; scripts are told that it does not answer
     finally:
         os.umask(before)
@@ -251,64 +232,3 @@ class _Server:
 
     def _refuse(self, writer: asyncio.StreamWriter, sentence: str) -> None:
         writer.write(dumps({"event": "error", "message": sentence}).encode() + b"\n")
-
-
-async def ask(path: Path, request: Json) -> AsyncGenerator[Json, None]:
-    """Ask the chat that is open on another terminal.
-
-    Raises:
-        LocalError: it does not answer, or refused; says why.
-    """
-    try:
-        reader, writer = await asyncio.open_unix_connection(path, limit=4 * REQUEST_MAX)
-    except OSError as error:
-        raise LocalError(
-            "The chat with this profile is just starting or ending; try again in a moment."
-        ) from error
-    try:
-        writer.write(dumps(request).encode() + b"\n")
-        # Others take as long as there are news, or messages to mend.
-        is_quick = request["do"] in {"send", "status"}
-        patience = STARTING_S + float(request.get("wait", 0)) if is_quick else None
-        while line := await _line(reader, patience):
-            reply = _reply(line)
-            if reply["event"] == "error" and request["do"] != "tail":
-                raise LocalError(clean_text(str(reply.get("message"))))
-            yield reply
-    finally:
-        writer.close()
-
-
-async def _line(reader: asyncio.StreamReader, patience: float | None) -> bytes:
-    """Return the next line of an open chat; nothing if it has hung up.
-
-    Raises:
-        LocalError: it says nothing for `patience` seconds, or what no chat says.
-    """
-    try:
-        async with asyncio.timeout(patience):
-            return await reader.readline()
-    except TimeoutError:
-        raise LocalError("The chat with this profile does not answer; is it stopped?") from None
-    except ValueError:
-        raise strange_answer() from None
-    except OSError:
-        return b""  # it has ended
-
-
-def _reply(line: bytes) -> Json:
-    try:
-        reply = json.loads(line)
-    except (ValueError, RecursionError):
-        raise strange_answer() from None
-    if not isinstance(reply, dict) or not isinstance(reply.get("event"), str):
-        raise strange_answer()
-    return reply
-
-
-def strange_answer() -> LocalError:
-    """Return what to say of an answer that makes no sense."""
-    return LocalError(
-        "What answers for this profile is no chat-tui that this one knows: close the open chat, "
-        "and start it again."
-    )

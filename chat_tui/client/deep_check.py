@@ -1,25 +1,25 @@
-"""`chat-tui doctor --deep`: reads every stored message, and sees to what is damaged.
+"""`chat-tui doctor --deep` and `/doctor deep`: read all messages, and see to what is damaged.
 
 The chat may be open meanwhile: looking happens on a connection that only reads, and what is found
 is handed to the open chat, whose machines have to know of it.
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
-from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
-from chat_tui.client import control_server as control
+from chat_tui.client import control_client
+from chat_tui.client.closed_profile import opened
 from chat_tui.client.doctor_findings import Finding
-from chat_tui.client.live import Client
 from chat_tui.client.setup import Setup
-from chat_tui.text.safe_text import count
+from chat_tui.text.times import count
 from chat_tui.wording.contradictions import said
 from chat_tui.wording.json_events import Json
 from storage.profile.profile import ProfileInUseError
 from storage.sqlite.contradictions import all_found
 from storage.sqlite.integrity import beside, problems_of, rotten
+from storage.sqlite.soundness import Place
 from sync.errors import LocalError
 from sync.view.projection import info_of
 
@@ -33,26 +33,39 @@ Tell = Callable[[int, int], None]
 """(messages read so far, messages to read)."""
 
 
-async def findings(setup: Setup, tell: Tell) -> AsyncGenerator[Finding]:
-    """Look at tables, indexes and messages, and yield what was found and done about it."""
+class Mender(Protocol):
+    """An open chat, or a profile that nobody has open."""
+
+    async def mend(self) -> None:
+        """Make indexes anew, and all else that follows from the messages."""
+
+    async def set_aside(self, places: Sequence[Place]) -> None:
+        """Set damaged messages aside."""
+
+
+async def findings(setup: Setup, tell: Tell, here: Mender | None = None) -> AsyncGenerator[Finding]:
+    """Look at tables, indexes and messages, and yield what was found and done about it.
+
+    `here` is the chat that is open in this program, if it is.
+    """
     path = setup.data_dir / setup.profile / "chat.db"
     if not path.is_file():
-        yield Finding("every stored message", "none yet; the first start makes a history")
+        yield Finding("every stored message", "none yet; the first start creates it")
         return
     try:
-        yield await _structure(setup, path)
-        yield await _messages(setup, path, tell)
+        yield await _structure(setup, path, here)
+        yield await _messages(setup, path, tell, here)
         yield await _logs(path)
     except LocalError as error:
         yield Finding("every stored message", "cannot be read", str(error))
 
 
-async def _structure(setup: Setup, path: Path) -> Finding:
+async def _structure(setup: Setup, path: Path, here: Mender | None) -> Finding:
     what = "tables and indexes"
     problems = await beside(path, problems_of)
     if not problems:
         return Finding(what, "sound")
-    await _hand_over(setup, {"do": "mend"}, Client.mend)
+    await _hand_over(setup, {"do": "mend"}, lambda who: who.mend(), here)
     left = await beside(path, problems_of)
     if left:
         return Finding(
@@ -61,10 +74,10 @@ async def _structure(setup: Setup, path: Path) -> Finding:
             "Note the codes of your private channels (/invite), close the chat, move chat.db aside "
             "and start again; what others hold comes back from them.",
         )
-    return Finding(what, f"{problems[0]}", "Nothing: they were made anew from the messages.")
+    return Finding(what, f"{problems[0]}", "Nothing: they were rebuilt from the messages.")
 
 
-async def _messages(setup: Setup, path: Path, tell: Tell) -> Finding:
+async def _messages(setup: Setup, path: Path, tell: Tell, here: Mender | None) -> Finding:
     what = "every stored message"
     read = 0
 
@@ -77,16 +90,17 @@ async def _messages(setup: Setup, path: Path, tell: Tell) -> Finding:
     bad = await beside(path, lambda db: rotten(db, note))
     total = count(read, "message")
     if not bad:
-        return Finding(what, f"{total} read, all as they were stored")
+        return Finding(what, f"{total} read, all sound")
     request: Json = {"do": "set aside", "messages": [[one.hex() for one in place] for place in bad]}
-    await _hand_over(setup, request, partial(Client.set_aside, places=bad))
+    await _hand_over(setup, request, lambda who: who.set_aside(bad), here)
     ids = ", ".join(stored_id.hex()[:8] for _, stored_id in bad[:SHOWN])
     more = f" and {len(bad) - SHOWN:,} more" if len(bad) > SHOWN else ""
     return Finding(
         what,
         f"{total} read, {len(bad):,} of them damaged ({ids}{more})",
-        "They are set aside, and asked for when others are here who have them. A disk that rots "
-        "goes on: make a backup, and look at its health (smartctl -a).",
+        "They are set aside, and peers that have them are asked for them. A failing disk keeps "
+        "failing: make a "
+        "backup, and check its health (smartctl -a).",
     )
 
 
@@ -103,16 +117,17 @@ async def _logs(path: Path) -> Finding:
     )
 
 
-async def _hand_over(setup: Setup, request: Json, do: Callable[[Client], Awaitable[None]]) -> None:
+async def _hand_over(
+    setup: Setup, request: Json, do: Callable[[Mender], Awaitable[None]], here: Mender | None
+) -> None:
     """Have the open chat do it, or do it ourselves where none is."""
-    try:
-        client = await Client.open(setup)
-    except ProfileInUseError as error:
-        async with aclosing(control.ask(error.socket, request)) as replies:
-            async for _ in replies:
-                pass
+    if here is not None:
+        await do(here)
         return
     try:
-        await do(client)
-    finally:
-        await client.close()
+        async with opened(setup) as closed:
+            await do(closed)
+    except ProfileInUseError as error:
+        async with aclosing(control_client.ask(error.socket, request)) as replies:
+            async for _ in replies:
+                pass

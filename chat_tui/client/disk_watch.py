@@ -16,11 +16,11 @@ from sync.view.view import Level, Notice
 LOOK_S: Final = 2.0
 """Seconds between two looks at a disk that refuses changes, or was found damaged."""
 
-IS_BACK: Final = "The disk takes changes again: everything is kept from now on."
+IS_BACK: Final = "The disk can be written again: everything is saved from now on."
 GONE: Final = (
     "The history of this profile is gone: chat.db was deleted or emptied, and the identity beside "
-    "it is older. What others hold comes back from them; what nobody else had is lost, and private "
-    "channels want their codes again."
+    "it is older. What others hold comes back from them; what only you "
+    "had is lost, and private channels need their invite codes again."
 )
 
 
@@ -80,8 +80,8 @@ class DiskWatch:
 
 def _mended(problem: str) -> str:
     return (
-        f"An index of the history was damaged ({problem}) and has been made anew; no message was "
-        "lost by it."
+        f"An index of the history was damaged ({problem}) and has "
+        "been rebuilt; no message was lost."
     )
 
 

@@ -18,12 +18,12 @@ from contextlib import aclosing, suppress
 from importlib.util import find_spec
 from typing import Final
 
-from chat_tui.client import control_server as control
+from chat_tui.client import control_client
+from chat_tui.client.closed_profile import opened
 from chat_tui.client.doctor_findings import FAIL, Finding, as_json, as_lines
 from chat_tui.client.exception_groups import plain_errors
-from chat_tui.client.live import Client
 from chat_tui.client.setup import Setup
-from chat_tui.text.safe_text import count, size
+from chat_tui.text.times import count, size
 from chat_tui.wording.json_events import Json
 from storage.extras import how_to_install
 from storage.profile.profile import ProfileInUseError
@@ -50,7 +50,7 @@ SKEW_SEEN: Final[Nanos] = 2 * SECOND
 """From which on times in the conversation look wrong."""
 
 SKEW_MAX: Final[Nanos] = 5 * MINUTE
-"""From which on messages are set aside until their time (DESIGN 5)."""
+"""From which on messages are set aside until their time (PROTOCOL 4)."""
 
 DISK_FREE_MIN: Final = 100 * 1000 * 1000
 """Bytes: a year of a busy channel."""
@@ -89,17 +89,16 @@ class Doctor:
     async def _ask(self) -> Json | None:
         """Return the status of the chat that has this profile open, None if none has."""
         try:
-            client = await Client.open(self._setup)
+            async with opened(self._setup):
+                pass
         except ProfileInUseError as error:
             self._in_use = True
             with suppress(ChatError):
-                async with aclosing(control.ask(error.socket, {"do": "status"})) as replies:
+                async with aclosing(control_client.ask(error.socket, {"do": "status"})) as replies:
                     async for reply in replies:
                         return reply
         except LocalError:
-            return None  # the test of the data says why
-        else:
-            await client.close()
+            pass  # the test of the data says why
         return None
 
     async def _python(self) -> Finding:
@@ -111,18 +110,15 @@ class Doctor:
         """The profile opens, and its database is sound."""
         what = "profile and database"
         if not self._setup.exists:
-            return Finding(what, "none yet; the first start makes them")
+            return Finding(what, "none yet; the first start creates them")
         path = self._setup.data_dir / self._setup.profile / "chat.db"
         try:
             if self._in_use:
                 problems = await asyncio.to_thread(problems_in, path)
                 where = f"open in the chat that runs, in {path.parent}"
             else:
-                client = await Client.open(self._setup)
-                try:
-                    problems = await client.problems()
-                finally:
-                    await client.close()
+                async with opened(self._setup) as closed:
+                    problems = await closed.database.problems()
                 where = f"in {path.parent}"
         except LocalError as error:
             return Finding(what, "cannot be used", str(error))
@@ -148,7 +144,7 @@ class Doctor:
             )
         free = shutil.disk_usage(directory).free
         if free < DISK_FREE_MIN:
-            return Finding(what, f"only {size(free)} are free", f"Free some space in {directory}.")
+            return Finding(what, f"only {size(free)} are free", f"Free space in {directory}.")
         return Finding(what, f"writable, {size(free)} free")
 
     # -- network ---------------------------------------------------------------------------------
@@ -244,7 +240,9 @@ class Doctor:
                     f"{address}:{port} does not answer this computer itself",
                     f"Let TCP port {port} through the firewall, or choose another with --port.",
                 )
-        return Finding("TCP port", f"{port} was reached by this computer; no peer has dialled it")
+        return Finding(
+            "TCP port", f"{port} was reached by this computer; no peer has connected yet"
+        )
 
     async def _free_port(self) -> Finding:
         """No chat is open: the port can be listened on; a taken one is no failure."""
@@ -272,14 +270,16 @@ class Doctor:
         """Our clock and those of the peers agree."""
         what = "clock"
         if self._running is None:
-            return Finding(what, "not tested: it is compared with peers while the chat is open")
+            return Finding(
+                what, "not tested: the clock is compared with peers while the chat is open"
+            )
         offsets = [
             int(peer["clock_offset_ns"])
             for peer in self._running["peers"]
             if peer["state"] == "up" and peer["clock_offset_ns"] is not None
         ]
         if not offsets:
-            return Finding(what, "not tested: nobody is here to compare with")
+            return Finding(what, "not tested: no peer is connected to compare with")
         skew = round(statistics.median(offsets))
         found = f"{abs(skew) / SECOND:.1f} s {'behind' if skew > 0 else 'ahead of'} " + count(
             len(offsets), "peer"

@@ -1,7 +1,7 @@
-"""The live chat: one profile's disk and one node on the network, behind `chat_tui.client.chat.Chat`.
+"""The live `Chat`: one profile's disk and one node on the network.
 
-`Client.open` needs only the disk, so history can be painted at once; `run` is the network. What
-only that needs takes as long to import as all the rest, so the node is made when it is needed.
+`Client.open` needs only the disk, so history can be painted at once; `run` is the network. Its
+imports take as long as all the rest, so the node is made when it is needed.
 """
 
 import asyncio
@@ -11,17 +11,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from chat_tui.client.author_sizes import AuthorSizes
+from chat_tui.client.chat import Progress, unheard
 from chat_tui.client.disk_watch import GONE, DiskWatch
 from chat_tui.client.doctor_findings import Finding
 from chat_tui.client.exception_groups import plain_errors
-from chat_tui.client.memberships import Memberships, checked_way_in
+from chat_tui.client.memberships import Memberships
 from chat_tui.client.message_changes import edit_of, redaction_of, toggled
 from chat_tui.client.people import People
 from chat_tui.client.setup import Setup, default_nick
 from chat_tui.settings.preferences import Preferences
 from chat_tui.settings.schema import CLOCK, NAME, TYPING_NOTICES, Setting, checked_nick
 from chat_tui.wording.contradictions import Contradictions
-from chat_tui.wording.json_events import snapshot as snapshot_json
 from chat_tui.wording.sentences import channel_title, name_of
 from storage.profile.members import Members
 from storage.profile.profile import Profile, Settings
@@ -30,8 +30,7 @@ from storage.sqlite.history import SqliteHistory
 from sync.entries.entry import Kind, Text, encode_text
 from sync.entries.identity import Identity
 from sync.errors import LocalError, StorageError
-from sync.group.clock_values import Policy
-from sync.group.records import Discard, Record, SetLog
+from sync.group.clock_policy import Policy
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.net import clock
 from sync.net.options import NOT_YET
@@ -78,7 +77,6 @@ class Client:
         self._database = database
         self._history = SqliteHistory(database, me)
         self._members = Members(database)
-        self._contradictions = Contradictions()
         self._listeners: list[Callable[[Event], None]] = []
         self._reacting = asyncio.Lock()
         self.settings = Preferences.of_profile(profile.directory, setup.wishes)
@@ -90,16 +88,24 @@ class Client:
         self._clock = clock.Clock()
         self._made: Node | None = None
         self._keeper: LogKeeper | None = None
-        self._memberships = Memberships(self._members, self._clock.wall)
+        self.memberships = Memberships(
+            self._members,
+            self._clock.wall,
+            titled=self._titled,
+            take_up=self._take_up,
+            drop=self._drop,
+        )
         self.people = People(
             self.identity,
             self._clock,
             database,
-            self._memberships,
+            self.memberships,
             node=self.make_node,
             take_up=self._take_up,
             tell=self._tell,
+            called=self._nick_of,
         )
+        self._contradictions = Contradictions(self.people.has_standing)
         me = self.identity.peer_id
         self._sizes = AuthorSizes(me, database, self.settings, self.people.book, self._tell)
 
@@ -133,15 +139,15 @@ class Client:
 
     async def _load_channels(self) -> None:
         """Know our channels; the first time, join the lobby, or what the invite says."""
-        await self._memberships.load()
+        await self.memberships.load()
         await self.people.load()
         wanted = self._setup.invite or self._setup.channel
         if wanted:
-            self.first_channel = await self._memberships.enter(wanted)
-        elif not any(self._memberships):
-            self.first_channel = await self._memberships.enter(LOBBY)
+            self.first_channel = await self.memberships.become_member(wanted)
+        elif not any(self.memberships):
+            self.first_channel = await self.memberships.become_member(LOBBY)
         else:
-            self.first_channel = next(iter(self._memberships)).channel
+            self.first_channel = next(iter(self.memberships)).channel
 
     # --- Running -------------------------------------------------------------------------------
 
@@ -206,7 +212,7 @@ class Client:
         self._disk_watch = DiskWatch(self._database, self._tell, self._begin_anew)
         if self.profile.is_old and self._database.is_new:
             self._tell(Notice(GONE, Level.ERROR))
-        for membership in self._memberships:
+        for membership in self.memberships:
             try:
                 await self._node.add_channel(membership)
             except StorageError as error:
@@ -270,28 +276,22 @@ class Client:
     async def set_aside(self, places: Sequence[tuple[bytes, bytes]]) -> None:
         """See to messages that were found damaged: (channel, id) each, as they are stored.
 
-        The machines of an open chat set them aside. Without any it is done here; and our log goes
-        on as a new one, since the damaged may have been of it, and no number is signed twice.
+        The machines of an open chat set them aside; without any it is done here.
 
         Raises:
             StorageError: the disk refused.
         """
         if self._made is not None:
-            self._database.damage.note(places)
+            self._database.damage.note_damaged(places)
             return
-        from storage.sqlite.journal import SqliteJournal  # a first paint needs none of it
+        from chat_tui.client.closed_profile import set_aside
 
-        records: list[Record] = []
-        for channel, stored_id in places:
-            ours = ChannelId(channel.hex())
-            records.append(Discard(ours, MessageId(stored_id.hex())))
-            records.append(SetLog(ours, clock.draw_log()))
-        await SqliteJournal(self._database, self.identity.peer_id).commit(records)
+        await set_aside(self._database, self.identity.peer_id, places)
 
     def _begin_anew(self) -> None:
         """The history was mended: machines and screens take it up from the disk once more."""
         self._node.begin_anew()
-        for membership in self._memberships:
+        for membership in self.memberships:
             self._tell(DiscardedShown(membership.channel, ()))
 
     async def flush(self) -> None:
@@ -301,10 +301,6 @@ class Client:
         with suppress(TimeoutError):
             async with asyncio.timeout(GOODBYE):
                 await self._node.drained()
-
-    async def problems(self) -> list[str]:
-        """Return what a check of the database finds wrong."""
-        return await self._database.problems()
 
     async def close(self) -> None:
         """Close the disk; call it after `run` has ended."""
@@ -334,7 +330,7 @@ class Client:
                 ChannelInfo(
                     one.channel, one.name, one.open, one.profile, messages=0, direct=one.direct
                 )
-                for one in self._memberships
+                for one in self.memberships
                 if one.channel not in present
             ]
         )
@@ -360,10 +356,10 @@ class Client:
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
-    async def write(self, channel: ChannelId, text: str) -> MessageId:
+    async def send_text(self, channel: ChannelId, text: str) -> MessageId:
         """See `chat_tui.client.chat.Chat`."""
         self.people.refuse_writing(channel)
-        return await self._node.write(channel, Kind.TEXT, encode_text(Text(self.nick, text)))
+        return await self._node.submit(channel, Kind.TEXT, encode_text(Text(self.nick, text)))
 
     async def edit(self, channel: ChannelId, message_id: MessageId, text: str) -> None:
         """See `chat_tui.client.chat.Chat`."""
@@ -382,17 +378,12 @@ class Client:
 
     def typing(self, channel: ChannelId) -> None:
         """See `chat_tui.client.chat.Chat`."""
-        if self._made is not None and self.typing_notices and self.people.may_write(channel):
+        if (
+            self._made is not None
+            and self.settings[TYPING_NOTICES]
+            and self.people.may_write(channel)
+        ):
             self._made.tell_typing(channel)
-
-    @property
-    def typing_notices(self) -> bool:
-        """See `chat_tui.client.chat.Chat`."""
-        return self.settings[TYPING_NOTICES]
-
-    async def set_typing_notices(self, *, on: bool) -> None:
-        """See `chat_tui.client.chat.Chat`."""
-        self.settings.change(TYPING_NOTICES, on)
 
     def _take_over(self) -> None:
         """Put what profiles of before remembered as state where settings are kept now."""
@@ -419,58 +410,29 @@ class Client:
         """See `chat_tui.client.chat.Chat`."""
         await self._node.ask_before(channel, message_id)
 
-    async def join(self, name_or_code: str) -> ChannelId:
-        """See `chat_tui.client.chat.Chat`."""
-        return await self.enter(checked_way_in(name_or_code))
-
-    async def enter(self, name_or_code: str) -> ChannelId:
-        """Be in the channel of a code, or of a name with or without `#`; as `--channel` takes it.
-
-        Raises:
-            LocalError: neither a name nor a valid code.
-        """
-        for info in self.snapshot().channels:
-            if info.sign and name_or_code == channel_title(info):
-                return info.channel  # what JSON calls it can be said back
-        before = {membership.channel for membership in self._memberships}
-        channel = await self._memberships.enter(name_or_code)
-        if channel not in before:
-            await self._take_up(channel)
-        return channel
-
-    async def create(self, name: str) -> ChannelId:
-        """See `chat_tui.client.chat.Chat`."""
-        channel = await self._memberships.found(name)
-        await self._take_up(channel)
-        return channel
-
-    async def open_direct(self, peer: PeerId) -> ChannelId:
-        """See `chat_tui.client.chat.Chat`."""
-        return await self.people.open_direct(peer)
-
-    async def leave(self, channel: ChannelId) -> None:
-        """See `chat_tui.client.chat.Chat`."""
-        await self._memberships.leave(channel)
-        await self._node.remove_channel(channel)
-        if self.first_channel == channel:
-            self.first_channel = next(iter(self._memberships)).channel
-        self._tell(ChannelLeft(channel))
-
-    def invite(self, channel: ChannelId) -> str:
-        """See `chat_tui.client.chat.Chat`."""
-        return self._memberships.invite(channel)
-
     async def connect(self, host: str, port: int) -> None:
         """See `chat_tui.client.chat.Chat`."""
         await self._node.mesh.connect(host, port)
 
-    async def examine(self) -> AsyncIterator[Finding]:
+    async def examine(
+        self, *, deep: bool = False, tell: Progress = unheard
+    ) -> AsyncIterator[Finding]:
         """See `chat_tui.client.chat.Chat`."""
-        from chat_tui.client import control_server as control  # they know this class
-        from chat_tui.client import doctor
+        from chat_tui.client import deep_check, doctor  # a first paint needs none of it
+        from chat_tui.wording import json_events
 
-        running = snapshot_json(self.snapshot(), control.namer(self))
-        async for finding in doctor.Doctor(self._setup, running).findings():
+        if not deep:
+            running = json_events.snapshot(self.snapshot(), json_events.namer(self.snapshot))
+            async for finding in doctor.Doctor(self._setup, running).findings():
+                yield finding
+            return
+        loop = asyncio.get_running_loop()
+
+        def told(done: int, of: int) -> None:
+            with suppress(RuntimeError):  # nobody is there any more
+                loop.call_soon_threadsafe(tell, done, of)
+
+        async for finding in deep_check.findings(self._setup, told, self):
             yield finding
 
     async def rename(self, nick: str) -> None:
@@ -485,24 +447,8 @@ class Client:
         from sync.net.links.frames import AWAY_MAX  # a first paint needs no frames
 
         if len(why) > AWAY_MAX:
-            raise LocalError(f"Why you are away has at most {AWAY_MAX} characters.")
+            raise LocalError(f"The reason for being away can have at most {AWAY_MAX} characters.")
         self._node.mesh.tell_presence(self.nick, why)
-
-    async def verify(self, peer: PeerId) -> None:
-        """See `chat_tui.client.chat.Chat`."""
-        await self.people.verify(peer, self._nick_of(peer))
-
-    async def trust(self, peer: PeerId) -> None:
-        """See `chat_tui.client.chat.Chat`."""
-        await self.people.trust(peer)
-
-    async def block(self, peer: PeerId) -> None:
-        """See `chat_tui.client.chat.Chat`."""
-        await self.people.block(peer, self._nick_of(peer))
-
-    async def unblock(self, peer: PeerId) -> None:
-        """See `chat_tui.client.chat.Chat`."""
-        await self.people.unblock(peer)
 
     def _nick_of(self, peer: PeerId) -> str:
         return name_of(self.snapshot(), peer)
@@ -519,9 +465,22 @@ class Client:
         return len(peers)
 
     async def _take_up(self, channel: ChannelId) -> None:
-        membership = self._memberships[channel]
+        membership = self.memberships[channel]
         await self._node.add_channel(membership)
         self._tell(ChannelShown(membership.channel, membership.name))
+
+    async def _drop(self, channel: ChannelId) -> None:
+        await self._node.remove_channel(channel)
+        if self.first_channel == channel:
+            self.first_channel = next(iter(self.memberships)).channel
+        self._tell(ChannelLeft(channel))
+
+    def _titled(self, title: str) -> ChannelId | None:
+        """Return the channel that goes by a sign and `title`, as two of one name do."""
+        for info in self.snapshot().channels:
+            if info.sign and title == channel_title(info):
+                return info.channel
+        return None
 
     async def _know_contradictions(self) -> None:
         """Learn what was told in earlier runs; a first paint needs none of it."""
@@ -536,10 +495,10 @@ class Client:
         if isinstance(event, ContradictionShown):
             if self.people.book.is_blocked(event.found.author):
                 return
-            told = self._contradictions.note(event.found, self._nick_of(event.found.author))
+            told = self._contradictions.note_found(event.found, self._nick_of(event.found.author))
             if told:
                 self._tell(Notice(told))
-        if self.people.note(event):
+        if self.people.note_event(event):
             self._tell(event)
 
     def _tell(self, event: Event) -> None:

@@ -1,6 +1,6 @@
 """Channels of a profile: on its disk, by name, by invite code."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Final
 
 from storage.profile.members import Members
@@ -18,11 +18,28 @@ SUFFIX_MAX: Final = 4
 
 
 class Memberships:
-    """The channels of one profile; `wall` tells the time."""
+    """The channels of one profile.
 
-    def __init__(self, members: Members, wall: Callable[[], Nanos]) -> None:
+    Args:
+        members: where they are kept.
+        wall: tells the time.
+        titled: returns the channel of ours that the screen shows under a title, if one is.
+        take_up: has the machines take up a channel.
+        drop: has them let go of one.
+    """
+
+    def __init__(
+        self,
+        members: Members,
+        wall: Callable[[], Nanos],
+        *,
+        titled: Callable[[str], ChannelId | None],
+        take_up: Callable[[ChannelId], Awaitable[None]],
+        drop: Callable[[ChannelId], Awaitable[None]],
+    ) -> None:
         self._members = members
         self._wall = wall
+        self._titled, self._take_up, self._drop = titled, take_up, drop
         self._ours: dict[ChannelId, Membership] = {}
         self._left: dict[ChannelId, Membership] = {}
 
@@ -56,9 +73,12 @@ class Memberships:
             LocalError: it is the only channel.
         """
         if len(self._ours) == 1:
-            raise LocalError("It is your only channel: /join another one first, then leave this.")
+            raise LocalError(
+                "This is your only channel: /join another one first, then leave this one."
+            )
         await self._members.leave_channel(channel, self._wall())
         self._left[channel] = self._ours.pop(channel)
+        await self._drop(channel)
 
     async def add_direct(self, direct: Direct, peer: PeerId, nick: str) -> None:
         """Be in the channel of two with `peer`, called `nick` here."""
@@ -77,8 +97,33 @@ class Memberships:
             )
         )
 
+    async def join(self, name_or_code: str) -> ChannelId:
+        """See `chat_tui.client.chat.Memberships`."""
+        return await self.enter(checked_way_in(name_or_code))
+
     async def enter(self, name_or_code: str) -> ChannelId:
-        """Become a member, if we are not one yet, of the channel of a code or of a name.
+        """Be in the channel of a code, or of a name with or without `#`; as `--channel` takes it.
+
+        Raises:
+            LocalError: neither a name nor a valid code.
+        """
+        titled = self._titled(name_or_code)
+        if titled is not None:
+            return titled  # what JSON calls it can be said back
+        before = {*self._ours}
+        channel = await self.become_member(name_or_code)
+        if channel not in before:
+            await self._take_up(channel)
+        return channel
+
+    async def create(self, name: str) -> ChannelId:
+        """See `chat_tui.client.chat.Memberships`."""
+        channel = await self._found(name)
+        await self._take_up(channel)
+        return channel
+
+    async def become_member(self, name_or_code: str) -> ChannelId:
+        """Be a member, on the disk alone, of the channel of a code or of a name.
 
         Raises:
             LocalError: neither a name nor a valid code.
@@ -94,7 +139,7 @@ class Memberships:
                 return await self._add(membership)
         return await self._remember(invites.open_channel(name), is_open=True)
 
-    async def found(self, name: str) -> ChannelId:
+    async def _found(self, name: str) -> ChannelId:
         """Found a private channel and be its first member.
 
         Raises:
@@ -113,7 +158,7 @@ class Memberships:
         """
         membership = self._ours[channel]
         if membership.direct is not None:
-            raise LocalError("This is a channel of two; nobody else can be invited to it.")
+            raise LocalError("This is a channel for two people; nobody else can be invited.")
         if membership.open:
             raise LocalError(
                 f"#{membership.name} is open to everybody on this network; its name is enough."
@@ -126,7 +171,9 @@ class Memberships:
         if invited.channel in self._ours:
             return invited.channel
         if any(one.secret == invited.secret for one in self._ours.values()):
-            raise LocalError("Another of your channels has the same secret; ask for a new invite.")
+            raise LocalError(
+                "Another of your channels has the same secret; ask for a new invite code."
+            )
         return await self._add(
             Membership(
                 channel=invited.channel,
@@ -175,7 +222,7 @@ def checked_way_in(text: str) -> str:
         invites.channel_name(text)
     else:
         raise LocalError(
-            f"{text!r} is neither: an open channel is written #name, and an invite code begins "
-            f"with {invites.PREFIX} and is copied whole."
+            f"Cannot join {text!r}: write an open channel as #name, "
+            f"or paste a whole invite code, which begins with {invites.PREFIX}."
         )
     return text

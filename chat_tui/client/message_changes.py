@@ -3,7 +3,8 @@
 from typing import Final
 
 from chat_tui.client.parked_lines import READ_MAX
-from chat_tui.text.safe_text import clean_nick, clean_text, clip_cells, time_of_day
+from chat_tui.text.safe_text import clean_nick, clean_text, clip_cells
+from chat_tui.text.times import time_of_day
 from chat_tui.wording.glyphs import DELETED, EDITED, UNICODE
 from chat_tui.wording.reactions import summary
 from sync.entries.changes import NOT_HERE, Edit, Reactions, Redaction
@@ -11,7 +12,7 @@ from sync.errors import LocalError
 from sync.machine import ChannelId, MessageId
 from sync.view.view import History, Line, LineChanged
 
-WAITS: Final = "That message waits for its time; until then nothing about it can be changed."
+WAITS: Final = "That message is set aside until its time; it cannot be changed before that."
 QUOTED_CELLS: Final = 40
 """Of a message that others react to: enough to know it again."""
 
@@ -101,5 +102,5 @@ async def _line(history: History, channel: ChannelId, message_id: MessageId) -> 
         waits = any(line.message_id == message_id for line in parked)
         raise LocalError(WAITS if waits else NOT_HERE)
     if found[0].deleted:
-        raise LocalError("That message is deleted: there is nothing left to change.")
+        raise LocalError("That message is deleted; it can no longer be changed.")
     return found[0]

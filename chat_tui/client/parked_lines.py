@@ -48,7 +48,7 @@ class ParkedLines:
                 self._unseen[line.message_id] = line.position
             self._lines[line.message_id] = line
 
-    def take(self, message_id: MessageId) -> bool:
+    def take_line(self, message_id: MessageId) -> bool:
         """Let go of a line; returns whether somebody has seen it here."""
         is_here = self._lines.pop(message_id, None) is not None
         return self._unseen.pop(message_id, None) is None and is_here

@@ -32,17 +32,20 @@ if TYPE_CHECKING:
     from sync.net.node import Node
 
 UNSAVED_MAX: Final = 1024
-"""What was seen of people and is not on the disk yet; beyond it, the next meeting saves it."""
+"""Meetings of people that are not on the disk yet; beyond it, the next meeting saves them."""
 
 FORGET_EVERY: Final = 128
 """Meetings after which the disk forgets strangers beyond its limits."""
 
 STANDING_AFTER: Final[Nanos] = 24 * HOUR
-"""How long ago somebody must have been met first to be more than a key made up today."""
+"""Time since the first meeting after which somebody is more than a key made up today."""
 
 DIRECT_MAX: Final = 64
-"""Channels of two that others may open with us and that we have not written in: a row on the disk
-each. Who makes up more keys than that is told nothing and shown nowhere."""
+"""Channels of two with people who are new, beyond which nobody new may open another one: a row on
+the disk each. Who makes up more keys than that is told nothing and shown nowhere."""
+
+DIRECT_OF_HOST_MAX: Final = 8
+"""The same of people of one address, so that somebody else can still write to us."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,7 @@ class People:
         node: returns the node; nothing needs it before the network is there, or somebody acts.
         take_up: has the node take up a channel.
         tell: passes an event on to the listeners.
+        called: returns the name that somebody goes by.
     """
 
     def __init__(  # noqa: PLR0913  # it stands between the disk, the node and the screen
@@ -84,6 +88,7 @@ class People:
         node: "Callable[[], Node]",
         take_up: Callable[[ChannelId], Awaitable[None]],
         tell: Callable[[Event], None],
+        called: Callable[[PeerId], str],
     ) -> None:
         self.book = TrustBook(identity.peer_id)
         self._identity, self._clock, self._find_node = identity, clock, node
@@ -92,6 +97,7 @@ class People:
         self._memberships = memberships
         self._take_up = take_up
         self._tell = tell
+        self._called = called
         self._since_forgotten = 0
         self._unsaved: asyncio.Queue[_Met | _Wished | KeyWarning] = asyncio.Queue(UNSAVED_MAX)
 
@@ -120,7 +126,7 @@ class People:
 
     # -- what happens --------------------------------------------------------------------------
 
-    def note(self, event: Event) -> bool:
+    def note_event(self, event: Event) -> bool:
         """Take note of an event; returns whether anybody should be shown it."""
         match event:
             case MessageShown(line) | PreviewShown(line):
@@ -206,8 +212,7 @@ class People:
 
     async def _welcome(self, peer: PeerId, noise_key: bytes) -> None:
         """Take up the channel of two that `peer` opened, unless we left it or have too many."""
-        ours = [one for one in self._memberships if one.direct is not None]
-        if len(ours) >= DIRECT_MAX or self.book.is_blocked(peer):
+        if self.book.is_blocked(peer) or not self._has_room_for(peer):
             return
         direct = direct_channel(self._identity, peer, noise_key)
         if self._memberships.has_left(direct.channel) or direct.channel in self._memberships:
@@ -217,12 +222,28 @@ class People:
         await self._memberships.add_direct(direct, peer, nick)
         await self._take_up(direct.channel)
 
+    def has_standing(self, peer: PeerId) -> bool:
+        """Return whether `peer` is verified, or was met in an earlier run over a day ago."""
+        return peer in self._node.mesh.verified or peer in self._node.mesh.met
+
+    def _has_room_for(self, peer: PeerId) -> bool:
+        """Return whether `peer` may open a channel of two: who is known, and a few who are new."""
+        if self.has_standing(peer):
+            return True
+        others = [one.direct for one in self._memberships if one.direct is not None]
+        hosts = [self._host_of(one) for one in others if not self.has_standing(one)]
+        return len(hosts) < DIRECT_MAX and hosts.count(self._host_of(peer)) < DIRECT_OF_HOST_MAX
+
+    def _host_of(self, peer: PeerId) -> str | None:
+        person = self.book.people.get(peer)
+        return None if person is None else person.host
+
     # -- what the person does ------------------------------------------------------------------
 
     async def open_direct(self, peer: PeerId) -> ChannelId:
-        """See `chat_tui.client.chat.Chat`."""
+        """See `chat_tui.client.chat.People`."""
         if peer == self._identity.peer_id:
-            raise LocalError("That is you; a channel of two needs somebody else.")
+            raise LocalError("That is your own key; a channel for two needs another person.")
         for membership in self._memberships:
             if membership.direct == peer:
                 return membership.channel
@@ -230,15 +251,15 @@ class People:
         noise_key = self._node.noise_key(peer) or (person.noise_key if person else None)
         if noise_key is None:
             raise LocalError(
-                "You have not been connected to that key yet, so no secret can be agreed on; "
-                "try again once they are here."
+                "You have never been connected to this person, so there "
+                "is no shared secret yet; try again when they are here."
             )
         if self.book.is_blocked(peer):
-            raise LocalError("You have blocked that key: /unblock comes first.")
+            raise LocalError("You have blocked that person: use /unblock first.")
         try:
             direct = direct_channel(self._identity, peer, noise_key)
         except RemoteError as error:
-            raise LocalError(f"No channel of two is possible: {error}.") from error
+            raise LocalError(f"Cannot open a channel for two: {error}.") from error
         nick = person.nick if person else clean_nick(self._node.mesh.nick_of(peer) or "")
         await self._memberships.add_direct(direct, peer, nick)
         await self._take_up(direct.channel)
@@ -254,7 +275,7 @@ class People:
         if direct is None:
             return
         if self.book.is_blocked(direct):
-            raise LocalError("You have blocked them: /unblock comes before writing here.")
+            raise LocalError("You have blocked this person: use /unblock before you write here.")
         warning = self.book.warning_about(direct)
         if warning is not None:
             raise LocalError(f"Not sent. {warning_sentence(warning)}")
@@ -266,8 +287,9 @@ class People:
             not self.book.is_blocked(direct) and self.book.warning_about(direct) is None
         )
 
-    async def verify(self, peer: PeerId, nick: str) -> None:
-        """See `chat_tui.client.chat.Chat`."""
+    async def verify(self, peer: PeerId) -> None:
+        """See `chat_tui.client.chat.People`."""
+        nick = self._called(peer)
         now = self._clock.wall()
         await self._store.set_verified(peer, nick, now)
         await self._store.answer_warnings(peer, now)
@@ -277,17 +299,18 @@ class People:
         self._say(peer)
 
     async def trust(self, peer: PeerId) -> None:
-        """See `chat_tui.client.chat.Chat`."""
+        """See `chat_tui.client.chat.People`."""
         if not any(warning.peer == peer for warning in self.book.warnings):
-            raise LocalError("No changed key of theirs waits for an answer.")
+            raise LocalError("Their key has not changed; there is nothing to accept.")
         await self._store.answer_warnings(peer, self._clock.wall())
         self.book.answer(peer)
         self._say(peer)
 
-    async def block(self, peer: PeerId, nick: str) -> None:
-        """See `chat_tui.client.chat.Chat`."""
+    async def block(self, peer: PeerId) -> None:
+        """See `chat_tui.client.chat.People`."""
         if peer == self._identity.peer_id:
             raise LocalError("That is you.")
+        nick = self._called(peer)
         now = self._clock.wall()
         await self._store.set_blocked(peer, nick, now, now)
         await self._store.answer_warnings(peer, now)
@@ -296,9 +319,9 @@ class People:
         self._say(peer, hidden=True)
 
     async def unblock(self, peer: PeerId) -> None:
-        """See `chat_tui.client.chat.Chat`."""
+        """See `chat_tui.client.chat.People`."""
         if not self.book.is_blocked(peer):
-            raise LocalError("They are not blocked.")
+            raise LocalError("That person is not blocked.")
         nick = self.book.people[peer].nick
         await self._store.set_blocked(peer, nick, None, self._clock.wall())
         self.book.unblock(peer)
@@ -320,7 +343,7 @@ def warning_sentence(warning: KeyWarning) -> str:
     )
     return (
         f"CHANGED KEY: {nick} was known by {known} ({short_fingerprint(warning.known)}) and now "
-        f"uses {short_fingerprint(warning.peer)}. It may be a new computer, or somebody else. "
+        f"uses {short_fingerprint(warning.peer)}. It may be a new computer, or an impostor. "
         f"Compare words with /verify {short_fingerprint(warning.peer)}, or accept with /trust, "
         "or refuse with /block."
     )

@@ -64,7 +64,7 @@ class LogKeeper:
         await asyncio.to_thread(self._file.close)
 
     def _take(self) -> list[Chunk]:
-        return [] if self._logbook is None else self._logbook.take()
+        return [] if self._logbook is None else self._logbook.take_chunks()
 
     def _written(self, chunks: list[Chunk]) -> StorageError | None:
         """Write rows down; returns what went wrong."""

@@ -20,7 +20,7 @@ class Setup:
     trace: Path | None = None
     network: Options = field(default_factory=Options)
     wishes: Wishes = field(default_factory=Wishes)
-    """What the start says of settings."""
+    """Remarks of the start about settings."""
     attended: bool = False
     """Whether a person is there who can be asked."""
     on_slow_line: bool = False

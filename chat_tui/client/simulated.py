@@ -1,8 +1,9 @@
-"""A simulated participant behind `chat_tui.client.chat.Chat`: the real screens over a pretend network."""
+"""The simulated `Chat`: a participant of a simulated world behind the real screens."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Final, Never
 
+from chat_tui.client.chat import Progress, unheard
 from chat_tui.client.doctor_findings import Finding
 from chat_tui.client.message_changes import edit_of, redaction_of, toggled
 from chat_tui.client.trust_book import TrustBook
@@ -15,6 +16,7 @@ from sync.group.ingest import outline_of_entry
 from sync.group.values import AskAgain, SendAgain, Written
 from sync.machine import MILLISECOND, SECOND, ChannelId, MessageId, Nanos, PeerId
 from sync.runner.runner import Release, Runner
+from sync.sds.channel import NOT_WAITING
 from sync.sim.view import SimulatedView
 from sync.sim.world import World
 from sync.view.view import Event, History, Inspection, Snapshot, Trust
@@ -25,14 +27,72 @@ COMMITTED_WITHIN: Final[Nanos] = SECOND
 STEP: Final[Nanos] = MILLISECOND
 
 
+def refuse(what: str) -> Never:
+    """Say that a simulation cannot do something."""
+    raise LocalError(f"This is a simulation: {what}. `make chat` starts the real chat.")
+
+
+class SimulatedMemberships:
+    """The one channel of a simulation, which cannot be changed."""
+
+    async def join(self, name_or_code: str) -> ChannelId:
+        """See `chat_tui.client.chat.Memberships`; refused here."""
+        refuse(f"{name_or_code} cannot be joined")
+
+    async def create(self, name: str) -> ChannelId:
+        """See `chat_tui.client.chat.Memberships`; refused here."""
+        refuse(f"{name} cannot be created")
+
+    def invite(self, channel: ChannelId) -> str:
+        """See `chat_tui.client.chat.Memberships`; refused here."""
+        del channel
+        refuse("nobody can be invited")
+
+    async def leave(self, channel: ChannelId) -> None:
+        """See `chat_tui.client.chat.Memberships`; refused here."""
+        del channel
+        refuse("its only channel cannot be left")
+
+
+class SimulatedPeople:
+    """People in a simulation; `snapshot` tells who they are, and the time."""
+
+    def __init__(self, me: PeerId, snapshot: Callable[[], Snapshot]) -> None:
+        self.book = TrustBook(me)
+        """People who are known, and their trust."""
+        self._snapshot = snapshot
+
+    async def verify(self, peer: PeerId) -> None:
+        """See `chat_tui.client.chat.People`; remembered as long as the simulation runs."""
+        self.book.verify(peer, name_of(self._snapshot(), peer), self._snapshot().now)
+
+    async def trust(self, peer: PeerId) -> None:
+        """See `chat_tui.client.chat.People`."""
+        if self.book.trust(peer) is not Trust.CHANGED:
+            raise LocalError("Their key has not changed; there is nothing to accept.")
+        self.book.answer(peer)
+
+    async def block(self, peer: PeerId) -> None:
+        """See `chat_tui.client.chat.People`; refused here."""
+        refuse(f"{name_of(self._snapshot(), peer)} cannot be blocked")
+
+    async def unblock(self, peer: PeerId) -> None:
+        """See `chat_tui.client.chat.People`; refused here."""
+        refuse(f"{name_of(self._snapshot(), peer)} cannot be blocked")
+
+    async def open_direct(self, peer: PeerId) -> ChannelId:
+        """See `chat_tui.client.chat.People`; refused here."""
+        refuse(f"nobody can write to {name_of(self._snapshot(), peer)} alone")
+
+
 class SimulatedChat:
     """Participant `number` of `world`; `names` are everybody's, in the order of the numbers."""
 
     def __init__(self, world: World, number: int, names: Sequence[str]) -> None:
         self._world, self._number = world, number
         self._view = SimulatedView(world, number, names)
-        self.book = TrustBook(world.nodes[number].identity.peer_id)
-        """Who is known, and what is thought of them."""
+        self.people = SimulatedPeople(world.nodes[number].identity.peer_id, self.snapshot)
+        self.memberships = SimulatedMemberships()
         self.settings = Preferences()
         """See `chat_tui.client.chat.Chat`; kept in memory alone."""
 
@@ -48,32 +108,32 @@ class SimulatedChat:
 
     def snapshot(self) -> Snapshot:
         """See `chat_tui.client.chat.Chat`."""
-        return self.book.dress(self._view.snapshot())
+        return self.people.book.dress(self._view.snapshot())
 
     def subscribe(self, listener: Callable[[Event], None]) -> Callable[[], None]:
         """See `chat_tui.client.chat.Chat`."""
         return self._view.subscribe(listener)
 
-    async def write(self, channel: ChannelId, text: str) -> MessageId:
+    async def send_text(self, channel: ChannelId, text: str) -> MessageId:
         """Write `text`, and let the world's time pass until it is committed.
 
         Raises:
             LocalError: empty, too long, another channel, or the simulated disk refused it.
         """
-        return await self._written(channel, lambda: self._world.write(self._number, text))
+        return await self._written(channel, lambda: self._world.write_text(self._number, text))
 
     async def edit(self, channel: ChannelId, message_id: MessageId, text: str) -> None:
-        """See `chat_tui.client.chat.Chat`; the world's time passes as in `write`."""
+        """See `chat_tui.client.chat.Chat`; the world's time passes as in `send_text`."""
         await self._change(channel, await edit_of(self.history, channel, message_id, text))
 
     async def react(self, channel: ChannelId, message_id: MessageId, emoji: str) -> bool:
-        """See `chat_tui.client.chat.Chat`; the world's time passes as in `write`."""
+        """See `chat_tui.client.chat.Chat`; the world's time passes as in `send_text`."""
         reactions = await toggled(self.history, channel, message_id, emoji)
         await self._change(channel, reactions)
         return emoji in reactions.emojis
 
     async def redact(self, channel: ChannelId, message_id: MessageId) -> None:
-        """See `chat_tui.client.chat.Chat`; the world's time passes as in `write`."""
+        """See `chat_tui.client.chat.Chat`; the world's time passes as in `send_text`."""
         await self._change(channel, await redaction_of(self.history, channel, message_id))
 
     async def _change(self, channel: ChannelId, change: Change) -> MessageId:
@@ -97,22 +157,15 @@ class SimulatedChat:
         finally:
             self._world.listeners.remove(note)
         if not written:
-            raise LocalError("The simulated disk refused it: free its space, then write it again.")
+            raise LocalError(
+                "The simulated disk is full: free its space, then write the line again."
+            )
         return written[0]
 
     def typing(self, channel: ChannelId) -> None:
         """See `chat_tui.client.chat.Chat`."""
-        if self.typing_notices and channel == self._world.channel:
+        if self.settings[TYPING_NOTICES] and channel == self._world.channel:
             self._world.tell_typing(self._number)
-
-    @property
-    def typing_notices(self) -> bool:
-        """See `chat_tui.client.chat.Chat`."""
-        return self.settings[TYPING_NOTICES]
-
-    async def set_typing_notices(self, *, on: bool) -> None:
-        """See `chat_tui.client.chat.Chat`."""
-        self.settings.change(TYPING_NOTICES, on)
 
     async def resend(self, channel: ChannelId, message_id: MessageId) -> MessageId:
         """Send an own message again, or write it anew, at the participant's next turn.
@@ -126,8 +179,8 @@ class SimulatedChat:
                 channel, lambda: self._world.write_anew(self._number, message_id)
             )
         if message_id not in runner.groups[channel].sds.outgoing.pending:
-            raise LocalError("That message is not waiting: it was received, or is not yours.")
-        runner.feed(channel, SendAgain(message_id))
+            raise LocalError(NOT_WAITING)
+        runner.queue_input(channel, SendAgain(message_id))
         return message_id
 
     async def answer_clock(self, *, follow: bool) -> None:
@@ -154,71 +207,28 @@ class SimulatedChat:
             runner.ask_sync(channel, one, self.snapshot().now)
         return len(peers)
 
-    async def verify(self, peer: PeerId) -> None:
-        """See `chat_tui.client.chat.Chat`; remembered as long as the simulation runs."""
-        self.book.verify(peer, self._nick_of(peer), self.snapshot().now)
-
-    async def trust(self, peer: PeerId) -> None:
-        """See `chat_tui.client.chat.Chat`."""
-        if self.book.trust(peer) is not Trust.CHANGED:
-            raise LocalError("No changed key of theirs waits for an answer.")
-        self.book.answer(peer)
-
-    async def block(self, peer: PeerId) -> None:
-        """See `chat_tui.client.chat.Chat`; refused here."""
-        self._refuse(f"{self._nick_of(peer)} cannot be blocked")
-
-    async def unblock(self, peer: PeerId) -> None:
-        """See `chat_tui.client.chat.Chat`; refused here."""
-        self._refuse(f"{self._nick_of(peer)} cannot be blocked")
-
-    async def open_direct(self, peer: PeerId) -> ChannelId:
-        """See `chat_tui.client.chat.Chat`; refused here."""
-        self._refuse(f"nobody can write to {self._nick_of(peer)} alone")
-
-    async def leave(self, channel: ChannelId) -> None:
-        """See `chat_tui.client.chat.Chat`; refused here."""
-        del channel
-        self._refuse("its one channel cannot be left")
-
     async def be_away(self, why: str) -> None:
         """See `chat_tui.client.chat.Chat`; refused here."""
         del why
-        self._refuse("nobody can be away")
+        refuse("nobody can be away")
 
-    async def examine(self) -> AsyncIterator[Finding]:
+    async def examine(
+        self, *, deep: bool = False, tell: Progress = unheard
+    ) -> AsyncIterator[Finding]:
         """See `chat_tui.client.chat.Chat`; refused here."""
-        yield self._refuse("there is no network to test")
-
-    def _nick_of(self, peer: PeerId) -> str:
-        return name_of(self.snapshot(), peer)
-
-    async def join(self, name_or_code: str) -> ChannelId:
-        """See `chat_tui.client.chat.Chat`; refused here."""
-        self._refuse(f"{name_or_code} cannot be joined")
-
-    async def create(self, name: str) -> ChannelId:
-        """See `chat_tui.client.chat.Chat`; refused here."""
-        self._refuse(f"{name} cannot be founded")
-
-    def invite(self, channel: ChannelId) -> str:
-        """See `chat_tui.client.chat.Chat`; refused here."""
-        del channel
-        self._refuse("nobody can be invited")
+        del deep, tell
+        yield refuse("there is no network to test")
 
     async def connect(self, host: str, port: int) -> None:
         """See `chat_tui.client.chat.Chat`; refused here."""
-        self._refuse(f"{host}, port {port}, cannot be dialled")
+        refuse(f"{host}, port {port}, cannot be reached")
 
     async def rename(self, nick: str) -> None:
         """See `chat_tui.client.chat.Chat`; refused here."""
-        self._refuse(f"nobody can become {nick}")
+        refuse(f"nobody can become {nick}")
 
     def _runner(self, channel: ChannelId) -> Runner:
         runner = self._world.nodes[self._number].runner
         if runner is None or channel != self._world.channel:
             raise LocalError("This participant of the simulation is not in that channel now.")
         return runner
-
-    def _refuse(self, what: str) -> Never:
-        raise LocalError(f"This is a simulation: {what}. `make chat` starts the real chat.")

@@ -18,13 +18,13 @@ from typing import Final
 
 from chat_tui.text.namesakes import Names, look_alike_key, tell_apart
 from storage.profile.members import KnownPeer
-from storage.profile.trust import NickUsed
+from storage.profile.trust import NICKS_KEPT, NickUsed
 from sync.machine import DAY, Nanos, PeerId
 from sync.release import FIRST_NS, RELEASED_NS
 from sync.view.view import KeyWarning, PeerInfo, PeerState, Snapshot, Trust
 
 HELD_LONG: Final[Nanos] = 3 * DAY
-"""How long somebody has had a name before another key with it, at their address, is a warning.
+"""Time for which a name was held before another key with it, at that address, is a warning.
 
 Two profiles of one household or office take the same name by chance within a day or two, and settle
 it. Who has kept a name over a weekend and was seen again is somebody that one knows.
@@ -79,7 +79,7 @@ class TrustBook:
         self.warnings: list[KeyWarning] = []
         """Those not answered yet, the oldest first."""
         self.names = Names()
-        """Who goes by which names, whether met or only read."""
+        """Names that people go by, whether met or only read."""
         self._me = me
         self._verified: dict[str, set[PeerId]] = {}
         self._at: dict[tuple[str, str], PeerId] = {}
@@ -144,7 +144,7 @@ class TrustBook:
         self._keep(
             Person(
                 peer,
-                (nick, *(name for name in names if name != nick)),
+                (nick, *(name for name in names if name != nick))[:NICKS_KEPT],
                 before.first_seen_ns if before is not None else now,
                 now,
                 named_ns,
@@ -194,8 +194,13 @@ class TrustBook:
         return [warning]
 
     def _keep(self, person: Person) -> None:
+        before = self.people.get(person.peer)
         self.people[person.peer] = person
         key = look_alike_key(person.nick)
+        if before is not None and before.host is not None:
+            place = before.host, look_alike_key(before.nick)
+            if self._at.get(place) == person.peer:
+                del self._at[place]
         for peers in self._verified.values():
             peers.discard(person.peer)
         if person.verified_ns is not None and person.blocked_ns is None:

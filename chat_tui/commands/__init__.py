@@ -1,1 +1,1 @@
-"""The /commands, the same on the screen and in line mode: one file a subject, one table."""
+"""Slash commands, the same on the screen and in line mode: one table, one file for each subject."""

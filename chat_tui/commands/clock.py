@@ -19,16 +19,14 @@ async def clock(chat: Chat, rest: str, at: At) -> Result:
     if answer in {FOLLOW, STAY}:
         question = chat.snapshot().clock.question
         if question is None:
-            raise LocalError(f"{NOT_ASKED} /clock says what is known of it.")
+            raise LocalError(f"{NOT_ASKED} /clock shows the details.")
         said = clocks.answered(chat.snapshot(), question, follow=answer == FOLLOW)
         await chat.answer_clock(follow=answer == FOLLOW)
         return Result(text=said)
     if rest:
-        raise LocalError("Write /clock follow, /clock stay, or /clock alone, which says more.")
+        raise LocalError("Use /clock follow, /clock stay, or /clock to see the details.")
     parked = [] if at.channel is None else await chat.history.parked(at.channel, limit=READ_MAX)
     return Result(text=clocks.report(chat.snapshot(), parked))
 
 
-ROWS: Final = (
-    Command(("/clock",), "[answer]", "whose clock is right: follow or stay; what waits", clock),
-)
+ROWS: Final = (Command(("/clock",), "[answer]", "clock differences: show, follow, or stay", clock),)

@@ -2,16 +2,12 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from chat_tui.client.chat import Chat
 from chat_tui.model.command_findings import Found
-from chat_tui.wording import sentences as reports
 from sync.errors import LocalError
 from sync.machine import ChannelId, MessageId
-from sync.view.view import ChannelInfo
-
-NOWHERE: Final = "No channel is open. /join #lobby opens the one everybody shares."
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +21,9 @@ class Result:
     quit: bool = False
     action: str | None = None
     draft: str = ""
-    """What a screen puts into the input, to be changed and sent."""
+    """Text that a screen puts into the input, to be changed and sent."""
     found: Found | None = None
-    """What a screen shows instead of `text`."""
+    """Text that a screen shows instead of `text`."""
     refused_by_disk: bool = False
     """Whether it is not ok because the disk took no change."""
 
@@ -57,24 +53,6 @@ class Command:
     usage: str
     help: str
     run: Run
-
-
-def is_command(line: str) -> bool:
-    """Return whether a line is a /command; one that begins with two slashes is a message."""
-    begun = line.lstrip()
-    return begun.startswith("/") and not begun.startswith("//")
-
-
-def channel_info(chat: Chat, channel: ChannelId | None) -> ChannelInfo:
-    """Return what is known of a channel of ours.
-
-    Raises:
-        LocalError: none is open.
-    """
-    info = reports.find(chat.snapshot(), channel)
-    if info is None:
-        raise LocalError(NOWHERE)
-    return info
 
 
 def required(rest: str, usage: str) -> str:

@@ -2,16 +2,15 @@
 
 from typing import Final
 
-from chat_tui.client.chat import Chat
-from chat_tui.commands.command import At, Command, Result, channel_info
-from chat_tui.debug import causal_text as causal
-from chat_tui.debug import state_sections as protocol
+from chat_tui.client.chat import Chat, channel_info
+from chat_tui.commands.command import At, Command, Result
+from chat_tui.debug import causal_text, state_sections
 from chat_tui.debug.frame_text import frame_detail
 from chat_tui.debug.section import Row, Section, detail_in_words, in_words
 from chat_tui.debug.sync_cards import session_cards
 from chat_tui.debug.tab_table import Tab, terms_text
 from chat_tui.debug.wording import choose, file_named, probe_text
-from chat_tui.text.safe_text import count
+from chat_tui.text.times import count
 from chat_tui.wording.sentences import find, short_id
 from sync.errors import LocalError
 from sync.machine import MessageId
@@ -27,8 +26,8 @@ async def buffers(chat: Chat, rest: str, at: At) -> Result:
     """Show what waits for what; with an id, why."""
     snapshot, info = chat.snapshot(), channel_info(chat, at.channel)
     if not rest:
-        return Result(text=protocol.as_text(snapshot, info), action=_opening(Tab.BUFFERS))
-    sections = protocol.buffers(snapshot, info)
+        return Result(text=state_sections.as_text(snapshot, info), action=_opening(Tab.BUFFERS))
+    sections = state_sections.buffers(snapshot, info)
     return Result(text=_opened(sections, rest.casefold(), "waits here, or for that"))
 
 
@@ -38,24 +37,24 @@ async def graph(chat: Chat, rest: str, at: At) -> Result:
     centre = at.selected
     if rest:
         centre = await _message(chat, info, rest.casefold())
-    read = await causal.read(chat.history, info.channel, centre, causal.DEPTH)
+    read = await causal_text.read(chat.history, info.channel, centre, causal_text.DEPTH)
     if not read.nodes:
-        raise LocalError("There is nothing to draw: no message is here yet.")
-    text = causal.as_text(chat.snapshot(), info, read)
+        raise LocalError("Nothing to draw: this channel has no messages yet.")
+    text = causal_text.as_text(chat.snapshot(), info, read)
     return Result(text=text, action=_opening(Tab.CAUSAL, centre or ""))
 
 
 async def bloom(chat: Chat, rest: str, at: At) -> Result:
-    """Show the filter; with an id, what it says of that."""
+    """Show the Bloom filter; with an id, tests that id."""
     snapshot, info = chat.snapshot(), channel_info(chat, at.channel)
     if not rest:
-        sections = protocol.knowledge(snapshot, info)
+        sections = state_sections.knowledge(snapshot, info)
         return Result(text=_said(sections, details=True), action=_opening(Tab.BLOOM))
     found = await chat.history.named(info.channel, rest.casefold(), limit=1)
     tested = found[0].message_id if found else rest
     probe = chat.inspection.probe(info.channel, tested)
     if probe is None:
-        raise LocalError("The filter of this channel is not known now.")
+        raise LocalError("The filter of this channel is not available now.")
     text = f"{short_id(MessageId(tested))}: {probe_text(probe)}"
     return Result(text=text, action=_opening(Tab.BLOOM, tested))
 
@@ -80,7 +79,7 @@ async def wire(chat: Chat, rest: str, at: At) -> Result:
         case "record" if name:
             path = file_named(name)
             chat.inspection.record(path)
-            return Result(text=f"Frames are recorded to {path}. /wire stop ends that.")
+            return Result(text=f"Recording frames to {path}. /wire stop ends it.")
         case "stop" if not name:
             return _stop(chat)
         case "open" if name.isdecimal():
@@ -98,15 +97,15 @@ async def trace(chat: Chat, rest: str, at: At) -> Result:
     word, _, name = rest.partition(" ")
     if word.casefold() == "on":
         if not name:
-            raise LocalError("Something is missing: write /trace on and the name of a file.")
+            raise LocalError("Name a file: /trace on FILE.")
         path = file_named(name)
         chat.inspection.trace(path)
-        return Result(text=f"Every step goes to {path}. It has all that is written here.")
+        return Result(text=f"Recording every step to {path}, with everything that is written here.")
     if rest.casefold() == "off":
         before = chat.inspection.traced
         chat.inspection.trace(None)
         return Result(text=f"The trace to {before} has ended." if before else "There was none.")
-    section = protocol.steps(chat.snapshot(), rest.casefold().split())
+    section = state_sections.steps(chat.snapshot(), rest.casefold().split())
     return Result(text=_said([section]), action=_opening(Tab.TRACE, rest))
 
 
@@ -116,11 +115,11 @@ async def explain(chat: Chat, rest: str, at: At) -> Result:
     info = find(chat.snapshot(), at.channel)
     if not text and info is not None:
         text = _opened(_all(chat.snapshot(), info), rest.casefold(), "is explained here")
-    return Result(text=text or f"Nothing is explained under {rest}; /explain lists all terms.")
+    return Result(text=text or f"No explanation for {rest}; /explain lists all terms.")
 
 
 def _all(snapshot: Snapshot, info: ChannelInfo) -> list[Section]:
-    return [*protocol.buffers(snapshot, info), *protocol.knowledge(snapshot, info)]
+    return [*state_sections.buffers(snapshot, info), *state_sections.knowledge(snapshot, info)]
 
 
 def _opened(sections: list[Section], prefix: str, what: str) -> str:
@@ -176,14 +175,14 @@ async def _message(chat: Chat, info: ChannelInfo, prefix: str) -> MessageId:
 def _frame(chat: Chat, number: int) -> str:
     frames = [one for one in chat.inspection.frames() if one.number == number]
     if not frames:
-        raise LocalError(f"Frame {number} is not kept any more; /wire lists those that are.")
+        raise LocalError(f"Frame {number} is no longer kept; /wire lists the frames that are.")
     return detail_in_words(frame_detail(chat.snapshot(), frames[0]))
 
 
 def _stop(chat: Chat) -> Result:
     path = chat.inspection.recorded
     if path is None:
-        raise LocalError("Nothing is recorded. /wire record and the name of a file begins.")
+        raise LocalError("Not recording. /wire record FILE starts a recording.")
     frames = chat.inspection.stop_recording()
     return Result(text=f"{count(frames, 'frame')} recorded to {path}.")
 
@@ -194,11 +193,13 @@ def _opening(tab: Tab, about: str = "") -> str:
 
 
 ROWS: Final = (
-    Command(("/buffers", "/missing"), "[id]", "what waits for what, and until when", buffers),
-    Command(("/graph",), "[id]", "what a message builds on, and what builds on it", graph),
-    Command(("/bloom",), "[id]", "the filter; with an id, what it says of that", bloom),
-    Command(("/sessions",), "[number]", "who compared what with whom, and the ranges", sessions),
+    Command(
+        ("/buffers", "/missing"), "[id]", "buffers: what waits for what, and until when", buffers
+    ),
+    Command(("/graph",), "[id]", "causal graph: what came before and after", graph),
+    Command(("/bloom",), "[id]", "the Bloom filter; with an id, tests that id", bloom),
+    Command(("/sessions",), "[number]", "sync sessions and their ranges", sessions),
     Command(("/wire",), "[words]", "frames; also open N, record FILE, stop", wire),
-    Command(("/trace",), "[words]", "the engine's steps; also on FILE, off", trace),
-    Command(("/explain",), "[term or id]", "what the words of the protocol mean", explain),
+    Command(("/trace",), "[words]", "steps of the engine; also: on FILE, off", trace),
+    Command(("/explain",), "[term or id]", "explains the terms of the protocol", explain),
 )

@@ -44,6 +44,6 @@ async def net(chat: Chat, _rest: str, _at: At) -> Result:
 
 
 ROWS: Final = (
-    Command(("/demo",), "[number]", "see how it works, without any network", demo),
-    Command(("/net",), "loss=20 ...", "in the demo: lose, delay, double frames", net),
+    Command(("/demo",), "[number]", "watch how it works, without a network", demo),
+    Command(("/net",), "loss=20 ...", "in the demo: lose, delay or duplicate frames", net),
 )

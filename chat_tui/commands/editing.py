@@ -3,9 +3,9 @@
 import re
 from typing import Final
 
-from chat_tui.client.chat import Chat
+from chat_tui.client.chat import Chat, channel_info
 from chat_tui.client.message_changes import own_line, quoted
-from chat_tui.commands.command import At, Command, Result, channel_info, required
+from chat_tui.commands.command import At, Command, Result, required
 from chat_tui.wording.reactions import emoji_of
 from chat_tui.wording.sentences import ID_SHOWN
 from sync.errors import LocalError
@@ -22,7 +22,7 @@ ID_DRAFTED: Final = 12
 AN_ID: Final = re.compile(rf"(?=.*\d)[0-9a-f]{{{ID_SHOWN},64}}|[0-9a-f]{{{ID_DRAFTED},64}}")
 """Ids are shown with six characters. A short word of letters alone, as `facade`, is a word."""
 
-HONEST: Final = "Deleted for all who honour it; whoever does not can still read it."
+HONEST: Final = "Deleted. Programs that respect deletions hide it; others may still show it."
 
 
 async def edit(chat: Chat, rest: str, at: At) -> Result:
@@ -36,7 +36,7 @@ async def edit(chat: Chat, rest: str, at: At) -> Result:
         says = f'{begun} and the new text changes "{quoted(line.text)}".'
         return Result(text=says, draft=f"{begun} {line.text}")
     await chat.edit(channel, target, text)
-    return Result(text="Edited; who sees it also sees that it was edited.")
+    return Result(text="Edited; others see that it was edited.")
 
 
 async def react(chat: Chat, rest: str, at: At) -> Result:
@@ -53,7 +53,9 @@ async def delete(chat: Chat, rest: str, at: At) -> Result:
     channel = channel_info(chat, at.channel).channel
     named, more = await _named(chat, channel, rest)
     if more:
-        raise LocalError("Write /delete and the beginning of an id, or /delete alone.")
+        raise LocalError(
+            "Use /delete ID (its beginning is enough), or /delete for the selected message."
+        )
     await chat.redact(channel, named or at.selected or await _own_newest(chat, channel))
     return Result(text=HONEST)
 
@@ -72,7 +74,7 @@ async def _named(chat: Chat, channel: ChannelId, rest: str) -> tuple[MessageId |
     if not found:
         raise LocalError(f"No message here has an id that begins with {prefix}.")
     if len(found) > 1:
-        raise LocalError(f"Several messages begin with {prefix}; write more of the id.")
+        raise LocalError(f"Several messages begin with {prefix}; type more of the id.")
     return found[0].message_id, after.strip()
 
 
@@ -80,7 +82,7 @@ async def _newest(chat: Chat, channel: ChannelId) -> MessageId:
     page = await chat.history.page(channel, before=None, limit=PAGE)
     left = [line for line in page if not line.deleted]
     if not left:
-        raise LocalError("There is no message here to react to; name one by its id.")
+        raise LocalError("There is no message to react to; name one by its id.")
     return left[-1].message_id
 
 
@@ -99,7 +101,7 @@ async def _own_newest(chat: Chat, channel: ChannelId) -> MessageId:
         if len(page) < PAGE:
             break
         before = page[0].position
-    raise LocalError("You have written nothing here lately; name the message by its id.")
+    raise LocalError("You have no recent message here; name the message by its id.")
 
 
 def _is_ours(line: Line) -> bool:
@@ -107,7 +109,7 @@ def _is_ours(line: Line) -> bool:
 
 
 ROWS: Final = (
-    Command(("/edit",), "[id] [text]", "another text for your newest message, or this one", edit),
-    Command(("/react",), "[id] emoji", "react to a message; the same again takes it back", react),
-    Command(("/delete",), "[id]", "hide a message of yours, for everybody who honours it", delete),
+    Command(("/edit",), "[id] [text]", "edit your newest message, or this one", edit),
+    Command(("/react",), "[id] emoji", "react to a message; again takes it back", react),
+    Command(("/delete",), "[id]", "delete a message of yours", delete),
 )

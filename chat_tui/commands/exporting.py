@@ -2,12 +2,12 @@
 
 from typing import Final
 
-from chat_tui.client.chat import Chat
-from chat_tui.commands.command import At, Command, Result, channel_info
+from chat_tui.client.chat import Chat, channel_info
+from chat_tui.commands.command import At, Command, Result
 from chat_tui.debug.wording import file_named
-from chat_tui.model import channel_file as transcript_file
-from chat_tui.text.safe_text import count
-from chat_tui.wording import sentences as reports
+from chat_tui.model import channel_file
+from chat_tui.text.times import count
+from chat_tui.wording import sentences
 from sync.errors import LocalError
 
 KINDS: Final = ("txt", "md", "jsonl")
@@ -26,8 +26,8 @@ async def export(chat: Chat, rest: str, at: At) -> Result:
     if kind.casefold() not in KINDS or not name.strip():
         raise LocalError(f"{USAGE}.")
     path = file_named(name.strip())
-    title = reports.channel_title(info)
-    written = await transcript_file.write(chat.history, info.channel, title, kind.casefold(), path)
+    title = sentences.channel_title(info)
+    written = await channel_file.write(chat.history, info.channel, title, kind.casefold(), path)
     said = f"{count(written, 'message')} of {title} written to {path}."
     return Result(text=f"{said} It has what everybody wrote, in the clear.")
 

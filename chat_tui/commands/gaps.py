@@ -2,73 +2,25 @@
 
 from typing import Final
 
-from chat_tui.client.chat import Chat
-from chat_tui.commands.command import At, Command, Result, channel_info
+from chat_tui.client.chat import Chat, channel_info
+from chat_tui.commands.command import At, Command, Result
+from chat_tui.details.asking import _asking, ask, ask_missing
 from chat_tui.details.gap import (
     NO_MORE,
     NOTHING,
-    asked_just_now,
     hole_parts,
     holes_of,
     in_words,
-    until_again,
 )
 from chat_tui.model.command_findings import Holes, View
-from chat_tui.text.safe_text import clean_text, count, span
-from chat_tui.wording import sentences as reports
+from chat_tui.text.safe_text import clean_text
 from sync.errors import LocalError
-from sync.machine import ChannelId, MessageId
+from sync.machine import MessageId
 from sync.view.view import ChannelInfo
 
 ALL: Final = "all"
 OFF: Final = "off"
-NOBODY: Final = "Nobody is here to ask; missing messages are asked for when somebody is."
-NOT_HIDDEN: Final = (
-    "Line mode prints a gap once, with the message that follows it; there is nothing to hide."
-)
-
-
-async def ask(chat: Chat, channel: ChannelId, after_gap: MessageId | None = None) -> str:
-    """Ask now for what is missing before a message, or for all that is; returns what to say of it.
-
-    Raises:
-        LocalError: nothing is missing, or nobody is here to ask.
-    """
-    info = channel_info(chat, channel)
-    if after_gap is None:
-        ids = (*info.missing, *info.lost_ids)
-        said = _asking(chat, info, ids, info.missing_count + info.lost)
-        await chat.repair(channel, ())
-        return said
-    holes = await holes_of(chat, channel, after_gap)
-    ids = tuple([hole.entry.message_id for hole in holes])
-    said = _asking(chat, info, ids, len(ids))
-    await chat.repair_before(channel, after_gap)
-    return said
-
-
-async def ask_missing(chat: Chat, channel: ChannelId) -> str:
-    """Ask now for what others wait for, and not for what was given up; as `ask`."""
-    info = channel_info(chat, channel)
-    said = _asking(chat, info, info.missing, info.missing_count)
-    await chat.repair(channel, info.missing)
-    return said
-
-
-def _asking(chat: Chat, info: ChannelInfo, ids: tuple[MessageId, ...], number: int) -> str:
-    """Return what the wish leads to: a request now, or when the last one had its time."""
-    snapshot = chat.snapshot()
-    if not ids:
-        raise LocalError(NOTHING)
-    if not reports.peers_of(snapshot, info):
-        raise LocalError(NOBODY)
-    asked_at = asked_just_now(snapshot, info, ids)
-    if asked_at is None:
-        return f"Asking for {count(number, 'missing message')} now; what comes takes its place."
-    return (
-        f"It was asked for {span(snapshot.now - asked_at)} ago; unless it comes, it is asked for "
-        f"again in {until_again(snapshot, info, asked_at)}."
-    )
+NOT_HIDDEN: Final = "Line mode prints a gap only once; there is nothing to hide."
 
 
 async def repair(chat: Chat, rest: str, at: At) -> Result:
@@ -130,12 +82,12 @@ async def hide(_chat: Chat, rest: str, _at: At) -> Result:
     if rest.casefold() == OFF:
         return Result(text=NOT_HIDDEN, found=View("show_gaps"))
     if rest:
-        raise LocalError("/hide is about the line the cursor is on; /hide off shows all again.")
+        raise LocalError("Select a gap first; /hide off shows all again.")
     return Result(text=NOT_HIDDEN, found=View("hide"))
 
 
 ROWS: Final = (
-    Command(("/gaps",), "[id]", "what is missing, and what is done about it", gaps),
-    Command(("/repair",), "[id or all]", "ask again for what is missing, now", repair),
-    Command(("/hide",), "[off]", "hide the selected line of a gap; off shows all again", hide),
+    Command(("/gaps",), "[id]", "missing messages, and what is being done about them", gaps),
+    Command(("/repair",), "[id or all]", "ask again now for missing messages", repair),
+    Command(("/hide",), "[off]", "hide the selected gap; off shows all again", hide),
 )

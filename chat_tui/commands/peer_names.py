@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from chat_tui.client.chat import Chat
 from chat_tui.text.namesakes import look_alike_key
 from chat_tui.text.safe_text import clean_nick
-from chat_tui.wording import sentences as reports
+from chat_tui.wording import sentences
 from sync.entries.identity import fingerprint, short_fingerprint
 from sync.errors import LocalError
 from sync.view.view import PeerInfo, Snapshot
@@ -32,10 +32,10 @@ def peer_named(chat: Chat, rest: str, usage: str) -> tuple[PeerInfo, str]:
     if len(fitting) != 1 and (of_key := _of_key(fitting or snapshot.peers, word)):
         fitting, rest = of_key, behind.strip()
     if not fitting:
-        raise LocalError(f"Nobody called {word} is known here. /who lists everybody.")
+        raise LocalError(f"Nobody called {word} is known here. /who lists everyone.")
     if len(fitting) > 1:
         keys = ", ".join(
-            f"{short_fingerprint(one.peer)} ({one.trust.value}, {reports.whereabouts(one)})"
+            f"{short_fingerprint(one.peer)} ({one.trust.value}, {sentences.whereabouts(one)})"
             for one in fitting
         )
         name = clean_nick(fitting[0].nick)

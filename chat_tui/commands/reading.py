@@ -3,8 +3,8 @@
 import re
 from typing import Final
 
-from chat_tui.client.chat import Chat
-from chat_tui.commands.command import At, Command, Result, channel_info, required
+from chat_tui.client.chat import Chat, channel_info
+from chat_tui.commands.command import At, Command, Result, required
 from chat_tui.details.facts import know, read
 from chat_tui.details.raw import raw_lines
 from chat_tui.details.sections import as_text as as_words
@@ -23,7 +23,8 @@ from chat_tui.model.grep import matching
 from chat_tui.text.dates import moment
 from chat_tui.text.links import ascii_host, host_of, links_in
 from chat_tui.text.namesakes import shared_among
-from chat_tui.text.safe_text import clean_nick, clean_text, count, day_of, time_of_day
+from chat_tui.text.safe_text import clean_nick, clean_text
+from chat_tui.text.times import count, day_of, time_of_day
 from chat_tui.text.word_match import is_mentioned
 from sync.errors import LocalError
 from sync.machine import MILLISECOND, ChannelId, MessageId
@@ -38,7 +39,7 @@ MENTIONS_MAX: Final = 200
 LINES_AROUND: Final = 5
 """Lines printed before and after a place in line mode."""
 
-WHICH: Final = "Say which message: select it ({select}), or write the beginning of its id."
+WHICH: Final = "Choose a message: select it ({select}), or type the beginning of its id."
 
 RAW: Final = "raw"
 """Asks for the bytes of a message; no id has these letters."""
@@ -84,7 +85,7 @@ async def mentions(chat: Chat, _rest: str, at: At) -> Result:
     lines = await chat.history.mentions(channel, nick, limit=HITS_MAX)
     named = [line for line in lines if is_mentioned(nick, clean_text(line.text))]
     if not named:
-        raise LocalError(f"Nobody has named {nick} here.")
+        raise LocalError(f"Nobody has mentioned {nick} here.")
     note = f"These are the newest {MENTIONS_MAX}." if len(named) > MENTIONS_MAX else ""
     shown = named[-MENTIONS_MAX:]
     verb = "names" if len(shown) == 1 else "name"
@@ -107,7 +108,7 @@ async def goto(chat: Chat, rest: str, at: At) -> Result:
         goal = Goal(after[0].position, after[0].message_id)
     elif not ID_PREFIX.fullmatch(place.casefold()):
         raise LocalError(
-            f"{clean_text(place)!r} is no day, time or id. Write 2026-11-21, 21.11., yesterday, "
+            f"{clean_text(place)!r} is not a day, time or id. Write 2026-11-21, 21.11., yesterday, "
             "14:30, or at least four characters of a message id."
         )
     else:
@@ -128,7 +129,7 @@ async def info(chat: Chat, rest: str, at: At) -> Result:
 
 async def unread(_chat: Chat, _rest: str, _at: At) -> Result:
     """Go to the first unread message."""
-    said = "Line mode prints every message as it comes: nothing is unread."
+    said = "Line mode prints every message when it arrives; nothing is unread."
     return Result(text=said, found=View("unread"))
 
 
@@ -168,7 +169,7 @@ async def bare(_chat: Chat, _rest: str, _at: At) -> Result:
 
 async def clear(_chat: Chat, _rest: str, _at: At) -> Result:
     """Empty the view."""
-    said = "Line mode cannot take back what it printed; most terminals clear with Ctrl+L."
+    said = "Line mode cannot clear the screen; most terminals do with Ctrl+L."
     return Result(text=said, found=View("clear"))
 
 
@@ -198,14 +199,14 @@ async def _named(chat: Chat, channel: ChannelId, prefix: str) -> Line:
     """
     if not ID_PREFIX.fullmatch(prefix):
         raise LocalError(
-            f"{clean_text(prefix)!r} is no message id: write at least four characters of one. "
+            f"{clean_text(prefix)!r} is not a message id: type at least four characters of one. "
             "/search and /goto print ids before each message."
         )
     lines = await chat.history.named(channel, prefix, limit=2)
     if not lines:
         raise LocalError(f"No message here has an id that begins with {prefix}.")
     if len(lines) > 1:
-        raise LocalError(f"Several messages begin with {prefix}; write more of the id.")
+        raise LocalError(f"Several messages begin with {prefix}; type more of the id.")
     return lines[0]
 
 
@@ -221,17 +222,15 @@ async def _around(chat: Chat, channel: ChannelId, goal: Goal) -> str:
 
 
 ROWS: Final = (
-    Command(("/search",), "words", "find messages by their words; n and N step", search),
-    Command(("/grep",), "pattern", "find messages by a regular expression", grep),
-    Command(("/mentions",), "", "list the messages that name you", mentions),
-    Command(("/goto",), "day or id", "go there: yesterday, 21.11., 14:30, 3fa2", goto),
+    Command(("/search",), "words", "search messages by words; n, N step", search),
+    Command(("/grep",), "pattern", "search messages by regular expression", grep),
+    Command(("/mentions",), "", "list messages that mention you", mentions),
+    Command(("/goto",), "day or id", "go to: yesterday, 21.11., 14:30, 3fa2", goto),
     Command(("/unread",), "", "go to the first unread message", unread),
-    Command(
-        ("/info",), "[raw] [id]", "all about the selected message or this one; its bytes", info
-    ),
+    Command(("/info",), "[raw] [id]", "details of a message; raw: its bytes", info),
     Command(("/copy",), "[id]", "copy the text of a message", copy),
     Command(("/quote",), "[id]", "quote a message", quote),
     Command(("/open",), "[id]", "open a link of the selected message", links),
-    Command(("/bare",), "", "text without boxes, to select and copy", bare),
-    Command(("/clear",), "", "empty the view; nothing is deleted", clear),
+    Command(("/bare",), "", "show plain text, to select and copy", bare),
+    Command(("/clear",), "", "clear the screen; nothing is deleted", clear),
 )

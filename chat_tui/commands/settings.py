@@ -66,9 +66,9 @@ def _done(chat: Chat, setting: Setting[Any]) -> str:
     """Return what is true now, and where and when it shows."""
     said = f"{setting.name} is {chat.settings.shown(setting)} now."
     if setting.when is When.START:
-        return f"{said} It holds from the next start on."
+        return f"{said} It takes effect at the next start."
     if setting.section in SEEN and not chat.settings.on_screen:
-        return f"{said} It has no effect in line mode; the full screen shows it."
+        return f"{said} It has no effect in line mode, only on the full screen."
     return said
 
 
@@ -108,11 +108,14 @@ ROWS: Final = (
     Command(
         ("/set", "/settings"),
         "[name] [value]",
-        "settings; reset as value undoes a change",
+        "show or change settings",
         set_setting,
     ),
     Command(("/theme",), "[name]", "the colours", theme),
-    Command(("/ticks",), "[which]", "the mark of received: always, recent or never", ticks),
-    Command(("/mouse",), "[on or off]", "hear the mouse, or leave it to the terminal", mouse),
-    Command(("/keys",), "", "what every key does, and how to change it", keys),
+    Command(("/ticks",), "[which]", "received marks: always, recent or never", ticks),
+    Command((
+        "/mouse",), "[on or off]", "mouse in the chat, "
+        "or left to the terminal"
+    , mouse),
+    Command(("/keys",), "", "list all keys, and how to change them", keys),
 )  # fmt: skip

@@ -6,26 +6,27 @@ Rule: nothing that begins with a slash goes on the wire, except what begins with
 from difflib import get_close_matches
 from typing import Final
 
-from chat_tui.client.chat import Chat
+from chat_tui.client.chat import NOWHERE, Chat
 from chat_tui.commands import (
     channels,
     clock,
+    debug,
     demo,
     direct,
+    editing,
     exporting,
     gaps,
     people,
     reading,
     settings,
     stats,
+    sync,
     trust,
+    writing,
 )
-from chat_tui.commands import debug as inspecting
-from chat_tui.commands import editing as changing
-from chat_tui.commands import sync as protocol
-from chat_tui.commands import writing as talking
-from chat_tui.commands.command import NOWHERE, At, Command, Result, is_command
-from chat_tui.wording import sentences as reports
+from chat_tui.commands.command import At, Command, Result
+from chat_tui.text.slash import is_command
+from chat_tui.wording import sentences
 from sync.errors import LocalError, StorageError
 from sync.machine import ChannelId
 
@@ -41,7 +42,7 @@ class Commands:
     async def run(self, line: str, at: At) -> Result:
         """Run a /command, or write anything else to the open channel.
 
-        What the person did wrong comes back as a result that is not ok, with what to do.
+        A mistake of the person comes back as a result that is not ok and says what to do.
         """
         try:
             if not is_command(line):
@@ -60,14 +61,14 @@ class Commands:
     def vocabulary(self) -> list[str]:
         """Return what Tab completes: commands, channels, and the names of peers."""
         snapshot = self._chat.snapshot()
-        titles = [reports.channel_title(info) for info in snapshot.channels]
-        nicks = [reports.name_of(snapshot, peer.peer) for peer in snapshot.peers]
+        titles = [sentences.channel_title(info) for info in snapshot.channels]
+        nicks = [sentences.name_of(snapshot, peer.peer) for peer in snapshot.peers]
         return [*BY_NAME, *titles, *dict.fromkeys(nicks)]
 
     async def _write(self, text: str, channel: ChannelId | None) -> Result:
         if channel is None:
             raise LocalError(NOWHERE)
-        await self._chat.write(channel, text)
+        await self._chat.send_text(channel, text)
         return Result()
 
 
@@ -94,7 +95,7 @@ def unknown(word: str) -> str:
     close = get_close_matches(wanted, BY_NAME, n=2 * NEAREST, cutoff=0)
     nearest = list(dict.fromkeys([*begun, *close]))[:NEAREST]
     return (
-        f"There is no {word}. Did you mean {', '.join(nearest[:-1])} or {nearest[-1]}? "
+        f"Unknown command {word}. Did you mean {', '.join(nearest[:-1])} or {nearest[-1]}? "
         "/help lists all; // sends a line that begins with a slash."
     )
 
@@ -113,23 +114,23 @@ def help_text() -> str:
 
 
 TABLE: Final = (
-    Command(("/help",), "[command]", "what there is, and how it is used", show_help),
+    Command(("/help",), "[command]", "list all commands", show_help),
     *channels.ROWS,
     *people.ROWS,
     *direct.ROWS,
     *trust.ROWS,
-    *talking.ROWS,
+    *writing.ROWS,
     *clock.ROWS,
-    *changing.ROWS,
+    *editing.ROWS,
     *reading.ROWS,
     *gaps.ROWS,
     *exporting.ROWS,
-    *protocol.ROWS,
+    *sync.ROWS,
     *settings.ROWS,
-    *inspecting.ROWS,
+    *debug.ROWS,
     *stats.ROWS,
     *demo.ROWS,
-    Command(("/quit",), "", "leave; what is not out yet goes out next time", leave),
+    Command(("/quit",), "", "quit; unsent messages go out next time", leave),
 )
 
 BY_NAME: Final = {name: command for command in TABLE for name in command.names}

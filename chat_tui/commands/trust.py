@@ -6,9 +6,7 @@ from chat_tui.client.chat import Chat
 from chat_tui.commands.command import At, Command, Result
 from chat_tui.commands.peer_names import peer_named
 from chat_tui.text.safe_text import clean_nick
-from chat_tui.wording import person as dossier
-from chat_tui.wording import safety_words as compare
-from chat_tui.wording import sentences as reports
+from chat_tui.wording import person, safety_words, sentences
 from sync.entries.identity import short_fingerprint
 from sync.errors import LocalError
 
@@ -18,14 +16,16 @@ async def verify(chat: Chat, rest: str, _at: At) -> Result:
     peer, answer = peer_named(chat, rest, "/verify and a name")
     name = clean_nick(peer.nick)
     if answer.casefold() in {"match", "same", "yes"}:
-        await chat.verify(peer.peer)
+        await chat.people.verify(peer.peer)
         return Result(text=f"{name} ({short_fingerprint(peer.peer)}) is verified.")
     if answer.casefold() == "qr":
-        return Result(text=compare.qr_text(chat.snapshot().me, peer.peer))
+        return Result(text=safety_words.qr_text(chat.snapshot().me, peer.peer))
     if answer:
-        called = reports.name_of(chat.snapshot(), peer.peer)
+        called = sentences.name_of(chat.snapshot(), peer.peer)
         raise LocalError(f"Write /verify {called}, then /verify {called} match if the words match.")
-    return Result(text=compare.sentence(chat.snapshot().me, peer), action=f"verify({peer.peer!r})")
+    return Result(
+        text=safety_words.sentence(chat.snapshot().me, peer), action=f"verify({peer.peer!r})"
+    )
 
 
 async def trust(chat: Chat, rest: str, _at: At) -> Result:
@@ -35,44 +35,46 @@ async def trust(chat: Chat, rest: str, _at: At) -> Result:
     else:
         warnings = chat.snapshot().warnings
         if not warnings:
-            raise LocalError("No changed key waits for an answer.")
+            raise LocalError("No key has changed; there is nothing to accept.")
         peer = warnings[0].peer
-    await chat.trust(peer)
+    await chat.people.trust(peer)
     return Result(
-        text=f"{short_fingerprint(peer)} is accepted, as a key seen for the first time. "
-        "/verify compares it."
+        text=f"{short_fingerprint(peer)} is accepted, like a key seen "
+        "for the first time. /verify compares it."
     )
 
 
 async def block(chat: Chat, rest: str, _at: At) -> Result:
     """Cut somebody off and hide what they write."""
     peer, _ = peer_named(chat, rest, "/block and a name")
-    await chat.block(peer.peer)
-    name = reports.name_of(chat.snapshot(), peer.peer)
+    await chat.people.block(peer.peer)
+    name = sentences.name_of(chat.snapshot(), peer.peer)
     return Result(
-        text=f"{name} is blocked: no link, and nothing of theirs is shown, also of before. Others "
-        f"still see it, and it is still passed on, so that all agree. /unblock {name} undoes it."
+        text=f"{name} is blocked: no connection, and their messages are hidden, earlier ones too. "
+        "Others "
+        f"still see them, and they are still passed on, so that everybody's history agrees. "
+        f"/unblock {name} undoes it."
     )
 
 
 async def unblock(chat: Chat, rest: str, _at: At) -> Result:
     """Undo a block."""
     peer, _ = peer_named(chat, rest, "/unblock and a name")
-    await chat.unblock(peer.peer)
-    name = reports.name_of(chat.snapshot(), peer.peer)
+    await chat.people.unblock(peer.peer)
+    name = sentences.name_of(chat.snapshot(), peer.peer)
     return Result(text=f"{name} is no longer blocked; what they wrote is back.")
 
 
 async def whois(chat: Chat, rest: str, _at: At) -> Result:
-    """Say all that is known of somebody."""
+    """Show what is known about a person."""
     peer, _ = peer_named(chat, rest, "/whois and a name")
-    return Result(text=dossier.whois(chat.snapshot(), peer))
+    return Result(text=person.whois(chat.snapshot(), peer))
 
 
 ROWS: Final = (
-    Command(("/whois",), "name", "all that is known of somebody", whois),
-    Command(("/verify",), "name", "compare words with somebody, in person or by phone", verify),
-    Command(("/trust",), "[name]", "accept a changed key without comparing it", trust),
-    Command(("/block",), "name", "no link with somebody, nothing of theirs shown", block),
+    Command(("/whois",), "name", "show what is known about a person", whois),
+    Command(("/verify",), "name", "verify a person by comparing words", verify),
+    Command(("/trust",), "[name]", "accept a changed key without verifying it", trust),
+    Command(("/block",), "name", "block a person and hide their messages", block),
     Command(("/unblock",), "name", "undo that", unblock),
 )

@@ -2,9 +2,10 @@
 
 from typing import Final
 
-from chat_tui.client.chat import Chat
-from chat_tui.commands.command import At, Command, Result, channel_info
-from chat_tui.wording import sentences as reports
+from chat_tui.client.chat import Chat, channel_info
+from chat_tui.commands.command import At, Command, Result
+from chat_tui.settings.schema import TYPING_NOTICES
+from chat_tui.wording import sentences
 from sync.errors import LocalError
 from sync.machine import MessageId
 from sync.sds.message import Delivery
@@ -18,12 +19,12 @@ UNANSWERED: Final = (
 async def typing(chat: Chat, rest: str, _at: At) -> Result:
     """Say whether others see that we type, and change it."""
     if rest.casefold() not in {"", "on", "off"}:
-        raise LocalError("Write /typing on, or /typing off.")
+        raise LocalError("Use /typing on or /typing off.")
     if rest:
-        await chat.set_typing_notices(on=rest.casefold() == "on")
-    if chat.typing_notices:
-        return Result(text="Others see that you type. /typing off keeps it to yourself.")
-    return Result(text="Nobody is told that you type. /typing on tells those who are here.")
+        chat.settings.change(TYPING_NOTICES, rest.casefold() == "on")
+    if chat.settings[TYPING_NOTICES]:
+        return Result(text="Others see that you are typing. /typing off hides it.")
+    return Result(text="Others do not see that you are typing. /typing on shows it.")
 
 
 async def resend(chat: Chat, rest: str, at: At) -> Result:
@@ -38,10 +39,10 @@ async def resend(chat: Chat, rest: str, at: At) -> Result:
     sent = await chat.resend(info.channel, message_id)
     if sent != message_id:
         return Result(
-            text=f"Written anew, with the time of now: {reports.short_id(sent)}. "
-            f"{reports.short_id(message_id)}, set aside until its time, is hidden as replaced."
+            text=f"Written again, with the current time: {sentences.short_id(sent)}. "
+            f"{sentences.short_id(message_id)}, set aside until its time, is hidden as replaced."
         )
-    return Result(text=f"Sent again: {reports.short_id(message_id)}.")
+    return Result(text=f"Sent again: {sentences.short_id(message_id)}.")
 
 
 def _to_resend(info: ChannelInfo, prefix: str) -> MessageId:
@@ -60,7 +61,7 @@ def _to_resend(info: ChannelInfo, prefix: str) -> MessageId:
         what = f"No message of yours that begins with {prefix}" if prefix else "Nothing of yours"
         raise LocalError(f"{what} waits for an acknowledgement here; /missing lists what does.")
     if prefix and len(fitting) > 1:
-        raise LocalError(f"{len(fitting)} messages begin with {prefix}; write more of the id.")
+        raise LocalError(f"{len(fitting)} messages begin with {prefix}; type more of the id.")
 
     def still_tried(outgoing: OutgoingInfo) -> bool:
         return outgoing.delivery is not Delivery.FAILED
@@ -69,6 +70,6 @@ def _to_resend(info: ChannelInfo, prefix: str) -> MessageId:
 
 
 ROWS: Final = (
-    Command(("/typing",), "[on or off]", "whether others see that you type", typing),
-    Command(("/resend",), "[id]", "send a message again that nobody acknowledged", resend),
+    Command(("/typing",), "[on or off]", "show or hide that you are typing", typing),
+    Command(("/resend",), "[id]", "resend a message that nobody acknowledged", resend),
 )

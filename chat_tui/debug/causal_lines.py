@@ -8,7 +8,8 @@ from textual.content import Content
 from chat_tui.debug.causal_graph import LANE_CELLS, draw
 from chat_tui.debug.causal_text import Graph, label, mark, node_detail, ordered, relations
 from chat_tui.debug.styled_lines import BAD, BUSY, DIM, PaneLine
-from chat_tui.text.safe_text import clip_cells, count
+from chat_tui.text.safe_text import clip_cells
+from chat_tui.text.times import count
 from chat_tui.wording.glyphs import ASCII, Glyphs
 from sync.view.view import CausalNode, ChannelInfo, Place, Snapshot
 

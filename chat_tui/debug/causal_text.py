@@ -7,7 +7,10 @@ from typing import Final
 from chat_tui.debug.causal_graph import draw
 from chat_tui.debug.explanations import at as time_at
 from chat_tui.debug.section import Detail
-from chat_tui.text.safe_text import clean_nick, clean_text, span, time_of_day
+from chat_tui.text.namesakes import called, shared_among
+from chat_tui.text.plain_lines import plain_name
+from chat_tui.text.safe_text import clean_text
+from chat_tui.text.times import span, time_of_day
 from chat_tui.wording.glyphs import ASCII, Glyphs
 from chat_tui.wording.sentences import name_of, short_id
 from sync.machine import ChannelId, MessageId
@@ -29,6 +32,8 @@ class Graph:
     nodes: Sequence[CausalNode] = ()
     by_id: dict[MessageId, CausalNode] = field(default_factory=dict)
     children: dict[MessageId, list[MessageId]] = field(default_factory=dict)
+    shared: frozenset[str] = frozenset()
+    """Names that several of its authors go by; see `namesakes`."""
 
 
 async def read(history: History, channel: ChannelId, centre: MessageId | None, depth: int) -> Graph:
@@ -43,7 +48,8 @@ async def read(history: History, channel: ChannelId, centre: MessageId | None, d
     for node in nodes:
         for parent in node.parents:
             children.setdefault(parent, []).append(node.message_id)
-    return Graph(centre, nodes, {node.message_id: node for node in nodes}, children)
+    by_id = {node.message_id: node for node in nodes}
+    return Graph(centre, nodes, by_id, children, shared_among(nodes))
 
 
 def as_text(snapshot: Snapshot, info: ChannelInfo, graph: Graph) -> str:
@@ -57,7 +63,7 @@ def as_text(snapshot: Snapshot, info: ChannelInfo, graph: Graph) -> str:
 
 def label(snapshot: Snapshot, info: ChannelInfo, graph: Graph, node: CausalNode) -> str:
     """Return a message in one line: its id, who wrote it, where it is, how it begins."""
-    who = _who(snapshot, node)
+    who = _who(snapshot, graph, node)
     words = [f"{short_id(node.message_id)} {who}"]
     state = state_of(snapshot, info, graph, node)
     text = " ".join(clean_text(node.text).split())
@@ -130,7 +136,9 @@ def node_detail(snapshot: Snapshot, info: ChannelInfo, graph: Graph, node: Causa
         plain = "It is here and held back, until what it builds on is here too."
     else:
         plain = "It stands in the chat after everything it builds on, the same for everybody."
-    return Detail(f"{short_id(node.message_id)} of {_who(snapshot, node)}", plain, tuple(facts))
+    return Detail(
+        f"{short_id(node.message_id)} of {_who(snapshot, graph, node)}", plain, tuple(facts)
+    )
 
 
 def relations(info: ChannelInfo, graph: Graph, node: CausalNode) -> list[str]:
@@ -163,7 +171,10 @@ def ordered(graph: Graph) -> list[CausalNode]:
     return [graph.by_id[message_id] for message_id in drawing.shown]
 
 
-def _who(snapshot: Snapshot, node: CausalNode) -> str:
-    if node.nick:
-        return clean_nick(node.nick)
-    return "somebody" if node.author is None else name_of(snapshot, node.author)
+def _who(snapshot: Snapshot, graph: Graph, node: CausalNode) -> str:
+    if node.author is None:
+        return "somebody"
+    if not node.nick:
+        return name_of(snapshot, node.author)
+    shown = called(node.author, node.nick, graph.shared | snapshot.shared_names)
+    return plain_name(node.nick, shown)

@@ -4,7 +4,8 @@ import math
 from typing import Final
 
 from chat_tui.debug.section import Detail
-from chat_tui.text.safe_text import clean_text, count, milliseconds, size, span, time_of_day, times
+from chat_tui.text.safe_text import clean_text
+from chat_tui.text.times import count, milliseconds, size, span, time_of_day, times
 from chat_tui.wording import clocks
 from chat_tui.wording.sentences import name_of, short_id
 from sync.machine import MILLISECOND, SECOND, MessageId, Nanos, PeerId

@@ -11,7 +11,8 @@ from rich.cells import cell_len
 
 from chat_tui.debug.explanations import seconds
 from chat_tui.debug.section import Detail
-from chat_tui.text.safe_text import clean_text, clip_cells, count, size, time_of_day
+from chat_tui.text.safe_text import clean_text, clip_cells
+from chat_tui.text.times import count, size, time_of_day
 from chat_tui.wording.sentences import name_of, short_id
 from sync.check.wire import decode_frame
 from sync.entries.entry import Entry, Kind, decode_text, open_content
@@ -120,7 +121,7 @@ SHORT: Final = {
     FrameKind.SESSION: "RANGES",
     FrameKind.TRANSFER: "PUSH",
 }
-"""What frames of a kind are called that cannot be decoded."""
+"""Names of frames of a kind that cannot be decoded."""
 
 
 SDS_KINDS: Final = {

@@ -2,7 +2,7 @@
 
 Rules:
 1. It shows one moment of the engine, which Space holds; the engine goes on.
-2. What is selected or opened is known by its key, so it stays while rows come and go.
+2. Selected and opened rows are known by their keys, so they stay while rows come and go.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 
-from chat_tui.debug import causal_text as causal
+from chat_tui.debug import causal_text
 from chat_tui.debug.list_view import Listing
 from chat_tui.debug.prompt_line import AskLine
 from chat_tui.debug.section import Detail
@@ -23,21 +23,18 @@ from chat_tui.debug.single_line import OneLine
 from chat_tui.debug.styled_lines import DIM, PaneLine, detail_lines, table_lines
 from chat_tui.debug.tab_bar import TabLine
 from chat_tui.debug.tab_table import TABS, TERMS, Tab, hint, key_help, tab_named
+from chat_tui.debug.tabs.bloom import BloomPage
+from chat_tui.debug.tabs.buffers import BuffersPage
+from chat_tui.debug.tabs.causal import CausalPage
+from chat_tui.debug.tabs.page import Page, Shown
+from chat_tui.debug.tabs.sync import SyncPage
+from chat_tui.debug.tabs.trace import TracePage
+from chat_tui.debug.tabs.wire import WirePage
 from chat_tui.debug.wording import file_named
 from chat_tui.keys.places import Place
 from chat_tui.keys.table import USUAL, Chosen, with_keys
-from chat_tui.pane.pages import (
-    BloomPage,
-    BuffersPage,
-    CausalPage,
-    Page,
-    Shown,
-    SyncPage,
-    TracePage,
-    WirePage,
-)
 from chat_tui.terminal.key_bindings import bindings_of
-from chat_tui.text.safe_text import count, span
+from chat_tui.text.times import count, span
 from chat_tui.widgets.messages import DebugClosed, Refused, Told
 from chat_tui.wording.glyphs import UNICODE, Glyphs
 from chat_tui.wording.sentences import short_id
@@ -217,7 +214,7 @@ class DebugPane(Vertical):
 
     async def _load_graph(self, channel: ChannelId, centre: MessageId | None, depth: int) -> None:
         try:
-            self.causal.graph = await causal.read(self._history, channel, centre, depth)
+            self.causal.graph = await causal_text.read(self._history, channel, centre, depth)
         except LocalError as error:
             self.post_message(Refused(str(error)))
             return

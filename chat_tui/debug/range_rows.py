@@ -3,7 +3,8 @@
 from typing import Final
 
 from chat_tui.debug.section import Detail
-from chat_tui.text.safe_text import clean_text, count, size, time_of_day
+from chat_tui.text.safe_text import clean_text
+from chat_tui.text.times import count, size, time_of_day
 from chat_tui.wording.sentences import name_of
 from sync.machine import MILLISECOND, SECOND, Nanos
 from sync.sessions.cards import RangeDrawn
@@ -21,6 +22,10 @@ FOREVER: Final[Nanos] = 1 << 62
 def payload_detail(session: SessionInfo, at: int) -> Detail:
     """Return the ranges of payload `at`, with what both sides say of them."""
     one = session.rounds[at]
+    way = "We sent" if one.sent else "The peer sent"
+    title = f"Session {session.number}, payload {at + 1} (round trip {session.trip(at)})"
+    if one.words:
+        return Detail(title, f"{way}: {clean_text(one.words)}.", (cost_of(one),))
     facts = [cost_of(one)]
     for number, drawn in enumerate(one.ranges, start=1):
         facts.append(f"{number}. {_bounds(drawn)}")
@@ -31,9 +36,8 @@ def payload_detail(session: SessionInfo, at: int) -> Detail:
         facts.append(f"and {count(more, 'more range')}")
     if not one.ranges and not total:
         facts.append("no ranges: nothing differs any more")
-    way = "We sent" if one.sent else "The peer sent"
     return Detail(
-        f"Session {session.number}, payload {at + 1} (round trip {at // 2 + 1})",
+        title,
         f"{way} {count(total, 'range')}: {one.skips:,} of them equal, so nobody looks there again; "
         f"{one.fingerprints:,} to compare by fingerprint; {count(one.item_sets, 'item set')} with "
         f"{count(one.items, 'id')} one by one.",
@@ -63,11 +67,17 @@ def session_detail(snapshot: Snapshot, session: SessionInfo) -> Detail:
         f"{number}. {'out' if one.sent else 'in '} {cost_of(one)}"
         for number, one in enumerate(session.rounds, start=1)
     ]
-    return Detail(
-        f"Session {session.number} with {peer}",
+    return Detail(f"Session {session.number} with {peer}", _in_short(session, peer), tuple(facts))
+
+
+def _in_short(session: SessionInfo, peer: str) -> str:
+    """Return what such a session is for; a protocol without ranges is only named."""
+    if any(one.words for one in session.rounds):
+        by = f"by the protocol {clean_text(session.protocol)}"
+        return f"We and {peer} compare what we have, {by}."
+    return (
         f"We and {peer} compare which messages we have, by fingerprints of ranges, until only what "
-        "differs is left; that is then sent, and both prove that they hold the same.",
-        tuple(facts),
+        "differs is left; that is then sent, and both prove that they hold the same."
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from chat_tui.text.safe_text import span
+from chat_tui.text.times import span
 from sync.machine import Nanos
 from sync.sds.message import Delivery
 

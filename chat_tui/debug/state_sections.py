@@ -10,11 +10,12 @@ from enum import Enum
 from functools import partial
 from typing import Final
 
-from chat_tui.debug import explanations as details
+from chat_tui.debug import explanations
 from chat_tui.debug.explanations import percent
 from chat_tui.debug.section import Row, Section, in_words
 from chat_tui.debug.sync_cards import session_cards
-from chat_tui.text.safe_text import clean_text, clip_cells, count, milliseconds, span, times
+from chat_tui.text.safe_text import clean_text, clip_cells
+from chat_tui.text.times import count, milliseconds, size, span, times
 from chat_tui.wording import clocks
 from chat_tui.wording.glyphs import WAITING, WORDS
 from chat_tui.wording.sentences import name_of, peer_row, short_id
@@ -52,7 +53,7 @@ REFUSED_CELLS: Final = 24
 """Of a sender of bad input who has no name."""
 
 IDLE_STEP: Final = "Tick → nothing"
-"""How a step ends that did nothing; between them the others would not be found."""
+"""Ending of a step that did nothing; between them the others would not be found."""
 
 BY_EVIDENCE: Final = {
     Evidence.WROTE: "wrote it",
@@ -61,7 +62,7 @@ BY_EVIDENCE: Final = {
     Evidence.PROVED: "proved to have it",
     Evidence.FILTER: "maybe",
 }
-"""How somebody's having a message is put, strongest evidence first."""
+"""Wording of the evidence that somebody has a message, the strongest first."""
 
 
 class Order(Enum):
@@ -94,7 +95,7 @@ def of_channel(snapshot: Snapshot, info: ChannelInfo) -> list[Section]:
 
 
 def buffers(snapshot: Snapshot, info: ChannelInfo, order: Order = Order.TIME) -> list[Section]:
-    """Return the channel's buffers: what waits for what, and until when."""
+    """Return the channel's buffers: buffers: what waits for what, and until when."""
     repair = info.repair
     sections = [
         _waiting(snapshot, info, order),
@@ -105,7 +106,7 @@ def buffers(snapshot: Snapshot, info: ChannelInfo, order: Order = Order.TIME) ->
     if info.lost:
         row = Row(
             "each place is marked in the chat; /sync looks again",
-            opens=partial(details.lost, info),
+            opens=partial(explanations.lost, info),
         )
         sections.append(Section("Given up as lost", info.lost, (row,), ""))
     if info.parked:
@@ -129,7 +130,7 @@ def _waiting_row(snapshot: Snapshot, info: ChannelInfo, waiting: WaitingInfo) ->
         left=waiting.give_up_at - snapshot.now,
         text=f"from {name_of(snapshot, waiting.author)}, needs {_listed(parents)}",
         who=name_of(snapshot, waiting.author),
-        opens=partial(details.waiting, snapshot, info, waiting),
+        opens=partial(explanations.waiting, snapshot, info, waiting),
     )
 
 
@@ -176,7 +177,7 @@ def _request_row(snapshot: Snapshot, info: ChannelInfo, request: RequestInfo) ->
         text=", ".join(words),
         share=1.0,
         who=namer,
-        opens=partial(details.request, snapshot, info, request),
+        opens=partial(explanations.request, snapshot, info, request),
     )
     if not info.peers:
         return replace(row, text=f"asked for once somebody is here, {row.text}")
@@ -205,7 +206,7 @@ def _answer_row(
         left=left,
         text=f"for {name_of(snapshot, answer.requester)}",
         who=name_of(snapshot, answer.requester),
-        opens=partial(details.answer, snapshot, info, answer),
+        opens=partial(explanations.answer, snapshot, info, answer),
     )
 
 
@@ -226,7 +227,7 @@ def _outgoing_row(snapshot: Snapshot, info: ChannelInfo, outgoing: OutgoingInfo)
         mark=outgoing.delivery,
         text=f"{state}{again}",
         who=name_of(snapshot, min(outgoing.possibly_by)) if outgoing.possibly_by else "",
-        opens=partial(details.outgoing, snapshot, info, outgoing),
+        opens=partial(explanations.outgoing, snapshot, info, outgoing),
     )
     if outgoing.resend_at is None:
         return row
@@ -238,11 +239,11 @@ def _parked(info: ChannelInfo) -> Section:
         Row(
             "yours; /resend writes it anew",
             subject=short_id(message_id),
-            opens=partial(details.parked, info, message_id),
+            opens=partial(explanations.parked, info, message_id),
         )
         for message_id in info.parked_own[:ROWS_SHOWN]
     ]
-    opens = partial(details.parked, info)
+    opens = partial(explanations.parked, info)
     rows = [Row("put aside until the time they claim", opens=opens), *own]
     return Section("Stamped in the future", info.parked, tuple(rows), "")
 
@@ -261,18 +262,18 @@ def knowledge(snapshot: Snapshot, info: ChannelInfo) -> list[Section]:
     rows = tuple(
         replace(
             _holders_row(snapshot, info.bloom, one, own.get(one.message_id)),
-            opens=partial(details.holders, snapshot, info, one),
+            opens=partial(explanations.holders, snapshot, info, one),
         )
         for one in info.holders[:HOLDERS_SHOWN]
     )
     return [
         Section("Filter", 0, _filter_rows(info.bloom), ""),
-        Section("Who has it, newest first", 0, rows, "no message yet"),
+        Section("Holders, newest first", 0, rows, "no message yet"),
     ]
 
 
 def _filter_rows(bloom: BloomInfo) -> tuple[Row, ...]:
-    opens = partial(details.bloom, bloom)
+    opens = partial(explanations.bloom, bloom)
     left = bloom.capacity - bloom.count
     full = math.ceil(BAR_CELLS * bloom.count / bloom.capacity)
     rolls = f"rolls over in {left:,}" if left else "rolls over with the next"
@@ -317,18 +318,18 @@ def timers(snapshot: Snapshot, info: ChannelInfo) -> Section:
                 "unless somebody speaks before",
                 when="next sync message in",
                 left=left,
-                opens=partial(details.sync_message, snapshot, info),
+                opens=partial(explanations.sync_message, snapshot, info),
             )
         )
     if snapshot.longest_block_ns:
         words = f"longest wait of the screen: {milliseconds(snapshot.longest_block_ns)}"
-        rows.append(Row(words, opens=partial(details.longest_wait, snapshot)))
+        rows.append(Row(words, opens=partial(explanations.longest_wait, snapshot)))
     return Section("Timers", 0, tuple(rows), "no sync message while nobody is here")
 
 
 def clock(snapshot: Snapshot) -> Section:
     """Return what is known of our clock, and whom the person is asked to follow."""
-    opens = partial(details.clock, snapshot)
+    opens = partial(explanations.clock, snapshot)
     rows = [Row(words, opens=opens) for words in clocks.facts(snapshot)]
     return Section("Clock", 0, tuple(rows), "")
 
@@ -346,10 +347,19 @@ def refusals(snapshot: Snapshot) -> list[Section]:
     worst = sorted(snapshot.refused.items(), key=lambda item: -item[1])[:REFUSED_SHOWN]
     names: dict[str, str] = {one.peer: name_of(snapshot, one.peer) for one in snapshot.peers}
     rows = tuple(
-        Row(f"{names.get(who) or clip_cells(clean_text(who), REFUSED_CELLS)}: {n:,}")
+        Row(
+            f"{names.get(who) or clip_cells(clean_text(who), REFUSED_CELLS)}: {n:,}"
+            f"{_skipped(snapshot, who)}"
+        )
         for who, n in worst
     )
     return [Section("Bad input refused", sum(snapshot.refused.values()), rows, "")]
+
+
+def _skipped(snapshot: Snapshot, who: str) -> str:
+    """Return how much of it were frames of a later version, which are passed over."""
+    skipped = snapshot.skipped_bytes.get(who)
+    return f", {size(skipped)} of unknown kinds" if skipped else ""
 
 
 def steps(snapshot: Snapshot, words: Sequence[str] = ()) -> Section:

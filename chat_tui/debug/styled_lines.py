@@ -8,7 +8,8 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from chat_tui.debug.section import Detail, Row, Section
-from chat_tui.text.safe_text import clip_cells, span, wrap
+from chat_tui.text.safe_text import clip_cells, wrap
+from chat_tui.text.times import span
 from chat_tui.wording.glyphs import ASCII, Glyphs, band, bar
 from sync.sds.message import Delivery
 

@@ -5,7 +5,8 @@ from typing import Final
 
 from chat_tui.debug.range_rows import naive_detail, payload_detail, session_detail
 from chat_tui.debug.section import Row, Section
-from chat_tui.text.safe_text import clean_text, clip_cells, count, milliseconds, size, span
+from chat_tui.text.safe_text import clean_text, clip_cells
+from chat_tui.text.times import count, milliseconds, size, span
 from chat_tui.wording.sentences import name_of
 from sync.machine import SECOND, Nanos
 from sync.view.view import ChannelInfo, RoundInfo, SessionInfo, Snapshot
@@ -30,8 +31,9 @@ RUNNING: Final = {
     "reconciling": "comparing",
     "checking": "checking the result",
     "transferring": "transferring",
+    "live": "live: passing on what is new",
 }
-"""How the states of `SessionInfo` are put."""
+"""Wording of the states of `SessionInfo`."""
 
 UNFINISHED: Final = ("opening", "reconciling")
 """The states in which payloads are yet to come."""
@@ -100,7 +102,7 @@ def _payloads(session: SessionInfo) -> list[Row]:
     rows = [
         Row(
             _contents(one),
-            subject=f"rt {at // 2 + 1}",
+            subject=f"rt {session.trip(at)}",
             cells=one.cells,
             opens=partial(payload_detail, session, at),
         )
@@ -112,7 +114,7 @@ def _payloads(session: SessionInfo) -> list[Row]:
 
 def _contents(one: RoundInfo) -> str:
     """Return what a payload says of its ranges: a fingerprint asks, an item set answers."""
-    words: list[str] = []
+    words = [clip_cells(clean_text(one.words), REASON_CELLS)] if one.words else []
     if one.skips:
         words.append(f"{one.skips:,} equal")
     if one.fingerprints:
@@ -129,7 +131,7 @@ def _cost(session: SessionInfo) -> list[Row]:
     if not session.payloads:
         return []
     out, into = session.bytes_out, session.bytes_in
-    trips = count((session.payloads + 1) // 2, "round trip")
+    trips = count(session.trips, "round trip")
     row = Row(f"{trips} · {size(out)} out · {size(into)} in")
     if not session.naive or session.state in UNFINISHED:
         return [row]

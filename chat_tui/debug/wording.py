@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from chat_tui.debug import frame_text as wire
-from chat_tui.debug import state_sections as protocol
+from chat_tui.debug import frame_text, state_sections
 from sync.errors import LocalError
 from sync.view.view import FrameInfo, ProbeInfo, Snapshot
 
@@ -18,7 +17,7 @@ def choose(
     snapshot: Snapshot,
     frames: Sequence[FrameInfo],
     words: str,
-    width: int = wire.WIDE,
+    width: int = frame_text.WIDE,
     *,
     ascii_only: bool = False,
 ) -> list[tuple[FrameInfo, str]]:
@@ -28,7 +27,7 @@ def choose(
     """
     wanted = words.casefold().split()
     lines = [
-        (frame, wire.frame_line(snapshot, frame, width, ascii_only=ascii_only))
+        (frame, frame_text.frame_line(snapshot, frame, width, ascii_only=ascii_only))
         for frame in reversed(frames)
     ]
     return [one for one in lines if _has_all(*one, wanted)]
@@ -36,7 +35,7 @@ def choose(
 
 def _has_all(frame: FrameInfo, line: str, wanted: Sequence[str]) -> bool:
     words = [one for one in wanted if not (ID.fullmatch(one) and one.encode() in frame.data)]
-    return protocol.has_all(line, words)
+    return state_sections.has_all(line, words)
 
 
 def file_named(name: str) -> Path:

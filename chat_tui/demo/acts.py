@@ -98,7 +98,7 @@ def do(act: Act, world: World, watch: Watch) -> bool:
     match act:
         case Write(who, text):
             up = nodes[who].runner is not None
-            world.write(who, text)
+            world.write_text(who, text)
             return up
         case Lose(who, to):
             watch.dooms.append(Doom(who, frozenset(to)))

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Final
 
 from chat_tui.demo.scenario import Past, Verdict
-from chat_tui.text.safe_text import count
+from chat_tui.text.times import count
 from sync.group.values import Status
 from sync.sds.message import Delivery
 

@@ -3,7 +3,7 @@
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
-from chat_tui.debug import state_sections as protocol
+from chat_tui.debug import state_sections
 from chat_tui.debug.list_view import Listing
 from chat_tui.debug.styled_lines import section_lines
 from chat_tui.demo.moment import Person
@@ -27,7 +27,7 @@ class Drawer(Vertical):
     def show(self, person: Person) -> None:
         """Show this participant."""
         if person.info is not None and self._listing.width:
-            sections = protocol.of_channel(person.snapshot, person.info)
+            sections = state_sections.of_channel(person.snapshot, person.info)
             self._listing.show(section_lines(sections, self._listing.width, self._glyphs))
 
     def page(self, screens: int) -> None:

@@ -12,7 +12,8 @@ from chat_tui.demo.moment import Air, Person, Shot
 from chat_tui.demo.phrases import clock_tenths, waits
 from chat_tui.keys.table import USUAL, Chosen, with_keys
 from chat_tui.terminal.themes import author_style
-from chat_tui.text.safe_text import clean_nick, clean_text, clip_cells, count, wrap
+from chat_tui.text.safe_text import clean_nick, clean_text, clip_cells, wrap
+from chat_tui.text.times import count
 from chat_tui.wording.glyphs import ASCII, Glyphs, mark_word
 from chat_tui.wording.panels import BAD, BUSY, DIM, GOOD, TITLE
 from sync.machine import MILLISECOND
@@ -50,7 +51,7 @@ class Setting:
     speed: float
     formulas: bool
     note: str = ""
-    """What the last key did, or why it did nothing."""
+    """Effect of the last key, or the reason why it did nothing."""
     keys: tuple[tuple[str, str], ...] = ()
     """Those that the last line names, and what each does."""
     chosen: Chosen = field(default_factory=lambda: USUAL)

@@ -6,7 +6,7 @@ from typing import Final
 from textual.content import Content
 
 from chat_tui.demo.moment import Shot
-from chat_tui.text.safe_text import count, size
+from chat_tui.text.times import count, size
 from chat_tui.wording.glyphs import Glyphs, band
 from chat_tui.wording.panels import BAD, DIM, GOOD
 from sync.machine import SECOND, Nanos
@@ -17,10 +17,10 @@ LANE_CELLS: Final = 16
 """Of the way from one participant to another."""
 
 SESSION_FOR: Final[Nanos] = 6 * SECOND
-"""How long a session that is over is shown."""
+"""Time for which a session that is over is shown."""
 
 IMPORTANT: Final = (Cause.ANSWER, Cause.NEW, Cause.RESEND, Cause.SYNC, Cause.SESSION, Cause.TYPING)
-"""What is drawn first where there is not room for all."""
+"""Kinds drawn first if there is not room for all."""
 
 
 def flight_lines(shot: Shot, names: Sequence[str], most: int, *, is_ascii: bool) -> list[Content]:
@@ -83,7 +83,9 @@ def _card(session: SessionInfo, who: str, glyphs: Glyphs, most: int) -> list[Con
     for at, one in rounds:
         lines.append(
             Content.assemble(
-                (f" rt {at // 2 + 1} ", DIM), band(one.cells, glyphs), (f" {_contents(one)}", DIM)
+                (f" rt {session.trip(at)} ", DIM),
+                band(one.cells, glyphs),
+                (f" {_contents(one)}", DIM),
             )
         )
     return lines
@@ -91,7 +93,7 @@ def _card(session: SessionInfo, who: str, glyphs: Glyphs, most: int) -> list[Con
 
 def _contents(one: RoundInfo) -> str:
     """Return what a payload says, as `out 48 B: 1 to compare`."""
-    words: list[str] = []
+    words = [one.words] if one.words else []
     if one.skips:
         words.append(f"{one.skips:,} equal")
     if one.fingerprints:

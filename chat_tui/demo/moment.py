@@ -103,7 +103,7 @@ class Titles:
     def __init__(self) -> None:
         self._texts: dict[MessageId, str] = {}
 
-    def note(self, lines: Sequence[Line]) -> None:
+    def note_lines(self, lines: Sequence[Line]) -> None:
         """Remember these."""
         for line in lines:
             self._texts[line.message_id] = line.text

@@ -13,7 +13,7 @@ from chat_tui.demo.cast import Said, Voice
 from chat_tui.demo.phrases import ID_SHOWN, listed, what_happens
 from chat_tui.demo.repair_story import RepairStory
 from chat_tui.demo.session_story import SessionStory
-from chat_tui.text.safe_text import count, size
+from chat_tui.text.times import count, size
 from sync.group import values
 from sync.machine import MessageId
 from sync.runner.runner import Release

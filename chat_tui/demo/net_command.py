@@ -17,7 +17,7 @@ _ACTS: Final[dict[str, tuple[Callable[[int], Act], int]]] = {
     "delay": (Delay, DELAY_MAX_MS),
     "duplicate": (Duplicate, PERCENT_MAX),
 }
-"""What can be set, and its highest value."""
+"""Values that can be set, and the highest of each."""
 
 
 def acts_of(line: str) -> tuple[Act, ...]:
@@ -39,7 +39,7 @@ def acts_of(line: str) -> tuple[Act, ...]:
 def _act_of(wish: str) -> Act:
     name, _, value = wish.casefold().partition("=")
     if name not in _ACTS:
-        raise LocalError(f"There is no {name!r}: write loss, delay or duplicate, {USAGE}.")
+        raise LocalError(f"Unknown setting {name!r}. Use loss, delay or duplicate, {USAGE}.")
     act, highest = _ACTS[name]
     number = value.rstrip("%ms")
     if not (number.isascii() and number.isdecimal()) or int(number[:9]) > highest:

@@ -61,11 +61,11 @@ def what_happens(act: Act, names: tuple[str, ...]) -> str:
             whose = "the next message" if who is None else f"{names[who]}'s next message"
             return f"{whose} will be lost on its way to {listed([names[one] for one in to])}"
         case Loss(percent):
-            return f"of all frames {percent} % are lost from now on"
+            return f"{percent} % of all frames are lost from now on"
         case Delay(milliseconds):
             return f"a frame takes about {milliseconds:,} ms from now on"
         case Duplicate(percent):
-            return f"of all frames {percent} % arrive twice from now on"
+            return f"{percent} % of all frames arrive twice from now on"
         case LosePart(0):
             return "no new message is lost any more"
         case LosePart(percent):

@@ -25,7 +25,7 @@ SAME: Final = "The run is the recorded one, to the byte."
 DIFFERS: Final = "The run differs from the recorded one: it was recorded by another version."
 
 ACTS_MAX: Final = 10_000
-"""What a person does in a day of playing; a file of more is something else."""
+"""Acts of a person in a day of playing; a file of more is something else."""
 
 FILE_MAX: Final = 4 * 1024 * 1024
 """Bytes of a recording: its acts take some 100 each, lines of text at most 2,000."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from chat_tui.demo import formulas
 from chat_tui.demo.cast import Voice
 from chat_tui.demo.phrases import ID_SHOWN, clock_tenths, listed, waits
-from chat_tui.text.safe_text import times
+from chat_tui.text.times import times
 from sync.group import values
 from sync.machine import MessageId, Nanos, PeerId
 from sync.sds.message import Message
@@ -23,7 +23,7 @@ class RepairStory:
     def __init__(self, voice: Voice, *, told: bool) -> None:
         self._voice, self._told = voice, told
         self.lacked: set[tuple[int, MessageId]] = set()
-        """Who lacked or held back which message, and does not show it yet."""
+        """People who lacked or held back which message, and do not show it yet."""
 
     # --- Who lacks something -------------------------------------------------------------------
 
@@ -88,6 +88,11 @@ class RepairStory:
         message = self._voice.world.gate.read(event.payload)
         if message.repair_request:
             self._tell_heard_request(node, message, before, after)
+            asked_for = {entry.message_id: None for entry in message.repair_request}
+            for effect in step.effects:
+                if isinstance(effect, values.LoadAuthors):  # told of once these are loaded
+                    asked_for = {one: None for one in asked_for if one not in effect.message_ids}
+            self._tell_answering(node, message.sender_id, list(asked_for), before, after)
         if message.content:
             gone = {one.message_id for one in before.answers}
             gone -= {one.message_id for one in after.answers}
@@ -121,9 +126,19 @@ class RepairStory:
     def tell_answering(self, node: Node, step: Step, event: values.AuthorsLoaded) -> None:
         """Tell who answers a repair request and when, or leaves it, once the authors are known."""
         before, after = step.before, step.after
-        if before is None or after is None:
-            return
-        asker = self._voice.name_of(self._voice.numbers[event.requester])
+        if before is not None and after is not None:
+            asked_for = [entry.message_id for entry in event.entries]
+            self._tell_answering(node, event.requester, asked_for, before, after)
+
+    def _tell_answering(
+        self,
+        node: Node,
+        requester: PeerId,
+        asked_for: Sequence[MessageId],
+        before: RepairInfo,
+        after: RepairInfo,
+    ) -> None:
+        asker = self._voice.name_of(self._voice.numbers[requester])
         me = self._voice.name(node)
         planned = {one.message_id: one for one in after.answers}
         for one in before.answers:
@@ -139,9 +154,9 @@ class RepairStory:
                 f"{me} has {self._voice.title(answer.message_id)} for {asker} and {pause}.",
                 self._t_resp(node, answer.message_id, after, answer.t_resp - now),
             )
-        for entry in event.entries:
-            if entry.message_id not in planned:
-                self._tell_silence(node, entry.message_id, after)
+        for message_id in asked_for:
+            if message_id not in planned:
+                self._tell_silence(node, message_id, after)
 
     def _tell_silence(self, node: Node, message_id: MessageId, after: RepairInfo) -> None:
         row = node.disk.rows.get(message_id)

@@ -25,7 +25,7 @@ HISTORY_STEP: Final[Nanos] = 400 * MILLISECOND
 """Between two lines of the history: nobody owes hundreds of acknowledgements then."""
 
 PATIENCE: Final[Nanos] = 90 * SECOND
-"""How long a scenario goes on after its time while somebody still waits for something."""
+"""Time for which a scenario goes on after its time while somebody still waits for something."""
 
 SETTLED_EVERY: Final[Nanos] = 250 * MILLISECOND
 """Between two looks whether all is settled."""
@@ -56,7 +56,7 @@ class Run:
         self.failure = ""
         """Which invariant broke while it ran; nothing happens any more then."""
         self.verdicts: tuple[Verdict, ...] = ()
-        """What the checks found, once it is over."""
+        """Results of the checks, once it is over."""
         self.lost: deque[tuple[Nanos, Flight]] = deque(maxlen=LOST_KEPT)
         """Frames lost, and when that was seen."""
         self._to_do = list(acts)
@@ -170,7 +170,7 @@ class Run:
             world.run(JOINING)
         present = [n for n in range(len(scenario.names)) if n not in scenario.absent]
         for line in range(scenario.history):
-            world.write(present[line % len(present)], f"earlier line {line + 1}")
+            world.write_text(present[line % len(present)], f"earlier line {line + 1}")
             world.run(HISTORY_STEP)
         if scenario.history:
             world.run(JOINING)
@@ -178,7 +178,7 @@ class Run:
         self.history = frozenset(message_id for log in world.logs() for _, message_id in log)
         self._released.clear()
         self._sessions.clear()
-        self.watch.take()
+        self.watch.take_steps()
         self.watch.flights.clear()
         for after, act in scenario.acts:
             world.time.plan(self.began + after, self._do_planned, act)
@@ -206,7 +206,7 @@ class Run:
         return done
 
     def _tell(self) -> None:
-        steps, lost = self.watch.take()
+        steps, lost = self.watch.take_steps()
         self.lost.extend((self.world.now, flight) for flight in lost)
         released = self._released
         if steps or lost or released:

@@ -17,7 +17,6 @@ from textual.events import Resize
 from textual.screen import Screen
 from textual.widgets import Input, Static
 
-from chat_tui.commands.command import is_command
 from chat_tui.demo import acts
 from chat_tui.demo.drawer import Drawer
 from chat_tui.demo.drawing import Setting, draw
@@ -30,8 +29,9 @@ from chat_tui.demo.scenario import SEED
 from chat_tui.demo.scenarios import SCENARIOS, scenario
 from chat_tui.demo.stage import Stage
 from chat_tui.keys.table import with_keys
-from chat_tui.screens.help import TextScreen
 from chat_tui.terminal.themed_app import keys_of
+from chat_tui.text.slash import is_command
+from chat_tui.widgets.text_screen import TextScreen
 from chat_tui.wording.glyphs import UNICODE, Glyphs
 from sync.errors import LocalError
 from sync.machine import SECOND
@@ -88,7 +88,7 @@ class DemoScreen(Screen[None]):
         super().__init__()
         self._record, self._played = record, played
         self.player: Player | None = player
-        """What is played; None while it is made ready."""
+        """The run that is played; None while it is made ready."""
         self.seed = played.seed
         self.running = False
         self._number, self._glyphs = played.number, glyphs
@@ -97,7 +97,7 @@ class DemoScreen(Screen[None]):
         self.busy = False
         """Whether something is made ready, or played again, beside the screen."""
         self._wanted: deque[Callable[[], None]] = deque()
-        """What keys asked for meanwhile."""
+        """Requests of keys meanwhile."""
         self._canvas = Static("", id="canvas", markup=False)
         self._drawer = Drawer(glyphs)
         self._line = Input(id="line", max_length=acts.TEXT_CHARACTERS_MAX)

@@ -5,7 +5,7 @@ Rule: as in `chat_tui.demo.narrator`: nothing is told because a script expects i
 
 from chat_tui.demo.cast import Voice
 from chat_tui.demo.phrases import waits
-from chat_tui.text.safe_text import count, size
+from chat_tui.text.times import count, size
 from sync.group import values
 from sync.sim.node import Node
 from sync.view.projection import session_infos
@@ -38,7 +38,7 @@ class SessionStory:
             return
         one = info.rounds[-1]
         peer = self._voice.name_of(self._voice.numbers[info.peer])
-        trip = (len(info.rounds) + 1) // 2
+        trip = info.trip(len(info.rounds) - 1)
         self._voice.say(
             node.number,
             f"{self._voice.name(node)} to {peer}: {_contents(one)}.",

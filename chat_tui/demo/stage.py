@@ -29,7 +29,7 @@ LINES_KEPT: Final = 40
 """Newest lines of each participant in a picture: as many as a tall panel shows."""
 
 LOST_FOR: Final[Nanos] = 1500 * MILLISECOND
-"""How long a lost frame is shown."""
+"""Time for which a lost frame is shown."""
 
 SAID_KEPT: Final = 60
 """Newest sentences in a picture: more than a tall screen shows."""
@@ -45,7 +45,7 @@ class Picture:
     moment: Moment
     shot: Shot
     told: int
-    """How many sentences were told until then."""
+    """Number of sentences told until then."""
 
 
 class Stage:
@@ -55,7 +55,7 @@ class Stage:
         self.scenario, self.seed = scenario, seed
         self._titles = Titles()
         self._fresh: Picture | None = None
-        """What the present looks like, once somebody has looked."""
+        """Picture of the present, once somebody has looked."""
         self._take_up(Run(scenario, seed, acts))
         self._pictures = [self._picture()]
         self._forgotten = 0
@@ -263,7 +263,7 @@ class Stage:
         held: Sequence[Line] = ()
         if snapshot.channels:
             held = self._held(number, snapshot.channels[0].waiting[:LINES_KEPT])
-        self._titles.note([*lines, *held])
+        self._titles.note_lines([*lines, *held])
         alone = self.scenario.terms.mesh and not node.joined
         up = node.runner is not None
         return Person(self._name(number), up, snapshot, lines, tuple(held), alone=alone)

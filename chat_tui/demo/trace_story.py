@@ -14,7 +14,8 @@ from chat_tui.demo.cast import Said
 from chat_tui.demo.moment import Person, Shot, Titles, following
 from chat_tui.demo.phrases import ID_SHOWN, quoted
 from chat_tui.demo.scenario import Verdict
-from chat_tui.text.safe_text import clean_nick, clean_text, clip_cells, count
+from chat_tui.text.safe_text import clean_nick, clean_text, clip_cells
+from chat_tui.text.times import count
 from sync.entries.membership import Membership
 from sync.errors import DecodeError
 from sync.group import values
@@ -41,6 +42,7 @@ IN_WORDS: Final = {
     "Asked": "The person asks to compare histories",
     "Ended": "The manager hears that a session is over",
     "SessionOpened": "The stream of a session is open",
+    "Continue": "A session goes on with its answer",
     "SessionClosed": "The stream of a session is closed",
     "TransferEnded": "A transfer is over",
     "ReferenceClock": "The others' clocks were heard",
@@ -157,7 +159,7 @@ class Story:
         line = line_of(channel, entry, self.replay.me, delivery, after_gap=effect.after_gap)
         self._nicks[line.author] = line.nick
         self._keep(line, effect.status)
-        self._titles.note([line])
+        self._titles.note_lines([line])
 
     def _keep(self, line: Line, status: values.Status) -> None:
         self._held[line.message_id] = _Held(line, status)
@@ -202,7 +204,7 @@ class Story:
                 return f"{self._name(peer)} is gone"
             case values.StartSession(session, peer, why, _):
                 return f"Session {session}: compare histories with {self._name(peer)}, {why}"
-            case values.SessionOffered(session, peer, _):
+            case values.SessionOffered(session, peer):
                 return f"Session {session}: {self._name(peer)} compares histories with us"
             case values.SessionPayload(session, payload):
                 return f"Session {abs(session)}: {len(payload):,} B came"

@@ -21,8 +21,10 @@ def changes(known: Known, glyphs: Glyphs) -> list[Part]:
     redactions = [one for one in own if isinstance(one.change, Redaction)]
     edits = [one for one in own if isinstance(one.change, Edit)]
     if line.deleted:
-        when = f" at {stamp(redactions[-1].created_ns, line.created_ns)}" if redactions else ""
-        said = f"by its author{when}; the signed bytes stay, for what builds on them"
+        said = "by its author; what says so is damaged on this disk, and fetched again"
+        if redactions:
+            when = stamp(redactions[-1].created_ns, line.created_ns)
+            said = f"by its author at {when}; the signed bytes stay, for what builds on them"
         told.append(single("Deleted", said))
     elif line.edited:
         lines = [Said(f"first: {_one_line(_first_text(known))}")]

@@ -11,7 +11,8 @@ from typing import Final
 
 from chat_tui.client.chat import Chat
 from chat_tui.details.frames import Heard, Role, about
-from chat_tui.wording import sentences as reports
+from chat_tui.text import namesakes
+from chat_tui.wording import sentences
 from sync.entries.entry import Entry, open_content
 from sync.errors import RemoteError
 from sync.machine import MINUTE, SECOND, MessageId, Nanos, PeerId
@@ -136,7 +137,14 @@ class Known:
         """Return what somebody is called; us `you`."""
         if peer is None:
             return "somebody"
-        return "you" if peer == self.snapshot.me else reports.name_of(self.snapshot, peer)
+        return "you" if peer == self.snapshot.me else sentences.name_of(self.snapshot, peer)
+
+    def called(self, peer: PeerId, nick: str) -> str:
+        """Return a name that a message bears, with the key where others go by it too."""
+        around: list[Line | CausalNode] = [self.line]
+        around += [*self.disk.parents, *self.disk.children]
+        shared = namesakes.shared_among(around, self.snapshot.shared_names)
+        return namesakes.called(peer, nick, shared)
 
 
 def know(chat: Chat, line: Line, disk: FromDisk) -> Known:
@@ -146,7 +154,7 @@ def know(chat: Chat, line: Line, disk: FromDisk) -> Known:
     let_go = bool(frames) and frames[0].number > 1
     return Known(
         snapshot=snapshot,
-        info=reports.find(snapshot, line.channel),
+        info=sentences.find(snapshot, line.channel),
         line=line,
         disk=disk,
         story=inspection.story(line.channel, line.message_id),
@@ -157,7 +165,7 @@ def know(chat: Chat, line: Line, disk: FromDisk) -> Known:
 
 def stamp_of(snapshot: Snapshot, line: Line) -> object:
     """Return a value that is another one when the disk may say something new of a message."""
-    info = reports.find(snapshot, line.channel)
+    info = sentences.find(snapshot, line.channel)
     return (line, None) if info is None else (line, info.messages, info.waiting_count)
 
 

@@ -44,7 +44,7 @@ class Heard:
     pushed: bool
     """Whether it came or went after a reconciliation."""
     author: PeerId | None
-    """Who signs as the sender of the SDS message in it."""
+    """The signer: sender of the SDS message in it."""
     within: MessageId | None
     """The id of the SDS message in it."""
     is_sync: bool

@@ -14,8 +14,8 @@ from chat_tui.details.frames import Role
 from chat_tui.details.parts import Part, Said, listed, single
 from chat_tui.details.timeline import moments, stamp
 from chat_tui.keys.table import with_keys
-from chat_tui.text.safe_text import clean_nick, count, times
-from chat_tui.wording import sentences as reports
+from chat_tui.text.times import count, times
+from chat_tui.wording import sentences
 from chat_tui.wording.sentences import short_id
 from sync.errors import LocalError
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
@@ -32,7 +32,7 @@ HINT_SHOWN: Final = 16
 """Hex digits of a retrieval hint: enough to find it in a list."""
 
 SAID: Final = ("id ", "T_req: ", "named by ")
-"""How facts begin that stand elsewhere here."""
+"""Beginnings of facts that stand elsewhere here."""
 
 NOTHING: Final = "Nothing is missing here, as far as anybody has said."
 NO_MORE: Final = "Nothing is missing here any more, as far as anybody has said."
@@ -57,7 +57,7 @@ async def holes_of(
     Raises:
         LocalError: the disk cannot be read, or we are not in that channel now.
     """
-    info = reports.find(chat.snapshot(), channel)
+    info = sentences.find(chat.snapshot(), channel)
     if info is None:
         raise LocalError("You are not in that channel: /join it first.")
     if after_gap is not None:
@@ -104,10 +104,10 @@ def hole_parts(
 ) -> list[Part]:
     """Return all that is known of missing messages now, one after the other; `none` if none is."""
     snapshot = chat.snapshot()
-    info = reports.find(snapshot, channel)
+    info = sentences.find(snapshot, channel)
     if not holes or info is None:
         return [Part("", (Said(none),))]
-    waits = reports.what_waits(snapshot, info)
+    waits = sentences.what_waits(snapshot, info)
     head = [f"{count(len(holes), 'message')} of which others speak, and which never came here."]
     parts = [Part("", tuple([Said(one) for one in (*head, waits) if one]))]
     for hole in holes[:SHOWN]:
@@ -169,7 +169,10 @@ def _hint(hint: bytes | None) -> str:
 
 def who_was_asked(known: Known, info: ChannelInfo, asked: RequestInfo | None) -> str:
     """Return who was asked for a message, how often, and when last."""
-    here = [clean_nick(one.nick) for one in reports.peers_of(known.snapshot, info)]
+    here = [
+        sentences.called(known.snapshot, one.peer, one.nick)
+        for one in sentences.peers_of(known.snapshot, info)
+    ]
     everybody = f"everybody here: {listed(here)}" if here else "nobody is here to ask"
     by_us = known.sent(Role.ASKS)
     if asked is not None and asked.asked:

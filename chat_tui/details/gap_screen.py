@@ -7,17 +7,17 @@ from textual.binding import BindingType
 from textual.content import Content
 
 from chat_tui.client.chat import Chat
-from chat_tui.commands.gaps import ask
 from chat_tui.debug.list_view import Listing
 from chat_tui.debug.styled_lines import DIM, PaneLine
+from chat_tui.details.asking import ask
 from chat_tui.details.drawer import Drawer, lines_of
 from chat_tui.details.gap import NO_MORE, NOTHING, Hole, hole_parts, holes_of
 from chat_tui.keys.table import with_keys
-from chat_tui.screens.help import REFRESH_S
 from chat_tui.terminal.key_bindings import heard_as
 from chat_tui.terminal.themed_app import keys_of
 from chat_tui.text.safe_text import wrap
-from chat_tui.wording import sentences as reports
+from chat_tui.widgets.text_screen import REFRESH_S
+from chat_tui.wording import sentences
 from chat_tui.wording.glyphs import Glyphs
 from sync.errors import LocalError
 from sync.machine import ChannelId, MessageId
@@ -81,8 +81,8 @@ class HoleScreen(Drawer):
     def _keys(self) -> str:
         """The keys that have an effect now."""
         snapshot = self._chat.snapshot()
-        info = reports.find(snapshot, self._channel)
-        return KEYS if self._holes and info and reports.peers_of(snapshot, info) else CLOSE
+        info = sentences.find(snapshot, self._channel)
+        return KEYS if self._holes and info and sentences.peers_of(snapshot, info) else CLOSE
 
     # -- keys ---------------------------------------------------------------------------------
 

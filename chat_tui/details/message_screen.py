@@ -17,10 +17,10 @@ from chat_tui.details.raw import raw_lines
 from chat_tui.details.sections import parts
 from chat_tui.keys.places import Place
 from chat_tui.keys.table import with_keys
-from chat_tui.screens.help import REFRESH_S
 from chat_tui.terminal.key_bindings import bindings_of, heard_as
 from chat_tui.terminal.themed_app import keys_of
 from chat_tui.text.safe_text import wrap
+from chat_tui.widgets.text_screen import REFRESH_S
 from chat_tui.wording.glyphs import Glyphs
 from chat_tui.wording.sentences import short_id
 from sync.errors import LocalError
@@ -36,7 +36,7 @@ SHORT_KEYS: Final = (
     "{details_raw} raw  {reading_open} link  {close} close"
 )
 KEYS: Final = (ALL_KEYS, SHORT_KEYS)
-"""What can be done, the longest that fits."""
+"""Possible actions, the longest text that fits."""
 
 RAW_KEYS: Final = (
     "{details_raw} back to the words  {details_frames} frames on the wire  {close} close"

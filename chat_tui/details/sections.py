@@ -11,7 +11,8 @@ from chat_tui.details.frames import Role
 from chat_tui.details.holders import holders
 from chat_tui.details.parts import Part, Said, listed, single
 from chat_tui.details.timeline import lateness, moments, not_kept, stamp
-from chat_tui.text.safe_text import clean_nick, clean_text, clip_cells, count, day_of, size
+from chat_tui.text.safe_text import clean_nick, clean_text, clip_cells
+from chat_tui.text.times import count, day_of, size
 from chat_tui.wording import clocks
 from chat_tui.wording.contradictions import MEANING, said
 from chat_tui.wording.glyphs import UNICODE, WORDS, Glyphs
@@ -79,7 +80,8 @@ def as_text(known: Known) -> str:
 
 def _head(known: Known) -> Part:
     line, arrival = known.line, known.arrival
-    who = f"you ({clean_nick(line.nick)})" if line.own else clean_nick(line.nick)
+    who = known.called(line.author, line.nick)
+    who = f"you ({who})" if line.own else who
     said = [f"{who}, {stamp(line.created_ns)}, {day_of(line.created_ns)}"]
     if line.own:
         mark = None if line.parked else line.delivery
@@ -125,7 +127,7 @@ def in_short(known: Known) -> str:
 def _others_in_short(known: Known) -> str:
     line = known.line
     arrival = known.arrival
-    who, author = known.name(arrival.peer), clean_nick(line.nick)
+    who, author = known.name(arrival.peer), known.called(line.author, line.nick)
     if line.loading:
         return "It is here, and waits for older messages that are on their way."
     gap = (
@@ -240,7 +242,9 @@ def _kin(known: Known, label: str, nodes: Sequence[CausalNode], none: str, glyph
 
 def _kin_line(known: Known, node: CausalNode, glyphs: Glyphs) -> str:
     line = (known.disk.lines or {}).get(node.message_id)
-    who = clean_nick(node.nick) if node.nick else known.name(node.author)
+    who = known.name(node.author)
+    if node.author is not None and node.nick:
+        who = known.called(node.author, node.nick)
     text = node.text if line is None else "(deleted)" if line.deleted else line.text
     text = clip_cells(" ".join(clean_text(text).split()), TEXT_CELLS)
     if line is not None and line.delivery is not None:
@@ -309,7 +313,7 @@ def _next(known: Known) -> list[Part]:
 
 
 SAID_ALREADY: Final = ("id ", "sent again: ", "T_req: ", "T_resp: ")
-"""How facts begin that stand elsewhere here."""
+"""Beginnings of facts that stand elsewhere here."""
 
 
 def _with_facts(label: str, plan: str, facts: Iterable[str]) -> Part:

@@ -6,7 +6,8 @@ from typing import Final
 from chat_tui.debug.explanations import T_REQ, T_RESP, answer_draw, request_draw, seconds
 from chat_tui.details.facts import SLACK, Known, Way
 from chat_tui.details.frames import Heard, Role
-from chat_tui.text.safe_text import clean_text, count, day_of, span, time_of_day
+from chat_tui.text.safe_text import clean_text
+from chat_tui.text.times import count, day_of, span, time_of_day
 from chat_tui.wording.sentences import short_id
 from sync.machine import MILLISECOND, SECOND, Nanos
 from sync.sds.message import Delivery
@@ -68,7 +69,7 @@ def not_kept(known: Known) -> str:
         began = stamp(since, known.snapshot.now)
         if not known.story.happenings and not known.heard:
             return f"Not kept: it is from before {began}, and notes begin with this start."
-        return f"What was before {began} is not kept: notes begin with this start."
+        return f"Nothing from before {began} is kept: notes begin with this start."
     if known.frames_since is not None and created < known.frames_since:
         return f"Of frames before {stamp(known.frames_since)}, newer ones have taken the room."
     return ""

@@ -12,7 +12,7 @@ from chat_tui.keys.places import FIXED, Place
 from sync.errors import LocalError
 
 LETTERS_TAKEN: Final = {"b": "Ctrl+Left", "f": "Ctrl+Right"}
-"""What terminals make of Alt and a letter: they send the old keys for words of a shell."""
+"""Codes that terminals make of Alt and a letter: the old keys for words of a shell."""
 
 CTRL_TAKEN: Final = {
     "i": "Tab",
@@ -33,7 +33,7 @@ A comma separates keys, so its own is written as a word.
 """
 
 NAMES: Final = {"pageup": "PgUp", "pagedown": "PgDn", "escape": "Esc", "delete": "Del", **SIGNS}
-"""How keys are called on keyboards, where Textual has another name."""
+"""Names of keys on keyboards, if Textual has another one."""
 
 ESSENTIAL: Final = frozenset({"enter", "tab", "shift+tab", "up", "down", "left", "right"})
 """Keys of the input and of lists, which would not work without them."""
@@ -43,7 +43,7 @@ EDITING: Final = frozenset({
     "ctrl+y", "ctrl+z", "ctrl+left", "ctrl+right", "home", "end", "delete", "backspace", "f7",
     "alt+backspace", "alt+delete", "ctrl+backspace",
 })  # fmt: skip
-"""What the input does with keys before anybody else hears of them; a test compares it with it."""
+"""Keys that the input handles before anybody else hears of them; a test compares them with it."""
 
 NAMED: Final = frozenset({
     "escape", "up", "down", "left", "right", "home", "end", "pageup", "pagedown", "insert",
@@ -100,7 +100,7 @@ def _named(modifiers: set[str], base: str, said: str) -> str:
 def _bare(key: str, said: str) -> str:
     if len(key) == 1 or key in {"space", "backspace", "delete"}:
         return f"{said} is needed for writing: take it with Ctrl or Alt, or a function key."
-    return f"There is no key {said}; `chat-tui keys` shows what each key is called."
+    return f"Unknown key {said}; `chat-tui keys` shows the name of each key."
 
 
 def as_sent(keys: str) -> str:
@@ -118,7 +118,7 @@ def parse_keys(text: str, place: Place = Place.EVERYWHERE) -> tuple[str, ...]:
     """
     keys = [_as_kept(word.strip()) for word in text.split(",") if word.strip()]
     if not keys:
-        raise LocalError("Name a key, as f12 or alt+r; /set with reset brings the usual one back.")
+        raise LocalError("Name a key, as f12 or alt+r; /set with reset restores the default.")
     for key in keys:
         if problem := undeliverable(key, place):
             raise LocalError(f"{problem} Choose another key.")

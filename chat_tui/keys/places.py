@@ -58,4 +58,4 @@ MOMENTS: Final = {
 LIST_KEYS: Final = frozenset({"up", "down", "pageup", "pagedown", "home", "end", "enter"})
 BUTTON_KEYS: Final = frozenset({"enter", "tab", "shift+tab"})
 FIXED: Final = {Place.SETTINGS: LIST_KEYS, Place.VERIFY: BUTTON_KEYS}
-"""What a list or a button in a place does with keys before anybody else hears of them."""
+"""Keys that a list or a button in a place handles before anybody else hears of them."""

@@ -45,7 +45,7 @@ class Key:
 
 
 PANE_TABS: Final = ("Buffers", "Causal", "Bloom", "Sync", "Wire", "Trace")
-"""What the tabs of the pane are called; `chat_tui.debug.tab_table` is imported only with it."""
+"""Names of the pane's tabs; `chat_tui.debug.tab_table` is imported only with it."""
 
 SCENARIOS: Final = 7
 """Of the demo; `chat_tui.demo.scenarios` is imported only with it."""

@@ -9,14 +9,17 @@ from dataclasses import replace
 from typing import Final
 
 from chat_tui.app.unsaved_lines import Held, Input
-from chat_tui.client import gc_policy as garbage
+from chat_tui.client import gc_policy
 from chat_tui.client.control_server import serving
 from chat_tui.client.doctor_findings import as_lines
 from chat_tui.client.live import Client
 from chat_tui.client.setup import Setup
-from chat_tui.commands.command import At, Result, is_command
+from chat_tui.commands.command import At, Result
+from chat_tui.commands.people import DOCTOR
 from chat_tui.commands.table import Commands
+from chat_tui.line_mode.deep_look import DeepLook
 from chat_tui.line_mode.output import Face, JsonFace, TextFace
+from chat_tui.text.slash import is_command
 from sync.view.view import Event, Line, MessageShown
 
 WRITES_MAX: Final = 1000
@@ -48,6 +51,7 @@ class LineMode:
         self._held: list[Event] | None = []
         self._flushing = False
         self._stop = asyncio.Event()
+        self._deep_look = DeepLook(client, face, self._flush_soon)
 
     async def run(self, *, history: int, stay: bool) -> None:
         """Chat until the end of input (`stay`: until stopped), a signal, or /quit."""
@@ -70,6 +74,7 @@ class LineMode:
                 await self._stop.wait()
                 reading.cancel()
                 trying.cancel()
+                self._deep_look.stop()
             await self._client.flush()
         for text in self._refused.give_up():
             self._face.error(f"the disk never took it: {text}")
@@ -113,7 +118,7 @@ class LineMode:
     async def _read(self, tasks: asyncio.TaskGroup, *, stay: bool) -> None:
         async for text in input_lines():
             if is_command(text):
-                await self._command(text)
+                await self._command(text, tasks)
             elif text.strip():
                 await self._room.acquire()
                 writing = tasks.create_task(self._write(Input(text, self._channel)))
@@ -122,17 +127,22 @@ class LineMode:
         if self._writes:
             await asyncio.wait(self._writes)
         if not stay:
+            await self._deep_look.ended()
             self._stop.set()
 
-    async def _command(self, text: str) -> None:
+    async def _command(self, text: str, tasks: asyncio.TaskGroup) -> None:
         if self._writes:
             await asyncio.wait(self._writes)  # it may be about the line before it
         result = await self._commands.run(text, At(self._channel))
         if result.channel is not None:
             self._channel = result.channel
             self._face.now_in(result.channel)
-        if result.action == "doctor":
+        if result.action == DOCTOR[""]:
             result = Result(text="\n".join([line async for line in self._examined()]))
+        elif result.action == DOCTOR["deep"]:
+            result = self._deep_look.begin(tasks)
+        elif result.action == DOCTOR["stop"]:
+            result = self._deep_look.stop()
         self._face.result(text.split(maxsplit=1)[0], result)
         self._flush_soon()
         if result.quit:
@@ -148,7 +158,7 @@ class LineMode:
         self._room.release()
 
     async def _write(self, line: Input) -> None:
-        result = await self._refused.write(line)
+        result = await self._refused.write_line(line)
         if result is None:
             self._face.waiting(len(self._refused))
             self._refusing.set()
@@ -218,7 +228,7 @@ async def run(setup: Setup, *, as_json: bool, stay: bool, history: int) -> None:
     """
     attended = sys.stdin.isatty() and not stay
     client = await Client.open(replace(setup, attended=attended))
-    garbage.settle()
+    gc_policy.settle()
     try:
         for problem in client.settings.problems:
             sys.stderr.write(f"{problem}\n")

@@ -5,7 +5,7 @@ import sys
 from dataclasses import replace
 from typing import Final, Protocol
 
-from chat_tui.client.control_server import namer
+from chat_tui.client.doctor_findings import Finding, as_json, as_lines
 from chat_tui.client.live import Client
 from chat_tui.client.message_changes import announced, in_words
 from chat_tui.commands.command import Result
@@ -15,7 +15,7 @@ from chat_tui.text.safe_text import clean_nick, clean_text
 from chat_tui.transcript.layout_options import taste_of
 from chat_tui.wording.clocks import ClockNews
 from chat_tui.wording.glyphs import mark_word
-from chat_tui.wording.json_events import dumps, to_json
+from chat_tui.wording.json_events import dumps, load_of, namer, snapshot, to_json
 from chat_tui.wording.person import disk_lines, lines_wait, warning_lines
 from chat_tui.wording.sentences import looks_like
 from sync.entries.identity import short_fingerprint
@@ -39,6 +39,9 @@ from sync.view.view import (
     Trust,
     TrustShown,
 )
+
+STATUS: Final = "/status"
+"""Answered to scripts with what `status --json` prints, too."""
 
 TOLD_MAX: Final = 1_000
 """Messages remembered that were told before their time, so that they are not told twice."""
@@ -65,6 +68,12 @@ class Face(Protocol):
     def error(self, text: str) -> None:
         """A message could not be written."""
 
+    def finding(self, finding: Finding) -> None:
+        """A test of `/doctor deep` is done."""
+
+    def read(self, done: int, of: int) -> None:
+        """So many of so many stored messages are read."""
+
     def waiting(self, lines: int) -> None:
         """So many lines that were written wait for the disk now; none does any more."""
 
@@ -74,7 +83,7 @@ class JsonFace:
 
     def __init__(self, client: Client) -> None:
         self._client = client
-        self._name = namer(client)
+        self._name = namer(client.snapshot)
 
     def ready(self, channel: ChannelId) -> None:
         """See `Face`."""
@@ -98,6 +107,8 @@ class JsonFace:
     def event(self, event: Event) -> None:
         """See `Face`."""
         shown = to_json(event, self._name)
+        if shown is not None and isinstance(event, PeerShown):
+            shown.update(load_of(self._client.snapshot(), event.peer))
         if shown is not None:
             self._print(shown)
 
@@ -107,10 +118,20 @@ class JsonFace:
     def result(self, command: str, result: Result) -> None:
         """See `Face`."""
         self._print({"event": "result", "command": command, "ok": result.ok, "text": result.text})
+        if command == STATUS:
+            self._print(snapshot(self._client.snapshot(), self._name))
 
     def error(self, text: str) -> None:
         """See `Face`."""
         self._print({"event": "error", "message": text})
+
+    def finding(self, finding: Finding) -> None:
+        """See `Face`."""
+        self._print(as_json(finding))
+
+    def read(self, done: int, of: int) -> None:
+        """See `Face`."""
+        self._print({"event": "progress", "done": done, "of": of})
 
     def waiting(self, lines: int) -> None:
         """See `Face`."""
@@ -125,7 +146,7 @@ class TextFace:
 
     def __init__(self, client: Client, settings: Preferences) -> None:
         self._client, self._settings = client, settings
-        self._name = namer(client)
+        self._name = namer(client.snapshot)
         self._echo = not sys.stdin.isatty()
         self._on_terminal = sys.stdout.isatty()
         self._channel: ChannelId | None = None
@@ -138,12 +159,12 @@ class TextFace:
         name = self._name(channel)
         info = next(one for one in self._client.snapshot().channels if one.channel == channel)
         openness = "open to everybody on this network" if info.open else "private"
-        self._print(f"* You are {self._client.nick} in {name}, {openness}. /help lists commands.")
-        self._print(f"* {self._client.snapshot().network}")
+        self._say(f"You are {self._client.nick} in {name}, {openness}. /help lists commands.")
+        self._say(self._client.snapshot().network)
         if alike := looks_like(self._client.snapshot(), info):
-            self._print(f"* {alike}")
+            self._say(alike)
         for text in disk_lines(self._client.snapshot(), 0):
-            self._print(f"* {text}")
+            self._say(text)
 
     def line(self, line: Line) -> None:
         """See `Face`."""
@@ -169,7 +190,7 @@ class TextFace:
             case PreviewShown(line) if line.parked and (self._echo or not line.own):
                 self.line(line)
             case PreviewShown(line) if line.waits:
-                self._print("* It waits for your answer about the clock; /clock says more.")
+                self._say("It waits for your answer about the clock; /clock says more.")
             case AheadShown() | ClockShown():
                 for sentence in self._clocks.said_of(event, self._client.snapshot()):
                     self._say(sentence)
@@ -179,24 +200,24 @@ class TextFace:
                 for sentence in announced(replace(event, rewritten=news), author):
                     self._say(sentence, MARK)
             case DeliveryShown(_, message_id, Delivery.FAILED):
-                self._print(f"* Nobody has received it: /resend {message_id[:8]} tries again.")
+                self._say(f"Nobody has received it: /resend {message_id[:8]} tries again.")
             case PeerShown(peer, nick, state, away):
                 here = "is here" if state.value == "up" else "left"
                 here = f"is away: {' '.join(clean_text(away).split())}" if away else here
                 self._say(f"{self._called(peer, nick)} {here}.")
             case ChannelShown(channel) if self._name(channel).startswith("@"):
                 name = self._name(channel)
-                self._print(f"* {name} is a channel of two: /channel {name} switches to it.")
+                self._say(f"{name} is a channel for two: /channel {name} switches to it.")
             case TrustShown(_, _, Trust.CHANGED):
                 for text in warning_lines(self._client.snapshot()):
-                    self._print(f"* {text}")
+                    self._say(text)
             case TrustShown(peer, nick, trust):
                 name = plain_name(nick, clean_nick(nick))
                 self._say(f"{name} ({short_fingerprint(peer)}) is {trust.value} now.")
             case MissingShown():
-                self._print("* An earlier message is missing; asking for it.")
+                self._say("An earlier message is missing; asking for it.")
             case FoundShown(_, _, True):
-                self._print("* An earlier message could not be found; /sync looks for it again.")
+                self._say("An earlier message could not be found; /sync looks for it again.")
             case Notice(text):
                 self._say(text, MARK)
             case _:
@@ -216,13 +237,22 @@ class TextFace:
         """See `Face`."""
         self._say(f"Not sent: {text}", MARK)
 
+    def finding(self, finding: Finding) -> None:
+        """See `Face`."""
+        for line in as_lines(finding):
+            self._say(line)
+
+    def read(self, done: int, of: int) -> None:
+        """See `Face`."""
+        self._say(f"{done:,} of {of:,} messages are read.")
+
     def waiting(self, lines: int) -> None:
         """See `Face`."""
         if lines:
             waits = f"{lines_wait(lines)} in memory until the disk takes what is written"
-            self._print(f"* Not sent yet: {waits}; leaving loses what waits.")
+            self._say(f"Not sent yet: {waits}; leaving loses what waits.")
         else:
-            self._print("* What waited for the disk is sent.")
+            self._say("Messages that waited for the disk are sent.")
 
     def _called(self, peer: PeerId, nick: str) -> str:
         return plain_name(nick, self._client.people.book.names.called(peer, nick))

@@ -15,7 +15,8 @@ from chat_tui.model.new_file import NewFile
 from chat_tui.text.me_actions import as_shown
 from chat_tui.text.namesakes import Names
 from chat_tui.text.plain_lines import laid, plain_name
-from chat_tui.text.safe_text import clean_nick, clean_text, day_of, time_of_day
+from chat_tui.text.safe_text import clean_nick, clean_text
+from chat_tui.text.times import day_of, time_of_day
 from chat_tui.wording.json_events import message
 from sync.errors import LocalError
 from sync.machine import ChannelId
@@ -69,7 +70,7 @@ async def write(history: History, channel: ChannelId, title: str, kind: str, pat
                 await asyncio.to_thread(file.add, "".join(text))
                 written += len(page)
             if not written:
-                raise LocalError(f"There is nothing to write: {title} has no message yet.")
+                raise LocalError(f"Nothing to write: {title} has no messages yet.")
             await asyncio.to_thread(file.put)
     except OSError as error:
         raise LocalError(

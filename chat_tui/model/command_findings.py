@@ -7,7 +7,7 @@ from typing import TypeAlias
 from chat_tui.model.row import shown_text
 from chat_tui.text.namesakes import called, shared_among
 from chat_tui.text.plain_lines import plain_name
-from chat_tui.text.safe_text import day_of, time_of_day
+from chat_tui.text.times import day_of, time_of_day
 from sync.machine import MessageId
 from sync.view.view import Line, Position
 
@@ -28,7 +28,7 @@ class Listed:
     title: str
     lines: tuple[Line, ...]
     note: str = ""
-    """What is to know about the list, as a sentence."""
+    """A remark about the list, as a sentence."""
 
 
 @dataclass(frozen=True, slots=True)

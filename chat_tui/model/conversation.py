@@ -17,7 +17,8 @@ from chat_tui.client.parked_lines import ParkedLines
 from chat_tui.model.read_position import Attention
 from chat_tui.model.row import Change, Changed, Inserted, Removed, Row, shown_text
 from chat_tui.text.namesakes import Names, look_alike_key
-from chat_tui.text.safe_text import clean_nick, day_of
+from chat_tui.text.safe_text import clean_nick
+from chat_tui.text.times import day_of
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.sds.message import Delivery
 from sync.view.view import Line, Position
@@ -26,10 +27,10 @@ ROWS_KEPT: Final = 2000
 """Rows in memory around what is shown: a dozen pages either way, about a megabyte."""
 
 ROWS_SLACK: Final = 400
-"""How far the window outgrows `ROWS_KEPT` before it is cut back, so that not every message cuts."""
+"""Rows beyond `ROWS_KEPT` at which the window is cut back, so that not every message cuts."""
 
 ASIDE: Final = "waiting for their time"
-"""What stands above messages that are set aside."""
+"""Line above messages that are set aside."""
 
 BEGINNING: Final[Position] = (0, MessageId(""))
 """Before every message there can be."""
@@ -128,7 +129,7 @@ class Conversation:
         if line.parked:
             return self._park([line], seen=self._attention.watched)
         waited = line.message_id in self._parked
-        counted = line.message_id in self._loading or self._parked.take(line.message_id)
+        counted = line.message_id in self._loading or self._parked.take_line(line.message_id)
         if line.loading:
             self._loading.add(line.message_id)
         else:
@@ -155,7 +156,7 @@ class Conversation:
 
     def hide(self, message_id: MessageId) -> list[Change]:
         """Forget a message that was replaced by another one."""
-        self._parked.take(message_id)
+        self._parked.take_line(message_id)
         changes = self._show_parked()
         index = self.index_of(message_id)
         return changes if index is None else [*changes, *self._forget(index, 1)]

@@ -51,7 +51,7 @@ class News:
     """Of the rows of the conversation that is shown."""
     notices: list[Notice] = field(default_factory=list)
     clocks: list[AheadShown | ClockShown] = field(default_factory=list)
-    """What there may be to say about clocks."""
+    """Possible remarks about clocks."""
     around: bool = False
     """Whether anything but messages changed: peers, channels, sessions."""
     flooded: bool = False
@@ -132,7 +132,7 @@ class Feed:
             before = self.mentioned(channel) if unread_before else 0
             self._mentions[channel] = before + mentions(clean_text(line.text), self._nick)
 
-    def note(self, event: Event) -> None:
+    def note_event(self, event: Event) -> None:
         """Remember an event for the next paint."""
         if len(self._events) < EVENTS_MAX or isinstance(event, Notice):
             self._events.append(event)

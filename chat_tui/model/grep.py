@@ -75,7 +75,7 @@ async def _begin(worker: Process, pattern: str) -> None:
     if not isinstance(answer, dict) or answer["wrong"] is not None:
         wrong = answer["wrong"] if isinstance(answer, dict) else "it is too large"
         raise LocalError(
-            f"{clean_text(pattern)!r} is no regular expression: {wrong}. "
+            f"{clean_text(pattern)!r} is not a regular expression: {wrong}. "
             "/search looks for plain words."
         )
 
@@ -99,7 +99,7 @@ async def _read_on(worker: Process, history: History, channel: ChannelId, found:
 async def _matching(worker: Process, page: Sequence[Line]) -> list[Line]:
     answer = await _asked(worker, [clean_text(line.text) for line in page])
     if not isinstance(answer, list):
-        raise LocalError("The pattern needs too much memory; write a simpler one.")
+        raise LocalError("The pattern needs too much memory; use a simpler one.")
     return [page[number] for number in answer]
 
 

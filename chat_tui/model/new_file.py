@@ -9,7 +9,7 @@ from typing import Final, Self, TextIO
 from sync.errors import LocalError
 
 _NO_LINKS: Final = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS})
-"""What file systems without hard links answer, as on many USB sticks."""
+"""Answers of file systems without hard links, as on many USB sticks."""
 
 
 class NewFile:
@@ -61,5 +61,5 @@ class NewFile:
     def _refuse_another(self) -> None:
         if os.path.lexists(self._path):
             raise LocalError(
-                f"{self._path} is there already, and nothing is overwritten: name another file."
+                f"{self._path} already exists and is not overwritten: name another file."
             )

@@ -27,7 +27,7 @@ END: Final[Position] = (2**64 - 1, MessageId("ff" * 33))
 class Pager:
     """Reads `history`, one page of a conversation at a time.
 
-    What the disk refuses goes to `report` as a sentence; that conversation asks no more for now.
+    A refusal of the disk goes to `report` as a sentence; that conversation asks no more for now.
     """
 
     def __init__(self, history: History, report: Callable[[str], None]) -> None:

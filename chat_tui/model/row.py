@@ -21,9 +21,9 @@ class Row:
     day: str = ""
     """The day that begins with this message, else empty."""
     aside: str = ""
-    """What stands above the first of some messages that wait for their time, else empty."""
+    """Line above the first of some messages that wait for their time, else empty."""
     new: int = 0
-    """How many unread messages begin here, else 0."""
+    """Number of unread messages that begin here, else 0."""
     begins: bool = False
     """Whether another author wrote the message before this one."""
     gap_hidden: bool = False

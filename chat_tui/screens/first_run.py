@@ -97,7 +97,7 @@ class FirstRun(Dressed[Answers | None]):
                 classes="hint",
             )
             with Vertical(id="place"):
-                yield Label("Where your messages and your key are kept", classes="question")
+                yield Label("Directory for your messages and your key", classes="question")
                 yield Input(str(self._suggested.data_dir), id="data-dir", compact=True)
             yield Label("", id="wrong", markup=False)
             with Horizontal(id="buttons"):

@@ -1,27 +1,17 @@
 """Texts that open over the conversation and close with Esc: help, peers, long answers."""
 
-from collections.abc import Callable, Sequence
-from typing import ClassVar, Final
+from collections.abc import Sequence
+from typing import Final
 
-from textual.app import ComposeResult
-from textual.binding import BindingType
-from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 
-from chat_tui.app.frame import Panel
 from chat_tui.commands.table import TABLE
 from chat_tui.keys.names import names_of
 from chat_tui.keys.places import Place
-from chat_tui.keys.table import KEYS, Chosen, Key, with_keys
-from chat_tui.terminal.key_bindings import heard_as
-from chat_tui.terminal.themed_app import keys_of
-from chat_tui.widgets.scrolling import Scrolling
+from chat_tui.keys.table import KEYS, Chosen, Key
 from chat_tui.wording.glyphs import LOADING, PARKED, WORDS, Glyphs
 from chat_tui.wording.panels import TITLE
 from sync.sds.message import Delivery
-
-REFRESH_S: Final = 1.0
 
 KEY_HELP: Final = (
     ("Enter", "send"),
@@ -69,33 +59,6 @@ BAND_HELP: Final = "parts of what we have in a session, oldest first: equal, to 
 
 WORD_CELLS: Final = 22
 """Of the left column of the help: the longest command and how it is used."""
-
-
-class TextScreen(ModalScreen[None], Scrolling):
-    """A titled text that scrolls; what `text` returns is asked again every second."""
-
-    BINDINGS: ClassVar[list[BindingType]] = heard_as("leave", "help", "peers")
-    SCROLLED = "#text-frame"
-
-    def __init__(self, title: str, text: Callable[[], Content]) -> None:
-        super().__init__()
-        self._title = title
-        self._text = text
-
-    def compose(self) -> ComposeResult:
-        """The text in a frame, and how to leave."""
-        with VerticalScroll(id="text-frame", can_focus=False) as frame:
-            frame.border_title = f" {self._title} "
-            frame.border_subtitle = with_keys(" {close} closes ", keys_of(self))
-            yield Panel(id="text")
-
-    def on_mount(self) -> None:
-        """Show the text now, and whenever it differs."""
-        self._tick()
-        self.set_interval(REFRESH_S, self._tick)
-
-    def _tick(self) -> None:
-        self.query_one("#text", Panel).show(self._text())
 
 
 def full_help(glyphs: Glyphs, chosen: Chosen) -> Content:

@@ -21,7 +21,7 @@ from chat_tui.keys.places import Place
 from chat_tui.keys.table import KEYS, Chosen, with_keys
 from chat_tui.terminal.key_bindings import heard_as
 from chat_tui.terminal.themed_app import keys_of
-from chat_tui.wording import sentences as reports
+from chat_tui.wording import sentences
 from sync.view.view import Snapshot
 
 PASSED_ON: Final = {
@@ -62,8 +62,8 @@ def channel_entries(snapshot: Snapshot) -> list[Entry]:
     """Return our channels."""
     return [
         Entry(
-            reports.channel_title(info),
-            f"channel, {reports.others_here(snapshot, info)}",
+            sentences.channel_title(info),
+            f"channel, {sentences.others_here(snapshot, info)}",
             f"open_channel('{info.channel}')",
         )
         for info in snapshot.channels

@@ -11,20 +11,17 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Button, Input
 
-from chat_tui.app.frame import Panel
 from chat_tui.client.chat import Chat
 from chat_tui.keys.places import Place
 from chat_tui.keys.table import with_keys
-from chat_tui.screens.help import REFRESH_S, TextScreen
 from chat_tui.terminal.key_bindings import bindings_of, heard_as
 from chat_tui.terminal.themed_app import keys_of
 from chat_tui.text.addresses import parse_address
 from chat_tui.text.safe_text import clean_nick
+from chat_tui.widgets.panel import Panel
 from chat_tui.widgets.scrolling import OVER_KEYS
-from chat_tui.wording import peers_table
-from chat_tui.wording import person as dossier
-from chat_tui.wording import safety_words as compare
-from chat_tui.wording import sentences as reports
+from chat_tui.widgets.text_screen import REFRESH_S, TextScreen
+from chat_tui.wording import peers_table, person, safety_words, sentences
 from chat_tui.wording.glyphs import ASCII, Glyphs
 from chat_tui.wording.panels import BAD, DIM, GOOD, here_first
 from sync.entries.identity import fingerprint
@@ -131,7 +128,7 @@ class PeersScreen(ModalScreen[ChannelId | None]):
             known = peer
 
             def text() -> Content:
-                return Content(dossier.whois(self._chat.snapshot(), _anew(self._chat, known)))
+                return Content(person.whois(self._chat.snapshot(), _anew(self._chat, known)))
 
             self.app.push_screen(TextScreen(clean_nick(known.nick), text))
 
@@ -143,7 +140,7 @@ class PeersScreen(ModalScreen[ChannelId | None]):
 
     async def _message(self, peer: PeerId) -> None:
         try:
-            self.dismiss(await self._chat.open_direct(peer))
+            self.dismiss(await self._chat.people.open_direct(peer))
         except LocalError as error:
             self._say(str(error), BAD)
 
@@ -176,11 +173,11 @@ class PeersScreen(ModalScreen[ChannelId | None]):
         peer = self.chosen
         if peer is None:
             return
-        name = reports.name_of(self._chat.snapshot(), peer.peer)
+        name = sentences.name_of(self._chat.snapshot(), peer.peer)
         if peer.trust is Trust.BLOCKED:
-            act, said = self._chat.unblock(peer.peer), f"{name} is no longer blocked."
+            act, said = self._chat.people.unblock(peer.peer), f"{name} is no longer blocked."
         else:
-            act = self._chat.block(peer.peer)
+            act = self._chat.people.block(peer.peer)
             said = (
                 f"{name} is blocked: no link, nothing of theirs is shown; it is still passed on. "
                 f"{with_keys('{peers_block}', keys_of(self))} undoes it."
@@ -194,7 +191,7 @@ class PeersScreen(ModalScreen[ChannelId | None]):
             self.run_worker(self._reconcile(peer, self._channel))
 
     async def _reconcile(self, peer: PeerInfo, channel: ChannelId) -> None:
-        name = reports.name_of(self._chat.snapshot(), peer.peer)
+        name = sentences.name_of(self._chat.snapshot(), peer.peer)
         try:
             if await self._chat.sync(channel, peer.peer):
                 self._say(f"Comparing histories with {name}.")
@@ -258,13 +255,17 @@ class VerifyScreen(ModalScreen[str | None]):
         me, peer = self._chat.snapshot().me, self._peer.peer
         name = clean_nick(self._peer.nick)
         lines = [
-            Content.styled(compare.words(me, peer), "bold $accent"),
+            Content.styled(safety_words.words(me, peer), "bold $accent"),
             Content(""),
-            Content(f"{name} sees the same words with /verify and your name. {compare.strength()}"),
-            Content(f"The same as a number, and as a code to scan: {compare.number(me, peer)}"),
+            Content(
+                f"{name} sees the same words with /verify and your name. {safety_words.strength()}"
+            ),
+            Content(
+                f"The same as a number, and as a code to scan: {safety_words.number(me, peer)}"
+            ),
             Content.styled(f"{name}'s own key {fingerprint(peer)}, yours {fingerprint(me)}", DIM),
         ]
-        code = compare.qr_lines(me, peer, in_ascii=self._glyphs is ASCII)
+        code = safety_words.qr_lines(me, peer, in_ascii=self._glyphs is ASCII)
         if len(code) + BESIDE_QR <= self.size.height:
             lines += [Content(""), *(Content.styled(line, QR_STYLE) for line in code)]
         self.query_one("#verify-text", Panel).show(Content("\n").join(lines))
@@ -273,13 +274,13 @@ class VerifyScreen(ModalScreen[str | None]):
     def action_match(self) -> None:
         """They are the same: mark the key verified."""
         name = clean_nick(self._peer.nick)
-        self._decide(self._chat.verify(self._peer.peer), f"{name} is verified.")
+        self._decide(self._chat.people.verify(self._peer.peer), f"{name} is verified.")
 
     @on(Button.Pressed, "#differ")
     def action_differ(self) -> None:
         """They are not: block the key."""
         name = clean_nick(self._peer.nick)
-        self._decide(self._chat.block(self._peer.peer), f"{name} is blocked.")
+        self._decide(self._chat.people.block(self._peer.peer), f"{name} is blocked.")
 
     @on(Button.Pressed, "#later")
     def _later(self) -> None:

@@ -12,7 +12,6 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
-from chat_tui.app.frame import Panel
 from chat_tui.client.chat import Chat
 from chat_tui.commands.settings import change, reset
 from chat_tui.keys.places import Place
@@ -21,11 +20,12 @@ from chat_tui.screens.settings_preview import preview
 from chat_tui.settings.kinds import Whole
 from chat_tui.settings.preferences import Preferences, Source
 from chat_tui.settings.schema import NAME, SETTINGS, Section, Setting, find
-from chat_tui.terminal import key_bindings as applied
+from chat_tui.terminal import character_sets, key_bindings
 from chat_tui.terminal.key_bindings import bindings_of, heard_as
 from chat_tui.terminal.themed_app import keys_of
 from chat_tui.text.safe_text import clean_nick, clip_cells
 from chat_tui.transcript.layout_options import taste_of
+from chat_tui.widgets.panel import Panel
 from chat_tui.wording.glyphs import UNICODE, Glyphs
 from chat_tui.wording.panels import DIM, TITLE
 from sync.errors import LocalError
@@ -144,7 +144,7 @@ class SettingsScreen(ModalScreen[None]):
 
     def _look(self) -> tuple[Glyphs, Any]:
         settings = self._chat.settings
-        return applied.glyphs_of(settings, self._usual), taste_of(settings)
+        return character_sets.glyphs_of(settings, self._usual), taste_of(settings)
 
     def _options(self) -> list[Option]:
         self._drawn = {setting.name: self._row(setting) for setting in SETTINGS}
@@ -171,7 +171,7 @@ class SettingsScreen(ModalScreen[None]):
 
     def _shown(self, setting: Setting[Any]) -> str:
         if setting.section is Section.KEYS:
-            return applied.names_of_keys(self._chat.settings, setting)
+            return key_bindings.names_of_keys(self._chat.settings, setting)
         if setting is NAME:
             return clean_nick(self._chat.snapshot().nick)
         return self._chat.settings.shown(setting)

@@ -1,1 +1,1 @@
-"""Settings of a person: their table, the files they are kept in, the values in force."""
+"""Settings: their table, their files, the values in force."""

@@ -2,7 +2,7 @@
 
 Rules:
 1. `parse` takes what a person types, `read` what a TOML file holds, `written` gives that back.
-2. What is refused is refused with what may stand there instead.
+2. A refusal names the values that are allowed.
 """
 
 import re
@@ -62,7 +62,7 @@ class Unfit(LocalError):  # noqa: N818  it is a sentence for the person, as ever
 
     def __init__(self, value: object, expected: str) -> None:
         shown = {True: "on", False: "off"}.get(value, value) if value in (True, False) else value
-        super().__init__(f"{shown} cannot stand here: it is {expected}.")
+        super().__init__(f"{shown} is not valid: it is {expected}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +274,7 @@ class KeyList:
     """One key or more, any of which does the same in a place."""
 
     place: Place = Place.EVERYWHERE
-    expected: str = "names of keys, as f12, alt+r"
+    expected: str = "names of keys, like f12, alt+r"
     choices: tuple[str, ...] = ()
 
     def parse(self, text: str) -> tuple[str, ...]:
@@ -302,7 +302,7 @@ class KeyList:
 class Hours:
     """A part of the day, possibly over midnight: minutes of the day it begins and ends at."""
 
-    expected: str = 'a time of the day as "22:00-07:00"'
+    expected: str = 'a time of day like "22:00-07:00"'
     choices: tuple[str, ...] = ()
 
     def parse(self, text: str) -> tuple[int, int]:

@@ -12,7 +12,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, Final, Self, TypeAlias, TypeVar
 
-from chat_tui.keys import table as bindings
+from chat_tui.keys import table
 from chat_tui.settings import toml_file
 from chat_tui.settings.schema import BY_NAME, KEY_SETTINGS, PRESETS, Section, Setting, find
 from sync.errors import LocalError
@@ -54,7 +54,7 @@ class Preferences:
         self.on_screen = False
         """Whether a full screen follows them."""
         self.problems: list[str] = []
-        """What is wrong in the files, as sentences."""
+        """Problems in the files, as sentences."""
         self._layers: dict[Source, dict[str, Any]] = {source: {} for source in Source}
         self._listeners: list[Listener] = []
         for source, path in ((Source.USER, wishes.user_file), (Source.PROFILE, profile_file)):
@@ -101,7 +101,7 @@ class Preferences:
         """
         if setting.section is Section.KEYS:
             chosen = {**self.keys(), setting.in_file: value}
-            problems = bindings.conflicts(chosen, setting.in_file)  # type: ignore[arg-type]  # T is a tuple here
+            problems = table.conflicts(chosen, setting.in_file)  # type: ignore[arg-type]  # T is a tuple here
             if problems:
                 raise LocalError(problems[0])
         self._hold(setting)
@@ -117,7 +117,7 @@ class Preferences:
         self._hold(setting)
         before = self._layers[Source.PROFILE].pop(setting.name, None)
         if setting.section is Section.KEYS and (
-            problems := bindings.conflicts(self.keys(), setting.in_file)
+            problems := table.conflicts(self.keys(), setting.in_file)
         ):
             if before is not None:
                 self._layers[Source.PROFILE][setting.name] = before
@@ -142,10 +142,12 @@ class Preferences:
 
     def _drop_conflicts(self) -> None:
         """Let no key mean two things: the files' wishes for keys fall, and that is said."""
-        problems = bindings.conflicts(self.keys())
+        problems = table.conflicts(self.keys())
         if problems:
             self.problems += [f"Settings: {problem}" for problem in problems]
-            self.problems.append("Settings: until that is mended, all keys are the usual ones.")
+            self.problems.append(
+                "Settings: until that is corrected, all keys are the default ones."
+            )
             for layer in self._layers.values():
                 for setting in KEY_SETTINGS.values():
                     layer.pop(setting.name, None)
@@ -163,7 +165,9 @@ def checked_wishes(
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals:
-            raise LocalError(f"{pair!r} is no setting: write --set name=value, as theme=nord.")
+            raise LocalError(
+                f"{pair!r} is not a setting: write --set name=value, for example theme=nord."
+            )
         setting = find(name)
         setting.kind.parse(value)
         values.append((setting.name, value))

@@ -76,7 +76,7 @@ def _interface(text: str) -> str:
         ipaddress.ip_address(text)
     except ValueError:
         raise LocalError(
-            f"{text!r} is no address of an interface: write it as 192.168.1.20."
+            f"{text!r} is not the address of an interface: write it like 192.168.1.20."
         ) from None
     return text
 
@@ -92,78 +92,79 @@ THEMES: Final = (
 NAME = Setting(
     "name", Section.GENERAL,
     OrNone(Text(f"1 to {NICK_MAX} printable characters", checked_nick), "remembered"), None,
-    "What others call you; remembered is the name of last time, at first this computer's user. "
-    "What you wrote before keeps the name it was written under.",
+    "Your name, as others see it; by default the last one used, at "
+    "first this computer's user name. Earlier messages keep the name they were written under.",
 )  # fmt: skip
 TIME_FORMAT = Setting(
     "time_format", Section.GENERAL, OneOf(("24h", "12h")), "24h",
-    "How times of day are written: 17:05, or 5:05pm.",
+    "Format of times of day: 17:05, or 5:05pm.",
 )  # fmt: skip
 DAY_SEPARATORS = Setting(
     "day_separators", Section.GENERAL, Switch(), True,
-    "Whether a line with the date stands where a new day begins.",
+    "A line with the date where a new day begins.",
 )  # fmt: skip
 PASTE_LINES = Setting(
     "paste_lines", Section.GENERAL, Whole(0, 1000), 5,
-    "A paste of more lines than this says so before it is sent, and Esc takes it out again; "
-    "0 never says it. A paste is never sent by itself.",
+    "Pastes longer than this many lines are announced before they are sent, and "
+    "Esc removes them; 0: never announced. A paste is never sent by itself.",
 )  # fmt: skip
 
 THEME = Setting(
     "theme", Section.LOOK, OneOf(THEMES), THEMES[0],
-    "The colours. ansi takes the terminal's own 16; high-contrast is black, white and yellow.",
+    "Colours. ansi uses the terminal's own 16; high-contrast is black, white and yellow.",
 )  # fmt: skip
 DENSITY = Setting(
     "density", Section.LOOK, OneOf(("compact", "cosy")), "compact",
-    "Whether the messages of another author begin after an empty line (cosy) or at once.",
+    "Space between authors: an empty line (cosy), or none.",
 )  # fmt: skip
 NICK_WIDTH = Setting(
     "nick_width", Section.LOOK, Whole(4, 24), 10,
-    "Columns for names beside the messages; longer names are cut there.",
+    "Width of the column for names; longer names are cut.",
 )  # fmt: skip
 GLYPHS = Setting(
     "glyphs", Section.LOOK, OneOf(("auto", "unicode", "ascii")), "auto",
-    "The signs for marks and rules. auto takes ascii where the locale is not UTF-8.",
+    "Characters for marks and rules. auto uses ascii if the locale is not UTF-8.",
 )  # fmt: skip
 TICKS = Setting(
     "ticks", Section.LOOK, OneOf(("recent", "always", "never")), "recent",
-    "Which of your messages say that they were received: those of a day, all, or none. "
-    "What was not received yet, or failed, always says so.",
+    "Received marks on your messages: on those of a day, all, or "
+    "none. Messages that were not received yet, or failed, are always marked.",
 )  # fmt: skip
 ANIMATIONS = Setting(
     "animations", Section.LOOK, Switch(), False,
-    "Whether lists and drawers glide. Each movement sends some 20 kB more to the terminal.",
+    "Animation of lists and drawers. Each movement sends some 20 kB more to the terminal.",
 )  # fmt: skip
 MOUSE = Setting(
     "mouse", Section.LOOK, Switch(), True,
-    "Whether the chat hears the mouse. Without it the terminal selects and copies text itself.",
+    "Mouse support. Without it the terminal selects and copies text itself.",
 )  # fmt: skip
 LOW_BANDWIDTH = Setting(
     "low_bandwidth", Section.LOOK, Switch(), False,
-    "For slow lines: paint twice a second at most, in the terminal's 16 colours, without motion.",
+    "For slow connections: paint twice a second at most, in the terminal's 16 colours, "
+    "without motion.",
 )  # fmt: skip
 
 ALERTS = Setting(
     "alerts", Section.ALERTS, OneOf(("mentions", "all", "none")), "mentions",
-    "Which messages ring the bell or raise a notice while you look elsewhere: those with your "
-    "name, all, or none. Your own never do.",
+    "Messages that ring the bell or raise a notice while you look "
+    "elsewhere: those with your name, all, or none. Your own never do.",
 )  # fmt: skip
 BELL = Setting(
     "bell", Section.ALERTS, Switch(), True,
-    "Whether the terminal's bell rings, at most once in ten seconds.",
+    "Terminal bell, at most once in ten seconds.",
 )  # fmt: skip
 DESKTOP = Setting(
     "desktop", Section.ALERTS, OneOf(("off", "osc9", "osc777")), "off",
-    "Whether the terminal is asked to raise a notice on the desktop. iTerm2, kitty, WezTerm and "
+    "Desktop notices, raised by the terminal. iTerm2, kitty, WezTerm and "
     "Windows Terminal know osc9; foot, urxvt and VTE know osc777.",
 )  # fmt: skip
 TITLE = Setting(
     "title", Section.ALERTS, Switch(), True,
-    "Whether the terminal's title counts what came while you looked elsewhere.",
+    "Count of new messages in the terminal's title while you look elsewhere.",
 )  # fmt: skip
 QUIET_HOURS = Setting(
     "quiet_hours", Section.ALERTS, OrNone(Hours(), "none"), None,
-    "A time of the day without bell and notices; the title counts on.",
+    "Hours without bell and notices; the title still counts.",
 )  # fmt: skip
 
 INTERFACE = Setting(
@@ -173,41 +174,41 @@ INTERFACE = Setting(
 )  # fmt: skip
 PORT = Setting(
     "port", Section.NETWORK, OrNone(Whole(1, PORT_MAX), "automatic"), None,
-    "Listen here, or at the next free port. automatic: 46021, then what was used before.",
+    "Port to listen on, or the next free one. automatic: 46021, then the one used before.",
     When.START,
 )  # fmt: skip
 DISCOVERY = Setting(
     "discovery", Section.NETWORK, Switch(), True,
-    "Whether you are announced on the network, and others are looked for.", When.START,
+    "Announce yourself on the network, and look for others.", When.START,
 )  # fmt: skip
 CONNECT = Setting(
     "connect", Section.NETWORK, Words("addresses as host:port", parse_address), (),
-    "Addresses to dial at every start, for people whom the network's multicast does not reach.",
+    "Addresses to connect to at every start, where the network's multicast does not reach.",
     When.START,
 )  # fmt: skip
 
 CLOCK = Setting(
     "clock", Section.NETWORK, OneOf(("ask", "follow", "stay")), "ask",
-    "Where others' clocks agree, and not with this one: ask, follow theirs, or stay. "
-    "ask without a person follows two whom you know.",
+    "If the others' clocks agree and this one differs: ask, follow "
+    "them, or stay. ask without a person follows two whom you know.",
 )  # fmt: skip
 
 TYPING_NOTICES = Setting(
     "typing_notices", Section.PRIVACY, Switch(), True,
-    "Whether those who are here see that you type.",
+    "Show others that you are typing.",
 )  # fmt: skip
 HISTORY_DAYS = Setting(
     "history_days", Section.PRIVACY, OrNone(Whole(1, 36_500), "everything"), None,
-    "Get from others only what is at most so many days old. What is here stays here.", When.START,
+    "Fetch only messages up to this many days old. Older ones that are here are kept.", When.START,
 )  # fmt: skip
 ASK_ABOVE_MB = Setting(
     "ask_above_mb", Section.PRIVACY, Whole(0, 1_000_000), 200,
-    "From how many megabytes of one author you are asked, once, whether to block them; 0 never.",
+    "Megabytes of one author above which you are asked once whether to block them; 0: never.",
 )  # fmt: skip
 PROTOCOL_LOG = Setting(
     "protocol_log", Section.PRIVACY, Switch(), True,
-    "Whether a log of which message came and went when, without its text, is kept here for "
-    "`chat-tui export`. It ends at 64 MB.",
+    "Protocol log for `chat-tui export`: when messages came "
+    "and went, without their text. At most 64 MB.",
 )  # fmt: skip
 
 KEY_SETTINGS: Final = {
@@ -217,7 +218,7 @@ KEY_SETTINGS: Final = {
     )
     for key in KEYS
 }  # fmt: skip
-"""What the keys of `chat_tui.keys.table` are, by id."""
+"""The keys of `chat_tui.keys.table`, by id."""
 
 SETTINGS: Final[tuple[Setting[Any], ...]] = (
     NAME, TIME_FORMAT, DAY_SEPARATORS, PASTE_LINES,

@@ -38,7 +38,9 @@ def read(path: Path) -> Contents:
     except FileNotFoundError:
         return Contents()
     except OSError as error:
-        sentence = f"The settings in {path} cannot be read ({error.strerror}); the usual ones hold."
+        sentence = (
+            f"The settings in {path} cannot be read ({error.strerror}); the defaults are used."
+        )
         return Contents(problems=[sentence], readable=False)
     except UnicodeDecodeError as error:
         line = 1 + error.object[: error.start].count(b"\n")

@@ -6,8 +6,8 @@ from chat_tui.client.chat import Chat
 from chat_tui.settings.preferences import Preferences
 from chat_tui.settings.schema import ALERTS, BELL, DESKTOP, QUIET_HOURS, TITLE
 from chat_tui.terminal.alert_rules import Alerts, Rules, desktop_notice, set_title, title_of
-from chat_tui.text.safe_text import minute_of_day
-from chat_tui.wording import sentences as reports
+from chat_tui.text.times import minute_of_day
+from chat_tui.wording import sentences
 from sync.machine import ChannelId
 from sync.view.view import Event, MessageShown
 
@@ -28,7 +28,7 @@ class Announcer:
         self._alerts = Alerts()
         self._title = ""
 
-    def note(self, event: Event) -> None:
+    def note_event(self, event: Event) -> None:
         """Raise what an event deserves."""
         if not isinstance(event, MessageShown) or event.line.own:
             return
@@ -40,7 +40,7 @@ class Announcer:
         snapshot = self._chat.snapshot()
         raised = self._alerts.ring(
             line,
-            author=reports.called(snapshot, line.author, line.nick),
+            author=sentences.called(snapshot, line.author, line.nick),
             nick=snapshot.nick,
             rules=rules,
             now=snapshot.now,

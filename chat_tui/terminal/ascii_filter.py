@@ -34,7 +34,7 @@ LOOKALIKES: Final = str.maketrans(
 class AsciiSigns(LineFilter):
     """Puts look-alikes in place of our signs, wherever they come from; letters stay as they are.
 
-    What peers wrote is left alone but for these signs, which their terminals would not show either.
+    Texts of peers change in these signs alone, which their terminals would not show either.
     """
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:

@@ -24,7 +24,7 @@ from chat_tui.terminal.alert_rules import POP_TITLE, PUSH_TITLE
 LOOK_S: Final = 0.1
 """Seconds between looks at whether what was typed last is a whole key: Escape begins many."""
 LOOKS: Final = 10 + round(ESCAPE_DELAY / LOOK_S)
-"""How often that is looked at; by then it is one."""
+"""Interval at which that is looked at; by then it is one."""
 
 READ_SIZE: Final = 4_096
 """Bytes of keys that are read at once."""

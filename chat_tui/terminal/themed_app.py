@@ -10,7 +10,7 @@ from textual.filter import LineFilter
 from chat_tui.keys.table import Chosen
 from chat_tui.settings.preferences import Preferences
 from chat_tui.settings.schema import ANIMATIONS, LOW_BANDWIDTH, THEME
-from chat_tui.terminal import key_bindings as applied
+from chat_tui.terminal import key_bindings
 from chat_tui.terminal.ascii_filter import AsciiSigns
 from chat_tui.terminal.key_order import InOrder
 from chat_tui.terminal.themes import legible_theme
@@ -36,7 +36,7 @@ class Dressed(InOrder[ReturnType], Generic[ReturnType]):
     def dress(self, settings: Preferences) -> None:
         """Take up keys, theme and motion as they are set now."""
         self.keys_chosen: Chosen = settings.keys()
-        self.set_keymap(applied.keymap_of(settings))
+        self.set_keymap(key_bindings.keymap_of(settings))
         plain = self._without_colour or settings[LOW_BANDWIDTH]
         name = "ansi" if plain else settings[THEME]
         self.register_theme(legible_theme(name))

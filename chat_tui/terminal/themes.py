@@ -27,13 +27,13 @@ DIM_IN_BARS: Final = 0.75
 """The same on the surface of bars and frames (`chat_tui.wording.panels.DIM`)."""
 
 MARGIN: Final = 1.02
-"""What rounding to 8 bits, once by us and once by Textual, may take from a contrast."""
+"""Loss of contrast that rounding to 8 bits, once by us and once by Textual, may cause."""
 
 STEP: Final = 0.05
 """Of the way to black or white that a colour takes at a time until it is legible."""
 
 COLOURS: Final = ("primary", "secondary", "warning", "error", "success", "accent")
-"""What text is written in besides the foreground."""
+"""Colours of text besides the foreground."""
 
 AUTHORS: Final = (
     "#7aa2f7", "#9ece6a", "#e0af68", "#f7768e", "#bb9af7",

@@ -52,7 +52,7 @@ def warnings(link: str) -> list[str]:
     elif any(label.startswith("xn--") for label in host.split(".")):
         said.append(f"Its host is written in ASCII for {_unicode_host(host)}.")
     if "@" in urlsplit(link).netloc:
-        said.append(f"What stands before the @ is no host: it leads to {in_ascii}.")
+        said.append(f"The part before the @ is not the host: the link leads to {in_ascii}.")
     if not link.isascii() and host.isascii():
         said.append("It has letters after the host that are not ASCII.")
     if link.lower().startswith("http:"):

@@ -2,7 +2,8 @@
 
 Rules:
 1. Two keys whose names look alike are never shown the same: each has its short fingerprint beside.
-2. Nobody can write that fingerprint: a name that ends with one is taken for what stands before it.
+2. Nobody can write that fingerprint: a name that ends with one is taken for what stands before it,
+   and always has its own beside it.
 3. A channel whose name looks like that of one joined before has a sign that no name can have.
 """
 
@@ -13,48 +14,18 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
+from chat_tui.text.look_alikes import CAPITALS, LETTERS
 from chat_tui.text.safe_text import clean_nick, same_nick_key
 from sync.entries.identity import short_fingerprint
 from sync.machine import PeerId
 from sync.view.infos import ChannelInfo
-from sync.view.view import Line
+from sync.view.view import CausalNode, Line
 
 NAMES_MAX: Final = 10_000
 """Names remembered of a run; one more is shown with its key, as if somebody else had it too."""
 
 SIGN_SIZE: Final = 4
 """Digits of a channel's id behind a name that looks like another one."""
-
-LOOK_ALIKES: Final = {
-    "a": "\u0430\u03b1",
-    "e": "\u0435\u03b5\u0454",
-    "o": "\u043e\u03bf0",
-    "p": "\u0440\u03c1",
-    "c": "\u0441\u03f2",
-    "y": "\u0443\u03b3",
-    "x": "\u0445\u03c7",
-    "l": "\u0456\u03b9\u04cf\u01311|!",
-    "j": "\u0458\u03f3",
-    "s": "\u0455",
-    "d": "\u0501",
-    "h": "\u04bb\u043d",
-    "v": "\u0475\u03bd",
-    "t": "\u0442\u03c4",
-    "u": "\u03c5",
-    "k": "\u043a\u03ba",
-    "b": "\u0432\u03b2",
-    "n": "\u043f\u03b7",
-    "m": "\u043c\u03bc",
-    "w": "\u051d\u03c9",
-    "q": "\u051b",
-    "g": "\u050d",
-    "-": "\u00b7\u02d7\u058a\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\u30fc_",
-}
-"""Cyrillic and Greek letters, digits and bars that a reader takes for Latin letters; and dashes."""
-
-_LATIN: Final = str.maketrans(
-    {sign: letter for letter, signs in LOOK_ALIKES.items() for sign in signs}
-)
 
 _FINGERPRINT: Final = re.compile(r"(?:[\s(\[]+[0-9a-flo]{4}-[0-9a-flo]{4}[)\]]*)+$")
 """Of a folded name: keys of our making behind it, 0 and 1 folded as in all names."""
@@ -63,10 +34,21 @@ _FINGERPRINT: Final = re.compile(r"(?:[\s(\[]+[0-9a-flo]{4}-[0-9a-flo]{4}[)\]]*)
 @lru_cache(maxsize=4096)
 def look_alike_key(nick: str) -> str:
     """Return what two names share that a reader could take for each other."""
-    plain = unicodedata.normalize("NFKD", same_nick_key(clean_nick(nick)))
-    letters = "".join(one for one in plain if not unicodedata.combining(one)).translate(_LATIN)
+    letters = _folded(nick)
     bare = _FINGERPRINT.sub("", letters) or letters
     return bare.replace("i", "l").replace("rn", "m").replace("vv", "w")
+
+
+@lru_cache(maxsize=4096)
+def ends_like_a_key(nick: str) -> bool:
+    """Return whether a name ends with what a reader could take for a short fingerprint."""
+    return _FINGERPRINT.search(_folded(nick)) is not None
+
+
+def _folded(nick: str) -> str:
+    latin = unicodedata.normalize("NFKC", clean_nick(nick)).translate(CAPITALS)
+    plain = unicodedata.normalize("NFKD", same_nick_key(latin))
+    return "".join(one for one in plain if not unicodedata.combining(one)).translate(LETTERS)
 
 
 class Names:
@@ -97,18 +79,23 @@ class Names:
         return called(peer, nick, self.shared if alone else {look_alike_key(nick)})
 
 
-def shared_among(lines: Iterable[Line], shared: frozenset[str]) -> frozenset[str]:
+def shared_among(
+    lines: Iterable[Line | CausalNode], shared: frozenset[str] = frozenset()
+) -> frozenset[str]:
     """Return `shared` with the names that the authors of some messages share."""
     names = Names()
     for line in lines:
-        names.hear(line.author, line.nick)
+        if line.author is not None and line.nick:
+            names.hear(line.author, line.nick)
     return names.shared | shared
 
 
 def called(peer: PeerId, nick: str, shared: Set[str]) -> str:
     """Return a name as it is shown where the names `shared` are those of several keys."""
     name = clean_nick(nick)
-    return f"{name} {short_fingerprint(peer)}" if look_alike_key(nick) in shared else name
+    if look_alike_key(nick) in shared or ends_like_a_key(nick):
+        return f"{name} {short_fingerprint(peer)}"
+    return name
 
 
 def tell_apart(channels: Sequence[ChannelInfo]) -> tuple[ChannelInfo, ...]:

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from chat_tui.text.me_actions import as_shown
-from chat_tui.text.safe_text import clean_nick, clean_text, time_of_day, wrap
+from chat_tui.text.safe_text import clean_nick, clean_text, wrap
+from chat_tui.text.times import time_of_day
 from sync.entries.identity import short_fingerprint
 from sync.machine import PeerId
 
@@ -21,11 +22,14 @@ MARK: Final = "    | "
 INDENT: Final = "  "
 """Before every further line of what the program says."""
 
+INDENT_MAX: Final = 8
+"""Spaces at the beginning of such a line that what is broken off has as well."""
+
 WIDTH_MIN: Final = 20
 """Cells of a terminal below which lines are left to it."""
 
 _SIGNS: Final = re.compile(r'[:()*"\[\]|]')
-"""What our own lines are made of."""
+"""Signs that our own lines are made of."""
 
 _COLONS: Final = str.maketrans(dict.fromkeys("\u02d0\u0589\u05c3\u1804\u205a\u2236\ua789", ":"))
 _QUOTES: Final = str.maketrans(dict.fromkeys('"\u201c\u201d\u201e\u201f\u2033\u3003\uff02', "'"))
@@ -79,11 +83,22 @@ def status_lines(status: Mapping[str, Any]) -> list[str]:
 
 
 def laid(text: str, mark: str, width: int | None = None) -> str:
-    """Return `text` with `mark` before its further lines, none of them broader than `width`."""
+    """Return `text` with `mark` before its further lines, none of them broader than `width`.
+
+    The broken-off part begins with `MARK`, further in than its line, so that no long text looks
+    like another line of a list.
+    """
     first, *others = text.split("\n")
     if width is None or width < WIDTH_MIN:
         return "\n".join([first, *(mark + other for other in others)])
-    lines = wrap(first, width - len(mark), most=None)
+    lines = _broken("", first, width)
     for other in others:
-        lines += wrap(other, width - len(mark), most=None)
-    return f"\n{mark}".join(lines)
+        lines += _broken(mark, other, width)
+    return "\n".join(lines)
+
+
+def _broken(mark: str, line: str, width: int) -> list[str]:
+    indent = min(len(line) - len(line.lstrip(" ")), INDENT_MAX)
+    hanging = MARK if mark == MARK else mark + " " * indent + MARK
+    first, *others = wrap(line, width - len(hanging), most=None)
+    return [mark + first, *(hanging + other for other in others)]

@@ -7,12 +7,9 @@ Rules:
 
 import re
 import unicodedata
-from datetime import UTC, datetime
 from typing import Final
 
 from rich.cells import cell_len, chop_cells, split_graphemes
-
-from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND, Nanos
 
 COMBINING_MAX: Final = 4
 """Marks stacked on one character; Vietnamese needs 2, a text that spills over its line uses 50."""
@@ -40,12 +37,6 @@ _INVISIBLE_LETTERS: Final = re.compile(
 """Fillers, variation selectors and tones of skin, which the categories count as letters, marks or
 signs. Terminals do not agree on how wide a character is with a selector or a tone (tmux 3.3 gives
 a tone two cells of its own, which pushed our mark off the line); without it they do."""
-
-_YEAR_9999: Final[Nanos] = 253_000_000_000 * SECOND
-"""Near the end of what a calendar date can say; an author may claim any 64-bit time."""
-
-DAY: Final[Nanos] = 24 * HOUR
-KILOBYTE: Final = 1000
 
 
 def clean_text(text: str) -> str:
@@ -158,63 +149,3 @@ def _wrap(paragraph: str, width: int) -> list[str]:
         used = cell_len(line)
     lines.append(line)
     return lines
-
-
-def _local(when: Nanos) -> datetime:
-    clamped = min(max(when, 0), _YEAR_9999)
-    return datetime.fromtimestamp(clamped // SECOND, tz=UTC).astimezone()
-
-
-def time_of_day(when: Nanos) -> str:
-    """Return hours and minutes on this computer's clock, as `09:15`."""
-    return f"{_local(when):%H:%M}"
-
-
-def twelve_hours(when: Nanos) -> str:
-    """Return hours and minutes in the halves of the day, as `5:15pm`."""
-    local = _local(when)
-    return f"{local.hour % 12 or 12}:{local:%M}{'am' if local.hour < 12 else 'pm'}"  # noqa: PLR2004
-
-
-def minute_of_day(when: Nanos) -> int:
-    """Return how many minutes of the local day have passed."""
-    local = _local(when)
-    return local.hour * 60 + local.minute
-
-
-def day_of(when: Nanos) -> str:
-    """Return the local day, as `Friday, 21 November 2025`."""
-    local = _local(when)
-    return f"{local:%A}, {local.day} {local:%B %Y}"
-
-
-def span(length: Nanos) -> str:
-    """Return a length of time in its largest whole unit, as `12 s`; less than nothing is `0 s`."""
-    for unit, name in ((DAY, "d"), (HOUR, "h"), (MINUTE, "min")):
-        if length >= unit:
-            return f"{length // unit} {name}"
-    return f"{max(length, 0) // SECOND} s"
-
-
-def milliseconds(length: Nanos) -> str:
-    """Return a short length of time, as `2 ms`, or `0.4 ms` below ten."""
-    exact = length / MILLISECOND
-    return f"{exact:.1f} ms" if abs(exact) < 10 else f"{exact:.0f} ms"  # noqa: PLR2004
-
-
-def size(length: int) -> str:
-    """Return a number of bytes, as `188 B`, `34.8 kB` or `1.2 MB`."""
-    if length < KILOBYTE:
-        return f"{length:,} B"
-    kilobytes = length / KILOBYTE
-    return f"{kilobytes:.1f} kB" if kilobytes < KILOBYTE else f"{kilobytes / KILOBYTE:,.1f} MB"
-
-
-def count(number: int, one: str, many: str | None = None) -> str:
-    """Return `number` with its noun, as `1 message` or `3 messages`."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
-def times(number: int) -> str:
-    """Return how often, as `once`, `twice` or `3 times`."""
-    return {1: "once", 2: "twice"}.get(number, f"{number:,} times")

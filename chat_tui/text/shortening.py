@@ -15,7 +15,7 @@ SHORTER: Final = (
     (re.compile(r"\basking peers\b"), "asking"),
     (re.compile(r"(\(asked [^,)]+), [^)]+\)"), r"\1)"),
 )
-"""What may be said in fewer words, one after the other until it fits."""
+"""Phrases that may be shortened, one after the other until it fits."""
 
 
 def fitting(sentence: str, cells: int) -> str:

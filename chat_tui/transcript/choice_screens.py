@@ -13,7 +13,6 @@ from textual.content import Content
 from textual.events import Click
 from textual.screen import ModalScreen
 
-from chat_tui.app.frame import Panel
 from chat_tui.keys.table import with_keys
 from chat_tui.model.command_findings import Listed, line_text
 from chat_tui.model.row import shown_text
@@ -22,7 +21,9 @@ from chat_tui.terminal.themed_app import keys_of
 from chat_tui.text.links import ascii_host, host_of, warnings
 from chat_tui.text.namesakes import called, shared_among
 from chat_tui.text.plain_lines import MARK, laid, plain_name
-from chat_tui.text.safe_text import clip_cells, day_of, time_of_day, wrap
+from chat_tui.text.safe_text import clip_cells, wrap
+from chat_tui.text.times import day_of, time_of_day
+from chat_tui.widgets.panel import Panel
 from chat_tui.widgets.scrolling import OVER_KEYS, Scrolling
 from chat_tui.wording.glyphs import PARKED, Glyphs
 from chat_tui.wording.panels import BAD, DIM

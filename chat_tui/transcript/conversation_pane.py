@@ -1,7 +1,7 @@
 """Reading of the conversation: select, copy, quote, open links, search, and go to a place.
 
 The column of the conversation, its status and its composer; commands and keys end up in the same
-methods here. What takes time runs in a worker: nothing waits for the disk.
+methods here. Slow work runs in a worker: nothing waits for the disk.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,7 +14,6 @@ from textual.content import Content
 from textual.events import DescendantFocus
 from textual.widget import Widget
 
-from chat_tui.app.frame import Panel
 from chat_tui.client.chat import Chat
 from chat_tui.commands.command import At, Result
 from chat_tui.keys.places import Place
@@ -26,13 +25,14 @@ from chat_tui.model.search_hits import SIGNS_SHOWN, HitWalk
 from chat_tui.terminal.key_bindings import bindings_of
 from chat_tui.terminal.themed_app import keys_of
 from chat_tui.text.safe_text import clip_cells
-from chat_tui.transcript import gap_actions as gap_acts
+from chat_tui.transcript import gap_actions
 from chat_tui.transcript.gap_actions import GapActs
 from chat_tui.transcript.message_actions import MessageActs
 from chat_tui.transcript.reader import Reader
 from chat_tui.transcript.search_bar import SEARCHING, SearchInput
 from chat_tui.widgets.composer import Composer
 from chat_tui.widgets.messages import CursorMoved, DetailsWanted, SearchWanted
+from chat_tui.widgets.panel import Panel
 from chat_tui.wording.panels import DIM
 from sync.errors import LocalError
 from sync.view.view import ChannelInfo, Level, Line, Notice, Snapshot
@@ -105,8 +105,8 @@ class Reading(Vertical):
         """Do what a key means on the selected message, for who did not press it there."""
         if self.transcript.cursor is None:
             self._say(self._named(NOTHING_SELECTED))
-        elif action in gap_acts.ACTIONS and not self.transcript.on_gap:
-            self._say(self._named(gap_acts.NO_GAP))
+        elif action in gap_actions.ACTIONS and not self.transcript.on_gap:
+            self._say(self._named(gap_actions.NO_GAP))
         else:
             self.screen.set_focus(self.transcript, scroll_visible=False)
             await self.app.run_action(action, self)
@@ -163,7 +163,7 @@ class Reading(Vertical):
         """Do something with the message the cursor is on."""
         row = self.transcript.selected()
         if row is None:
-            why = gap_acts.NO_MESSAGE if self.transcript.on_gap else NOTHING_SELECTED
+            why = gap_actions.NO_MESSAGE if self.transcript.on_gap else NOTHING_SELECTED
             self._say(self._named(why))
         else:
             self.acts.act_on(what, row.line)
@@ -173,7 +173,7 @@ class Reading(Vertical):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Return whether an action applies now: letters do while the transcript has the keys."""
         del parameters
-        if action in gap_acts.ACTIONS and not self.transcript.on_gap:
+        if action in gap_actions.ACTIONS and not self.transcript.on_gap:
             return False
         return self.screen.focused is self.transcript if action in SELECTING else True
 
@@ -288,7 +288,7 @@ class Reading(Vertical):
             what = clip_cells(words, SIGNS_SHOWN)
             said = f"Selected: {what} · {self._named(LEFT)}"
         elif transcript.cursor is not None and not said:
-            said = self._named(gap_acts.KEYS if transcript.on_gap else KEYS)
+            said = self._named(gap_actions.KEYS if transcript.on_gap else KEYS)
         self._keys.show(Content.styled(f"{self.transcript.glyphs.cursor} {said}", DIM))
         self._keys.display = bool(said)
 

@@ -54,7 +54,7 @@ class GapActs:
         self._place.run_worker(asking, group="asking", exclusive=True)
 
     async def _ask(self, after_gap: MessageId | None) -> None:
-        from chat_tui.commands.gaps import ask, ask_missing
+        from chat_tui.details.asking import ask, ask_missing
 
         channel = self._reader.conversation.channel
         try:

@@ -5,13 +5,13 @@ from typing import Final
 
 from chat_tui.settings.preferences import Preferences
 from chat_tui.settings.schema import DAY_SEPARATORS, DENSITY, NICK_WIDTH, TICKS, TIME_FORMAT
-from chat_tui.text.safe_text import time_of_day, twelve_hours
+from chat_tui.text.times import time_of_day, twelve_hours
 from sync.machine import HOUR, Nanos
 from sync.sds.message import Delivery
 from sync.view.view import Line
 
 TICK_FOR: Final[Nanos] = 24 * HOUR
-"""How long a message says that it was received, with `ticks = recent`."""
+"""Time for which a message says that it was received, with `ticks = recent`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,14 +34,14 @@ class LaidRows:
 
     def __init__(self, rows: Sequence[Row], style: StyleOf) -> None:
         self.shape: Shape | None = None
-        """What is laid out for; None before the first size is known."""
+        """Width and options of the layout; None before the first size is known."""
         self.heights = Heights()
         self.laid_out = 0
-        """How many rows were wrapped so far: the measure of the work done."""
+        """Number of rows wrapped so far: the measure of the work done."""
         self._rows, self._style = rows, style
         self._cache: LRUCache[tuple[MessageId, int], Laid] = LRUCache(LAID_KEPT)
 
-    def take(self, rows: Sequence[Row]) -> None:
+    def take_rows(self, rows: Sequence[Row]) -> None:
         """Lay out other rows from now on."""
         self._rows = rows
         self.forget()

@@ -10,7 +10,8 @@ from textual.widget import Widget
 
 from chat_tui.keys.table import with_keys
 from chat_tui.terminal.themed_app import keys_of
-from chat_tui.text.safe_text import clean_text, count
+from chat_tui.text.safe_text import clean_text
+from chat_tui.text.times import count
 from chat_tui.widgets.composer import Composer
 from chat_tui.widgets.messages import FramesWanted, GraphWanted
 from chat_tui.wording.glyphs import Glyphs

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from chat_tui.model.row import Row
-from chat_tui.text.safe_text import time_of_day
+from chat_tui.text.times import time_of_day
 from chat_tui.text.word_match import Span
 from sync.view.view import Position
 

@@ -3,7 +3,7 @@
 Rules:
 1. The cursor is on a message, not on a line: it stays there whatever comes.
 2. While there is a cursor, nothing moves by itself: being at the end does not mean to follow.
-3. What stands out is laid over what was painted; nothing is wrapped again for it.
+3. Highlights are laid over the painted lines; nothing is wrapped again for them.
 """
 
 import re
@@ -68,7 +68,7 @@ class Reader(Transcript, can_focus=False, inherit_bindings=False):
         self.cursor: MessageId | None = None
         """The selected message, or the one that the line belongs to that the cursor is on."""
         self.part = Part.TEXT
-        """What of that message the cursor is on."""
+        """Part of that message the cursor is on."""
         self._own_name = name_of(clean_nick(nick))
         self._words: re.Pattern[str] = NOTHING
         self._texts: LRUCache[Laid, Texts] = LRUCache(KEPT)

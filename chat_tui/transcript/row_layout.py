@@ -31,7 +31,7 @@ TEXT_CELLS_MIN: Final = 8
 """Texts are not wrapped narrower; a screen that narrow shows only the wish to be enlarged."""
 
 GAP: Final = "an earlier message could not be found; /repair tries again"
-"""What is said of a gap as long as nothing is known of it."""
+"""Words for a gap as long as nothing is known of it."""
 
 StyleOf: TypeAlias = Callable[[str], Style]
 """From what a piece of the screen is (`time`, `rule`, ...) to its style in the current theme.
@@ -75,9 +75,9 @@ class Laid:
     row: Row
     strips: tuple[Strip, ...]
     text_at: int
-    """How many of the lines are separators."""
+    """Number of the lines that are separators."""
     below: int = 0
-    """How many stand below the text: its reactions."""
+    """Number of lines below the text: its reactions."""
 
     @property
     def text_lines(self) -> int:

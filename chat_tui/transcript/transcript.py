@@ -1,7 +1,7 @@
 """The conversation on the screen: one widget that lays out only the rows near the eye.
 
 Rules:
-1. What is being read never moves: the place is a message and a line in it, not a line number.
+1. The text being read never moves: the place is a message and a line in it, not a line number.
 2. Only rows within one screen of the visible ones are wrapped; the others' heights are estimates.
 3. Only lines that differ from what was painted are painted again.
 4. The text of peers becomes `Segment`s, never markup.
@@ -99,7 +99,7 @@ class Transcript(ScrollView, can_focus=False):
         self.conversation.look_away()
         self.conversation = conversation
         conversation.look()
-        self._laid.take(conversation.rows)
+        self._laid.take_rows(conversation.rows)
         self.follow_newest()
 
     def apply(self, changes: Sequence[Change]) -> None:

@@ -15,7 +15,7 @@ from textual.widgets import TextArea
 from chat_tui.keys.places import Place
 from chat_tui.settings.schema import PASTE_LINES
 from chat_tui.terminal.key_bindings import bindings_of
-from chat_tui.text.safe_text import count
+from chat_tui.text.times import count
 from chat_tui.widgets.completion import special
 from chat_tui.widgets.messages import NewestWanted, Refused, Submitted
 from sync.machine import ChannelId
@@ -69,8 +69,8 @@ class InputHistory:
 def completions(before: str, vocabulary: Sequence[str]) -> list[str]:
     """Return the words of `vocabulary` that the last word of `before` may become.
 
-    A /command only begins a line; a name may be written with an @, which stays. What is no name at
-    all, `special` knows.
+    A /command only begins a line; a name may be written with an @, which stays. `special` completes
+    words that are no names.
     """
     if (words := special(before)) is not None:
         return words
@@ -93,7 +93,7 @@ class Writing(NamedTuple):
 
     history: InputHistory
     begun: str
-    """What was written there and not sent."""
+    """Text written there and not sent."""
 
 
 class Composer(TextArea):
@@ -132,13 +132,13 @@ class Composer(TextArea):
     def move(self, before: ChannelId | None, now: ChannelId) -> None:
         """Leave what was begun in one channel there; go on with what was begun in another.
 
-        What was meant for some must not be sent to others because they came into sight.
+        A text meant for some must not be sent to others because these came into sight.
         """
         self._elsewhere[before] = Writing(self._history, self.text)
         self._history, begun = self._elsewhere.pop(now, Writing(InputHistory(), ""))
         self._fill(begun)
 
-    def take(self) -> str:
+    def take_text(self) -> str:
         """Take out what was begun."""
         begun = self.text
         self._fill("")

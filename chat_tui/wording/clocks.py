@@ -9,16 +9,8 @@ from typing import Final
 from chat_tui.keys.table import USUAL, Chosen, with_keys
 from chat_tui.text import namesakes
 from chat_tui.text.plain_lines import plain_name
-from chat_tui.text.safe_text import (
-    clean_nick,
-    clean_text,
-    clip_cells,
-    count,
-    day_of,
-    milliseconds,
-    span,
-    time_of_day,
-)
+from chat_tui.text.safe_text import clean_nick, clean_text, clip_cells
+from chat_tui.text.times import count, day_of, milliseconds, span, time_of_day
 from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND, Nanos, PeerId
 from sync.view.view import (
     AheadShown,
@@ -35,10 +27,10 @@ from sync.view.view import (
 )
 
 NAMES_SHOWN: Final = 3
-"""Who is named in a sentence; the others are counted."""
+"""Number of people named in a sentence; the others are counted."""
 
 FAR: Final[Nanos] = 5 * MINUTE
-"""How far clocks may differ without anybody being asked (`sync.group.future_entries`)."""
+"""Difference of clocks below which nobody is asked (`sync.group.future_entries`)."""
 
 TEXT_CELLS: Final = 60
 """Of a message in a list."""
@@ -142,28 +134,34 @@ class ClockNews:
             return [] if self._sees_question or asked_before else in_words(snapshot, question)
         if before.question is not None:
             answered = event.clock.answer is not ClockAnswer.NONE
-            return [] if answered else [_settled(snapshot, before.question)]
+            return [] if answered else [_settled(snapshot, before.question, event.clock)]
         changed = event.clock.answer is not before.answer
         return [f"{ANSWERS[event.clock.answer]} /clock says more."] if changed else []
 
 
 ANSWERS: Final = {
-    ClockAnswer.FOLLOW: "What you write bears the others' time, not that of your clock.",
+    ClockAnswer.FOLLOW: "Your messages now carry the others' time instead of your clock's.",
     ClockAnswer.STAY: "You stay with your clock, though the others' differ.",
-    ClockAnswer.NONE: "What you write bears the time of your clock again.",
+    ClockAnswer.NONE: "Your messages carry your own clock's time again.",
 }
 
 
-def _settled(snapshot: Snapshot, question: ClockQuestion) -> str:
+def _settled(snapshot: Snapshot, question: ClockQuestion, clock: ClockInfo) -> str:
     """Return why nothing is asked any more, as far as it can be seen."""
     peers = {peer.peer: peer for peer in snapshot.peers if peer.state is PeerState.UP}
     here = [voter for voter in question.voters if voter.peer in peers]
     far = [voter for voter in here if abs(peers[voter.peer].clock_offset_ns or 0) > FAR]
     if not here:
         return f"{_names(snapshot, question.voters)} left: nothing is asked about the clock now."
+    following = [voter for voter in far if voter.peer in clock.followed_by]
+    if following:
+        follow = "follows" if len(following) == 1 else "follow"
+        return f"{_names(snapshot, following)} {follow} your clock now: nothing is left to do."
     if far:
-        follow = "follows" if len(far) == 1 else "follow"
-        return f"{_names(snapshot, far)} {follow} your clock now: nothing is left to do."
+        return (
+            f"{_names(snapshot, far)}'s clock still differs, but others here show your time: "
+            "nothing is asked about it now."
+        )
     return f"Your clock and {_names(snapshot, here)} agree now: nothing is left to do."
 
 
@@ -185,6 +183,10 @@ def happens(snapshot: Snapshot, info: ChannelInfo) -> str:
     yours = f"{count(own, 'message')} of yours {'waits' if own == 1 else 'wait'}"
     if own and question is not None and info.channel in question.channels:
         return f"{yours} for your answer about the clock; /clock says more."
+    if info.unsent:
+        wait = "waits" if info.unsent == 1 else "wait"
+        yours = f"{count(info.unsent, 'message')} of yours {wait}"
+        return f"{yours} for somebody who shows the time: your clock was doubted."
     if own:
         it = "it" if own == 1 else "them"
         return f"{yours} for {'its' if own == 1 else 'their'} time; /resend writes {it} anew."
@@ -221,7 +223,7 @@ def state(snapshot: Snapshot) -> list[str]:
         said = ["Nothing is known to keep this computer's clock right (NTP)."]
     if abs(clock.moved_ns) >= MINUTE:
         way = "ahead of" if clock.moved_ns > 0 else "behind"
-        said.append(f"What you write is stamped {length(clock.moved_ns)} {way} it.")
+        said.append(f"Your messages are stamped {length(clock.moved_ns)} {way} it.")
     if clock.answer is not ClockAnswer.NONE:
         said.append(f"{ANSWERS[clock.answer]} {HOLDS}")
     return said
@@ -272,7 +274,7 @@ def report(snapshot: Snapshot, parked: Sequence[Line]) -> str:
     else:
         said += _others(snapshot)
     if parked:
-        said += ["", f"{count(len(parked), 'message')} here set aside until the time they bear:"]
+        said += ["", f"Set aside here until its time: {count(len(parked), 'message')}."]
         said += [f"  {_parked(snapshot, line)}" for line in parked]
     return "\n".join(said)
 
@@ -319,7 +321,8 @@ def why_parked(line: Line, now: Nanos) -> str:
     stands = f"It bears a time that is {length(let_in + FAR - now)} ahead of this computer's"
     until = f"it takes its place at {time_of_day(let_in)} on {day_of(let_in)}"
     if line.waits:
-        return f"{stands}: nobody was sent it yet. It waits for your answer, /clock says to what."
+        unclear = "it waits until it is clear whose clock is right, and /clock says more"
+        return f"{stands}: nobody was sent it yet, for {unclear}."
     if line.own:
         return f"{stands}: nobody is shown it before, and {until}. /resend writes it anew."
     return (

@@ -1,10 +1,9 @@
 """Contradictory entries signed by one author: kept, and put into words."""
 
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 
-from chat_tui.text.safe_text import count
+from chat_tui.text.times import count
 from sync.machine import PeerId
 from sync.view.view import ContradictionInfo
 
@@ -12,7 +11,10 @@ KEPT_MAX: Final = 100
 """Contradictions that are remembered to be shown, the newest; more say nothing new of anybody."""
 
 AUTHORS_MAX: Final = 1024
-"""Authors who were told of in this run; beyond it nobody new is: keys cost nothing."""
+"""Authors who were told of in this run; beyond it nobody new is."""
+
+STRANGERS_MAX: Final = 16
+"""Of them those whom nothing speaks for: keys cost nothing, and a fork two messages."""
 
 ID_SHOWN: Final = 8
 """Characters of a message id, as everywhere."""
@@ -21,27 +23,38 @@ MEANING: Final = "a profile that was copied, or restored from a backup; or someb
 
 
 class Contradictions:
-    """The known contradictions: from the disk at the start, then as they are found."""
+    """The known contradictions: from the disk at the start, then as they are found.
 
-    def __init__(self) -> None:
+    `is_known` tells people who are verified, or were met in earlier days, from keys that somebody
+    may have made up.
+    """
+
+    def __init__(self, is_known: Callable[[PeerId], bool]) -> None:
+        self._is_known = is_known
         self.found: tuple[ContradictionInfo, ...] = ()
         """The newest first."""
-        self._told: Counter[PeerId] = Counter()
+        self._told: set[PeerId] = set()
 
     def load(self, found: Iterable[ContradictionInfo]) -> None:
         """Take in what the disk holds; nobody is told of it again."""
         known = {one.message_ids for one in self.found}
         older = [one for one in found if one.message_ids not in known]
-        self.found = (*self.found, *reversed(older))[:KEPT_MAX]
+        self._keep((*self.found, *reversed(older)))
 
-    def note(self, found: ContradictionInfo, called: str) -> str:
+    def _keep(self, found: tuple[ContradictionInfo, ...]) -> None:
+        """Keep the newest, those of people who are known before others."""
+        if len(found) > KEPT_MAX:
+            places = sorted(range(len(found)), key=lambda at: not self._is_known(found[at].author))
+            found = tuple([found[at] for at in sorted(places[:KEPT_MAX])])
+        self.found = found
+
+    def note_found(self, found: ContradictionInfo, called: str) -> str:
         """Take note of one; returns a sentence, where its author was not told of before."""
-        self.found = (found, *self.found)[:KEPT_MAX]
-        if found.author not in self._told and len(self._told) >= AUTHORS_MAX:
+        self._keep((found, *self.found))
+        most = AUTHORS_MAX if self._is_known(found.author) else STRANGERS_MAX
+        if found.author in self._told or len(self._told) >= most:
             return ""
-        self._told[found.author] += 1
-        if self._told[found.author] > 1:
-            return ""
+        self._told.add(found.author)
         return f"{called} {said(found)}: {MEANING}. Both are kept and shown; /whois says more."
 
 

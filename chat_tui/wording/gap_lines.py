@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from chat_tui.keys.table import Chosen, with_keys
-from chat_tui.text.safe_text import count, span, times
-from chat_tui.wording import sentences as reports
+from chat_tui.text.times import count, span, times
+from chat_tui.wording import sentences
 from sync.machine import MessageId, Nanos
 from sync.view.view import ChannelInfo, RequestInfo, Snapshot
 
@@ -16,7 +16,7 @@ KEPT: Final = 2_000
 """Missing messages remembered; as many as rows are kept around the reader."""
 
 MISSING: Final = " missing, "
-"""What every sentence has in it about a message that is asked for, or will be."""
+"""Words that every sentence has about a message that is asked for, or will be."""
 
 AGAIN: Final = "/repair tries again"
 AGAIN_HERE: Final = "{reading_ask} tries again, {reading_hide} hides"
@@ -41,7 +41,7 @@ class Gaps:
     def below(self, snapshot: Snapshot, info: ChannelInfo | None) -> str:
         """Return what is said after the newest message; empty unless messages wait there.
 
-        What waits for it, and until when, is the status line's to say (`reports.what_waits`).
+        The status line says what waits for it, and until when (`reports.what_waits`).
         """
         if info is None or not info.waiting_count:
             return ""
@@ -109,7 +109,7 @@ def _next(snapshot: Snapshot, info: ChannelInfo) -> str:
 
 def _when(requests: list[RequestInfo], snapshot: Snapshot, info: ChannelInfo) -> str:
     """Return what was done for some missing messages, and when they are asked for next."""
-    if not reports.peers_of(snapshot, info):
+    if not sentences.peers_of(snapshot, info):
         return "and nobody is here to ask"
     if not requests:
         return "looking for it"

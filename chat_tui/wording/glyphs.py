@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Final
 
-from chat_tui.text.safe_text import span
+from chat_tui.text.times import span
 from sync.machine import MINUTE, Nanos
 from sync.sds.message import Delivery
 from sync.view.view import Line, Trust
 
 WORD_FOR: Final[Nanos] = MINUTE
-"""How long an unsettled mark also says its word: who just wrote still looks there."""
+"""Time for which an unsettled mark also says its word: who just wrote still looks there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,27 +119,27 @@ WORDS: Final = {
 
 
 EDITED: Final = "(edited)"
-"""What is said of a message whose text is not the first one."""
+"""Words for a message whose text is not the first one."""
 
 DELETED: Final = "deleted by its author"
-"""What is said in place of the text of a message that its author has hidden."""
+"""Words in place of the text of a message that its author has hidden."""
 
 REPLACED: Final = "replaced: its author has written it anew"
-"""What is said in place of the text of a message that another one stands for."""
+"""Words in place of the text of a message that another one stands for."""
 
 WAITING: Final = "waiting"
-"""What is said of a message while nobody is there whom it could be sent to."""
+"""Words for a message while nobody is there whom it could be sent to."""
 
 
 LOADING: Final = "history loading"
-"""What is said of a message that waits for older ones, which are on their way."""
+"""Words for a message that waits for older ones, which are on their way."""
 
 
 PARKED: Final = "waits for its time"
-"""What is said of a message that is set aside until then."""
+"""Words for a message that is set aside until then."""
 
 UNANSWERED: Final = "waits for your answer"
-"""What is said of an own one that waits until the person has answered about the clock."""
+"""Words for an own one that waits until the person has answered about the clock."""
 
 
 def mark_word(line: Line, now: Nanos, *, alone: bool) -> str:

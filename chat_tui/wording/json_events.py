@@ -6,7 +6,8 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Any, TypeAlias
 
-from sync.machine import ChannelId
+from chat_tui.wording.sentences import channel_title
+from sync.machine import ChannelId, PeerId
 from sync.view.view import (
     AheadShown,
     ChannelLeft,
@@ -54,6 +55,8 @@ def message(line: Line, name: Name) -> Json:
         "edited": line.edited,
         "deleted": line.deleted,
         "reactions": [dataclasses.asdict(reaction) for reaction in line.reactions],
+        "delivery": None if line.delivery is None else line.delivery.value,
+        "waits": line.waits,
     }
 
 
@@ -80,7 +83,7 @@ def to_json(event: Event, name: Name) -> Json | None:
                 "named_by": named_by,
             }
         case PreviewShown(line) if line.parked:
-            return {**message(line, name), "event": "parked", "waits": line.waits}
+            return {**message(line, name), "event": "parked"}
         case ReplacedShown(channel, message_id, by):
             return {"event": "replaced", "channel": name(channel), "id": message_id, "by": by}
         case ClockShown(clock):
@@ -129,6 +132,18 @@ def to_json(event: Event, name: Name) -> Json | None:
             return None
 
 
+def load_of(shown: Snapshot, peer: PeerId) -> Json:
+    """Return what of somebody waits to be read, and what it takes on the disk, if it is known."""
+    found = next((one for one in shown.peers if one.peer == peer), None)
+    if found is None:
+        return {}
+    return {
+        "waiting": found.waiting,
+        "stored_messages": found.stored_messages,
+        "stored_bytes": found.stored_bytes,
+    }
+
+
 def snapshot(shown: Snapshot, name: Name) -> Json:
     """Return a snapshot, for `status --json`."""
     plain = _plain(shown)
@@ -156,3 +171,16 @@ def _plain(value: Any) -> Any:  # noqa: ANN401  # whatever JSON takes
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     return value
+
+
+def namer(snapshot: Callable[[], Snapshot]) -> Name:
+    """Return a function from channel ids to names; `snapshot` is asked once for each name."""
+    names: dict[ChannelId, str] = {}
+
+    def name(channel: ChannelId) -> str:
+        # A name never changes, and a snapshot would cost more than all else that a message costs.
+        if channel not in names:
+            names.update({one.channel: channel_title(one) for one in snapshot().channels})
+        return names.get(channel, channel)
+
+    return name

@@ -10,8 +10,9 @@ from textual.content import Content
 
 from chat_tui.keys.names import name_of
 from chat_tui.keys.table import BY_ID, USUAL, Chosen, with_keys
-from chat_tui.text.safe_text import clean_nick, clean_text, count, milliseconds
-from chat_tui.wording import sentences as reports
+from chat_tui.text.safe_text import clean_nick, clean_text
+from chat_tui.text.times import count, milliseconds
+from chat_tui.wording import sentences
 from chat_tui.wording.glyphs import Glyphs
 from sync.entries.identity import short_fingerprint
 from sync.machine import ChannelId
@@ -60,14 +61,14 @@ def header(snapshot: Snapshot, info: ChannelInfo | None, glyphs: Glyphs) -> Cont
     if info is None:
         return Content.styled("no channel", "bold")
     parts: list[Content | str | tuple[str, str]] = [
-        (reports.channel_title(info), "bold"),
-        f"  {reports.others_here(snapshot, info)}",
+        (sentences.channel_title(info), "bold"),
+        f"  {sentences.others_here(snapshot, info)}",
     ]
     other = next((one for one in snapshot.peers if one.peer == info.direct), None)
     if other is not None:
         parts += [" · ", trust(other.trust, glyphs)]
-    state = reports.agreement(snapshot, info)
-    if state == reports.IN_SYNC:
+    state = sentences.agreement(snapshot, info)
+    if state == sentences.IN_SYNC:
         parts += [" · ", (f"{glyphs.here} {state}", GOOD)]
     elif state:
         parts += [" · ", (f"{glyphs.busy} {state}", BUSY)]
@@ -83,7 +84,7 @@ def addressee(info: ChannelInfo | None) -> Content:
     """Return who reads what is written here: the title of the input."""
     if info is None:
         return Content("no channel")
-    return Content(f"to {reports.channel_title(info)}, {reports.openness(info)}")
+    return Content(f"to {sentences.channel_title(info)}, {sentences.openness(info)}")
 
 
 def whoami(snapshot: Snapshot) -> Content:
@@ -135,7 +136,7 @@ def keys(
     ]
     news = [
         Content.styled(
-            f" {reports.channel_title(info)} {_waiting(new, mentioned(info.channel))}",
+            f" {sentences.channel_title(info)} {_waiting(new, mentioned(info.channel))}",
             "bold $warning",
         )
         for info, new in waiting
@@ -175,10 +176,10 @@ def sidebar(
         waits = _waiting(new, mentioned(info.channel))
         right = Content.styled(waits, "bold $warning") if new else Content("")
         if info.channel == shown:
-            name = Content(f"> {reports.channel_title(info)}")
+            name = Content(f"> {sentences.channel_title(info)}")
             lines.append(_row(name, right, SIDEBAR_WIDTH).stylize("bold $primary"))
         else:
-            lines.append(_row(Content(f"  {reports.channel_title(info)}"), right, SIDEBAR_WIDTH))
+            lines.append(_row(Content(f"  {sentences.channel_title(info)}"), right, SIDEBAR_WIDTH))
     lines += [Content(""), Content.styled("PEERS", TITLE)]
     me = Content.assemble((glyphs.here, GOOD), f" {clean_nick(snapshot.nick)}")
     lines.append(_row(me, Content.styled("you", DIM), SIDEBAR_WIDTH))
@@ -186,7 +187,7 @@ def sidebar(
     here = sum(peer.state is PeerState.UP for peer in peers)
     for peer in peers[: here + AWAY_SHOWN]:
         style = "" if peer.state is PeerState.UP else DIM
-        called = reports.called_within(snapshot, peer, NAMESAKE_CELLS)
+        called = sentences.called_within(snapshot, peer, NAMESAKE_CELLS)
         name = sign(peer, glyphs) + Content.styled(f" {called}", style)
         thought = Content.styled(f" {glyphs.trust[peer.trust]}", TRUST_STYLES[peer.trust])
         is_shared = called != clean_nick(peer.nick)

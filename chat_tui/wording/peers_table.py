@@ -5,9 +5,9 @@ from typing import Final
 from textual.content import Content
 
 from chat_tui.keys.table import USUAL, Chosen, with_keys
-from chat_tui.text.safe_text import clean_text, clip_cells, count, milliseconds, span
-from chat_tui.wording import clocks
-from chat_tui.wording import sentences as reports
+from chat_tui.text.safe_text import clean_text, clip_cells
+from chat_tui.text.times import count, milliseconds, span
+from chat_tui.wording import clocks, sentences
 from chat_tui.wording.glyphs import Glyphs
 from chat_tui.wording.panels import DIM, TITLE, TRUST_STYLES, here_first, sign
 from chat_tui.wording.person import has_and_needs
@@ -48,7 +48,7 @@ def table(snapshot: Snapshot, width: int, cursor: int, glyphs: Glyphs) -> list[C
     for number, peer in enumerate(here_first(snapshot)):
         at = number == cursor
         lead = Content(f"{glyphs.cursor if at else ' '} ") + sign(peer, glyphs) + Content(" ")
-        cells = (reports.called_within(snapshot, peer, NAME_CELLS), *_cells(snapshot, peer))
+        cells = (sentences.called_within(snapshot, peer, NAME_CELLS), *_cells(snapshot, peer))
         thought = Content.styled(
             f"{glyphs.trust[peer.trust]} {peer.trust.value}", TRUST_STYLES[peer.trust]
         )
@@ -59,7 +59,7 @@ def table(snapshot: Snapshot, width: int, cursor: int, glyphs: Glyphs) -> list[C
         # One ground from end to end: the sign and the trust have colours of their own otherwise.
         lines.append(Content.styled(line.plain, "bold reverse") if at else line)
     if not snapshot.peers:
-        lines += [Content(""), *(Content(line) for line in reports.whoever_lacks(snapshot))]
+        lines += [Content(""), *(Content(line) for line in sentences.whoever_lacks(snapshot))]
     return lines
 
 

@@ -1,8 +1,8 @@
 """Facts known of one person, and warnings of changed keys: functions of a snapshot."""
 
-from chat_tui.text.safe_text import clean_nick, clean_text, count, size
-from chat_tui.wording import contradictions
-from chat_tui.wording import sentences as reports
+from chat_tui.text.safe_text import clean_nick, clean_text
+from chat_tui.text.times import count, size
+from chat_tui.wording import contradictions, sentences
 from sync.entries.identity import fingerprint, short_fingerprint
 from sync.machine import PeerId
 from sync.view.view import PeerInfo, Snapshot
@@ -15,13 +15,13 @@ def has_and_needs(snapshot: Snapshot, peer: PeerId) -> str:
         return "unknown"
     if last.ended_at is None:
         return f"{max(0, last.need - last.got):,} / {last.have:,}"
-    return reports.IN_SYNC if last.proved and last.got >= last.need else "unknown"
+    return sentences.IN_SYNC if last.proved and last.got >= last.need else "unknown"
 
 
 def whois(snapshot: Snapshot, peer: PeerInfo) -> str:
     """Return all that is known of a peer, as lines."""
     title = "  ".join(
-        reports.channel_title(info) for info in snapshot.channels if peer.peer in info.peers
+        sentences.channel_title(info) for info in snapshot.channels if peer.peer in info.peers
     )
     last = next((one for one in snapshot.sessions if one.peer == peer.peer), None)
     history = has_and_needs(snapshot, peer.peer)
@@ -30,7 +30,7 @@ def whois(snapshot: Snapshot, peer: PeerInfo) -> str:
     rows = {
         "name": clean_nick(peer.nick),
         "key": f"{fingerprint(peer.peer)}, {peer.trust.value}",
-        "state": " · ".join(reports.presence(snapshot, peer)),
+        "state": " · ".join(sentences.presence(snapshot, peer)),
         "address": clean_text(peer.address) or "unknown",
         "channels": title or "none in common now",
         "history": history,

@@ -30,7 +30,7 @@ NAMES: Final = {
     "yes": "✅",
     "no": "❌",
 }
-"""What can be typed on every keyboard."""
+"""Reactions that can be typed on every keyboard."""
 
 EMOJI_CELLS: Final = 12
 """A family of four takes eight; what is wider is cut, so that a line holds several."""

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from chat_tui.text import namesakes
-from chat_tui.text.safe_text import clean_nick, clean_text, clip_cells, count, milliseconds, span
+from chat_tui.text.safe_text import clean_nick, clean_text, clip_cells
+from chat_tui.text.times import count, milliseconds, span
 from chat_tui.wording import clocks
 from sync.entries.identity import fingerprint, short_fingerprint
 from sync.machine import ChannelId, MessageId, Nanos, PeerId

@@ -15,7 +15,7 @@ from sync.errors import LocalError
 from sync.machine import Nanos, PeerId
 
 Mark: TypeAlias = dict[str, Any]
-"""What is noted of a day: of history its mark, of a log the first and last row by run."""
+"""Notes of a day: of history its mark, of a log the first and last row by run."""
 
 
 class State:
@@ -67,7 +67,7 @@ class State:
         """Return the days that were exported."""
         return [Path(where) for where, mark in self._days.items() if mark]
 
-    def note(self, where: Path, mark: Mark) -> None:
+    def note_mark(self, where: Path, mark: Mark) -> None:
         """Note that a day is written; an empty mark, that it is removed."""
         assert self._progress is not None
         self._days[str(where)] = mark
@@ -89,7 +89,7 @@ class State:
 
     def finish(self, note: Note) -> None:
         """Say that the export is whole."""
-        note.write(self._out)
+        note.write_files(self._out)
         (self._out / PROGRESS).unlink()
 
     def _read_note(self) -> None:

@@ -1,8 +1,8 @@
-"""`chat-tui export`: the history and the protocol log of one profile, as `storage.archive.tables` says.
+"""`chat-tui export`: writes the history and the protocol log of one profile.
 
 Rules:
-1. Only what changed is written: a file a channel and day, new ones by renaming. What was exported
-   of a log stays, also when the log itself has forgotten it.
+1. Only what changed is written: a file a channel and day, new ones by renaming. Exported rows of a
+   log stay, also when the log itself has forgotten them.
 2. Each finished day is noted at once, so an interrupted export goes on; `export.json` comes last.
 3. The profile is only read, a day at a time; its chat may be running.
 """
@@ -19,7 +19,16 @@ from storage.archive.export_state import State
 from storage.archive.parquet import TableFile, history_row, log_row, writable
 from storage.archive.seq_ranges import STRETCHES_MAX, together
 from storage.archive.stored_days import LAST_DAY, HistoryReader, StoredDay
-from storage.archive.tables import HISTORY, HISTORY_DIR, KEPT, LOG, LOG_DIR, Note, day_of, partition
+from storage.archive.tables import (
+    HISTORY,
+    HISTORY_DIR,
+    KEPT,
+    LOG,
+    LOG_DIR,
+    Note,
+    day_of,
+    partition,
+)
 from storage.profile.profile import in_use, read_keys
 from storage.sqlite.protocol_log import FILE_NAME, LogDay, LogReader
 from sync.entries.identity import Identity
@@ -89,7 +98,7 @@ class Exporter:
         """Write what changed; `tell` hears how far it is.
 
         Raises:
-            LocalError: something cannot be read or written; says what to do. What is done stays.
+            LocalError: something cannot be read or written; says what to do. Finished days stay.
         """
         with ExitStack() as stack:
             history = stack.enter_context(HistoryReader(self._directory / "chat.db", self._me))
@@ -193,7 +202,7 @@ class Exporter:
                         tell(before + number, total)
             written[job.table] += file.rows
             before += job.count
-            state.note(job.where, state.of(job.where) | job.done())
+            state.note_mark(job.where, state.of(job.where) | job.done())
             tell(before, total)
         return written
 
@@ -208,7 +217,7 @@ class Exporter:
             is_meant = where.parent in of_these and where.name >= f"day={since}"
             if is_meant and where not in held:
                 (self._out / where / HISTORY_FILE).unlink(missing_ok=True)
-                state.note(where, {})
+                state.note_mark(where, {})
 
     @property
     def _is_part(self) -> bool:

@@ -1,4 +1,4 @@
-"""Taking an archive into a profile, by the one way in that everything from others takes (DESIGN 4).
+"""Imports an archive into a profile, by the one way in that everything takes (PROTOCOL 3).
 
 Rules:
 1. Nothing is checked here, and nothing stored: each row becomes the SDS message it was exported
@@ -27,6 +27,7 @@ from sync.machine import ChannelId, Nanos
 from sync.runner.journal import Journal
 from sync.runner.runner import BATCH_MAX, Release, Runner
 from sync.sds.wire import encode_canonical
+from sync.sessions.protocol import Protocols
 
 REASONS_MAX: Final = 20
 """Reasons told apart; a row may be wrong in as many ways as somebody likes to make up."""
@@ -54,7 +55,7 @@ class Imported:
     elsewhere: Counter[ChannelId] = field(default_factory=Counter)
     """Of channels that were left out."""
     warnings: dict[str, None] = field(default_factory=dict)
-    """What the machines want the person to know, each once."""
+    """Remarks of the machines for the person, each once."""
 
     @property
     def total(self) -> int:
@@ -83,7 +84,7 @@ class Importer:
         self._rng = rng
         self._now = now
 
-    async def take(
+    async def import_rows(
         self,
         archive: Archive,
         memberships: list[Membership],
@@ -112,7 +113,7 @@ class Importer:
     ) -> None:
         """Take in one channel, with machines of its own."""
         channel = membership.channel
-        runner = Runner(self._author, self._rng, protocols=())
+        runner = Runner(self._author, self._rng, protocols=Protocols())
         runner.add_channel(membership, await self._journal.restore(channel))
         rows = archive.rows(channel)
         while page := list(islice(rows, BATCH_MAX)):
@@ -120,7 +121,7 @@ class Importer:
             # the machines wait for what is named and not here yet; this spares them most of it
             entries.sort(key=lambda entry: (entry.header.lamport, entry.message_id))
             for entry in entries:
-                runner.feed(channel, values.Retrieved(encode_canonical(message_of(entry))))
+                runner.queue_input(channel, values.Retrieved(encode_canonical(message_of(entry))))
             while runner.busy:
                 await self._turn(runner, imported)
             progress(imported)

@@ -1,6 +1,6 @@
 """Rows of an export into Parquet files: appended in order, a row group at a time, whole or not.
 
-Rows are tuples in the order of the columns of `storage.archive.tables`. Who writes them sorts them.
+Rows are tuples in the order of the columns of `storage.archive.tables`. The caller sorts them.
 """
 
 import os
@@ -30,7 +30,7 @@ BATCH: Final = 4096
 """Rows that wait as Python values, ten times as large, before they become columns."""
 
 ROW_BYTES: Final = 64
-"""What a row takes beside its byte strings, about."""
+"""Size of a row beside its byte strings, about."""
 
 FOR_OWNER: Final = 0o700
 """Rights of the directories of an export: it holds what everybody wrote."""

@@ -32,7 +32,7 @@ FILES_AT_ONCE: Final = 128
 
 CHANNEL: Final = "channel"
 COLUMNS: Final = ("message_id", "created_ns", "header", "signature", "body")
-"""What is read of each row beside its channel."""
+"""Columns read of each row beside its channel."""
 
 
 class Row(NamedTuple):

@@ -1,4 +1,4 @@
-"""`chat-tui sim --export`: the export of all nodes of a simulated group, as `storage.archive.exporter`'s.
+"""`chat-tui sim --export`: exports all nodes of a simulated group.
 
 One export holds all nodes, which go by the clock of their world. `run` of the protocol log is the
 seed's.
@@ -23,7 +23,7 @@ from storage.archive.tables import (
     partition,
 )
 from sync.entries.entry import Entry
-from sync.group.records import Status
+from sync.group.status import Status
 from sync.machine import ChannelId
 from sync.runner.log_rows import LogRow
 from sync.sim.node import Node
@@ -31,7 +31,7 @@ from sync.sim.recording import Recording
 from sync.sim.scenario import Recorded
 
 CHANNEL_NAME = "sim"
-"""What a world's only channel is called."""
+"""Name of a world's only channel."""
 
 
 class SimulatedExport:
@@ -50,7 +50,7 @@ class SimulatedExport:
         self._log: dict[tuple[ChannelId, str], TableFile] = {}
         self._recording = Recording(f"sim-{seed}", self._add_log)
         self.recorded = Recorded(self._recording, self._ended)
-        """What `sync.sim.scenario.run` is given."""
+        """Arguments of `sync.sim.scenario.run`."""
 
     def __enter__(self) -> Self:
         with writable(self._directory):
@@ -89,7 +89,7 @@ class SimulatedExport:
                 channels=dict.fromkeys(sorted(channels), CHANNEL_NAME),
                 hosts={node.identity.peer_id: self._recording.run for node in nodes},
                 more={WORLD: self._recording.run, BOOTS: self._boots()},
-            ).write(self._directory)
+            ).write_files(self._directory)
 
     def _boots(self) -> list[dict[str, object]]:
         """Return every start of a node: how many rows it wrote, and whether a crash took some."""

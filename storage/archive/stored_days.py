@@ -14,7 +14,7 @@ from storage.sqlite.soundness import is_sound
 from storage.sqlite.statuses import STATUS
 from sync.entries.entry import Entry
 from sync.errors import StorageError
-from sync.group.records import Status
+from sync.group.status import Status
 from sync.machine import DAY, ChannelId, Nanos, PeerId
 
 LAST_DAY: Final = (2**63 - 1) // DAY
@@ -122,8 +122,8 @@ class HistoryReader:
     def entries(self, day: StoredDay) -> Iterator[tuple[Entry, bytes, bool]]:
         """Yield what is held of a day, with its Waku hash and whether it is delivered.
 
-        By (created_ns, Waku hash). What came since the day was marked is among it; what is damaged
-        is not, and is counted.
+        By (created_ns, Waku hash). Arrivals since the day was marked are among them; damaged rows
+        are not, and are counted.
         """
         wanted = (bytes.fromhex(day.channel), *_bounds(day.begins))
         with self._explaining():

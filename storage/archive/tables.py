@@ -120,7 +120,7 @@ class Note:
     left out as wished: `LOG_IN_PART`, `BEFORE` and `SINCE`. `kept`, of each start: the stretches of
     `seq` that the log had whenever all of it was exported (see `storage.archive.seq_ranges`)."""
 
-    def write(self, directory: Path) -> None:
+    def write_files(self, directory: Path) -> None:
         """Write it, all or nothing."""
         written = {
             "format": FORMAT,

@@ -1,4 +1,4 @@
-"""The data pipeline: one history and one audit out of many nodes' exports, on Spark.
+"""The data pipeline: merges many nodes' exports into one history and reports what went wrong.
 
 Nothing else imports this but the command line, when it is asked to. Rules:
 1. Jobs are functions over DataFrames, of built-in functions on rows; Python sees rows only where

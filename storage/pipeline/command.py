@@ -17,7 +17,7 @@ from storage.pipeline.synthetic.command import synthesize
 F = TypeVar("F", bound=Callable[..., Any])
 
 ALL: Final = ("consolidate", "audit", "fingerprints", "delivery", "report")
-"""What `all` does, in this order: each reads what those before it found."""
+"""Jobs of `all`, in this order: each reads what those before it found."""
 
 directory = click.Path(file_okay=False, path_type=Path)
 
@@ -89,7 +89,12 @@ def grid_options(command: F) -> F:
             ("--t-max", "t_max", Numbers(float, 0.001, 3600), "Seconds, of SDS-R."),
             ("--filter", "filter_size", Numbers(int, 1, 1_000_000), "Ids a Bloom filter is for."),
             ("--resend", "resend", Numbers(float, 0.1, 3600), "Seconds to the first resending."),
-            ("--messages", "messages", click.IntRange(1, 100_000), "Lines, of all together."),
+            (
+                "--messages",
+                "messages",
+                click.IntRange(1, 100_000),
+                "Number of lines written, by all together.",
+            ),
             ("--seeds", "seeds", click.IntRange(1, 10_000), "Runs of each point."),
         )
     ):
@@ -149,8 +154,9 @@ def fingerprints(**options: Any) -> None:
 def diff(*, a: Path, b: Path, **options: Any) -> None:
     """Find the messages that only A or only B holds; each is an export, or several below.
 
-    Either may also be the --out of `fingerprints` or of `consolidate`. What each lacks is written
-    as an export that `chat-tui import` takes. Exit 0: they hold the same. Exit 1: they do not.
+    Either may also be the --out of `fingerprints` or of `consolidate`. The messages that each lacks
+    are written as an export that `chat-tui import` takes. Exit 0: they hold the same. Exit 1: they
+    do not.
     """
     run_and_exit(["diff"], [a, b], **options)
 
@@ -171,8 +177,8 @@ def sweep(  # its options are the grid's fields
 ) -> None:
     """Simulate groups with each of these parameters, and show what the parameters move.
 
-    Lists are numbers with commas between; the first is what the others are compared with. What
-    was simulated into the same --out before is not simulated again.
+    Lists are numbers with commas between; the first is what the others are compared with. Runs that
+    are in the same --out already are not simulated again.
     """
     grid = Grid(**{name: value for name, value in chosen.items() if value is not None})
     run_and_exit(["sweep"], [], master=master, memory=memory, out=out, as_json=as_json, grid=grid)

@@ -10,7 +10,7 @@ import click
 from sync.errors import LocalError
 
 FULL: Final = (errno.ENOSPC, errno.EDQUOT)
-"""What the system says of a full disk."""
+"""The system's message for a full disk."""
 
 
 class PipelineError(click.ClickException):

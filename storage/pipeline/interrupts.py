@@ -4,9 +4,9 @@ Rules:
 1. Jobs run in threads, and the main thread, which Python interrupts, only waits for them. So a stop
    cuts neither a call into Java, whose Python side then talks to it in a broken state, nor a
    publishing in two.
-2. What is raised after a stop follows from it: Spark's failures are not said then.
-3. The first one counts. What comes while all is tidied up cuts nothing short but the end of Java,
-   which may take its time: it is killed.
+2. Errors after a stop follow from it: Spark's failures are not reported then.
+3. The first one counts. A further signal while all is tidied up cuts nothing short but the end of
+   Java, which may take its time: it is killed.
 """
 
 import signal

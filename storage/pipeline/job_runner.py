@@ -21,7 +21,7 @@ from storage.pipeline.inputs.footers import check_files
 from storage.pipeline.inputs.inputs import Inputs
 from storage.pipeline.interrupts import Stop, stoppable
 from storage.pipeline.job_context import Work
-from storage.pipeline.report import terminal as report_terminal
+from storage.pipeline.report import terminal
 from storage.pipeline.results.publishing import LOG, Results
 from storage.pipeline.results.summary import tables
 from storage.pipeline.schedule import NEEDS, one_at_a_time, side_by_side
@@ -33,7 +33,16 @@ from storage.results import Figures
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-JOBS: Final = "storage.pipeline.jobs"
+MODULES: Final = {
+    "consolidate": "storage.pipeline.consolidate.job",
+    "audit": "storage.pipeline.audit.job",
+    "fingerprints": "storage.pipeline.fingerprints.job",
+    "diff": "storage.pipeline.fingerprints.diff_job",
+    "delivery": "storage.pipeline.delivery.job",
+    "sweep": "storage.pipeline.sweep.job",
+    "report": "storage.pipeline.report.job",
+}
+"""The module of each job; imported when the job is about to run."""
 
 READ_HISTORIES: Final = {"diff", "fingerprints"}
 """Jobs that ask for messages alone, not who holds them."""
@@ -60,7 +69,7 @@ def run_jobs(
         click.echo(json.dumps(figures))
     elif reports.JOB in figures:  # it says all of it, in the words of people
         _, report = reports.read_report(out)
-        report_terminal.show(report, Path(figures[reports.JOB]["page"]))
+        terminal.show(report, Path(figures[reports.JOB]["page"]))
     else:
         for table in tables(figures):
             Console().print(table)
@@ -145,7 +154,7 @@ def _loaded(jobs: Sequence[str]) -> dict[str, ModuleType]:
     if reports.JOB in jobs:
         with suppress(ImportError):  # the report says what is missing, and how to install it
             import_module("storage.pipeline.report.plots")
-    return {job: import_module(f"{JOBS}.{job}") for job in jobs}
+    return {job: import_module(MODULES[job]) for job in jobs}
 
 
 @contextmanager

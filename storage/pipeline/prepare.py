@@ -8,8 +8,7 @@ from typing import Final
 from storage.pipeline.errors import PipelineError
 from storage.pipeline.interrupts import Stopped
 from storage.pipeline.job_runner import finished
-from storage.pipeline.spark import class_archive as classes
-from storage.pipeline.spark import launcher as launch
+from storage.pipeline.spark import class_archive, launcher
 from storage.pipeline.spark.session import Cluster
 from storage.pipeline.synthetic.dataset import synthesize
 from storage.pipeline.synthetic.plan import Faults, Plan
@@ -37,12 +36,12 @@ def prepare(jobs: Sequence[str]) -> Path:
     Raises:
         PipelineError: Java is started in another way here, or does not write them.
     """
-    if launch.is_set_up():
+    if launcher.is_set_up():
         raise PipelineError(
             "Spark is set up here by its own variables or files, and jobs start in its way, which "
             "uses nothing that could be prepared."
         )
-    directory = classes.directory()
+    directory = class_archive.directory()
     try:
         # beside the kept ones, so that one step puts them in place
         with tempfile.TemporaryDirectory(prefix="spark-", dir=directory) as name:
@@ -55,7 +54,7 @@ def prepare(jobs: Sequence[str]) -> Path:
                 raise Stopped("Stopped; what was prepared before stays.") from None
             if not recorded.is_file():
                 raise PipelineError("This Java does not keep classes: jobs start without.")
-            return classes.keep(recorded)
+            return class_archive.keep(recorded)
     except Stopped as stopped:
         raise Stopped("Stopped; jobs start as before.") from stopped
     except OSError as error:

@@ -11,7 +11,7 @@ from typing import Final
 from storage import report
 
 NEEDS: Final[Mapping[str, Sequence[str]]] = {"audit": ("consolidate",)}
-"""Whose results a job reads; they may come from an earlier command with the same --out."""
+"""Jobs whose results a job reads; they may come from an earlier command with the same --out."""
 
 
 def awaited(job: str, jobs: Sequence[str]) -> Sequence[str]:

@@ -68,7 +68,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The two seeds that `sync.entries.identity.Identity.from_seed` makes an identity of, 32 bytes each."""
+    """The two seeds of an identity, 32 bytes each (see `Identity.from_seed`)."""
 
     signing_seed: bytes
     noise_seed: bytes
@@ -89,7 +89,7 @@ class Profile:
         self.keys = keys
         self.settings = settings
         self.problem = ""
-        """What was wrong in the profile and is put right, as a sentence; empty if nothing was."""
+        """A problem of the profile that was put right, as a sentence; empty if there was none."""
         self.database = directory / "chat.db"
         self.log_file = directory / "chat.log"
         self.socket = socket_path(directory)

@@ -28,7 +28,6 @@ COUNT: Final = """
 COUNTED: Final = """
     UPDATE counted SET number = min(number + ?, (SELECT max(number) FROM messages))
 """
-AGAIN: Final = ("UPDATE authors SET messages = 0, bytes = 0", "UPDATE counted SET number = 0")
 
 
 class Taken(NamedTuple):
@@ -74,9 +73,3 @@ class AuthorStore:
 def _count(db: sqlite3.Connection) -> None:
     db.execute(COUNT, (COUNTED_AT_ONCE,))
     db.execute(COUNTED, (COUNTED_AT_ONCE,))
-
-
-def count_again(db: sqlite3.Connection) -> None:
-    """Have all messages counted by whoever asks next, in the transaction that is open."""
-    for statement in AGAIN:
-        db.execute(statement)

@@ -10,7 +10,7 @@ from storage.sqlite.statuses import STATUS_OF
 from sync.entries.changes import UNCHANGED
 from sync.entries.entry import open_content
 from sync.errors import DecodeError
-from sync.group.records import Status
+from sync.group.status import Status
 from sync.machine import ChannelId, MessageId
 from sync.sds.wire import decode
 from sync.view.causal_walk import CHILDREN_MAX, Kin, as_it_looks, walk

@@ -1,7 +1,7 @@
 """Index of the edits, redactions and reactions that count, kept beside the messages.
 
-The rules are those of `sync.entries.changes`; here they are answered from indexes, so that a page of
-history takes as long as its lines, however often they were changed. A change may be stored long
+The rules are those of `sync.entries.changes`; here they are answered from indexes, so that a page
+of history takes as long as its lines, however often they were changed. A change may be stored long
 before its target, or delivered long after it was stored.
 
 Rule: a change counts once it is delivered; a redaction as soon as it is here, for what its author
@@ -14,7 +14,15 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from storage.sqlite.columns import DELIVERY_OF, from_u64, message_id
-from storage.sqlite.looks import REPLACES, looks_of, readable
+from storage.sqlite.looks import (
+    REPLACES,
+    TAKES_BACK,
+    WRITES,
+    looks_of,
+    not_taken_back,
+    readable,
+    withheld_among,
+)
 from storage.sqlite.payloads import entry_of
 from storage.sqlite.rows import Row, execute_for_rows, select_for_rows
 from storage.sqlite.soundness import CLAIMS, Place, is_sound
@@ -26,17 +34,21 @@ from sync.entries.changes import (
     Look,
     Reactions,
     Replacement,
+    TakenBack,
     touched_by,
 )
 from sync.entries.entry import Entry, Kind, Text
-from sync.group.records import Altered, Status
+from sync.group.records import Altered
+from sync.group.status import Status
 from sync.machine import ChannelId
 
 Key: TypeAlias = tuple[bytes, bytes, int, bytes]
-"""Channel, target, what it does (edits or hides: 0, reacts: 1, replaces: 2), author: of these one
-change counts at most."""
+"""Channel, target, what it does (edits or hides: 0, reacts: 1, replaces: 2, takes back: 3), author:
+of these one change counts at most."""
 
-ANY: Final = "SELECT EXISTS (SELECT 1 FROM changes)"
+Touch: TypeAlias = Change | Replacement | TakenBack
+
+ANY: Final = "SELECT EXISTS (SELECT 1 FROM changes), EXISTS (SELECT 1 FROM withheld)"
 STORE: Final = """
     INSERT INTO changes (message_id, channel, target, reacts, author, lamport, number, counts)
     VALUES
@@ -71,7 +83,7 @@ NEWEST_REST: Final = f"""
                 OR messages.kind = {int(Kind.REDACTION)} AND messages.status IN (
                     {STATUS[Status.WAITING]}, {STATUS[Status.LOADING]}
                 )
-            )
+            ) AND {not_taken_back("newest")}
         ORDER BY newest.lamport DESC, newest.message_id DESC LIMIT 1
     )
 """  # noqa: S608  # numbers of ours
@@ -83,8 +95,16 @@ SHOWN: Final = (STATUS[Status.DELIVERED], STATUS[Status.LOADING])
 
 INDEX: Final = "INSERT INTO texts (texts, rowid, nick, text) VALUES"
 FORGET: Final = "delete"
-"""What the search index is told to forget words by: it has no copy of them."""
+"""Words that the search index is told to forget: it has no copy of them."""
 
+# Whatever is no edit any more hid something, for all that anybody can tell.
+WITHHOLD: Final = f"""
+    INSERT OR IGNORE INTO withheld
+    SELECT changes.channel, target, changes.author, changes.lamport, changes.message_id
+    FROM changes CROSS JOIN messages ON messages.number = changes.number
+    WHERE changes.channel = ? AND changes.message_id = ? AND reacts = {WRITES}
+        AND kind != {int(Kind.EDIT)} AND status != {STATUS[Status.PARKED]}
+"""  # noqa: S608  # numbers of ours
 FORGET_CHANGE: Final = "DELETE FROM changes WHERE channel = ? AND message_id = ?"
 
 PLACES: Final = "SELECT channel, message_id FROM messages WHERE number > ? AND number <= ?"
@@ -140,12 +160,14 @@ def settle(
     Also keeps the search index to what is shown: the words of what was stored are in it.
     """
     changing = [(one, change) for one in stored if (change := touched_by(one.entry)) is not None]
-    if not changing and not db.execute(ANY).fetchone()[0]:
+    if not changing and not any(db.execute(ANY).fetchone()):
         return []
     lines = [_place(one) for one in stored if one.entry.header.kind not in CHANGING]
     came = select_for_rows(db, OF_TARGETS, [*lines, *moved], OF_TARGETS_REST)
+    came += withheld_among(db, [*lines, *moved])
     keys = {_key(one, change) for one, change in changing}
     keys |= set(select_for_rows(db, OF_MESSAGES, moved, OF_MESSAGES_REST))
+    keys |= _taken_back_by(db, keys)
     targets = _targets(db, {*came, *[key[:2] for key in keys]})
     before = _looks(db, targets)
     execute_for_rows(db, STORE, [_row(one, change) for one, change in changing])
@@ -162,23 +184,31 @@ def adopt(db: sqlite3.Connection) -> None:
     settle(db, [Stored(row[-1], row[0], entry_of(row[CLAIMS - 1])) for row in rows], ())
 
 
+def _taken_back_by(db: sqlite3.Connection, keys: Iterable[Key]) -> set[Key]:
+    """Return the keys of what these take back: something else counts there."""
+    back = [key[:2] for key in keys if key[2] == TAKES_BACK]
+    return set(select_for_rows(db, OF_MESSAGES, back, OF_MESSAGES_REST))
+
+
 def _place(one: Stored) -> Place:
     return (one.channel, bytes.fromhex(one.entry.message_id))
 
 
-def _key(one: Stored, change: Change | Replacement) -> Key:
+def _key(one: Stored, change: Touch) -> Key:
     target = bytes.fromhex(change.target)
     match change:
         case Reactions():
             reacts = 1
         case Replacement():
             reacts = REPLACES
+        case TakenBack():
+            reacts = TAKES_BACK
         case _:
             reacts = 0
     return (one.channel, target, reacts, bytes.fromhex(one.entry.header.author))
 
 
-def _row(one: Stored, change: Change | Replacement) -> Row:
+def _row(one: Stored, change: Touch) -> Row:
     stored_id = bytes.fromhex(one.entry.message_id)
     return (stored_id, *_key(one, change), from_u64(one.entry.header.lamport), one.number, 0)
 
@@ -194,11 +224,17 @@ def _targets(db: sqlite3.Connection, places: Collection[Row]) -> list[_Target]:
 
 
 def recounted(db: sqlite3.Connection, gone: Place) -> bool:
-    """Forget a change that is set aside; whether there was one. What was before it counts again."""
+    """Forget a change that is set aside; returns whether another text is shown now.
+
+    The change before it counts again. But what a redaction hid stays hidden: it was deleted, and
+    nobody knows when the redaction comes again.
+    """
     keys = select_for_rows(db, OF_MESSAGES, [gone], OF_MESSAGES_REST)
+    hid = db.execute(WITHHOLD, gone).rowcount
     db.execute(FORGET_CHANGE, gone)
-    _recount(db, keys)
-    return any(not reacts for _, _, reacts, _ in keys)
+    every = {*keys, *_taken_back_by(db, keys)}
+    _recount(db, sorted(every))
+    return not hid and any(not reacts for _, _, reacts, _ in every)
 
 
 def words_of(db: sqlite3.Connection, after: int, until: int) -> list[tuple[int, str, str]]:

@@ -1,7 +1,7 @@
 """Entries of an author log that contradict each other: found by look-ups when the later is stored.
 
-What is found is noted beside the messages; nothing is refused for it, and nothing shown otherwise
-(DESIGN 4). Nearly every entry goes on where its log was, of which memory tells: see `Tops`.
+Findings are noted beside the messages; they refuse nothing and change nothing that is shown
+(PROTOCOL 3). Nearly every entry goes on where its log was, of which memory tells: see `Tops`.
 """
 
 import sqlite3
@@ -94,9 +94,9 @@ class _Top:
 class Tops:
     """The newest entries of author logs, as the thread that commits has stored them.
 
-    What names the newest one and has the next number is nobody's twin, and its backlink is true.
-    Entries that the disk refused after all, or that are set aside, may stay among these: they were
-    signed for that place, and nothing stored is newer.
+    An entry that names the newest one and has the next number has no twin, and its backlink is
+    true. Entries that the disk refused after all, or that are set aside, may stay among these: they
+    were signed for that place, and nothing stored is newer.
     """
 
     def __init__(self) -> None:
@@ -104,7 +104,7 @@ class Tops:
         self.any_awaited = True
         """Whether links may wait for entries that are not here."""
 
-    def take(self, channel: ChannelId, entry: Entry) -> bool:
+    def check_entry(self, channel: ChannelId, entry: Entry) -> bool:
         """Take note of an entry just stored; whether it is the next one of its log."""
         header = entry.header
         log = (channel, header.author, header.log)
@@ -155,7 +155,7 @@ def found_at_commit(
     for one in stored:
         entry = one.entry
         channel, skiplink = entry.header.channel_id, entry.header.skiplink
-        if not tops.take(channel, entry):
+        if not tops.check_entry(channel, entry):
             loose.append(one)
         elif skiplink is None or tops.is_behind(channel, entry):
             continue

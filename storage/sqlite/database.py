@@ -10,9 +10,7 @@ Rules:
 """
 
 import asyncio
-import errno
 import os
-import shutil
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -26,6 +24,7 @@ from storage.sqlite.migrations import MIGRATIONS
 from storage.sqlite.open_file import OpenFile, log_of
 from storage.sqlite.rows import STATEMENTS_CACHED
 from storage.sqlite.soundness import Damage
+from storage.sqlite.sqlite_errors import PRIMARY_CODE, ROOM_MIN, code_of, explained
 from sync.errors import StorageError
 
 T = TypeVar("T")
@@ -44,9 +43,6 @@ PRAGMAS: Final = (
     f"PRAGMA cache_size = -{CACHE_KIB}",
 )
 
-ROOM_MIN: Final = 128 * 1024
-"""Bytes free on a disk that is not full: SQLite makes a file of 32 kB before it writes anything."""
-
 TRIAL: Final = "UPDATE channels SET own_log = own_log"
 """Writes a little without changing anything."""
 
@@ -54,19 +50,7 @@ UNWRITABLE: Final = frozenset({
     sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN,
     sqlite3.SQLITE_IOERR,
 })  # fmt: skip
-"""What SQLite says of a disk that may still be read."""
-
-AS_SQLITE_SAYS: Final = {
-    errno.EROFS: sqlite3.SQLITE_READONLY,
-    errno.EACCES: sqlite3.SQLITE_READONLY,
-    errno.EPERM: sqlite3.SQLITE_READONLY,
-    errno.ENOSPC: sqlite3.SQLITE_FULL,
-    errno.EDQUOT: sqlite3.SQLITE_FULL,
-}
-"""What the system says of a file that is there, in SQLite's words."""
-
-PRIMARY_CODE: Final = 0xFF
-"""SQLite's result codes: the low byte is the kind of error, the rest its details."""
+"""SQLite's message for a disk that may still be read."""
 
 
 class _Connection(aiosqlite.Connection):
@@ -137,7 +121,7 @@ class Database:
         try:
             return await self._connection.run(work)
         except sqlite3.Error as error:
-            self.is_damaged |= _code(error) == sqlite3.SQLITE_CORRUPT
+            self.is_damaged |= code_of(error) == sqlite3.SQLITE_CORRUPT
             raise explained(error, self._path) from error
 
     async def write(self, change: Callable[[sqlite3.Connection], T]) -> T:
@@ -297,8 +281,8 @@ def _connect(path: Path) -> sqlite3.Connection:
 def _connect_to_read(path: Path) -> sqlite3.Connection:
     """Open a database of which nothing can be written, not even what SQLite keeps beside it.
 
-    What a crash left in the log is read from there: SQLite keeps the index of the log in memory if
-    it must not write the one beside it, and wants no more than that this file is there.
+    Rows that a crash left in the log are read from there: SQLite keeps the index of the log in
+    memory if it must not write the one beside it, and only wants this file to exist.
     """
     how = "immutable=1" if not _has_bytes(log_of(path)) else "mode=ro&readonly_shm=1"
     return sqlite3.connect(
@@ -382,14 +366,6 @@ def _roll_back(connection: sqlite3.Connection) -> None:
         connection.execute("ROLLBACK")
 
 
-def _is_full(directory: Path) -> bool:
-    """Return whether the disk has no room; SQLite names another cause where it makes a file."""
-    try:
-        return shutil.disk_usage(directory).free < ROOM_MIN
-    except OSError:
-        return False
-
-
 def _copy_of(path: Path) -> Path:
     """Return a whole copy of what a damaged database has in its tables."""
     from storage.sqlite.mending import copy_sound  # noqa: PLC0415  # few disks are damaged
@@ -422,49 +398,3 @@ def _put_in_place(copy: Path, path: Path) -> None:
         copy.replace(path)
     except OSError as error:
         raise explained(error, path) from error
-
-
-def _code(error: Exception) -> int:
-    """Return SQLite's result code; only errors that it reports itself have one."""
-    code: int = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
-    return code & PRIMARY_CODE
-
-
-def explained(error: sqlite3.Error | OSError, path: Path) -> StorageError:
-    """Return the sentence for the person about what SQLite or the system refused."""
-    code = _code(error)
-    if isinstance(error, OSError):
-        code = AS_SQLITE_SAYS.get(error.errno or 0, 0) if path.is_file() else 0
-        if not code:
-            return StorageError(
-                f"Cannot open {path}: {error.strerror or error}. Put that right, or choose another "
-                "place with --data-dir."
-            )
-    if code in {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN} and _is_full(path.parent):
-        code = sqlite3.SQLITE_FULL
-    match code:
-        case sqlite3.SQLITE_FULL:
-            sentence = (
-                "The disk is full: free some space; "
-                "nothing you wrote is lost that was shown as sent."
-            )
-        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM | sqlite3.SQLITE_CANTOPEN:
-            sentence = (
-                f"The history in {path} cannot be written: make that file and its directory "
-                "writable, or choose another place with --data-dir."
-            )
-        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
-            sentence = f"Another program keeps {path} locked: close that program, then try again."
-        case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
-            sentence = (
-                f"The history in {path} is damaged: put that file back from a backup, or move it "
-                "away and join your channels again; what others hold comes back from them."
-            )
-        case sqlite3.SQLITE_IOERR:
-            sentence = (
-                f"The disk failed while {path} was in use ({error}): check that it is neither "
-                "full nor broken, then start again."
-            )
-        case _:
-            sentence = f"SQLite refused to work on {path} ({error}): start again, and report this."
-    return StorageError(sentence)

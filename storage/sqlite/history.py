@@ -9,19 +9,20 @@ from typing import Final
 from storage.sqlite.columns import DELIVERY_OF, U64_MAX, from_u64, message_id, peer_id, to_u64
 from storage.sqlite.database import Database
 from storage.sqlite.looks import REPLACES, looks_of, readable
+from storage.sqlite.queries import UNSENT
 from storage.sqlite.rows import Row
 from storage.sqlite.soundness import CLAIMS, Place, is_sound
 from storage.sqlite.statuses import STATUS
 from storage.sqlite.stored import stored_in
 from sync.entries.entry import HASH_SIZE, Text
-from sync.group.records import Status
+from sync.group.status import Status
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.view.line_looks import changed
 from sync.view.message_infos import StoredInfo
 from sync.view.view import CausalNode, Line, Position
 
 UNKNOWN: Final = Text("", "(a kind of message this version does not know)")
-"""What is shown of a message that is no text."""
+"""Words shown for a message that is no text."""
 
 BEFORE: Final = """
     SELECT * FROM lines WHERE channel = ? AND (lamport, message_id) < (?, ?)
@@ -42,6 +43,11 @@ PARKED: Final = f"""
                 AND changes.author = aside.author AND counts AND hiding.kind = 4
         )
         AND NOT EXISTS (
+            SELECT 1 FROM withheld
+            WHERE withheld.channel = aside.channel AND target = aside.message_id
+                AND withheld.author = aside.author
+        )
+        AND NOT EXISTS (
             SELECT 1 FROM changes
             WHERE changes.channel = aside.channel AND target = aside.message_id
                 AND reacts = {REPLACES} AND changes.author = aside.author AND counts
@@ -49,7 +55,7 @@ PARKED: Final = f"""
         )
     ORDER BY lamport, message_id LIMIT ?
 """  # noqa: S608  # numbers of ours
-"""What its author hid or wrote anew meanwhile is not among them."""
+"""Messages that their author hid or wrote anew meanwhile are not among them."""
 
 COUNT: Final = "SELECT count(*) FROM lines WHERE channel = ?"
 
@@ -111,7 +117,10 @@ class SqliteHistory:
     async def parked(self, channel: ChannelId, *, limit: int) -> list[Line]:
         """Return up to `limit` lines that are set aside until their time, by that time."""
         lines = await self._lines(PARKED, _id(channel), limit)
-        return [replace(line, parked=True) for line in lines]
+        unsent = await self._database.read(
+            lambda db: {message_id(stored) for (stored,) in db.execute(UNSENT, (_id(channel),))}
+        )
+        return [replace(line, parked=True, waits=line.message_id in unsent) for line in lines]
 
     async def count(self, channel: ChannelId) -> int:
         """Return how many messages of the channel are delivered."""
@@ -171,7 +180,7 @@ class SqliteHistory:
     async def _lines(self, query: str, *parameters: bytes | int | str) -> list[Line]:
         read = partial(_read_lines, self._me, query, parameters)
         lines, damaged = await self._database.read(read)
-        self._database.damage.note(damaged)
+        self._database.damage.note_damaged(damaged)
         return lines
 
 

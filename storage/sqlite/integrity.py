@@ -13,9 +13,9 @@ from threading import Event
 from typing import Final, TypeVar
 
 from storage.sqlite.columns import from_u64
-from storage.sqlite.database import explained
 from storage.sqlite.payloads import entry_of
 from storage.sqlite.soundness import CLAIMS, Place, is_sound
+from storage.sqlite.sqlite_errors import explained
 from sync.errors import StorageError
 
 T = TypeVar("T")
@@ -24,7 +24,7 @@ PROBLEMS_MAX: Final = 100
 """Problems that SQLite is asked for; one is enough to act."""
 
 UNUSED: Final = ("is never used", "*** in database main ***")
-"""What no problem ends in: pages that mending left behind, and a title."""
+"""Endings that no problem has: pages that mending left behind, and a title."""
 
 STEPS: Final = 50_000
 """Of SQLite's machine between two times that it asks whether to go on: some milliseconds."""

@@ -1,7 +1,8 @@
 """The journal on SQLite: what the engine commits, and what it gets back after a start.
 
-Nothing is judged here: entries were checked on their one way in (DESIGN 4). What follows from
-several messages, such as forks and holes in author logs, is asked of the tables, never stored.
+Nothing is judged here: entries were checked on their one way in (PROTOCOL 3). Facts that follow
+from several messages, such as forks and holes in author logs, are asked of the tables, never
+stored.
 """
 
 import sqlite3
@@ -39,6 +40,7 @@ from storage.sqlite.queries import (
     STORE_PARENTS,
     STORE_TEXTS,
     UNNAMED_TIPS,
+    UNSENT,
 )
 from storage.sqlite.rows import Row, execute_for_rows
 from storage.sqlite.soundness import CLAIMS, Place, is_sound
@@ -149,7 +151,7 @@ class SqliteJournal:
         """Return what `read` reads without what is damaged, which it adds to the list."""
         damaged: list[Place] = []
         result = await self._database.read(lambda db: read(db, damaged))
-        self._database.damage.note(damaged)
+        self._database.damage.note_damaged(damaged)
         return result
 
     async def forks(self, channel: ChannelId) -> list[Fork]:
@@ -260,7 +262,7 @@ def _message_row(number: int, record: StoreMessage) -> Row:
         STATUS[record.status],
         record.after_gap,
         None if record.delivery is None else DELIVERY[record.delivery],
-        0,
+        record.attempts,
         header.body_size,
         message.payload,
     )
@@ -382,6 +384,7 @@ def _restore(
                 for (stored,) in db.execute(REPLACED, (channel, STATUS[Status.PARKED], author))
             ]
         ),
+        unsent=frozenset([message_id(stored) for (stored,) in db.execute(UNSENT, (channel,))]),
         clock=_clock(channel, db),
     )
 

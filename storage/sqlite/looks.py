@@ -1,21 +1,37 @@
-"""Messages as edits, redactions and reactions left them, from the indexes of `storage.sqlite.changes`."""
+"""Messages as edits, redactions and reactions left them, from the indexes of `changes`."""
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
-from storage.sqlite.columns import peer_id
+from storage.sqlite.columns import message_id, peer_id, to_u64
 from storage.sqlite.payloads import change_in
 from storage.sqlite.rows import Row, select_for_rows
 from storage.sqlite.soundness import CLAIMS, Place, is_sound
-from sync.entries.changes import REACTORS_MAX, Change, Look, put_together
+from storage.sqlite.statuses import STATUS
+from sync.entries.changes import REACTORS_MAX, Change, Look, Redaction, put_together
 from sync.entries.entry import Kind, Text, decode_text
 from sync.errors import DecodeError
+from sync.group.status import Status
 from sync.machine import PeerId
 
-WRITES, REACTS, REPLACES = 0, 1, 2
-"""What stands in `changes.reacts`: an edit or a redaction; a reaction; a text that stands for
-another one."""
+WRITES, REACTS, REPLACES, TAKES_BACK = 0, 1, 2, 3
+"""Values of `changes.reacts`: an edit or a redaction; a reaction; a text that stands for
+another one; a redaction that takes back a change."""
+
+
+def not_taken_back(changes: str) -> str:
+    """Return SQL: no change of its author's takes back that of the row of `changes`."""
+    return f"""
+        NOT EXISTS (
+            SELECT 1 FROM changes AS back CROSS JOIN messages AS taking
+                ON taking.number = back.number
+            WHERE back.channel = {changes}.channel AND back.target = {changes}.message_id
+                AND back.reacts = {TAKES_BACK} AND back.author = {changes}.author
+                AND back.lamport < {changes}.lamport AND taking.status != {STATUS[Status.PARKED]}
+        )
+    """  # noqa: S608  # numbers and names of ours
+
 
 # CROSS JOIN keeps the order of the tables: few rows are asked for.
 TOUCHED: Final = "SELECT DISTINCT column1, column2, column3, reacts FROM (VALUES"
@@ -24,7 +40,7 @@ TOUCHED_REST: Final = (
 )
 WROTE: Final = """
     SELECT messages.channel, messages.message_id, messages.author, messages.lamport, created_ns,
-        waku_hash, body_size, payload, column2, messages.kind FROM (VALUES
+        waku_hash, body_size, payload, column1, column2, messages.kind FROM (VALUES
 """
 WROTE_REST: Final = """
     ) CROSS JOIN changes ON changes.channel = column1 AND target = column2 AND reacts = 0
@@ -41,6 +57,12 @@ REACTED_REST: Final = f"""
     ) ORDER BY messages.author
 """  # noqa: S608
 
+REWRITING: Final = (Kind.EDIT, Kind.REACTION)
+"""Changes without which a message is shown as it was before."""
+
+NONE: Final = (-1, b"")
+"""Below every rank."""
+
 REPLACED: Final = "SELECT column1, column2 FROM (VALUES"
 REPLACED_REST: Final = f"""
     ) CROSS JOIN changes ON changes.channel = column1 AND target = column2 AND reacts = {REPLACES}
@@ -48,6 +70,13 @@ REPLACED_REST: Final = f"""
     CROSS JOIN messages ON messages.message_id = column2 AND messages.channel = column1
         AND messages.lamport > changes.lamport
 """
+
+ANY_WITHHELD: Final = "SELECT EXISTS (SELECT 1 FROM withheld)"
+WITHHELD: Final = "SELECT channel, target, author, lamport, message_id FROM (VALUES"
+WITHHELD_REST: Final = ") CROSS JOIN withheld ON channel = column1 AND target = column2"
+
+Rank: TypeAlias = tuple[int, bytes]
+"""Lamport time and id: of an author's edits and redactions of one message the highest counts."""
 
 
 def looks_of(
@@ -61,9 +90,16 @@ def looks_of(
     for *line, reacts in select_for_rows(db, TOUCHED, lines, TOUCHED_REST):
         touched.setdefault(reacts, []).append(tuple(line))
     rewritten, answered = touched.get(WRITES, ()), [row[:2] for row in touched.get(REACTS, ())]
-    wrote = {place: change for place, _, change in _changes(db, WROTE, rewritten, WROTE_REST)}
+    wrote: dict[Place, Change] = {}
+    ranks: dict[Place, Rank] = {}
+    for place, _, rank, change in _changes(db, WROTE, rewritten, WROTE_REST):
+        wrote[place], ranks[place] = change, rank
+    authors = {line[:2]: line[2] for line in lines}
+    for place, author, rank in _withheld(db, list(authors)):
+        if author == authors[place] and rank > ranks.get(place, NONE):
+            wrote[place] = Redaction(message_id(place[1]))
     reacted: dict[Place, list[tuple[PeerId, Change]]] = {}
-    for place, who, change in _changes(db, REACTED, answered, REACTED_REST):
+    for place, who, _, change in _changes(db, REACTED, answered, REACTED_REST):
         reacted.setdefault(place, []).append((peer_id(who), change))
     replaced = set(select_for_rows(db, REPLACED, touched.get(REPLACES, ()), REPLACED_REST))
     return {
@@ -72,14 +108,36 @@ def looks_of(
     }
 
 
+def withheld_among(db: sqlite3.Connection, places: Sequence[Place]) -> list[Place]:
+    """Return which of these messages a redaction hides, or did, whose row rotted."""
+    return [place for place, _, _ in _withheld(db, places)]
+
+
+def _withheld(db: sqlite3.Connection, places: Sequence[Place]) -> list[tuple[Place, bytes, Rank]]:
+    """Return which of these messages were deleted by whom, and when, says a row that rotted."""
+    if not db.execute(ANY_WITHHELD).fetchone()[0]:
+        return []  # nearly always
+    rows = select_for_rows(db, WITHHELD, places, WITHHELD_REST)
+    return [
+        ((channel, target), author, (to_u64(lamport), redaction))
+        for channel, target, author, lamport, redaction in rows
+    ]
+
+
 def _changes(
     db: sqlite3.Connection, statement: str, rows: Sequence[Row], rest: str
-) -> Iterator[tuple[Place, bytes, Change]]:
-    """Yield what is changed, by whom, and how; a change that is damaged is none."""
+) -> Iterator[tuple[Place, bytes, Rank, Change]]:
+    """Yield what is changed, by whom, when, and how; a change that is damaged is none.
+
+    Unless it hides a message: what was deleted is not shown because the disk forgot by what.
+    """
     for row in select_for_rows(db, statement, rows, rest):
+        _, changing, author, lamport, *_, size, payload, channel, target, kind = row
         if is_sound(*row[:CLAIMS]):
-            channel, _, author, *_, size, payload, target, kind = row
-            yield (channel, target), author, change_in(kind, payload[len(payload) - size :])
+            change = change_in(kind, payload[len(payload) - size :])
+            yield (channel, target), author, (to_u64(lamport), changing), change
+        elif kind not in REWRITING:
+            yield (channel, target), author, NONE, Redaction(message_id(target))
 
 
 def readable(kind: int, body: bytes) -> Text | None:

@@ -3,10 +3,10 @@
 import re
 import sqlite3
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from storage.sqlite.authors import count_again
 from storage.sqlite.changes import adopt, recounted, words_of
 from storage.sqlite.integrity import problems_of
 from storage.sqlite.payloads import entry_of
@@ -25,6 +25,12 @@ from sync.errors import StorageError
 PAGE: Final = 1000
 """Rows that are read at once; a few hundred kilobytes."""
 
+COUNT_AGAIN: Final = (
+    "UPDATE authors SET messages = 0, bytes = 0",
+    "UPDATE counted SET number = 0",
+)
+"""Has disk usage counted anew by whoever asks next."""
+
 ID_AT: Final = len(SENDER) + 64 + len(MESSAGE)
 """Where the id begins in canonical SDS bytes, in hexadecimal characters."""
 ID: Final = re.compile(rb"[0-9a-f]{64}")
@@ -42,6 +48,15 @@ TABLES: Final = """
 """
 """All but what follows from the messages."""
 
+WITHHOLD_ROTTEN: Final = """
+    INSERT OR IGNORE INTO main.withheld
+    SELECT noted.channel, target, noted.author, noted.lamport, noted.message_id
+    FROM old.changes AS noted CROSS JOIN main.messages ON main.messages.number = noted.number
+    WHERE reacts = 0 AND kind NOT IN (2, 3) AND status != 2
+        AND noted.message_id NOT IN (SELECT message_id FROM main.changes)
+"""
+"""Redactions that can no longer be read: what they hid is known by what was noted of them."""
+
 MAKE_TEXTS: Final = """
     CREATE VIRTUAL TABLE texts USING fts5 (
         nick, text, content = '', tokenize = 'unicode61 remove_diacritics 2'
@@ -52,7 +67,8 @@ MAKE_TEXTS: Final = """
 def set_aside(db: sqlite3.Connection, damaged: Sequence[Place]) -> None:
     """Take rows out of the history, in the transaction that is open.
 
-    What names them follows a gap from now on; what they changed looks as if they had never come.
+    Messages that name them follow a gap from now on; messages they changed look as if they had
+    never come.
     """
     edited = False
     for place in damaged:
@@ -87,7 +103,7 @@ def reindex(db: sqlite3.Connection) -> None:
 def copy_sound(old: Path, new: sqlite3.Connection) -> None:
     """Fill a new, empty database from what a damaged one has in its tables, not in its indexes.
 
-    What follows from the messages is made anew.
+    Everything derived from the messages is made anew.
 
     Raises:
         sqlite3.Error: one of these tables cannot be read.
@@ -101,7 +117,8 @@ def copy_sound(old: Path, new: sqlite3.Connection) -> None:
             f"INSERT OR IGNORE INTO main.{table} ({columns}) "  # noqa: S608  # names of ours
             f"SELECT {columns} FROM old.{table} NOT INDEXED"
         )
-    count_again(new)
+    for statement in COUNT_AGAIN:
+        new.execute(statement)
     for rows in _pages(new):
         parents = [
             (number, bytes.fromhex(parent.message_id))
@@ -111,6 +128,9 @@ def copy_sound(old: Path, new: sqlite3.Connection) -> None:
         execute_for_rows(new, STORE_PARENTS, sorted(set(parents)))
     index_anew(new)  # as the lines were written; changes put other words in their place
     adopt(new)
+    with suppress(sqlite3.Error):  # that cannot be read either
+        if new.execute(WITHHOLD_ROTTEN).rowcount:
+            index_anew(new)
     new.execute("COMMIT")
     new.execute("DETACH old")
 

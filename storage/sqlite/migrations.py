@@ -188,9 +188,23 @@ CREATE VIEW lines AS
 """
 
 
+WITHHELD: Final = """
+-- Redactions whose rows rotted: what they hid stays hidden while nobody can read them any more.
+CREATE TABLE IF NOT EXISTS withheld (
+    channel    BLOB NOT NULL,
+    target     BLOB NOT NULL,
+    author     BLOB NOT NULL,
+    lamport    INTEGER NOT NULL,                        -- u64
+    message_id BLOB NOT NULL,                           -- of the redaction
+    PRIMARY KEY (channel, target, author, message_id)
+) STRICT, WITHOUT ROWID;
+"""
+
+
 def _adopt(db: sqlite3.Connection) -> None:
     from storage.sqlite.changes import adopt  # noqa: PLC0415  # once in the life of an old profile
 
+    db.execute(WITHHELD)  # which looks are asked of, and which comes later
     adopt(db)
 
 
@@ -270,6 +284,6 @@ ALTER TABLE peers ADD COLUMN private_ns INTEGER;
 
 MIGRATIONS: Final[tuple[Step, ...]] = (
     FIRST, GAPS, LOADING, CHANGES, _adopt, PEOPLE, DAMAGED, CLOCKS, AUTHORS,
-    CONTRADICTIONS, _note_contradictions, PRIVATE,
+    CONTRADICTIONS, _note_contradictions, PRIVATE, WITHHELD,
 )  # fmt: skip
 """Step n, counted from 1, brings a database from version n - 1 to n."""

@@ -1,7 +1,7 @@
 """The file that a connection has open: whether it still is the one that has its name.
 
-What is written to a file without a name is gone when the program ends, and SQLite does not notice.
-Two or three calls of `stat`, 4 us, against the 5 ms that a commit takes.
+Writes to a file without a name are gone when the program ends, and SQLite does not notice. Two or
+three calls of `stat`, 4 us, against the 5 ms that a commit takes.
 """
 
 import os

@@ -40,7 +40,7 @@ BUSY_TIMEOUT_MS: Final = 1_000
 
 KINDS: Final = tuple(LogKind)
 NUMBER_OF: Final = {kind: number for number, kind in enumerate(KINDS)}
-"""How a kind is stored. `LogKind` only ever grows at its end."""
+"""Stored number of each kind. `LogKind` only ever grows at its end."""
 
 SCHEMA: Final = f"""
 CREATE TABLE log (run TEXT NOT NULL) STRICT;

@@ -2,6 +2,10 @@
 
 from typing import Final
 
+from storage.sqlite.statuses import STATUS
+from sync.group import status
+from sync.group.status import Status
+
 STORE: Final = """
     INSERT INTO messages (
         number, channel, message_id, waku_hash, created_ns, lamport, author, log, seq, backlink,
@@ -63,9 +67,14 @@ GAPS: Final = """
 """
 REPLACED: Final = """
     SELECT held_back.message_id FROM held_back CROSS JOIN changes ON target = held_back.message_id
-        AND changes.channel = held_back.channel AND reacts = 2 AND changes.author = held_back.author
+        AND changes.channel = held_back.channel AND reacts IN (2, 3)
+        AND changes.author = held_back.author
     WHERE held_back.channel = ? AND status = ? AND held_back.author = ?
 """
+UNSENT: Final = f"""
+    SELECT message_id FROM held_back
+    WHERE channel = ? AND status = {STATUS[Status.PARKED]} AND attempts = {status.UNSENT}
+"""  # noqa: S608  # numbers of ours
 DAMAGED_CHILDREN: Final = """
     UPDATE messages SET after_gap = 1 WHERE status = 0 AND number IN (
         SELECT child FROM parents WHERE parent = ?

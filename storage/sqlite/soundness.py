@@ -84,7 +84,7 @@ class Damage:
         self._told.append(told)
         _tell(self._found, told)
 
-    def note(self, places: Sequence[Place]) -> None:
+    def note_damaged(self, places: Sequence[Place]) -> None:
         """These were found damaged; what is known already is told to nobody again."""
         fresh = [place for place in places if place not in self._found]
         self._found.update(dict.fromkeys(fresh))

@@ -3,6 +3,7 @@
 import sqlite3
 from typing import Final
 
+from storage.sqlite.looks import not_taken_back
 from storage.sqlite.payloads import entry_of
 from storage.sqlite.soundness import is_sound
 from sync.entries.changes import change_of
@@ -18,13 +19,14 @@ ONE: Final = """
 """
 
 # CROSS JOIN keeps the order of the tables: few changes have one target, many are in its channel.
-CHANGES: Final = """
+CHANGES: Final = f"""
     SELECT messages.channel, messages.message_id, messages.author, messages.lamport, created_ns,
         waku_hash, body_size, payload
     FROM changes CROSS JOIN messages ON messages.number = changes.number
     WHERE changes.channel = ? AND changes.target = ? AND messages.status = 0
+        AND {not_taken_back("changes")}
     ORDER BY messages.lamport DESC, messages.message_id DESC LIMIT ?
-"""
+"""  # noqa: S608  # numbers and names of ours
 
 
 def stored_in(channel: ChannelId, wanted: MessageId, db: sqlite3.Connection) -> StoredInfo | None:

@@ -6,7 +6,7 @@ compared once more, by count and SHA-256, and only what this check calls equal i
 Rules:
 1. Equal means that count and digest both match what we hold, from the higher floor on; each side
    decides for itself, on a digest bound to both salts and to who sends it.
-2. What differs is looked for below the digests; the initiator asks.
+2. Differences are looked for below the digests; the initiator asks.
 3. A limit that is reached ends the check as failed: whatever was not compared is never equal.
 """
 
@@ -32,8 +32,8 @@ from sync.check.message import (
 from sync.check.proof import check_floor, matches, sealed
 from sync.errors import RemoteError
 from sync.machine import SECOND, Nanos, Tick
+from sync.structures.differences import Differences, Role
 from sync.structures.set_digest import Held
-from sync.waku.reconcile import Differences, Role
 
 INACTIVITY_MAX: Nanos = 15 * SECOND
 """As long as a reconciliation waits."""
@@ -98,7 +98,7 @@ MAY_COME: dict[tuple[Role, Phase], tuple[type[Frame], ...]] = {
     (Role.RESPONDER, Phase.AWAITING_VERDICT): (Verdict,),
     (Role.RESPONDER, Phase.DESCENDING): (Ask, Leaves, End),
 }
-"""What the peer may send; in every other state nothing."""
+"""Frames the peer may send; in every other state none."""
 
 ENDINGS: dict[tuple[Role, Phase], tuple[Ending, ...]] = {
     (Role.INITIATOR, Phase.AWAITING_PROOF): (Ending.DECLINED,),

@@ -38,7 +38,7 @@ from sync.structures.set_digest import (
     row,
     split_rows,
 )
-from sync.waku.message import TIMESTAMP_MAX
+from sync.structures.sorted_run import TIMESTAMP_MAX
 
 Question: TypeAlias = Ask | Leaves
 

@@ -1,8 +1,9 @@
 """The frames of the check after a reconciliation, and their limits (ours, not Waku Sync's).
 
 Rules:
-1. The initiator asks and the responder answers; nodes and leaves are those of `sync.structures.set_digest`.
-2. What an honest side may say always fits into one frame: questions are cut, frames never.
+1. The initiator asks and the responder answers; nodes and leaves are those of
+`sync.structures.set_digest`.
+2. An honest side's words always fit into one frame: questions are cut, frames never.
 """
 
 from dataclasses import dataclass

@@ -1,8 +1,8 @@
 """Proofs that both sides hold the same set, which neither side can replay as its own.
 
 Rules:
-1. Who proves something must know the root of its digest: fresh salts of both sides are hashed
-   with it, and the role of who proves.
+1. The prover must know the root of its digest: fresh salts of both sides and the prover's role are
+   hashed with it.
 2. Nothing but these hashes leaves while two sides are equal.
 """
 
@@ -11,9 +11,9 @@ import hashlib
 from sync.check.message import Proof, Verdict
 from sync.errors import RemoteError
 from sync.machine import Nanos
+from sync.structures.differences import Role
 from sync.structures.set_digest import Held
-from sync.waku.message import TIMESTAMP_MAX
-from sync.waku.reconcile import Role
+from sync.structures.sorted_run import TIMESTAMP_MAX
 
 
 def sealed(role: Role, initiator_salt: bytes, responder_salt: bytes, root: bytes) -> bytes:

@@ -1,7 +1,8 @@
-"""Entries that change an existing message: edits, reactions, redactions (DESIGN 3).
+"""Entries that change an existing message: edits, reactions, redactions (PROTOCOL 2).
 
 Rules:
-1. A change names its target in its body and among its parents; otherwise it has no effect.
+1. A change names its target in its body and among its parents; otherwise it has no effect. But a
+   redaction that does not name another change among its parents takes that back (`TakenBack`).
 2. Of an author's edits and redactions of one message the highest (lamport, id) counts, and only if
    the message is theirs. Of an author's reactions to one message likewise: each names them all.
 3. A change without effect, whatever is wrong with it, is an entry like every other: kept, relayed.
@@ -75,8 +76,31 @@ class Replacement:
     target: MessageId
 
 
+@dataclass(frozen=True, slots=True)
+class TakenBack:
+    """The target, a change of the same author with a later Lamport time, has no effect.
+
+    So a change that a clock far ahead had stamped does not win again once its time comes. It is no
+    parent either; a version that does not know this takes no notice.
+    """
+
+    target: MessageId
+
+
+@dataclass(frozen=True, slots=True)
+class Anew:
+    """An entry to write: it says again, or takes back, what was stamped with a wrong clock."""
+
+    kind: int
+    body: bytes
+    about: MessageId | None = None
+    """The message that it has to name among its parents."""
+    replaces: MessageId | None = None
+    """The message that it stands for, or takes back."""
+
+
 REPLACES: Final = b"\x1a\x20"
-"""What stands before the id in the body of a text that replaces another; few others have it."""
+"""Bytes before the id in the body of a text that replaces another; few others have them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +111,7 @@ class Look:
     """The text it was edited to."""
     deleted: bool = False
     reactions: tuple[tuple[PeerId, tuple[str, ...]], ...] = ()
-    """Who reacts with what, by author."""
+    """Reactions by author."""
     replaced: bool = False
     """Whether its author wrote it anew."""
 
@@ -162,12 +186,22 @@ def change_of(entry: Entry) -> Change | None:
     return change if named else None
 
 
-def touched_by(entry: Entry) -> Change | Replacement | None:
-    """Return what an entry does to another one: changes it, or stands for it."""
+def touched_by(entry: Entry) -> Change | Replacement | TakenBack | None:
+    """Return what an entry does to another one: changes it, stands for it, or takes it back."""
     if entry.header.kind == Kind.TEXT:
         replaces = replaced_in(Kind.TEXT, entry.body)
         return None if replaces is None else Replacement(replaces)
-    return change_of(entry)
+    change = change_of(entry)
+    if change is None and entry.header.kind == Kind.REDACTION:
+        return _taken_back_by(entry)
+    return change
+
+
+def _taken_back_by(entry: Entry) -> TakenBack | None:
+    try:
+        return TakenBack(decode(entry.header.kind, entry.body).target)
+    except DecodeError:
+        return None
 
 
 def replaced_in(kind: int, body: bytes) -> MessageId | None:
@@ -181,28 +215,40 @@ def replaced_in(kind: int, body: bytes) -> MessageId | None:
     return MessageId(replaces) if replaces else None
 
 
-def anew(entry: Entry) -> tuple[int, bytes, MessageId | None]:
-    """Return kind and body of an entry that says again what this one says, and what it is about.
+def anew(entry: Entry) -> list[Anew]:
+    """Return what to write, in this order, to say again now what this entry says.
 
-    A text says which one it stands for. A change stays as it is: of two alike one counts.
+    A text says which one it stands for. A change stays as it is, and is then taken back.
     """
+    kind, old = entry.header.kind, entry.message_id
     change = change_of(entry)
     if change is not None:
-        return entry.header.kind, entry.body, change.target
-    if entry.header.kind != Kind.TEXT:
-        return entry.header.kind, entry.body, None
-    text = replace(decode_text(entry.body), replaces=entry.message_id)
-    return entry.header.kind, encode_text(text), None
+        back = Anew(Kind.REDACTION, encode(Redaction(old)), replaces=old)
+        return [Anew(kind, entry.body, change.target), back]
+    if kind != Kind.TEXT:
+        return [Anew(kind, entry.body)]
+    text = replace(decode_text(entry.body), replaces=old)
+    return [Anew(kind, encode_text(text), replaces=old)]
 
 
 def look_of(target: Entry, entries: Iterable[Entry]) -> Look:
-    """Return what `target` looks like, all `entries` that may change it being delivered."""
+    """Return what `target` looks like, all `entries` that may change it being delivered.
+
+    Entries that take back any of these are among them.
+    """
     wrote: Change | None = None
     reacted: dict[PeerId, Change] = {}
     replaced = False
-    for entry in sorted(entries, key=lambda one: (one.header.lamport, one.message_id)):
-        change = touched_by(entry)
-        if change is None or change.target != target.message_id:
+    touching = [(one, touch) for one in entries if (touch := touched_by(one)) is not None]
+    back = {
+        (one.header.author, touch.target, one.header.lamport)
+        for one, touch in touching
+        if isinstance(touch, TakenBack)
+    }
+    for entry, change in sorted(
+        touching, key=lambda one: (one[0].header.lamport, one[0].message_id)
+    ):
+        if change.target != target.message_id or _is_taken_back(entry, back):
             continue
         if isinstance(change, Reactions):
             reacted[entry.header.author] = change
@@ -210,10 +256,18 @@ def look_of(target: Entry, entries: Iterable[Entry]) -> Look:
             continue
         elif isinstance(change, Replacement):
             replaced = replaced or entry.header.lamport < target.header.lamport
-        else:
+        elif not isinstance(change, TakenBack):
             wrote = change
     by_author = [(author, reacted[author]) for author in sorted(reacted)]
     return put_together(wrote, by_author, replaced=replaced)
+
+
+def _is_taken_back(entry: Entry, back: Iterable[tuple[PeerId, MessageId, int]]) -> bool:
+    header = entry.header
+    return any(
+        (author, target) == (header.author, entry.message_id) and lamport < header.lamport
+        for author, target, lamport in back
+    )
 
 
 def put_together(

@@ -1,4 +1,4 @@
-"""One message, one identity: the signed, immutable entry (DESIGN 3).
+"""One message, one identity: the signed, immutable entry (PROTOCOL 2).
 
 The header's bytes are what the author signs, and their SHA-256 is the message id; so everything
 a receiver orders by is signed. An entry's bytes are kept and relayed as they came.
@@ -89,7 +89,7 @@ class Text:
     nick: str
     text: str
     replaces: str = ""
-    """Id of the author's own text that this one stands for (`sync.entries.changes`); empty for none."""
+    """Id of the author's own text that this one stands for (see `changes`); empty for none."""
 
 
 def lipmaa(seq: int) -> int:
@@ -166,7 +166,7 @@ def message_id_of(header_bytes: bytes) -> MessageId:
 
 
 def encode_content(header_bytes: bytes, signature: bytes, body: bytes) -> bytes:
-    """Return the content of the SDS message that carries an entry (DESIGN 3)."""
+    """Return the content of the SDS message that carries an entry (PROTOCOL 2)."""
     signed = entry_pb2.SignedEntry(header=header_bytes, signature=signature, body=body)
     return signed.SerializeToString(deterministic=True)
 

@@ -4,7 +4,6 @@ Two tables: entries of any author that are ahead of the reference clock; and our
 members with standing would set aside, while the person is asked whose clock is right.
 """
 
-from collections.abc import Iterable
 from typing import Final
 
 from sync.entries.entry import Entry, Kind, decode_text
@@ -12,15 +11,18 @@ from sync.errors import DecodeError
 from sync.group import values
 from sync.group.clock_values import ClockAnswered, ClockKept, MemberClock, OwnClock
 from sync.group.future_entries import CLOCK_AHEAD_MAX, Parked, admitted_from
-from sync.group.records import Outline
+from sync.group.records import ChannelState, Outline
 from sync.group.reference import AGREE, END, Reference
 from sync.machine import MILLISECOND, MINUTE, MessageId, Nanos, PeerId, earlier
 
 WARNED_MAX: Final = 1000
 """Authors of whom the person is told once a run that their clocks are ahead."""
 
+STRANGERS_WARNED_MAX: Final = 16
+"""Of them those without standing: keys cost nothing, and a notice each would be a flood of them."""
+
 TOLD_BY: Final[Nanos] = MINUTE
-"""How far the difference must change for an open question to be shown anew."""
+"""Change of the difference from which on an open question is shown anew."""
 
 
 class Aside:
@@ -31,17 +33,22 @@ class Aside:
         self.parked = Parked()
         self.waiting = Parked()
         self.replaced: set[MessageId] = set()
-        """What of ours was written anew."""
+        """Own entries that were written anew."""
         self._warned: set[PeerId] = set()
         self._kept = ClockKept()
         self._shown: values.Question | None = None
         self._followed_by: set[PeerId] = set()
 
+    @property
+    def is_used(self) -> bool:
+        """True if something is set aside; nearly always nothing is."""
+        return bool(self.parked.outlines or self.waiting.outlines)
+
     def __contains__(self, message_id: MessageId) -> bool:
-        return message_id in self.parked or message_id in self.waiting
+        return message_id in self.parked.outlines or message_id in self.waiting.outlines
 
     def __len__(self) -> int:
-        return len(self.parked) + len(self.waiting)
+        return len(self.parked.outlines) + len(self.waiting.outlines)
 
     def own(self) -> list[MessageId]:
         """Return what of ours is here and was not written anew."""
@@ -73,12 +80,14 @@ class Aside:
                 pass
         reference.judge(now)
 
-    def restore(self, kept: ClockKept, parked: Iterable[Outline], now: Nanos) -> None:
-        """Take up where the disk left off."""
-        self._kept = kept
-        self.reference.restore(kept)
-        for outline in parked:
-            self.parked.add(outline)
+    def restore(self, state: ChannelState, now: Nanos) -> None:
+        """Take up where the disk left off; what waited for an answer waits again."""
+        self._kept = state.clock
+        self.reference.restore(state.clock)
+        self.replaced.update(state.replaced)
+        for outline in state.parked:
+            waits = outline.message_id in state.unsent - state.replaced
+            (self.waiting if waits else self.parked).add(outline)
         self.reference.judge(now)
 
     def to_keep(self) -> ClockKept | None:
@@ -114,10 +123,12 @@ class Aside:
     def _reached(self, now: Nanos) -> Nanos:
         """Return up to which time entries are let in; without a clock, up to where clocks end."""
         ruling = self.reference.ruling
-        return now + ruling.offset if ruling.judges else END - CLOCK_AHEAD_MAX
+        return now + ruling.reach if ruling.judges else END - CLOCK_AHEAD_MAX
 
     def is_full(self, author: PeerId) -> bool:
         """Return whether no further entries of `author` can be set aside."""
+        if not self.parked.outlines:
+            return False  # nearly always
         return self.parked.full(author, known=self.reference.has_standing(author))
 
     def would_wait(self, lamport: int, created_ns: Nanos, now: Nanos) -> bool:
@@ -127,10 +138,11 @@ class Aside:
 
     def due(self, now: Nanos) -> list[Outline]:
         """Return what is let in now. Without a clock what is set aside stays so."""
-        if not self.reference.ruling.judges:
+        ruling = self.reference.ruling
+        if not ruling.judges:
             return []
         due: list[Outline] = []
-        for outline in self.parked.take(now + self.offset):
+        for outline in self.parked.take_due(now + ruling.reach):
             if outline.sender_id == self.me and self._would_wait(outline, now):
                 self.waiting.add(outline)
             else:
@@ -140,11 +152,14 @@ class Aside:
     def passed(self, now: Nanos) -> list[Outline]:
         """Return what of ours waits no more: members with standing would let it in by now."""
         limit = self.reference.held_above(now)
-        return [] if limit is None else self.waiting.take(limit - AGREE)
+        return [] if limit is None else self.waiting.take_due(limit - AGREE)
 
     def settled(self, now: Nanos) -> list[Outline]:
-        """Return what of ours waits no more: the question is settled, or asks something else."""
-        if not len(self.waiting):
+        """Return what of ours waits no more: the question is settled, or asks something else.
+
+        After a start that is known once somebody's clock is; until then nobody would be sent it.
+        """
+        if not len(self.waiting) or not self.reference.was_told:
             return []
         outlines = self.waiting.take_all()
         for outline in outlines:
@@ -160,8 +175,9 @@ class Aside:
         parked, waiting = self.parked.next_at(), self.waiting.next_at()
         if parked is None and waiting is None:
             return None  # nearly always
-        due = None if parked is None or not self.reference.ruling.judges else parked - self.offset
-        question = self.reference.ruling.question
+        ruling = self.reference.ruling
+        due = None if parked is None or not ruling.judges else parked - ruling.reach
+        question = ruling.question
         if question is None or waiting is None:
             return due
         return earlier(due, waiting - self.reference.ours - question.ahead)
@@ -171,7 +187,8 @@ class Aside:
         header = entry.header
         if header.author in self._warned or header.author == self.me:
             return []
-        if len(self._warned) >= WARNED_MAX:
+        known = self.reference.has_standing(header.author)
+        if len(self._warned) >= (WARNED_MAX if known else STRANGERS_WARNED_MAX):
             return []
         self._warned.add(header.author)
         ahead = max(header.lamport * MILLISECOND, header.created_ns) - self._reached(now)

@@ -19,7 +19,7 @@ class AuthorLog:
         return len(self._ids) // 32 + 1
 
     def links(self) -> tuple[MessageId | None, MessageId | None]:
-        """Return backlink and skiplink of the next entry (absent where DESIGN 3 says so)."""
+        """Return backlink and skiplink of the next entry (absent where PROTOCOL 2 says so)."""
         seq = self.next_seq
         if seq == 1:
             return None, None

@@ -6,17 +6,8 @@ Offsets are against the machines' clock, which only goes forward.
 from dataclasses import dataclass, replace
 from enum import Enum
 
+from sync.group.clock_policy import Policy
 from sync.machine import Nanos, PeerId
-
-
-class Policy(Enum):
-    """Policy by which the question about our clock is answered."""
-
-    ASK = "ask"
-    FOLLOW = "follow"
-    STAY = "stay"
-    NOBODY = "nobody"
-    """There is no person: two with standing are followed."""
 
 
 class Follows(Enum):
@@ -52,7 +43,7 @@ class OwnClock:
     """
 
     offset: Nanos
-    """How far the wall is ahead of the machines' clock."""
+    """Lead of the wall over the machines' clock."""
     synchronised: bool = False
     """Whether the system says that it is kept right; where that is not known, it is not."""
     policy: Policy = Policy.NOBODY
@@ -97,7 +88,7 @@ class Question:
 
     votes: tuple[Vote, ...]
     ahead: Nanos
-    """How far their median is ahead of our clock."""
+    """Lead of their median over our clock."""
     standing: bool
 
 
@@ -107,12 +98,12 @@ class ClockKept:
 
     answer: Answer = Answer.NONE
     shift: Nanos = 0
-    """How far whom we follow is ahead of our wall; 0 while we follow nobody."""
+    """Lead of those we follow over our wall; 0 while we follow nobody."""
     stayed: Nanos | None = None
     """The difference at which the person stayed."""
     asked_at: Nanos = 0
     asked_ahead: Nanos | None = None
-    """What voters without standing last had us ask, and when; None: nothing yet."""
+    """Last question of voters without standing, and its time; None: nothing yet."""
 
     def answered(self, answer: Answer, shift: Nanos, stayed: Nanos | None) -> "ClockKept":
         """Return it with another answer."""

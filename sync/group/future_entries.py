@@ -1,4 +1,4 @@
-"""Entries stamped in the future, kept aside until the reference clock reaches them (DESIGN 5)."""
+"""Entries stamped in the future, kept aside until the reference clock reaches them (PROTOCOL 4)."""
 
 import heapq
 from collections import Counter
@@ -7,7 +7,7 @@ from sync.group.records import Outline
 from sync.machine import MILLISECOND, MINUTE, MessageId, Nanos, PeerId
 
 CLOCK_AHEAD_MAX: Nanos = 5 * MINUTE
-"""How far ahead of the reference clock an entry may be stamped before it is parked."""
+"""Lead over the reference clock beyond which an entry is parked."""
 
 PARKED_PER_AUTHOR_MAX = 100
 """Entries of one author kept aside for their time to come."""
@@ -37,40 +37,40 @@ class Parked:
     """The entries kept aside, by the time they are let in."""
 
     def __init__(self) -> None:
-        self._outlines: dict[MessageId, Outline] = {}
+        self.outlines: dict[MessageId, Outline] = {}
         self._by_author: Counter[PeerId] = Counter()
         self._heap: list[tuple[Nanos, MessageId]] = []
 
     def __len__(self) -> int:
-        return len(self._outlines)
+        return len(self.outlines)
 
     def __contains__(self, message_id: MessageId) -> bool:
-        return message_id in self._outlines
+        return message_id in self.outlines
 
     def of(self, author: PeerId) -> list[MessageId]:
         """Return what `author` has here."""
-        return [one.message_id for one in self._outlines.values() if one.sender_id == author]
+        return [one.message_id for one in self.outlines.values() if one.sender_id == author]
 
     def full(self, author: PeerId, *, known: bool = False) -> bool:
         """Return whether `author` is at its limit, or is not `known` and the table is full."""
         if self._by_author[author] >= PARKED_PER_AUTHOR_MAX:
             return True
-        return not known and len(self._outlines) >= PARKED_MAX
+        return not known and len(self.outlines) >= PARKED_MAX
 
     def add(self, outline: Outline) -> None:
         """Keep an entry aside."""
-        self._outlines[outline.message_id] = outline
+        self.outlines[outline.message_id] = outline
         self._by_author[outline.sender_id] += 1
         until = admitted_from(outline.lamport, outline.created_ns)
         heapq.heappush(self._heap, (until, outline.message_id))
 
-    def take(self, reference: Nanos) -> list[Outline]:
+    def take_due(self, reference: Nanos) -> list[Outline]:
         """Take out what the reference clock has reached, in that order."""
         taken: list[Outline] = []
         if not self._heap:
             return taken
         while self._heap and self._heap[0][0] <= reference:
-            outline = self._outlines.pop(heapq.heappop(self._heap)[1])
+            outline = self.outlines.pop(heapq.heappop(self._heap)[1])
             self._by_author[outline.sender_id] -= 1
             taken.append(outline)
         self._by_author += Counter()  # forgets authors with nothing here
@@ -78,8 +78,8 @@ class Parked:
 
     def take_all(self) -> list[Outline]:
         """Take out everything, in the order of their times."""
-        taken = [self._outlines[message_id] for _, message_id in sorted(self._heap)]
-        self._outlines.clear()
+        taken = [self.outlines[message_id] for _, message_id in sorted(self._heap)]
+        self.outlines.clear()
         self._by_author.clear()
         self._heap.clear()
         return taken

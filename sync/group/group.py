@@ -10,10 +10,9 @@ import random
 from collections.abc import Sequence
 
 from sync.entries import ephemeral
-from sync.entries.changes import replaced_in
 from sync.entries.entry import Header
 from sync.errors import LocalError, RemoteError
-from sync.group import sessions, values
+from sync.group import values
 from sync.group.aside import Aside
 from sync.group.author_log import AuthorLog
 from sync.group.future_entries import AHEAD, CLOCK_AHEAD_MAX, TOO_MANY_AHEAD, WITHDRAWN
@@ -23,16 +22,20 @@ from sync.group.sds_mapping import asked_of, mapped, restored_of
 from sync.group.typing_notices import Typists
 from sync.group.writer import Author, Writer
 from sync.machine import MILLISECOND, ChannelId, MessageId, Nanos, PeerId, Tick, earlier
+from sync.manager.registry import PROTOCOLS
 from sync.sds import events as sds
 from sync.sds.channel import Channel
 from sync.sds.incoming import Content
 from sync.sds.message import Delivery, HistoryEntry, Kind, Message
 from sync.sds.parameters import Parameters
+from sync.sessions import sessions
 from sync.sessions import values as session_values
 from sync.sessions.claims import Claims
 from sync.sessions.holdings import Holdings
+from sync.sessions.protocol import Protocols
 from sync.sessions.session import Terms
 from sync.structures.ordered_set import SyncId
+from sync.waku.session import Transferred
 
 RESTORED = (
     "This profile was restored from a backup or runs twice; what it had written since comes back "
@@ -58,6 +61,7 @@ class Group:
         parameters: Parameters,
         rng: random.Random,
         claims: Claims | None = None,
+        protocols: Protocols = PROTOCOLS,
     ) -> None:
         self.channel = channel
         self._author = author
@@ -71,18 +75,19 @@ class Group:
         self.sessions = sessions.Sessions(
             Terms(author.me, channel, author.draw_salt, retention=author.retention),
             self.holdings,
+            protocols,
             claims,
         )
         self.peers: set[PeerId] = set()
         self.audience = 0
-        """How many others a broadcast reaches, as `values.Audience` told."""
+        """Number of others that a broadcast reaches, as `values.Audience` told."""
         self.aside = Aside(author.me)
         self.typists = Typists()
         self._restored = False
         self.copy: Message | None = None
         """The message that the last input brought though it is here already."""
         self.asked: tuple[HistoryEntry, ...] = ()
-        """What the frames ask for that the last input had us send."""
+        """Requests of the frames that the last input had us send."""
         self._now: Nanos = 0
         self._lacked = False
         self._lacking_at: Nanos = 0
@@ -138,8 +143,10 @@ class Group:
     def deadline(self) -> Nanos | None:
         """Return when SDS, a session, loading, a parked entry or typing next needs a tick."""
         due = earlier(self.sds.deadline(), self.sessions.deadline())
-        due = earlier(due, earlier(self.typists.deadline(), self.loading.deadline()))
-        return earlier(due, self.aside.next_at())
+        due = earlier(due, self.typists.deadline())
+        if self.loading.ids or self.loading.left:
+            due = earlier(due, self.loading.deadline())
+        return earlier(due, self.aside.next_at()) if self.aside.is_used else due
 
     def _on_peer(self, event: values.PeerJoined | values.PeerGone) -> list[values.Effect]:
         if isinstance(event, values.PeerJoined):
@@ -163,17 +170,13 @@ class Group:
         if self.aside.would_wait(lamport, created_ns, self._now):
             return self._write_aside(event, lamport)
         effects = self._sds(sds.Send(event, event.about))
-        self._note_replaced(event)
-        stored = self._writer.take(self.sds.outgoing.pending)
+        if event.replaces is not None:
+            self.aside.replaced.add(event.replaces)
+        stored = self._writer.take_pending(self.sds.outgoing.pending)
         self._insert_item(stored)
         if self.aside.is_ahead(0, created_ns, self._now):
             effects.append(values.Warned(AHEAD))
         return [values.Written(event.token, stored.entry.message_id), *effects]
-
-    def _note_replaced(self, event: values.Write) -> None:
-        replaced = replaced_in(event.kind, event.body)
-        if replaced is not None:
-            self.aside.replaced.add(replaced)
 
     def _write_aside(self, event: values.Write, lamport: int) -> list[values.Effect]:
         """Keep a line of ours that members with standing would set aside; nobody is sent it.
@@ -182,12 +185,13 @@ class Group:
         """
         lamport = max(lamport, self._writer.lamport + 1)
         self._writer.seal(lamport, self.sds.history(event.about), event)
-        stored = self._writer.take(self.sds.outgoing.pending)
+        stored = self._writer.take_pending(self.sds.outgoing.pending)
         message_id, delivery = stored.entry.message_id, Delivery.UNACKNOWLEDGED
+        parked, unsent = values.Status.PARKED, values.UNSENT
         self.aside.waiting.add(outline_of(stored))
         return [
             *self._sds(sds.SetAside(message_id)),
-            values.StoreMessage(stored, values.Status.PARKED, delivery=delivery),
+            values.StoreMessage(stored, parked, delivery=delivery, attempts=unsent),
             values.Written(event.token, message_id),
             values.SetAside(message_id, stored.entry, delivery, waits=True),
         ]
@@ -231,7 +235,7 @@ class Group:
         return effects
 
     def _beside(self, message: Message, *, via: PeerId | None) -> list[values.Effect]:
-        """Look at filter and repair request of a message that waits, from its author (DESIGN 4)."""
+        """Use filter and repair request of a message that waits, from its author (PROTOCOL 3)."""
         if message.sender_id != via or not (message.bloom_filter or message.repair_request):
             return []
         return self._sds(sds.Beside(message))
@@ -295,13 +299,25 @@ class Group:
     def _on_transferred(self, accepted: session_values.Accepted) -> list[values.Effect]:
         self.loading.came(accepted.sync_id.hash, self._now)
         try:
-            message, stored = self._gate.read_transfer(accepted.waku, accepted.topic)
+            message, stored = self._read_pushed(accepted.item)
         except RemoteError as error:
             return [values.Refused(accepted.peer, str(error))]
         if self._holds(message.message_id):
             self.copy = message
             return []
         return self._accept(message, stored, via=accepted.peer, bulk=True)
+
+    def _read_pushed(self, item: object) -> tuple[Message, values.StoredMessage]:
+        """Check a message that a session brought, in the form of its protocol.
+
+        Raises:
+            RemoteError: see `sync.group.ingest.Gate.read_transfer`.
+        """
+        match item:
+            case Transferred(waku, topic):
+                return self._gate.read_transfer(waku, topic)
+            case _:
+                raise AssertionError(f"no protocol of ours brings a {type(item).__name__}")
 
     def _accept(
         self,
@@ -323,7 +339,7 @@ class Group:
         if own and header.log == self._writer.log.number:
             effects += self._restart_log()
         delivery = Delivery.ACKNOWLEDGED if own else None
-        if self.sessions.by_peer and self.sessions.awaits(sync_id := _sync_id(stored)):
+        if self.sessions.running and self.sessions.awaits(sync_id := _sync_id(stored)):
             effects += self._sessions(session_values.Here(sync_id))
         if self._is_ahead(header):
             return [*effects, *self._park(stored, delivery), *self._beside(message, via=via)]
@@ -343,7 +359,7 @@ class Group:
     def _seek_backlink(
         self, stored: values.StoredMessage, via: PeerId | None
     ) -> list[values.Effect]:
-        """A hole in an author's log is looked for, but nothing waits for it (DESIGN 4)."""
+        """A hole in an author's log is looked for, but nothing waits for it (PROTOCOL 3)."""
         backlink = stored.entry.header.backlink
         if backlink is None or self.loading.coming or self._holds(backlink):
             return []  # or it is on its way, with the rest of the history
@@ -365,7 +381,7 @@ class Group:
     def _restart_log(self) -> list[values.Effect]:
         """An entry of our log that we do not know: we are a restored backup, or were cloned.
 
-        No sequence number may be signed twice, so we go on in a new log (DESIGN 5).
+        No sequence number may be signed twice, so we go on in a new log (PROTOCOL 3).
         """
         self._writer.log = AuthorLog(self._author.draw_log())
         return [values.SetLog(self.channel, self._writer.log.number), values.Warned(RESTORED)]
@@ -397,7 +413,7 @@ class Group:
     def _on_held_back(self, outlines: tuple[values.Outline, ...]) -> list[values.Effect]:
         """Let in what waited, by Lamport time: parents come first."""
         ahead = {one.message_id: one for one in outlines if self._is_late(one)}
-        taken, more = self.loading.take(outlines, self._now)
+        taken, more = self.loading.take_loaded(outlines, self._now)
         admitted: list[values.Effect] = []
         for one in taken:
             if one.message_id in ahead:  # our clock was set, or judged, since it came
@@ -459,6 +475,8 @@ class Group:
 
     def _let_in(self) -> list[values.Effect]:
         """Let in what the reference clock has reached."""
+        if not self.aside.is_used:
+            return []
         due, passed = self.aside.due(self._now), self.aside.passed(self._now)
         late = [effect for outline in passed for effect in self._admit_aside(outline, send=True)]
         return [*late, *(effect for outline in due for effect in self._admit_aside(outline))]
@@ -468,7 +486,7 @@ class Group:
         return self._admit(content_of(outline), send=send)
 
     def _withdraw(self, settled: Sequence[values.Outline]) -> list[values.Effect]:
-        """Take back what turns out to be far ahead (DESIGN 5, "clocks").
+        """Take back what turns out to be far ahead (PROTOCOL 4, "clocks").
 
         Left where it is, it would be the base of all that we write from now on, and everybody else
         would set that aside. So we go on in a new log, from what is on the disk. So we do where one
@@ -491,6 +509,10 @@ class Group:
             effects.append(values.Withdrawn(tuple(ahead)))
             effects.append(values.Warned(WITHDRAWN.format(count=len(ahead))))
         if late:
+            effects += [
+                values.SetDelivery(self.channel, one.message_id, Delivery.UNACKNOWLEDGED, 0)
+                for one in late
+            ]
             effects.append(values.WriteAnew(tuple([one.message_id for one in late])))
         return [*effects, values.BeginAnew()]
 
@@ -500,7 +522,7 @@ class Group:
     def would_set_aside(self, question: values.Question, now: Nanos) -> int:
         """Return how many messages here would be set aside by following those who agree.
 
-        What of ours waits for the answer is written anew then.
+        Own messages that wait for the answer are written anew then.
         """
         limit = now + self.aside.reference.ours + question.ahead + CLOCK_AHEAD_MAX
         return len(self._above(limit))
@@ -546,8 +568,7 @@ class Group:
         for outline in state.parked:
             self._sds(sds.SetAside(outline.message_id))
         effects = self._sds(restored_of(state))
-        self.aside.restore(state.clock, state.parked, self._now)
-        self.aside.replaced.update(state.replaced)
+        self.aside.restore(state, self._now)
         self._sds(sds.ReferenceClock(self.aside.offset))
         self._restored = True
         return [*effects, *self._judged()]

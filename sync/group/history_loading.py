@@ -6,8 +6,8 @@ their places, the oldest first, once all that they name has come, or is no longe
 
 Rules:
 1. An entry waits for what it or those before it name, and for nothing else that somebody claims.
-2. What a session ceases to bring is hoped for only as long as another session wants it; after a cut
-   for `PATIENCE` as well.
+2. Ids that a session ceases to bring are hoped for only as long as another session wants them;
+   after a cut for `PATIENCE` as well.
 3. An id is hoped for in vain `IN_VAIN_MAX` times.
 """
 
@@ -24,13 +24,13 @@ from sync.sds.message import HistoryEntry
 from sync.structures.ordered_set import SyncId
 
 PATIENCE: Final[Nanos] = 20 * SECOND
-"""How long another session may take to begin after one that was cut; then what came is shown."""
+"""Time in which another session may begin after one that was cut; then what came is shown."""
 
 RESTART_PATIENCE: Final[Nanos] = 120 * SECOND
 """The same after a start: somebody has to be found first."""
 
 STALLED_AFTER: Final[Nanos] = 30 * SECOND
-"""How long what waits does so while nothing of what it names comes, whoever still claims to bring
+"""Time for which entries wait while nothing they name comes, whoever still claims to bring
 it: the next page of a history may take so long."""
 
 HELD_MAX: Final[Nanos] = 600 * SECOND
@@ -40,7 +40,7 @@ LEFT_MAX: Final = 100_000
 """Ids hoped for after a session was cut; the history of a channel of the size we are made for."""
 
 IN_VAIN_MAX: Final = 2
-"""How often an id is hoped for in vain. Whoever claims it again and again, and never sends it, must
+"""Times an id is hoped for in vain. Whoever claims it again and again, and never sends it, must
 not keep us from asking others."""
 
 PREVIEWS_MAX: Final = 512
@@ -61,9 +61,9 @@ class Loading:
         self.awaited: set[bytes] = set()
         """Of these, what entries that wait name."""
         self.in_vain: Counter[bytes] = Counter()
-        """What was hoped for and did not come, and how often; as many as are hoped for at most."""
+        """Ids hoped for that did not come, and how often; as many as are hoped for at most."""
         self.ids: set[MessageId] = set()
-        """What is on the disk and waits."""
+        """Messages on the disk that wait."""
         self.direct: set[MessageId] = set()
         """Of that, what its author sent us, who wants to hear that we have it."""
         self.due: Nanos | None = None
@@ -192,7 +192,7 @@ class Loading:
         for waku_hash in list(islice(self.in_vain, max(0, len(self.in_vain) - LEFT_MAX))):
             del self.in_vain[waku_hash]
 
-    def take(
+    def take_loaded(
         self, outlines: tuple[Outline, ...], now: Nanos
     ) -> tuple[list[Content], list[LoadHeldBack]]:
         """Return what takes its place now, the oldest first, and what to load next."""

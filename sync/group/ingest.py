@@ -1,7 +1,7 @@
-"""One way in (DESIGN 4): from an SDS message to an entry that may be stored.
+"""One way in (PROTOCOL 3): from an SDS message to an entry that may be stored.
 
-What is refused here is refused for good, for reasons that lie in the bytes alone; so the order of
-arrival changes no verdict.
+A refusal here is for good and for reasons in the bytes alone; so the order of arrival changes no
+verdict.
 """
 
 import re
@@ -46,7 +46,7 @@ class Gate:
         return cls(channel, pubsub_topic(channel), content_topic(channel), verify, limits)
 
     def store(self, entry: Entry, message: Message) -> StoredMessage:
-        """Return what is stored of a checked message, its Waku hash worked out (DESIGN 3)."""
+        """Return what is stored of a checked message, its Waku hash worked out (PROTOCOL 2)."""
         payload = encode_canonical(message)
         waku = WakuMessage(payload, self.content_topic, entry.header.created_ns)
         return StoredMessage(
@@ -123,7 +123,7 @@ class Gate:
 def message_of(entry: Entry) -> Message:
     """Return the SDS message around an entry: all that it says besides is in the header, signed.
 
-    So the canonical bytes, and the Waku hash with them, are a function of the entry (DESIGN 3).
+    So the canonical bytes, and the Waku hash with them, are a function of the entry (PROTOCOL 2).
     """
     return Message(
         sender_id=entry.header.author,

@@ -7,23 +7,12 @@ from typing import Final, TypeAlias
 from sync.entries.changes import Look
 from sync.entries.entry import Entry
 from sync.group.clock_values import ClockKept
+from sync.group.status import Status
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.sds.message import Delivery, HistoryEntry
 
 GAPS_MAX: Final = 100
 """Gaps looked for again after a start; older ones are left to reconciliation."""
-
-
-class Status(Enum):
-    """Status of a stored message."""
-
-    DELIVERED = "delivered"
-    WAITING = "waiting"
-    """In the incoming buffer: a dependency is missing."""
-    PARKED = "parked"
-    """Stamped more than five minutes ahead of the reference clock."""
-    LOADING = "loading"
-    """It names messages that a session is about to bring."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +36,8 @@ class StoreMessage:
     after_gap: bool = False
     delivery: Delivery | None = None
     """Only for own messages."""
+    attempts: int = 0
+    """Number of times it was sent again; see `UNSENT`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +80,7 @@ class SetClock:
 class Discard:
     """Record: a stored message is damaged, and counts from now on as one that is not here.
 
-    What is delivered and names it follows a gap from now on. Its bytes are kept aside.
+    Delivered messages that name it follow a gap from now on. Its bytes are kept aside.
     """
 
     channel: ChannelId
@@ -133,7 +124,7 @@ class Contradicts(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Contradiction:
-    """`author` signed what cannot be true beside another entry; both are kept (DESIGN 4).
+    """`author` signed what cannot be true beside another entry; both are kept (PROTOCOL 3).
 
     The disk says so, once: when the second of both is stored (`Journal.watch`).
     """
@@ -198,9 +189,11 @@ class ChannelState:
     parked: tuple[Outline, ...] = ()
     loading: frozenset[MessageId] = frozenset()
     """Messages that wait for history on its way."""
+    unsent: frozenset[MessageId] = frozenset()
+    """Those of `parked` that nobody was sent yet: they wait for an answer about our clock."""
     gaps: tuple[Outline, ...] = ()
     """The newest messages delivered after a gap; at most `GAPS_MAX`, newest last."""
     replaced: frozenset[MessageId] = frozenset()
     """Those of `parked` that we wrote anew."""
     clock: ClockKept = field(default_factory=ClockKept)
-    """What was answered about our clock."""
+    """Answer about our clock."""

@@ -5,12 +5,13 @@ against the machines' clock, which only goes forward (`now` of every input).
 
 Rules:
 1. A wall before the program's release, or after 2100, is no clock: it neither votes nor judges.
-2. Who has standing has a vote. Where nobody has, each address has one, however many speak from it.
+2. Members with standing have a vote. Where nobody has, each address has one, however many speak
+   from it.
 3. Unasked, the median of ours and the votes moves our stamps by `UNASKED_MAX`; two people moved
    apart do not park each other. A clock that the system keeps right is not moved at all.
 4. Beyond `AGREE` the person is asked once, when two votes agree or there is only one. To follow is
    to go by our clock as if it were set to theirs: all rules then hold for that.
-5. Who follows does not vote. Of two who follow each other the smaller key stays.
+5. Members who follow do not vote. Of two who follow each other the smaller key stays.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,13 +19,13 @@ from dataclasses import dataclass
 from statistics import median_high, median_low
 from typing import Final
 
+from sync.group.clock_policy import Policy
 from sync.group.clock_values import (
     Answer,
     ClockKept,
     Follows,
     MemberClock,
     OwnClock,
-    Policy,
     Question,
     Settled,
     Vote,
@@ -35,13 +36,13 @@ AGREE: Final[Nanos] = 5 * MINUTE
 """Clocks this near to each other agree; it is also how far ahead an entry may be stamped."""
 
 UNASKED_MAX: Final[Nanos] = 2 * MINUTE
-"""How far our stamps are moved without asking: two people moved apart are 4 min from each other."""
+"""Movement of our stamps without asking: two people moved apart are 4 min from each other."""
 
 FOLLOWED: Final = 2
 """Members with standing who agree, and are followed where nobody is there to be asked."""
 
 ASKED_EVERY: Final[Nanos] = DAY
-"""How often voters without standing may have the person asked."""
+"""Interval at which voters without standing may have the person asked."""
 
 SLEWED_MAX: Final[Nanos] = 50 * 1_000_000
 """Changes of the median that are left alone: 50 ms."""
@@ -55,7 +56,10 @@ class Ruling:
     """Ruling on the clocks known now: the reference clock's offset, and the question to ask."""
 
     offset: Nanos
-    """How far the reference clock, which stamps and parks, is ahead of the machines' clock."""
+    """Lead of the reference clock, which stamps, over the machines' clock."""
+    reach: Nanos
+    """The same of the clock that parks: nobody who moves our stamps unasked lets anything in, which
+    would be taken back once they are gone."""
     judges: bool
     """Whether there is a clock to park and to let in by."""
     question: Question | None
@@ -68,8 +72,8 @@ class Reference:
         self.members: dict[PeerId, MemberClock] = {}
         self.own = OwnClock(0)
         self.kept = ClockKept()
-        """What outlives a run: the answer, and when strangers last had us ask."""
-        self.ruling = Ruling(0, judges=True, question=None)
+        """State that outlives a run: the answer, and when strangers last had us ask."""
+        self.ruling = Ruling(0, 0, judges=True, question=None)
         self.me = me
         self._told: Nanos | None = None
         self.settled = Settled.NONE
@@ -121,11 +125,11 @@ class Reference:
     def judge(self, now: Nanos) -> Ruling:
         """Work out what all that was told means."""
         if self._told is not None:
-            self.ruling = Ruling(self._told, judges=True, question=None)
+            self.ruling = Ruling(self._told, self._told, judges=True, question=None)
             return self.ruling
         votes = self._votes(now)
         self._confirm(votes, now)
-        self._let_one_follow()
+        self._let_one_follow(votes)
         agreeing = self._agreeing(votes)
         question = self._question(agreeing, now)
         if question is not None and self._follows_unasked(question, now):
@@ -135,7 +139,8 @@ class Reference:
             self._stay(question.ahead)
             question = None
         self._note_settled(question)
-        self.ruling = Ruling(self._stamped_by(votes, now), self._has_clock(now), question)
+        offset, judges = self._stamped_by(votes, now), self._has_clock(now)
+        self.ruling = Ruling(offset, min(offset, self.ours), judges, question)
         return self.ruling
 
     def _note_settled(self, question: Question | None) -> None:
@@ -148,6 +153,11 @@ class Reference:
             self.settled = Settled.FOLLOWED
         else:
             self.settled = Settled.SET if self.own.was_set else Settled.AGREE
+
+    @property
+    def was_told(self) -> bool:
+        """True if anybody's clock but ours is known."""
+        return bool(self.members) or self._told is not None
 
     @property
     def followed_by(self) -> list[PeerId]:
@@ -185,7 +195,7 @@ class Reference:
         votes = [vote.offset for vote in self._votes(now) if abs(vote.offset - self.ours) <= AGREE]
         if not votes:
             return None
-        return now + max(self.ours, min(votes), self.ruling.offset) + AGREE
+        return now + max(self.ours, min(votes)) + AGREE
 
     def held_above(self, now: Nanos) -> Nanos | None:
         """Return the time beyond which our own entries wait for an answer; None while none is due.
@@ -295,25 +305,35 @@ class Reference:
         self.kept = self.kept.answered(Answer.STAY, self.kept.shift, ahead)
 
     def _confirm(self, votes: Sequence[Vote], now: Nanos) -> None:
-        """Find out from the first who votes whether our clock was set since the run before."""
+        """Find out from the first who votes whether our clock was set since the run before.
+
+        Strangers only say that it was not: else the first to come would take us from our friends.
+        """
         if not self._unsure or not votes:
             return
-        self._unsure = False
         shown = self.own.offset
         agreeing = self._agreeing(votes) or votes
         if abs(_middle(agreeing) - shown - self.kept.shift) <= AGREE:
-            return
-        if self._is_clock(shown, now):
-            self.kept = self.kept.answered(Answer.NONE, 0, None)
+            self._unsure = False
+        elif agreeing[0].standing:
+            self._unsure = False
+            if self._is_clock(shown, now):
+                self.kept = self.kept.answered(Answer.NONE, 0, None)
 
-    def _let_one_follow(self) -> None:
-        """Of those who follow each other, the smallest key stays (rule 5)."""
-        if not self.kept.shift:
+    def _let_one_follow(self, votes: Sequence[Vote]) -> None:
+        """Of those who follow each other, the smallest key stays (rule 5).
+
+        Not while others show that time by themselves, nor for a stranger among people we know.
+        """
+        if not self.kept.shift or any(abs(one.offset - self.ours) <= AGREE for one in votes):
             return
+        standing = any(one.standing for one in self.members.values())
         rivals = [
             one
             for one in self.members.values()
-            if one.follows is Follows.YOU and abs(one.offset - self.ours) <= AGREE
+            if one.follows is Follows.YOU
+            and one.standing == standing
+            and abs(one.offset - self.ours) <= AGREE
         ]
         if rivals and self.me < min(one.peer for one in rivals):
             self.kept = self.kept.answered(Answer.STAY, 0, self.kept.shift)

@@ -24,7 +24,7 @@ RESTING_MAX: Final = 256
 """Peers remembered who were told of within that time; more than there are links."""
 
 TYPISTS_MAX: Final = 16
-"""Who types while these do is not noted: the screen names two, and counts the others."""
+"""Typists beyond these are not noted: the screen names two, and counts the others."""
 
 
 @dataclass(slots=True)
@@ -41,7 +41,7 @@ class Typists:
     def __init__(self) -> None:
         self._typists: dict[PeerId, _Typist] = {}
         self._resting: dict[PeerId, Nanos] = {}
-        """Who was told of just now, and until when nothing more is."""
+        """Typists told of just now, and until when nothing more is."""
         self._told_at: Nanos | None = None
 
     def __len__(self) -> int:

@@ -17,17 +17,22 @@ from sync.group.records import (
     SetDelivery,
     SetLog,
     SetStatus,
-    Status,
     StoredMessage,
     StoreMessage,
 )
+from sync.group.status import UNSENT, Status
 from sync.machine import MessageId, Nanos, PeerId, Tick
 from sync.sds.message import Delivery, HistoryEntry
 from sync.sessions.values import (
     PAGE,
     CloseSession,
     CloseTransfer,
+    Continue,
+    LiveBegan,
+    Mode,
     OpenSession,
+    Outcome,
+    PeerAnnounced,
     PeerGone,
     PeerJoined,
     Push,
@@ -47,18 +52,24 @@ from sync.sessions.values import (
 
 __all__ = [  # what is only passed on
     "PAGE",
+    "UNSENT",
     "Altered",
     "ChannelState",
     "ClockAnswered",
     "ClockKept",
     "CloseSession",
     "CloseTransfer",
+    "Continue",
     "Discard",
+    "LiveBegan",
     "MemberClock",
+    "Mode",
     "OpenSession",
+    "Outcome",
     "Outline",
     "OwnClock",
     "OwnState",
+    "PeerAnnounced",
     "PeerGone",
     "PeerJoined",
     "Push",
@@ -107,6 +118,8 @@ class Write:
     kind: int
     body: bytes
     about: tuple[HistoryEntry, ...] = ()
+    replaces: MessageId | None = None
+    """An own one, set aside, that it stands for or takes back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +209,7 @@ Input: TypeAlias = (
     | AskAgain
     | Arrived
     | PeerJoined
+    | PeerAnnounced
     | PeerGone
     | Audience
     | ReferenceClock
@@ -206,6 +220,7 @@ Input: TypeAlias = (
     | SessionOffered
     | SessionOpened
     | SessionPayload
+    | Continue
     | SessionClosed
     | Transferred
     | TransferEnded
@@ -268,7 +283,7 @@ class Previewed:
     entry: Entry
     delivery: Delivery | None
     look: Look = UNCHANGED
-    """What changes that are here already have made of it; the driver learns it of the disk."""
+    """Effect of changes that are here already; the driver learns it from the disk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -382,7 +397,7 @@ class TypingChanged:
 class Retrieve:
     """Fetch what is missing elsewhere, by its hints, which are Waku hashes.
 
-    See `sync.runner.journal.Retriever`. What is fetched comes in as `Retrieved`.
+    See `sync.runner.journal.Retriever`. Fetched messages come in as `Retrieved`.
     """
 
     wanted: tuple[HistoryEntry, ...]
@@ -411,6 +426,7 @@ Effect: TypeAlias = (
     | Broadcast
     | BroadcastStored
     | OpenSession
+    | Continue
     | SendPayload
     | CloseSession
     | Push
@@ -435,6 +451,7 @@ Effect: TypeAlias = (
     | TypingChanged
     | Retrieve
     | Lacking
+    | LiveBegan
     | SessionEnded
     | Refused
     | Warned

@@ -29,7 +29,7 @@ class Author:
     """Makes the gate of a channel; without it each group has one of its own, as live nodes do."""
 
     retention: Nanos | None = None
-    """What is older is neither compared with others nor taken from them; None: everything is."""
+    """Age beyond which nothing is compared with others or taken from them; None: everything is."""
 
     def gate(self, channel: ChannelId, limits: Limits) -> Gate:
         """Return the gate of a channel."""
@@ -60,7 +60,7 @@ class Writer:
         self.stamp: Nanos = 0
         """The reference clock, for the next entry."""
         self.sealed: values.StoredMessage | None = None
-        """What was sealed last and not yet taken."""
+        """Entry sealed last and not yet taken."""
         self._me = me
         self._channel = channel
         self._gate = gate
@@ -81,7 +81,7 @@ class Writer:
         return max(self.stamp, self.created_ns + 1)
 
     def seal(self, lamport: int, history: tuple[HistoryEntry, ...], body: object) -> sds.Sealed:
-        """Make the next entry of our log (DESIGN 3); stamped with the reference clock."""
+        """Make the next entry of our log (PROTOCOL 2); stamped with the reference clock."""
         assert isinstance(body, values.Write)
         backlink, skiplink = self.log.links()
         header = Header(
@@ -110,7 +110,7 @@ class Writer:
         self.sealed = self._gate.store(entry, message)
         return sds.Sealed(entry.message_id, entry.content, self.sealed.waku_hash)
 
-    def take(self, pending: Collection[MessageId]) -> values.StoredMessage:
+    def take_pending(self, pending: Collection[MessageId]) -> values.StoredMessage:
         """Return what was sealed: it is in our log now; `pending` waits for acknowledgement."""
         stored, self.sealed = self.sealed, None
         assert stored is not None

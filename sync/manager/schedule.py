@@ -1,32 +1,37 @@
-"""Schedules reconciliation sessions: which peer, when, by which protocol, and why.
+"""Schedules reconciliation sessions: which peer, when, and why; `choice` says by which protocol.
 
-One table of sessions for all channels. Today there is one protocol, Waku Sync, and five reasons: a
-new link, messages that others named and we lack, a session of a peer that was cut short, a person
-who asks, and every five minutes one peer at random. Every start says why.
+One table of sessions for all channels, of those that end: live ones are in none of its places.
+There are five reasons: a new link, messages that others named and we lack, a session of a peer that
+was cut short, a person who asks, and every five minutes one peer at random. Every start says why.
 
 On a new link the participant with the smaller key begins; the other side answers. Then everything
 is compared, and so it is every twelfth time of those that come by themselves, since an old message
 may have reached a peer later; else the last hour (Waku Sync, "Sync Interval"). A peer that
-announced no port cannot be dialled, so it begins all sessions with us.
+announced no port cannot be reached, so it begins all sessions with us.
 """
 
 import random
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias, assert_never
 
 from sync.machine import HOUR, MINUTE, SECOND, ChannelId, Nanos, PeerId, Tick, earlier
+from sync.manager.choice import Choice, choose
+from sync.manager.registry import PROTOCOLS
 from sync.manager.searching import Search
+from sync.sessions.protocol import Protocols, Situation
+from sync.sessions.values import Mode, Outcome, Plane, SessionKey
 
 SESSIONS_MAX = 4
 """Sessions we begin and that run at once, of one peer each; each holds two connections and up to a
 payload."""
 
 LACKING_AFTER: Nanos = 3 * SECOND // 2
-"""How long we wait for what is missing to come by itself before we reconcile."""
+"""Time for which a missing message may come by itself before we reconcile."""
 
 AGAIN_AFTER: Nanos = SECOND
-"""How long after a second link to a peer we reconcile: two who dial each other at once, settle."""
+"""Delay of reconciling after a second link to a peer: two who dial each other at once, settle."""
 
 RETRY_FIRST: Nanos = 2 * SECOND
 RETRY_MAX: Nanos = 60 * SECOND
@@ -35,14 +40,20 @@ PERIOD: Nanos = 5 * MINUTE
 """Between two sessions that begin by themselves, a tenth more or less."""
 
 SPAN: Nanos = HOUR
-"""What most of them compare."""
+"""Span that most of them compare."""
 
 EVERYTHING_EVERY = 12
 """Each so many-th of them compares everything: about once an hour."""
 
-PROTOCOL = "waku"
-PROTOCOLS = (PROTOCOL,)
-"""All there are. Without any, what a channel repairs by itself must do: nobody is asked."""
+ASKING_MAX: Nanos = MINUTE
+"""Time for which one session, begun or wished for, keeps the channel from asking others for what is
+missing: most are over within seconds, and one that brings a long history names what is left."""
+
+OF_HOST_MAX = SESSIONS_MAX - 1
+"""Of the places, those that peers of one address may hold."""
+
+MOVED_MAX = 3
+"""Tries that follow each other at once because what was compared changed meanwhile."""
 
 NEW_LINK = "new link"
 MISSING = "messages are missing"
@@ -54,11 +65,12 @@ CUT_SHORT = "a session that the peer began was cut short"
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """A link to `peer` proved `channel`; whether we can dial it for sessions."""
+    """A link to `peer` at `host` proved `channel`; whether we can dial it for sessions."""
 
     channel: ChannelId
     peer: PeerId
     accepts: bool = True
+    host: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +79,15 @@ class Left:
 
     channel: ChannelId
     peer: PeerId
+
+
+@dataclass(frozen=True, slots=True)
+class Announced:
+    """`peer` says in `channel` which protocols it speaks beyond those that everybody does."""
+
+    channel: ChannelId
+    peer: PeerId
+    protocols: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,22 +101,26 @@ class LackingNow:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The person asks to reconcile with `peer` now."""
+    """The person asks to reconcile with `peer` now, by the protocol named or any."""
 
     channel: ChannelId
     peer: PeerId
+    protocol: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A session is over; `converged` if both sides hold the same now, `got` messages later."""
+    """A session is over, with what came of it, `got` messages later.
+
+    Benign: `Sought` tells when to try again.
+    """
 
     channel: ChannelId
     peer: PeerId
-    converged: bool
+    outcome: Outcome
     got: int = 0
-    put_off: bool = False
-    """Whether `Sought` tells when to try again."""
+    plane: Plane = Plane.LOG
+    mode: Mode = Mode.CATCHING_UP
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +141,7 @@ class Rebuilt:
     channel: ChannelId
 
 
-Input: TypeAlias = Joined | Left | LackingNow | Asked | Ended | Sought | Rebuilt | Tick
+Input: TypeAlias = Joined | Left | Announced | LackingNow | Asked | Ended | Sought | Rebuilt | Tick
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +153,9 @@ class Start:
     protocol: str
     why: str
     span: Nanos | None = None
-    """How old may be what is compared; None for everything."""
+    """Age up to which messages are compared; None for everything."""
+    chosen: str = field(default="", compare=False)
+    """Why that protocol."""
 
 
 @dataclass(slots=True)
@@ -141,6 +168,10 @@ class Wish:
     span: Nanos | None = None
     once: bool = False
     """See `Sought`."""
+    protocol: str = ""
+    """The only one that is wanted; empty for any."""
+    moved: int = 0
+    """Number of times in a row that the compared sets changed meanwhile."""
 
 
 @dataclass(slots=True)
@@ -154,15 +185,16 @@ class Regular:
 class Manager:
     """The one table of sessions, wanted and running."""
 
-    def __init__(
-        self, me: PeerId, rng: random.Random, protocols: Sequence[str] = PROTOCOLS
-    ) -> None:
+    def __init__(self, me: PeerId, rng: random.Random, protocols: Protocols = PROTOCOLS) -> None:
+        """Begin without any session; without protocols, nobody is ever asked."""
         self._me = me
         self._rng = rng
         self._protocols = protocols
-        self._linked: set[tuple[ChannelId, PeerId]] = set()
-        self._running: dict[tuple[ChannelId, PeerId], Wish] = {}
-        self._wishes: dict[tuple[ChannelId, PeerId], Wish] = {}
+        self._linked: dict[tuple[ChannelId, PeerId], str] = {}
+        """With the address each speaks from."""
+        self._spoken: dict[tuple[ChannelId, PeerId], frozenset[str]] = {}
+        self._running: dict[SessionKey, Wish] = {}
+        self._wishes: dict[SessionKey, Wish] = {}
         self._regular: dict[ChannelId, Regular] = {}
         self._searches: dict[ChannelId, Search] = {}
 
@@ -173,32 +205,39 @@ class Manager:
         match event:
             case Joined(accepts=False):
                 pass  # it begins sessions itself: nobody waits for it, and nobody wishes for one
-            case Joined(channel, peer):
+            case Joined(channel, peer, _, host):
                 again = (channel, peer) in self._linked
-                self._linked.add((channel, peer))
+                self._linked[channel, peer] = host
                 if channel not in self._regular:
                     self._regular[channel] = Regular(now + self._period())
                 if self._me < peer:
                     at = now + AGAIN_AFTER if again else now
                     self._wish(channel, peer, Wish(at, NEW_LINK))
             case Left(channel, peer):
-                self._linked.discard((channel, peer))
-                self._wishes.pop((channel, peer), None)
-                self._running.pop((channel, peer), None)
+                self._linked.pop((channel, peer), None)
+                self._spoken.pop((channel, peer), None)
+                for table in (self._wishes, self._running):
+                    for key in [key for key in table if key[:2] == (channel, peer)]:
+                        del table[key]
                 self._on_left(channel, peer, now)
+            case Announced(channel, peer, spoken):
+                if (channel, peer) in self._linked:
+                    self._spoken[channel, peer] = spoken & self._protocols.names
             case LackingNow(channel, count, peers):
                 self._on_lacking(channel, count, peers, now)
-            case Asked(channel, peer):
-                self._wish(channel, peer, Wish(now, ASKED))
+            case Asked(channel, peer, protocol):
+                self._wishes.pop(SessionKey(channel, peer), None)
+                self._wish(channel, peer, Wish(now, ASKED, protocol=protocol))
             case Ended():
                 self._on_ended(event, now)
             case Sought(channel, peers, why, once):
                 for peer in peers:
-                    self._wishes.pop((channel, peer), None)
+                    self._wishes.pop(SessionKey(channel, peer), None)
                     self._wish(channel, peer, Wish(now, why, once=once))
             case Rebuilt(channel):
-                for _, peer in [key for key in self._running if key[0] == channel]:
-                    self._on_ended(Ended(channel, peer, converged=False), now)
+                for key in [key for key in self._running if key.channel == channel]:
+                    failed = Ended(channel, key.peer, Outcome.NOT_CONVERGED, plane=key.plane)
+                    self._on_ended(failed, now)
             case Tick():
                 self._wish_regularly(now)
             case _:
@@ -209,6 +248,10 @@ class Manager:
     def may_dial(self, channel: ChannelId, peer: PeerId) -> bool:
         """Return whether we, too, may begin sessions with `peer` in `channel`."""
         return (channel, peer) in self._linked
+
+    def host_of(self, channel: ChannelId, peer: PeerId) -> str:
+        """Return the address that `peer` speaks from; empty if that is not known."""
+        return self._linked.get((channel, peer), "")
 
     @property
     def running(self) -> int:
@@ -230,8 +273,8 @@ class Manager:
             due = regular.at if due is None or regular.at < due else due
         if not (self._wishes or self._searches) or len(self._running) >= SESSIONS_MAX:
             return due  # nearly always
-        busy = {peer for _, peer in self._running}
-        times = [wish.at for (_, peer), wish in self._wishes.items() if peer not in busy]
+        held = self._held()
+        times = [wish.at for key, wish in self._wishes.items() if self._has_place(key, held)]
         times += [one.at for one in self._searches.values() if one.at is not None]
         return earlier(due, min(times, default=None))
 
@@ -280,17 +323,26 @@ class Manager:
         search.lacks(count, now)
         if count == 0:
             for key, wish in list(self._wishes.items()):
-                if key[0] == channel and wish.why == MISSING:
+                if key.channel == channel and wish.why == MISSING:
                     del self._wishes[key]
-        elif not self._is_asking(channel, now):
-            search.plan(peers, now, LACKING_AFTER)
+        else:
+            asking = self._is_asking(channel, now)
+            search.plan(peers, now, ASKING_MAX if asking else LACKING_AFTER)
 
     def _is_asking(self, channel: ChannelId, now: Nanos) -> bool:
-        """Return whether a session of `channel` is running or begins soon."""
-        soon = now + LACKING_AFTER
-        return any(key[0] == channel for key in self._running) or any(
-            key[0] == channel and (wish.why == MISSING or wish.at <= soon)
-            for key, wish in self._wishes.items()
+        """Return whether somebody is asked in `channel`, or will be soon.
+
+        Who was asked in this round does not count again, nor a session that takes too long: whoever
+        begins one after the other, or trickles, must not keep us from asking others.
+        """
+        soon, search = now + LACKING_AFTER, self._searches.get(channel)
+        tried = set() if search is None else search.tried
+        wished = [(key, wish) for key, wish in self._wishes.items() if wish.at <= soon]
+        return any(
+            key.channel == channel
+            and now < wish.at + ASKING_MAX
+            and (wish.why == MISSING or key.peer not in tried)
+            for key, wish in (*self._running.items(), *wished)
         )
 
     def _search(self, now: Nanos) -> None:
@@ -299,11 +351,13 @@ class Manager:
             if search.at is None or search.at > now:
                 continue
             if self._is_asking(channel, now):
-                search.at = None  # what comes of that is told
+                search.at = now + ASKING_MAX  # what comes of that is told, or takes too long
                 continue
-            peers = self._peers(channel)
+            peers = [
+                one for one in self._peers(channel) if SessionKey(channel, one) not in self._running
+            ]
             if not peers:
-                search.at = None
+                search.at = None  # whose end is told, or who comes
                 continue
             self._wish(channel, search.pick(peers, self._rng), Wish(now, MISSING))
 
@@ -312,50 +366,95 @@ class Manager:
 
     def _on_ended(self, event: Ended, now: Nanos) -> None:
         """Try again what failed, ever later; ask somebody else while something is missing."""
-        channel, peer, converged = event.channel, event.peer, event.converged
-        ended = self._running.pop((channel, peer), None)
+        if event.mode is Mode.LIVE:
+            return  # it had none of the places
+        channel, peer, outcome = event.channel, event.peer, event.outcome
+        key = SessionKey(channel, peer, event.plane)
+        ended = self._running.pop(key, None)
+        converged = outcome is Outcome.CONVERGED
         failures = ended.failures + 1 if ended is not None and not event.got else 1
         at = now + min(RETRY_FIRST << min(failures - 1, 6), RETRY_MAX)
         if converged:
-            self._wishes.pop((channel, peer), None)
-        elif event.put_off:
+            self._wishes.pop(key, None)
+        elif outcome is Outcome.BENIGN:
             self._wish(channel, peer, Wish(now + RETRY_MAX, CUT_SHORT))
+        elif outcome is Outcome.MOVED and ended is not None and ended.moved < MOVED_MAX:
+            self._wish(channel, peer, replace(ended, at=now, moved=ended.moved + 1))
         elif ended is not None and ended.why != MISSING and not ended.once:
-            self._wish(channel, peer, Wish(at, ended.why, failures, ended.span))
+            self._wish(
+                channel,
+                peer,
+                Wish(at, ended.why, failures, ended.span, protocol=ended.protocol),
+            )
         elif ended is None:  # it may be over for the peer, which then does not try again
             self._wish(channel, peer, Wish(now + 2 * RETRY_FIRST, CUT_SHORT))
         search = self._searches.get(channel)
         if search is None or not search.lacking:
             return
         if event.got:
-            search.news()
-        elif converged and (ended is None or (ended.span is None and not ended.once)):
-            search.tried |= {peer} & {*self._peers(channel)}  # it lacks it too
+            search.news(now)
+        over = outcome not in {Outcome.BENIGN, Outcome.MOVED}
+        if over and (ended is None or (ended.span is None and not ended.once)):
+            search.tried |= {peer} & {*self._peers(channel)}  # it lacks it too, or had its turn
         if not self._is_asking(channel, now):
             search.plan(self._peers(channel), now)
 
     def _wish(self, channel: ChannelId, peer: PeerId, wish: Wish) -> None:
-        key = (channel, peer)
+        key = SessionKey(channel, peer)
         known = self._wishes.get(key)
-        if key in self._linked and (known is None or wish.at < known.at):
+        if (channel, peer) in self._linked and (known is None or wish.at < known.at):
             self._wishes[key] = wish
 
     def _start_due(self, now: Nanos) -> list[Start]:
         """Start what is due and has a place: first with whom it failed least, then in order.
 
-        Nobody has more than one of the places, and who keeps failing waits for all others.
+        A peer that keeps failing waits for all others; of equals the address with fewest places is
+        first.
         """
         starts: list[Start] = []
-        busy = {peer for _, peer in self._running}
-        due = [key for key, wish in self._wishes.items() if wish.at <= now]
-        for key in sorted(
-            due, key=lambda key: (self._wishes[key].failures, self._wishes[key].at, key)
-        ):
-            if len(self._running) >= SESSIONS_MAX:
+        due = {key for key, wish in self._wishes.items() if wish.at <= now}
+        while due and len(self._running) < SESSIONS_MAX:
+            held = self._held()
+            due = {key for key in due if self._has_place(key, held)}
+            if not due:
                 break
-            if key[1] in busy:
-                continue
-            busy.add(key[1])
-            wish = self._running[key] = self._wishes.pop(key)
-            starts.append(Start(*key, PROTOCOL, wish.why, wish.span))
+            key = min(due, key=lambda key: self._rank(key, held))
+            due.remove(key)
+            wish = self._wishes.pop(key)
+            choice = self._choose(key, wish)
+            if choice is None:
+                continue  # the peer does not speak what is wanted
+            wish.at = now
+            self._running[key] = wish
+            starts.append(
+                Start(key.channel, key.peer, choice.protocol, wish.why, wish.span, choice.why)
+            )
         return starts
+
+    def _choose(self, key: SessionKey, wish: Wish) -> Choice | None:
+        spoken = self._spoken.get((key.channel, key.peer), frozenset())
+        situation = Situation(wish.why, wish.span, spoken, key.plane, wish.failures)
+        return choose(self._protocols, situation, wish.protocol)
+
+    def _rank(
+        self, key: SessionKey, held: Counter[str]
+    ) -> tuple[int, int, Nanos, ChannelId, PeerId, str]:
+        wish = self._wishes[key]
+        places = held[self._linked[key.channel, key.peer]]
+        return wish.failures, places, wish.at, key.channel, key.peer, key.plane.value
+
+    def _held(self) -> Counter[str]:
+        """Return how many places each peer holds, and each address."""
+        held: Counter[str] = Counter([key.peer for key in self._running])
+        held.update([host for key in self._running if (host := self.host_of(*key[:2]))])
+        return held
+
+    def _has_place(self, key: SessionKey, held: Counter[str]) -> bool:
+        """Return whether a peer may have one of the places: nobody has two, no address all of them.
+
+        Identities cost nothing, and each may keep its place for minutes.
+        """
+        if held[key.peer]:
+            return False
+        host = self._linked[key.channel, key.peer]
+        return held[host] < OF_HOST_MAX or self._wishes[key].why == ASKED

@@ -1,9 +1,10 @@
 """Chooses the peer to ask next for a channel's missing messages, at growing intervals.
 
-A round asks every peer once. What nobody had then is most likely nowhere, and whoever named it may
-have invented it, so the pause before the next round doubles. News is a session that brought
-something, or a peer that was not asked yet. Names that are new shorten the pause, but only to
-`NAMES_PAUSE_MAX`: they cost nothing to invent.
+A round asks every peer once. A message that nobody had then is most likely nowhere, and may be
+invented, so the pause before the next round doubles. News is a session that brought something, or a
+peer that was not asked yet. Names that are new shorten the pause, but only to `NAMES_PAUSE_MAX`:
+they cost nothing to invent. Messages that sessions bring begin a new round no more often either:
+lines that nobody else has cost little more.
 """
 
 import random
@@ -28,7 +29,7 @@ NAMES_PAUSE_MAX: Final[Nanos] = 5 * MINUTE
 """The same where names came that nobody was asked for: as often as is compared anyway."""
 
 FORGOTTEN_AFTER: Final[Nanos] = 10 * MINUTE
-"""How long nothing was missing before a search begins as if there never was one: somebody who names
+"""Time with nothing missing after which a search begins as if there never was one: who names
 and sends by turns must not begin a round each time."""
 
 
@@ -39,9 +40,9 @@ class Search:
     at: Nanos | None = None
     """When the next peer is to be asked; None while nothing is missing, or somebody is asked."""
     tried: set[PeerId] = field(default_factory=set)
-    """Who was asked in this round, or has proved to lack it too; of those that are linked."""
+    """Peers asked in this round, or proved to lack it too; of those that are linked."""
     lacking: int = 0
-    """How much is missing."""
+    """Number of missing messages."""
     in_vain: int = 0
     """Rounds that brought nothing, one after the other."""
     _asked: int = 0
@@ -49,8 +50,10 @@ class Search:
     _over_at: Nanos | None = None
     """When this round was over."""
     _lacked: int = 0
-    """How much was missing then."""
+    """Number of missing messages then."""
     _idle_since: Nanos | None = None
+    _news_at: Nanos | None = None
+    """When a session last brought something, and a round began for it."""
 
     def lacks(self, count: int, now: Nanos) -> None:
         """Take note of how much is missing."""
@@ -60,7 +63,7 @@ class Search:
                 self._idle_since = now
         elif self._idle_since is not None:
             if now >= self._idle_since + FORGOTTEN_AFTER:
-                self.news()
+                self._forget_all()
             self._idle_since = None
         self.lacking = count
 
@@ -84,8 +87,13 @@ class Search:
         self._asked += 1
         return chosen
 
-    def news(self) -> None:
+    def news(self, now: Nanos) -> None:
         """A session brought something: others may have more."""
+        if self._news_at is None or now >= self._news_at + NAMES_PAUSE_MAX:
+            self._news_at = now
+            self._forget_all()
+
+    def _forget_all(self) -> None:
         self.in_vain = 0
         self._begin_round()
 

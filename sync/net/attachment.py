@@ -44,7 +44,7 @@ class Online:
     ) -> None:
         self.interfaces: list[Interface] = []
         self.sentence = NOT_YET
-        """What the network is doing and what comes next."""
+        """Present state of the network and its next step."""
         self._options = options
         self._mesh = mesh
         self._discovery = discovery

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from sync.group.clock_values import Follows, MemberClock, OwnClock, Policy
+from sync.group.clock_policy import Policy
+from sync.group.clock_values import Follows, MemberClock, OwnClock
 from sync.group.reference import END
 from sync.machine import MILLISECOND, SECOND, ChannelId, Nanos, PeerId
 from sync.net.clock import Clock
@@ -20,7 +21,7 @@ CLOCK_STEP: Final[Nanos] = 50 * MILLISECOND
 """Changes of a clock smaller than this are told to nobody: a LAN's delays vary by less."""
 
 LOOKED_EVERY: Final[Nanos] = SECOND
-"""How often we look at our own clock, however many pongs come."""
+"""Interval at which we look at our own clock, however many pongs come."""
 
 
 def is_clock(wall: Nanos) -> bool:
@@ -89,7 +90,7 @@ class Clocks:
             member = replace(member, offset=before.offset)
         if member != before:
             self._told[peer, channel] = member
-            self.runner.feed(channel, member)
+            self.runner.queue_input(channel, member)
             self.wake()
 
     def gone(self, peer: PeerId, channel: ChannelId) -> None:

@@ -1,8 +1,8 @@
 """Turns the runner over a real disk: handle for a slice, commit, then release, in order.
 
-One task turns; everything else only feeds. What a commit refused is undone: its writers are told,
-and the machines begin anew from what the disk holds. Until then nothing is taken from peers, who
-keep it and offer it again; so their links stay alive, and nothing piles up.
+One task turns; everything else only feeds. A refused commit is undone: its writers are told, and
+the machines begin anew from the disk. Until then nothing is taken from peers, who keep it and offer
+it again; so their links stay alive, and nothing piles up.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from sync.view.view import Level, Notice
 T = TypeVar("T")
 
 SLICE: Final[Nanos] = 10 * MILLISECOND
-"""How long the engine may keep the event loop from the UI."""
+"""Time for which the engine may keep the event loop from the UI."""
 
 DISK_RETRY: Final = (1.0, 10.0)
 """Seconds to wait after the disk refused: the first time, and at most."""
@@ -76,11 +76,11 @@ class Engine:
 
     # --- Feeding -------------------------------------------------------------------------------
 
-    def feed(self, channel: ChannelId, event: values.Input) -> None:
+    def queue_input(self, channel: ChannelId, event: values.Input) -> None:
         """Give an input to a channel's machines."""
         if self._ill and isinstance(event, FROM_PEERS):
             return
-        self.runner.feed(channel, event)
+        self.runner.queue_input(channel, event)
         self._wake.set()
 
     def begin_anew(self) -> None:
@@ -92,8 +92,13 @@ class Engine:
         """Turn soon: something was given to the runner directly."""
         self._wake.set()
 
-    async def write(
-        self, channel: ChannelId, kind: int, body: bytes, about: tuple[HistoryEntry, ...] = ()
+    async def submit(
+        self,
+        channel: ChannelId,
+        kind: int,
+        body: bytes,
+        about: tuple[HistoryEntry, ...] = (),
+        replaces: MessageId | None = None,
     ) -> MessageId:
         """Write a message, about messages that are here; returns once it is committed.
 
@@ -105,7 +110,7 @@ class Engine:
         self._tokens += 1
         token = self._tokens
         future: asyncio.Future[MessageId] = asyncio.get_running_loop().create_future()
-        self.runner.feed(channel, values.Write(token, kind, body, about))
+        self.runner.queue_input(channel, values.Write(token, kind, body, about, replaces))
         self._writes[token] = future
         self._wake.set()
         return await future
@@ -118,13 +123,13 @@ class Engine:
 
     async def breathe(self, peer: PeerId, *, transfers: bool = False) -> None:
         """Return when there is room for more from `peer`: on its link, or of what it transfers."""
-        while self.runner.is_crowded_by(peer, transfers=transfers) and not self._ill:
+        while self.runner.inputs.is_crowded_by(peer, transfers=transfers) and not self._ill:
             self._calm.clear()
             await self._calm.wait()
 
     async def breathe_session(self, session: values.SessionId) -> None:
         """Return when there is room for another payload of a session."""
-        while self.runner.is_crowded_by_session(session) and not self._ill:
+        while self.runner.inputs.is_crowded_by_session(session) and not self._ill:
             self._calm.clear()
             await self._calm.wait()
 
@@ -160,7 +165,7 @@ class Engine:
                 if batch.begin_anew:
                     await self._rebuild()
                 wait = DISK_RETRY[0] if batch.records else wait
-            if not self.runner.crowded:
+            if not self.runner.inputs.crowded:
                 self._calm.set()
             await asyncio.sleep(0)
 

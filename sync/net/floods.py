@@ -12,7 +12,7 @@ MANY: Final = 128
 """Frames of one peer that wait before it is worth a word; a pasted page is fewer."""
 
 LASTING: Final[Nanos] = 2 * SECOND
-"""How long they must have been so many: what is read within that disturbs nobody."""
+"""Time for which they must have been so many: what is read within that disturbs nobody."""
 
 AGAIN_AFTER: Final[Nanos] = 10 * MINUTE
 """Between two notices about one peer."""

@@ -16,7 +16,7 @@ from sync.sds.parameters import LAN, PROFILES
 
 VERSION: Final = 1
 PREFIX: Final = "chat1-"
-"""What every code begins with: so that one is recognised, and a name is not taken for one."""
+"""Beginning of every code: so that one is recognised, and a name is not taken for one."""
 
 NAME_MAX: Final = 32
 SECRET_SIZE: Final = 16

@@ -22,6 +22,7 @@ from sync.group.ingest import outline_of_entry
 from sync.group.records import Contradiction
 from sync.group.writer import Author
 from sync.machine import MILLISECOND, ChannelId, MessageId, PeerId
+from sync.manager.registry import PROTOCOLS
 from sync.net import clock as system
 from sync.net.attachment import Online
 from sync.net.clocks import Clocks
@@ -32,7 +33,6 @@ from sync.net.floods import Floods
 from sync.net.invite import is_guessable
 from sync.net.links.addresses import Addresses
 from sync.net.links.frames import Open
-from sync.net.links.link import Link
 from sync.net.links.listener import Serve
 from sync.net.links.mesh import Mesh
 from sync.net.links.session_streams import SessionStreams
@@ -45,8 +45,9 @@ from sync.net.trace import SEED_SIZE, Began, Drew, Trace
 from sync.runner.journal import Journal, Loaded, Retriever
 from sync.runner.logbook import Logbook
 from sync.runner.runner import Runner
+from sync.sds.channel import NOT_WAITING
 from sync.sds.message import HistoryEntry
-from sync.structures.places import Standing
+from sync.sessions.protocol import Protocols
 from sync.view.frame_tap import Tap
 from sync.view.happenings import Happenings
 from sync.view.inspector import Inspector
@@ -71,7 +72,7 @@ PARTING: Final = 1.0
 class Node:
     """A running participant. `listener` gets every event; it must only take note and return."""
 
-    def __init__(  # what a participant is made of; tests bring their own clock
+    def __init__(  # noqa: PLR0913 - what a participant is made of; tests bring their own clock
         self,
         identity: Identity,
         journal: Journal,
@@ -79,6 +80,8 @@ class Node:
         listener: Callable[[Event], None],
         trace: Trace,
         clock: system.Clock | None = None,
+        *,
+        protocols: Protocols = PROTOCOLS,
     ) -> None:
         self.identity = identity
         self.clock = clock or system.Clock()
@@ -99,15 +102,16 @@ class Node:
             self._draw_log,
             retention=options.retention,
         )
-        self._runner = Runner(author, rng, trace)
+        self._runner = Runner(author, rng, trace, protocols=protocols)
         self.logbook = self._runner.logbook = Logbook(on=False)
-        """What is noted for the protocol log, while somebody writes it down."""
+        """Notes for the protocol log, while somebody writes it down."""
         self._tap = Tap()
         happenings = Happenings(lambda: self._runner.groups, self.clock.now())
         self.inspection = Inspector(lambda: self._runner.groups, self._tap, happenings, trace)
         addresses = Addresses(random.Random(system.draw(32)))  # noqa: S311  # only delays
         self.mesh = Mesh(identity, self.clock, self._secrets, addresses, self, self._spawn)
-        self.streams = SessionStreams(identity, self.clock, self, self._spawn)
+        self.mesh.protocols = protocols.announced
+        self.streams = SessionStreams(identity, self.clock, self.mesh, self, self._spawn, protocols)
         self._outlet = Outlet(
             identity.peer_id,
             self,
@@ -121,7 +125,7 @@ class Node:
         )
         self._engine = Engine(self._runner, journal, self.clock, self._outlet)
         self._damaged: dict[ChannelId, set[MessageId]] = {}
-        """What was found damaged in channels that are not taken up yet."""
+        """Damage found in channels that are not taken up yet."""
         journal.watch(self)
         instance = system.draw(INSTANCE_SIZE).hex()
         self._discovery = Discovery(instance, self._on_found, self._spawn)
@@ -189,26 +193,26 @@ class Node:
         link = self.mesh.link_to(peer)
         return None if link is None else link.stream.remote_noise_static
 
-    async def write(self, channel: ChannelId, kind: int, body: bytes) -> MessageId:
+    async def submit(self, channel: ChannelId, kind: int, body: bytes) -> MessageId:
         """Write a message; returns once it is committed.
 
         Raises:
             LocalError: the disk refused it, or too much waits already.
         """
-        return await self._engine.write(channel, kind, body)
+        return await self._engine.submit(channel, kind, body)
 
     async def change(self, channel: ChannelId, change: Change) -> MessageId:
         """Edit, hide or react to a message that is here; returns once that is committed.
 
         Raises:
-            LocalError: as `write`, or the message waits for its place, or a limit.
+            LocalError: as `submit`, or the message waits for its place, or a limit.
         """
         body = changes.encode(change)
         loaded = await self._journal.load(channel, [change.target])
         if change.target not in loaded:
             raise LocalError(changes.NOT_HERE)
         about = (loaded[change.target].named,)
-        return await self._engine.write(channel, changes.kind_of(change), body, about)
+        return await self._engine.submit(channel, changes.kind_of(change), body, about)
 
     def send_again(self, channel: ChannelId, message_id: MessageId) -> None:
         """Send an own, unacknowledged message again.
@@ -218,19 +222,19 @@ class Node:
         """
         group = self._runner.groups[channel]
         if message_id not in group.sds.outgoing.pending:
-            raise LocalError("That message is not waiting: it was received, or is not yours.")
-        self.feed(channel, values.SendAgain(message_id))
+            raise LocalError(NOT_WAITING)
+        self.queue_input(channel, values.SendAgain(message_id))
 
     def ask_again(self, channel: ChannelId, message_ids: tuple[MessageId, ...]) -> None:
         """Ask for missing messages now; for all, if none is named."""
-        self.feed(channel, values.AskAgain(message_ids))
+        self.queue_input(channel, values.AskAgain(message_ids))
 
     async def ask_before(self, channel: ChannelId, message_id: MessageId) -> None:
         """Ask now for what a message names and we lack, however long ago we gave it up."""
         loaded = await self._journal.load(channel, [message_id])
         gaps = [outline_of_entry(one.entry, one.waku_hash) for one in loaded.values()]
         if gaps:
-            self.feed(channel, values.AskAgain((), tuple(gaps)))
+            self.queue_input(channel, values.AskAgain((), tuple(gaps)))
 
     def answer_clock(self, *, follow: bool) -> None:
         """Answer the question about our clock, wherever it is asked.
@@ -242,7 +246,7 @@ class Node:
         if question is None:
             raise LocalError(NOT_ASKED)
         for channel in question.channels:
-            self.feed(channel, values.ClockAnswered(follow))
+            self.queue_input(channel, values.ClockAnswered(follow))
 
     def begin_anew(self) -> None:
         """Make all machines anew from the disk: what they were made of was not all there."""
@@ -256,16 +260,18 @@ class Node:
         """Write again, as a message of now, what was stamped with a wrong clock.
 
         Raises:
-            LocalError: as `write`.
+            LocalError: as `submit`.
         """
         loaded = await self._journal.load(channel, [message_id])
-        kind, body, target = changes.anew(loaded[message_id].entry)
-        about: tuple[HistoryEntry, ...] = ()
-        if target is not None:
-            about = ((await self._journal.load(channel, [target]))[target].named,)
-        by = await self._engine.write(channel, kind, body, about)
-        self._listener(ReplacedShown(channel, message_id, by))
-        return by
+        written: list[MessageId] = []
+        for one in changes.anew(loaded[message_id].entry):
+            about: tuple[HistoryEntry, ...] = ()
+            if one.about is not None:
+                about = ((await self._journal.load(channel, [one.about]))[one.about].named,)
+            entry = (one.kind, one.body, about, one.replaces)
+            written.append(await self._engine.submit(channel, *entry))
+        self._listener(ReplacedShown(channel, message_id, written[0]))
+        return written[0]
 
     def tell_typing(self, channel: ChannelId) -> None:
         """Tell the others that the person is typing, unless they were told just now."""
@@ -327,7 +333,7 @@ class Node:
         self._tap.stop()
 
     def _look_for_floods(self) -> None:
-        for notice in self._floods.look(self._runner.backlog, self.clock.now()):
+        for notice in self._floods.look(self._runner.inputs.backlog, self.clock.now()):
             self.notify(notice)
 
     def _flush_trace(self) -> None:
@@ -393,7 +399,7 @@ class Node:
     ) -> None:
         load = partial(self._journal.load_held_back, channel, after, limit)
         outlines = await self._engine.patiently(load)
-        self.feed(channel, values.HeldBackLoaded(outlines))
+        self.queue_input(channel, values.HeldBackLoaded(outlines))
 
     def contradicted(self, found: Contradiction) -> None:
         """See `sync.runner.journal.Watcher`."""
@@ -402,7 +408,7 @@ class Node:
     def damaged(self, channel: ChannelId, message_ids: tuple[MessageId, ...]) -> None:
         """See `sync.runner.journal.Watcher`: the machines go on without them."""
         if channel in self._runner.groups:
-            self.feed(channel, values.Damaged(message_ids))
+            self.queue_input(channel, values.Damaged(message_ids))
         else:
             self._damaged.setdefault(channel, set()).update(message_ids)
 
@@ -417,7 +423,7 @@ class Node:
     ) -> None:
         loaded = await self._engine.patiently(partial(self._journal.load, channel, message_ids))
         named = tuple([loaded[one].named for one in message_ids if one in loaded])
-        self.feed(channel, values.AuthorsLoaded(requester, named))
+        self.queue_input(channel, values.AuthorsLoaded(requester, named))
 
     def notify(self, notice: Notice) -> None:
         """Tell the person."""
@@ -429,7 +435,8 @@ class Node:
         """See `sync.net.links.mesh_events.Events`."""
         link = self.mesh.link_to(peer, channel)
         accepts = link is None or link.address[1] != 0
-        self.feed(channel, values.PeerJoined(peer, accepts))
+        host = "" if link is None else link.stream.remote_address[0]
+        self.queue_input(channel, values.PeerJoined(peer, accepts, host))
         self.clocks.joined(peer, channel)
         self.knocked(peer)
 
@@ -440,7 +447,7 @@ class Node:
     def gone(self, peer: PeerId, channel: ChannelId) -> None:
         """See `sync.net.links.mesh_events.Events`."""
         self.clocks.gone(peer, channel)
-        self.feed(channel, values.PeerGone(peer))
+        self.queue_input(channel, values.PeerGone(peer))
 
     def renamed(self, peer: PeerId) -> None:
         """See `sync.net.links.mesh_events.Events`."""
@@ -451,7 +458,7 @@ class Node:
 
     def arrived(self, peer: PeerId, channel: ChannelId, payload: bytes) -> None:
         """See `sync.net.links.mesh_events.Events`."""
-        self.feed(channel, values.Arrived(peer, payload))
+        self.queue_input(channel, values.Arrived(peer, payload))
 
     def ponged(self, peer: PeerId) -> None:
         """See `sync.net.links.mesh_events.Events`."""
@@ -466,6 +473,15 @@ class Node:
         self._roster.refused(who)
         self._trace(self.clock.now(), "refused", Notice(f"{who}: {reason}"), ())
 
+    def announced(self, peer: PeerId, channel: ChannelId, protocols: tuple[str, ...]) -> None:
+        """See `sync.net.links.mesh_events.Events`."""
+        self.queue_input(channel, values.PeerAnnounced(peer, frozenset(protocols)))
+
+    def skipped(self, who: str, size: int) -> None:
+        """Count a frame of an unknown kind, and its bytes, as bad input."""
+        self._roster.skipped(who, size)
+        self.refused(who, f"a frame of an unknown kind, {size} bytes, was passed over")
+
     async def offered(self, stream: SecureStream, opened: Open) -> Serve:
         """See `sync.net.links.mesh_events.Events`."""
         return await self.streams.offered(stream, opened)
@@ -478,7 +494,7 @@ class Node:
         """See `sync.net.links.session_streams.Host`."""
         await self._engine.breathe_session(session)
 
-    def feed(self, channel: ChannelId, event: values.Input) -> None:
+    def queue_input(self, channel: ChannelId, event: values.Input) -> None:
         """Give an input to the channel's machines."""
         match event:
             case values.Arrived(peer, payload):
@@ -490,7 +506,7 @@ class Node:
                 self._outlet.tapped(channel, peer, FrameKind.TRANSFER, payload, sent=False)
             case _:
                 pass
-        self._engine.feed(channel, event)
+        self._engine.queue_input(channel, event)
 
     def pushed(self, channel: ChannelId, peer: PeerId, payload: bytes) -> None:
         """Note a message that is pushed to a peer."""
@@ -500,31 +516,10 @@ class Node:
         """Return a fresh session number."""
         return self._runner.new_session()
 
-    def link_to(self, peer: PeerId, channel: ChannelId) -> Link | None:
-        """Return the link to `peer` that carries `channel`."""
-        return self.mesh.link_to(peer, channel)
-
-    def standing(self, peer: PeerId, channel: ChannelId) -> Standing:
-        """See `sync.net.links.session_streams.Host`."""
-        return self.mesh.standing(peer, channel)
-
     def receives_from(self, peer: PeerId, channel: ChannelId) -> bool:
         """See `sync.net.links.session_streams.Host`."""
         group = self._runner.groups.get(channel)
         return group is not None and group.sessions.receives_from(peer, self.clock.now())
-
-    @property
-    def local_address(self) -> str | None:
-        """Return the address to dial from; None lets the system choose."""
-        return self.mesh.local_address
-
-    def secret(self, channel: ChannelId) -> bytes:
-        """Return a channel's secret."""
-        return self._secrets[channel]
-
-    def secrets(self) -> dict[ChannelId, bytes]:
-        """Return the secrets of all channels."""
-        return dict(self._secrets)
 
     async def load_by_hash(self, channel: ChannelId, hashes: Sequence[bytes]) -> list[Loaded]:
         """Return stored messages by their Waku hashes."""
@@ -555,12 +550,13 @@ class Node:
                 ]
             ),
             peers=self._roster.peers(
-                syncing, self.clock.wall() - self.clock.now(), self._runner.backlog
+                syncing, self.clock.wall() - self.clock.now(), self._runner.inputs.backlog
             ),
             sessions=session_infos(groups.values()),
             trace=self._trace.recent(50),
             longest_block_ns=self._engine.longest_slice,
             refused=dict(self._roster.refusals),
+            skipped_bytes=dict(self._roster.skipped_bytes),
             away=self.mesh.away,
             clock=self.clock_info(),
         )

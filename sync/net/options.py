@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Final
 
-from sync.group.clock_values import Policy
+from sync.group.clock_policy import Policy
 from sync.machine import Nanos
 
 NOT_YET: Final = "Not on the network yet."
-"""What the network is doing until it is there."""
+"""State of the network until it is there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +19,6 @@ class Options:
     discovery: bool = True
     connect: tuple[tuple[str, int], ...] = ()
     retention: Nanos | None = None
-    """What is older is neither compared with others nor taken from them; None: everything is."""
+    """Age beyond which nothing is compared with others or taken from them; None: everything is."""
     clock: Policy = Policy.NOBODY
-    """Who answers when it is asked whose clock is right."""
+    """Answerer of the question whose clock is right."""

@@ -69,7 +69,7 @@ class Outlet:
         self, channel: ChannelId, effect: values.Effect, loaded: dict[MessageId, Loaded]
     ) -> None:
         """See `sync.net.engine.Releaser`."""
-        self.happenings.note(self.clock.now(), channel, effect)
+        self.happenings.note_effect(self.clock.now(), channel, effect)
         match effect:
             case values.Broadcast(payload):
                 self._broadcast(channel, payload)
@@ -111,8 +111,8 @@ class Outlet:
                 self.streams.send(session, payload)
             case values.CloseSession(session):
                 self.streams.close(session)
-            case values.Push(peer, hashes):
-                self.streams.push(channel, peer, hashes)
+            case values.Push():
+                self.streams.push(channel, effect)
             case values.CloseTransfer(peer):
                 self.streams.close_transfers(channel, peer)
             case values.Sought():
@@ -138,7 +138,7 @@ class Outlet:
         sent: bool = True,
     ) -> None:
         """Note a frame for whoever looks at the wire."""
-        self.tap.note(self.clock.now(), channel, peer, kind, data, sent=sent)
+        self.tap.note_frame(self.clock.now(), channel, peer, kind, data, sent=sent)
 
     def _show(
         self, channel: ChannelId, effect: values.Effect, loaded: dict[MessageId, Loaded]

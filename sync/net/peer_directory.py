@@ -24,7 +24,7 @@ SHOWN_BURST: Final = 5.0
 """Events about one peer: who comes and goes all the time is shown as it is in the end."""
 
 SILENT_MAX: Final[Nanos] = SECOND
-"""How long a peer may share a channel without a name; then it is shown without one."""
+"""Time for which a peer may share a channel without a name; then it is shown without one."""
 
 
 class Roster:
@@ -32,6 +32,8 @@ class Roster:
 
     def __init__(self, mesh: Mesh) -> None:
         self.refusals: Counter[str] = Counter()
+        self.skipped_bytes: Counter[str] = Counter()
+        """Of frames of unknown kinds; who is in it has a count among the refusals too."""
         self._mesh = mesh
         self._peers: dict[PeerId, PeerInfo] = {}
         self._silent: dict[PeerId, Nanos] = {}
@@ -43,6 +45,11 @@ class Roster:
         """Count one bad input of a peer or an address."""
         if who in self.refusals or len(self.refusals) < REFUSED_MAX:
             self.refusals[who] += 1
+
+    def skipped(self, who: str, size: int) -> None:
+        """Count the bytes of a frame of an unknown kind, beside `refused`."""
+        if who in self.skipped_bytes or len(self.skipped_bytes) < REFUSED_MAX:
+            self.skipped_bytes[who] += size
 
     def update(self, peer: PeerId, now: Nanos) -> PeerShown | None:
         """Look at a peer anew; returns what the UI should hear, if anything.
@@ -73,7 +80,7 @@ class Roster:
         self._remember(info)
         if before is not None and _told(before) == _told(info) and peer not in self._unshown:
             return None
-        if not self._shows.take(peer, now):
+        if not self._shows.take_token(peer, now):
             self._unshown.add(peer)
             return None
         self._unshown.discard(peer)

@@ -24,7 +24,7 @@ from sync.group import values
 from sync.group.group import Group
 from sync.group.writer import Author
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
-from sync.manager import schedule as manager
+from sync.manager import schedule
 from sync.net.trace import Began, Drew, to_json
 from sync.runner import runner
 from sync.sds.parameters import PROFILES
@@ -49,7 +49,8 @@ def _named(*unions: Any) -> dict[str, type]:  # noqa: ANN401  # unions of classe
 
 
 INPUTS: Final = _named(values.Input)
-FOR_MANAGER: Final = _named(manager.Input)
+FOR_MANAGER: Final = _named(schedule.Input)
+ENDS: Final = frozenset({schedule.Ended.__name__, values.SessionEnded.__name__})
 FOR_RUNNER: Final[dict[str, type]] = {kind.__name__: kind for kind in (Began, Drew, runner.Opened)}
 
 
@@ -97,7 +98,7 @@ def read(path: Path, text: str) -> list[Recorded]:
 def _recorded(path: Path, number: int, line: str) -> Recorded:
     try:
         step: Any = json.loads(line)
-        machine, event = step["machine"], step["input"]
+        machine, event = step["machine"], _translated(step["input"])
         kinds = _kinds_of(machine)
         if machine == REFUSED:
             read_event: Any = Notice(str(event["text"]))
@@ -108,11 +109,23 @@ def _recorded(path: Path, number: int, line: str) -> Recorded:
             machine = from_json(machine, ChannelId)
         if not isinstance(effects, list):
             raise TypeError("no effects")  # noqa: TRY301
+        effects = [_translated(one) for one in effects]
         return Recorded(number, now, machine, read_event, effects)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise LocalError(
             f"{path} cannot be replayed: line {number} is damaged, or of another version."
         ) from error
+
+
+def _translated(value: Any) -> Any:  # noqa: ANN401
+    """Return an input or effect with the names of now: ends of sessions once said yes or no."""
+    if not isinstance(value, dict) or value.get("is") not in ENDS or "converged" not in value:
+        return value
+    told = {name: one for name, one in value.items() if name not in {"converged", "put_off"}}
+    outcome = values.Outcome.CONVERGED if value["converged"] else values.Outcome.NOT_CONVERGED
+    if value.get("put_off"):
+        outcome = values.Outcome.BENIGN
+    return told | {"outcome": outcome.value}
 
 
 def _kinds_of(machine: object) -> dict[str, type]:
@@ -204,7 +217,7 @@ class Replay:
         self._claims = Claims(lambda: [group.sessions for group in self.groups.values()])
         self.profiles: dict[ChannelId, str] = {}
         self.now: Nanos = 0
-        self._manager: manager.Manager | None = None
+        self._manager: schedule.Manager | None = None
         self._author: Author | None = None
         self._rng = random.Random(0)  # noqa: S311  # the recorded seed comes with `Began`
         self._drawn: deque[int] = deque()
@@ -241,7 +254,7 @@ class Replay:
             draw_log=self._draw,
             retention=began.retention,
         )
-        self._manager = manager.Manager(began.participant, self._rng)
+        self._manager = schedule.Manager(began.participant, self._rng)
 
     def _open(self, step: Recorded, channel: ChannelId, profile: str) -> Played:
         if self._author is None or profile not in PROFILES or len(self.groups) >= CHANNELS_MAX:
@@ -255,7 +268,7 @@ class Replay:
     def _manage(self, step: Recorded) -> Played:
         if self._manager is None:
             return Played(step, (), "a step before the beginning")
-        assert isinstance(step.event, typing.get_args(manager.Input))
+        assert isinstance(step.event, typing.get_args(schedule.Input))
         return self._fed(step, self._manager, step.event)
 
     def _handle(self, step: Recorded) -> Played:

@@ -33,7 +33,7 @@ class Began:
     participant: PeerId
     seed: bytes
     retention: Nanos | None = None
-    """What is older is not taken from others; None: everything is."""
+    """Age beyond which nothing is taken from others; None: everything is."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

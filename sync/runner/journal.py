@@ -46,8 +46,8 @@ class Journal(Protocol):
     async def commit(self, records: Sequence[Record]) -> Sequence[Altered]:
         """Write all of `records` in one transaction, in order.
 
-        Returns the delivered messages that look different now (`sync.entries.changes`); among them those
-        that were delivered by these very records, and had been changed before they came.
+        Returns the delivered messages that look different now (`sync.entries.changes`); among them
+        those that were delivered by these very records, and had been changed before they came.
 
         Raises:
             StorageError: nothing was written; the sentence says what to do.
@@ -81,6 +81,6 @@ class Retriever(Protocol):
     def retrieve(self, channel: ChannelId, wanted: Sequence[HistoryEntry]) -> None:
         """Begin to fetch these, by their retrieval hints, and return at once.
 
-        What is found goes in as `values.Retrieved`, and is checked like everything else. It is
-        asked for again, ever later, while it does not come.
+        Found messages go in as `values.Retrieved`, and are checked like everything else. The others
+        are asked for again, ever later.
         """

@@ -24,7 +24,7 @@ class LogKind(StrEnum):
     DUPLICATE = "duplicate"
     """A message came that was here."""
     BUFFERED = "buffered"
-    """What was received waits: for what is missing, or for history that is on its way."""
+    """A received message waits: for missing ones, or for history that is on its way."""
     DELIVERED = "delivered"
     """A message took its place in the log, an own one too."""
     POSSIBLY_ACKNOWLEDGED = "possibly acknowledged"

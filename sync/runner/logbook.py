@@ -6,7 +6,7 @@ takes the rows about once a second and writes them down.
 
 Rules:
 1. Nothing is put into words or converted here: a note costs the live chat a microsecond.
-2. What nobody takes in time is dropped, oldest first, and leaves a hole in `seq`.
+2. Rows that nobody takes in time are dropped, oldest first, and leave a hole in `seq`.
 """
 
 from collections import deque
@@ -19,7 +19,6 @@ from sync.group.group import Group
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.runner.log_rows import LogKind, LogRow
 from sync.sds.message import Delivery
-from sync.waku.message import RECONCILIATION
 
 WAITING_MAX: Final = 50_000
 """Rows that may wait to be taken: some 10 MB, and ten seconds of the fastest synchronisation."""
@@ -37,9 +36,10 @@ MARKS: Final = {
 }
 
 HELD_BACK: Final = frozenset({values.Status.WAITING, values.Status.LOADING})
-"""What a message is stored as that waits for others: for missing ones, or for some on their way."""
+"""Status of a stored message that waits for others: for missing ones, or for some on their way."""
 
 BRINGING: Final = (values.Arrived, values.Transferred, values.Retrieved)
+ON_STREAMS: Final = frozenset({values.SessionOffered, values.SessionPayload, values.Continue})
 FROM_A_PEER: Final = (values.Arrived, values.Transferred)
 
 
@@ -68,6 +68,8 @@ class _Session:
     peer: PeerId
     rounds: int = 0
     size: int = 0
+    unanswered: int = 0
+    """Bytes of what came and of its answer, while that is not whole."""
 
 
 class Logbook:
@@ -83,13 +85,13 @@ class Logbook:
         self._chunks: deque[Chunk] = deque()
         self._waiting = 0
         self._missing: dict[MessageId, None] = {}
-        """What was noted as missing and has not come."""
+        """Messages noted as missing that have not come."""
         self._sessions: dict[int, _Session] = {}
         """By the numbers of their streams."""
 
     @property
     def on(self) -> bool:
-        """True if notes are taken. What happens while off shows as a hole of one row."""
+        """True if notes are taken. Events while it is off show as a hole of one row."""
         return self._on
 
     @on.setter
@@ -118,7 +120,7 @@ class Logbook:
             notes.append(
                 Note(channel, LogKind.DUPLICATE, peer, copy.message_id, copy.lamport, size)
             )
-        if kind is values.SessionPayload or kind is values.SessionOffered:
+        if kind in ON_STREAMS:
             self._on_stream(channel, group, event, effects)
         if effects:
             self._note_effects(channel, group, event, effects)
@@ -159,7 +161,7 @@ class Logbook:
         self._notes.clear()
         self._lacking.clear()
 
-    def take(self) -> list[Chunk]:
+    def take_chunks(self) -> list[Chunk]:
         """Return the rows that were let out and not taken yet."""
         chunks, self._waiting = list(self._chunks), 0
         self._chunks.clear()
@@ -289,21 +291,35 @@ class Logbook:
         effects: Sequence[values.Effect],
     ) -> None:
         """A stream was opened to us, or a payload came: a round, with what we answer it."""
-        if isinstance(event, values.SessionPayload):
+        if isinstance(event, values.SessionPayload | values.Continue):
             session = self._sessions.get(event.session)
             if session is not None:
-                answers = [one for one in effects if type(one) is values.SendPayload]
-                size = len(event.payload) + sum([len(one.payload) for one in answers])
-                self._note_round(channel, session, size)
+                self._on_payload(channel, session, event, effects)
             return
         assert isinstance(event, values.SessionOffered)
-        running = group.sessions.by_peer.get(event.peer)
+        running = group.sessions.numbered(event.session)
         if running is None:
             return
-        if event.protocol == RECONCILIATION and running.number == event.session:
+        if running.number == event.session:
             self._begin(channel, event.session, event.peer)
         elif running.check_stream == event.session and running.number in self._sessions:
             self._sessions[event.session] = self._sessions[running.number]
+
+    def _on_payload(
+        self,
+        channel: ChannelId,
+        session: "_Session",
+        event: values.SessionPayload | values.Continue,
+        effects: Sequence[values.Effect],
+    ) -> None:
+        """Count what came and what we answer, which takes several steps if it is much."""
+        if isinstance(event, values.SessionPayload):
+            session.unanswered += len(event.payload)
+        answers = [one for one in effects if type(one) is values.SendPayload]
+        session.unanswered += sum([len(one.payload) for one in answers])
+        if not any(type(one) is values.Continue for one in effects):
+            self._note_round(channel, session, session.unanswered)
+            session.unanswered = 0
 
     def _note_session(
         self,
@@ -313,13 +329,13 @@ class Logbook:
     ) -> None:
         session = self._sessions.get(effect.session)
         match effect:
-            case values.OpenSession(number, peer, protocol):
-                if protocol == RECONCILIATION:
+            case values.OpenSession(number, peer):
+                if number > 0:
                     self._begin(channel, number, peer)
                 elif -number in self._sessions:
                     self._sessions[number] = self._sessions[-number]
             case values.SendPayload(_, payload):
-                if session is not None and not isinstance(event, values.SessionPayload):
+                if session is not None and type(event) not in ON_STREAMS:
                     self._note_round(channel, session, len(payload))
             case values.SessionEnded():
                 if session is None:
@@ -342,7 +358,7 @@ class Logbook:
 
 
 LOADED: Final = frozenset({LogKind.SENT, LogKind.REPAIR_ANSWERED, LogKind.DELIVERED})
-"""What is noted of messages that may have to be loaded first."""
+"""Kinds noted of messages that may have to be loaded first."""
 
 
 def _of(channel: ChannelId, kind: LogKind, session: _Session, size: int) -> Note:

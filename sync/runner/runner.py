@@ -7,10 +7,8 @@ releases nothing.
 """
 
 import random
-from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from typing import Final, NamedTuple, TypeAlias, get_args
 
 from sync.entries.membership import Membership
@@ -20,27 +18,13 @@ from sync.group.group import Group
 from sync.group.writer import Author
 from sync.machine import ChannelId, MessageId, Nanos, PeerId, Tick
 from sync.manager import schedule as managing
+from sync.manager.registry import PROTOCOLS
+from sync.runner.input_queue import Addressed, InputQueue
 from sync.runner.logbook import Logbook
-from sync.runner.weights import BYTES_CROWDED, TRANSFER, Weights
+from sync.runner.weights import BYTES_OF_TURN
 from sync.sds.parameters import PROFILES, Parameters
-from sync.sessions.claims import Claims
-from sync.structures.token_bucket import Buckets
-
-QUEUE_MAX = 20_000
-"""Inputs that may wait. Drivers stop reading from peers well before (`crowded`)."""
-
-CROWDED = 2_000
-"""Inputs waiting for their turn, not put off, at which a driver stops reading from all peers."""
-
-CROWDED_BY_ONE = 256
-OF_ONE_MIN = 16
-"""Inputs of one peer that are put off, at which a driver stops reading from it: 0.2 s of work. If
-many peers have as many, each has its share of `CROWDED`, but not fewer than 16. Who has none put
-off is read whatever the others do."""
-
-PAYLOADS_MAX = 2
-"""Payloads of one session that wait, at which a driver stops reading it: up to 1 MiB each, and an
-honest peer sends the next one after our answer."""
+from sync.sessions.claims import Claimed, Claims
+from sync.sessions.protocol import Protocols
 
 BATCH_MAX = 512
 """Inputs handled before a commit; at 0.3 ms each the screen would wait 150 ms."""
@@ -50,19 +34,8 @@ RECORDS: Final = frozenset(get_args(values.Record))
 FOR_THE_MANAGER: Final = frozenset({values.Lacking, values.SessionEnded, values.Sought})
 """Effects that the manager hears of."""
 
-LINKS: Final = frozenset({values.PeerJoined, values.PeerGone})
+LINKS: Final = frozenset({values.PeerJoined, values.PeerAnnounced, values.PeerGone})
 """Inputs that the manager hears of."""
-
-FAIR_FROM = 64
-"""Waiting inputs from which on peers are kept to their rate: without a backlog nobody waits."""
-
-PER_SECOND = 20.0
-BURST = 100.0
-"""Frames of one peer that are taken as they came while there is a backlog. Those beyond wait until
-nothing else is left, and peers then have turns: a flood slows down its sender, and is not lost."""
-
-IN_ORDER: Final = frozenset({values.TransferEnded, values.PeerGone, values.PeerJoined})
-"""What waits behind what its peer transferred before."""
 
 SURVIVORS = (
     values.Write,
@@ -70,6 +43,7 @@ SURVIVORS = (
     values.AskAgain,
     values.Arrived,
     values.PeerJoined,
+    values.PeerAnnounced,
     values.PeerGone,
     values.Audience,
     values.MemberClock,
@@ -82,13 +56,6 @@ TELLING: Final = (values.Deliver, values.Previewed)
 
 Trace: TypeAlias = Callable[[Nanos, str, object, Sequence[object]], None]
 """(now, machine, input, effects): one line of a trace."""
-
-
-class Addressed(NamedTuple):
-    """An input and the channel it is for."""
-
-    channel: ChannelId
-    event: values.Input
 
 
 class Release(NamedTuple):
@@ -132,7 +99,8 @@ class Batch:
 def tell_looks(batch: Batch, altered: Sequence[values.Altered]) -> None:
     """Have a committed batch also tell which messages look different now, as the disk found.
 
-    What it delivers anyway is told once, as it looks now: what is deleted is never shown before.
+    Messages it delivers anyway are told once, as they look now: deleted ones are never shown
+    before.
     """
     looks = {one.message_id: one.look for one in altered}
     told: set[MessageId] = set()
@@ -152,7 +120,7 @@ class Runner:
         rng: decides delays and choices.
         trace: is told every step.
         profiles: the parameters of channels by name.
-        protocols: by which the manager may reconcile; none in tests of what SDS does alone.
+        protocols: by which sessions compare; none in tests of what SDS does alone.
     """
 
     def __init__(
@@ -161,31 +129,23 @@ class Runner:
         rng: random.Random,
         trace: Trace | None = None,
         profiles: Mapping[str, Parameters] = PROFILES,
-        protocols: Sequence[str] = managing.PROTOCOLS,
+        protocols: Protocols = PROTOCOLS,
     ) -> None:
         self.groups: dict[ChannelId, Group] = {}
         self.memberships: dict[ChannelId, Membership] = {}
+        self.protocols = protocols
         self.manager = managing.Manager(author.me, rng, protocols)
         self._author = author
         self._rng = rng
         self._trace = trace
         self.logbook: Logbook | None = None
         """Notes what comes of inputs; drivers tell it what is let out."""
-        self._queue: deque[Addressed] = deque()
-        self._payloads: Counter[values.SessionId] = Counter()
-        """How many payloads of each session are among them."""
-        self._put_off: dict[str, deque[Addressed]] = {}
-        """What came from peers that sent more than their share, of each in order; in the order of
-        their turns."""
-        self._waiting_off = 0
-        """How much that is."""
-        self._weights = Weights()
-        self._claims = Claims(lambda: [group.sessions for group in self.groups.values()])
-        self._shares = Buckets(PER_SECOND, BURST)
+        self.inputs = InputQueue()
+        self._claims = Claims(self._tables)
         self._rebuilt: list[ChannelId] = []
         self._sessions = 0
         self._clock: values.OwnClock | values.ReferenceClock | None = None
-        """What was last told of our own clock, for channels that are taken up later."""
+        """Last report of our own clock, for channels that are taken up later."""
         self._now: Nanos = 0
         """When the last turn was."""
         self._profiles = profiles
@@ -209,11 +169,13 @@ class Runner:
         if self._trace is not None:
             self._trace(self._now, "runner", Opened(channel, membership.profile), ())
         parameters = self._profiles[membership.profile]
-        self.groups[channel] = Group(self._author, channel, parameters, self._rng, self._claims)
+        self.groups[channel] = Group(
+            self._author, channel, parameters, self._rng, self._claims, self.protocols
+        )
         self._due_known = False
         own: list[values.Input] = [] if self._clock is None else [_unchanged(self._clock)]
         first = [*own, *clocks, values.Restored(state)]
-        self._queue.extendleft(Addressed(channel, event) for event in reversed(first))
+        self.inputs.add_first(channel, first)
 
     def remove_channel(self, channel: ChannelId, now: Nanos) -> None:
         """Let a channel go; what is on the disk stays there."""
@@ -225,81 +187,39 @@ class Runner:
         for peer in sorted(group.peers):
             self._manage(managing.Left(channel, peer), now)
 
-    def feed(self, channel: ChannelId, event: values.Input) -> None:
+    def queue_input(self, channel: ChannelId, event: values.Input) -> None:
         """Queue an input.
 
         Raises:
             LocalError: the queue is full; whoever feeds must wait until it is not `crowded`.
         """
-        if self.waiting >= QUEUE_MAX:
-            raise LocalError("Too much at once: wait a moment, then go on.")
-        self._weights.add(event)
-        key = self._put_off_as(event)
-        if key is None:
-            self._queue.append(Addressed(channel, event))
-            if isinstance(event, values.SessionPayload):
-                self._payloads[event.session] += 1
-            return
-        waiting = self._put_off.get(key)
-        if waiting is None:
-            waiting = self._put_off[key] = deque()
-        waiting.append(Addressed(channel, event))
-        self._waiting_off += 1
+        self.inputs.add(channel, event, self._now)
 
     def feed_all(self, event: values.Input) -> None:
         """Queue an input for every channel."""
         if isinstance(event, values.OwnClock | values.ReferenceClock):
             self._clock = event
         for channel in self.groups:
-            self.feed(channel, event)
+            self.queue_input(channel, event)
 
     @property
     def waiting(self) -> int:
         """Number of inputs that wait to be handled."""
-        return len(self._queue) + self._waiting_off
-
-    @property
-    def crowded(self) -> bool:
-        """True if drivers should stop reading from peers for now."""
-        return len(self._queue) >= CROWDED or self._weights.total >= BYTES_CROWDED
-
-    def is_crowded_by(self, peer: PeerId, *, transfers: bool = False) -> bool:
-        """Return whether drivers should pause reading a peer's link, or its transfers."""
-        sender = TRANSFER + peer if transfers else peer
-        if self.crowded or self._weights.is_full(sender):
-            return True
-        waiting = self._put_off.get(sender)
-        if waiting is None:
-            return False
-        share = max(OF_ONE_MIN, CROWDED // len(self._put_off))
-        return len(waiting) >= min(CROWDED_BY_ONE, share)
-
-    def is_crowded_by_session(self, session: values.SessionId) -> bool:
-        """Return whether drivers should pause reading the stream of a session."""
-        return self._payloads[session] >= PAYLOADS_MAX or self._weights.is_full(session)
-
-    @property
-    def backlog(self) -> dict[PeerId, int]:
-        """Number of live frames per peer that wait until others had their turns."""
-        return {
-            PeerId(key): len(waiting)
-            for key, waiting in self._put_off.items()
-            if not key.startswith(TRANSFER)
-        }
+        return len(self.inputs)
 
     @property
     def busy(self) -> bool:
         """True if inputs wait to be handled."""
-        return bool(self._queue or self._put_off)
+        return bool(self.inputs)
 
     def new_session(self) -> values.SessionId:
         """Return a fresh session number."""
         self._sessions += 1
         return self._sessions
 
-    def ask_sync(self, channel: ChannelId, peer: PeerId, now: Nanos) -> None:
-        """Reconcile with `peer` because the person asks."""
-        self._manage(managing.Asked(channel, peer), now)
+    def ask_sync(self, channel: ChannelId, peer: PeerId, now: Nanos, protocol: str = "") -> None:
+        """Reconcile with `peer` because the person asks, by any protocol or the one named."""
+        self._manage(managing.Asked(channel, peer, protocol), now)
 
     def tell_typing(self, channel: ChannelId, nick: str, now: Nanos) -> None:
         """Tell the others that the person, called `nick`, is typing; not again too soon.
@@ -307,8 +227,8 @@ class Runner:
         Asked at every key, so it is no input unless a notice is due; never while much waits.
         """
         group = self.groups.get(channel)
-        if group is not None and group.tells_typing(now) and not self.crowded:
-            self.feed(channel, values.Typing(nick))
+        if group is not None and group.tells_typing(now) and not self.inputs.crowded:
+            self.queue_input(channel, values.Typing(nick))
 
     def deadline(self) -> Nanos | None:
         """Return when `turn` is next needed; None when nothing waits on time."""
@@ -322,7 +242,10 @@ class Runner:
         return self._due
 
     def turn(self, now: Nanos, enough: Callable[[], bool] | None = None) -> Batch:
-        """Handle what waits: due ticks first, then inputs in order, until `enough` or 512."""
+        """Handle what waits: due ticks first, then inputs in order.
+
+        It ends when it is `enough`, after 512 inputs or with `BYTES_OF_TURN`.
+        """
         batch = Batch()
         self._now = now
         if self._rebuilt:
@@ -332,8 +255,11 @@ class Runner:
         due = self.deadline()
         if due is not None and due <= now:
             self._tick(now, batch)
-        while self.busy and len(batch.inputs) < BATCH_MAX:
-            self._handle(self._next(), now, batch)
+        held, inputs = 0, self.inputs
+        while inputs and len(batch.inputs) < BATCH_MAX and held < BYTES_OF_TURN:
+            addressed, weight = inputs.take()
+            held += weight
+            self._handle(addressed, now, batch)
             if batch.begin_anew or (enough is not None and enough()):
                 break
         return batch
@@ -347,15 +273,9 @@ class Runner:
         """
         if self.logbook is not None:
             self.logbook.drop()
-        waiting = [
-            addressed
-            for addressed in chain(self._queue, *self._put_off.values())
-            if addressed.channel not in states or _survives(addressed.event)
-        ]
-        self._queue.clear()
-        self._put_off.clear()
-        self._waiting_off = 0
-        self._weights.clear()
+        waiting = self.inputs.take_all(
+            lambda one: one.channel not in states or _survives(one.event)
+        )
         for channel, state in states.items():
             if channel not in self.groups:
                 continue  # left while the disk was read
@@ -366,49 +286,15 @@ class Runner:
             self.add_channel(self.memberships[channel], state, clocks)
             for peer in peers:
                 accepts = self.manager.may_dial(channel, peer)
-                self._queue.append(Addressed(channel, values.PeerJoined(peer, accepts)))
+                host = self.manager.host_of(channel, peer)
+                self.inputs.add_own(channel, values.PeerJoined(peer, accepts, host))
             if audience:
-                self._queue.append(Addressed(channel, values.Audience(audience)))
-        self._queue.extend(waiting)
-        for one in waiting:
-            self._weights.add(one.event)
-        self._payloads = Counter(
-            one.event.session for one in waiting if isinstance(one.event, values.SessionPayload)
-        )
+                self.inputs.add_own(channel, values.Audience(audience))
+        self.inputs.add_again(waiting)
 
-    def _next(self) -> Addressed:
-        """Take the next input; what is beyond a peer's share only where there is nothing else."""
-        if self._queue:
-            addressed = self._queue.popleft()
-            self._weights.take(addressed.event)
-            if isinstance(addressed.event, values.SessionPayload):
-                self._payloads -= Counter((addressed.event.session,))
-            return addressed
-        key = next(iter(self._put_off))
-        waiting = self._put_off.pop(key)
-        addressed = waiting.popleft()
-        self._weights.take(addressed.event)
-        self._waiting_off -= 1
-        if waiting:
-            self._put_off[key] = waiting  # the next turn is another's
-        return addressed
-
-    def _put_off_as(self, event: values.Input) -> str | None:
-        """Return behind what an input must wait: too much of a peer came, or waits already."""
-        kind = type(event)
-        if kind is values.Arrived:
-            key: str = event.peer  # type: ignore[union-attr]  # its type says so
-        elif kind is values.Transferred:
-            key = TRANSFER + event.peer  # type: ignore[union-attr]
-        elif kind in IN_ORDER and self._put_off:
-            key = TRANSFER + event.peer  # type: ignore[union-attr]
-            return key if key in self._put_off else None
-        else:
-            return None
-        if key in self._put_off:
-            return key
-        beyond = len(self._queue) >= FAIR_FROM and not self._shares.take(key, self._now)
-        return key if beyond else None
+    def _tables(self) -> list[Claimed]:
+        """Return the session tables of all channels."""
+        return [group.sessions for group in self.groups.values()]
 
     def _tick(self, now: Nanos, batch: Batch) -> None:
         for channel, group in self.groups.items():
@@ -429,7 +315,7 @@ class Runner:
         try:
             effects = group.handle(event, now)
         except (LocalError, RemoteError) as error:
-            batch.failures.append(Failure(channel, event, error))
+            batch.failures.append(Failure(channel, event, _without_frames(error)))
             return
         if self._trace is not None:
             self._trace(now, channel, event, effects)
@@ -443,6 +329,9 @@ class Runner:
                 continue
             if kind is values.BeginAnew:
                 batch.begin_anew = True
+                continue
+            if isinstance(effect, values.Continue):
+                self.inputs.add_own(channel, effect)
                 continue
             batch.releases.append(Release(channel, effect))
             if kind in FOR_THE_MANAGER:
@@ -458,15 +347,17 @@ class Runner:
         now: Nanos,
     ) -> None:
         if isinstance(event, values.PeerJoined):
-            self._manage(managing.Joined(channel, event.peer, event.accepts), now)
+            self._manage(managing.Joined(channel, event.peer, event.accepts, event.host), now)
         elif isinstance(event, values.PeerGone):
             self._manage(managing.Left(channel, event.peer), now)
+        elif isinstance(event, values.PeerAnnounced):
+            self._manage(managing.Announced(channel, event.peer, event.protocols), now)
         for effect in effects:
             if isinstance(effect, values.Lacking):
                 self._manage(managing.LackingNow(channel, effect.count, effect.peers), now)
             elif isinstance(effect, values.SessionEnded):
                 ended = managing.Ended(
-                    channel, effect.peer, effect.converged, effect.got, effect.put_off
+                    channel, effect.peer, effect.outcome, effect.got, effect.plane, effect.mode
                 )
                 self._manage(ended, now)
             elif isinstance(effect, values.Sought):
@@ -479,8 +370,20 @@ class Runner:
         if self._trace is not None:
             self._trace(now, "manager", event, starts)
         for start in starts:
-            session = values.StartSession(self.new_session(), start.peer, start.why, start.span)
-            self._queue.append(Addressed(start.channel, session))
+            session = values.StartSession(
+                self.new_session(), start.peer, start.why, start.span, start.protocol
+            )
+            self.inputs.add_own(start.channel, session)
+
+
+def _without_frames(error: LocalError | RemoteError) -> LocalError | RemoteError:
+    """Return an error without the frames it came through, and those of its cause.
+
+    They hold the batch that holds the error: both would be freed only by the next collection of
+    garbage, which comes when there are many objects, however large they are.
+    """
+    error.__cause__ = error.__context__ = None
+    return error.with_traceback(None)
 
 
 def _unchanged(

@@ -7,17 +7,21 @@ from typing import Final
 
 from sync.group import values
 
-BYTES_CROWDED: Final = 32 * 1024 * 1024
-"""Bytes waiting at which nobody is read: some tenths of a second of work."""
+BYTES_CROWDED: Final = 8 * 1024 * 1024
+"""Bytes waiting at which nobody is read: eight turns, some tenth of a second of work."""
 
-BYTES_SHARED: Final = 16 * 1024 * 1024
-BYTES_OF_ONE: Final = 2 * 1024 * 1024
+BYTES_SHARED: Final = 4 * 1024 * 1024
+BYTES_OF_ONE: Final = 1024 * 1024
 """Bytes of one sender at which it is not read; of many senders each has its share of the former.
 Who has nothing waiting is read whatever the others have, so all that waits is at most
 `BYTES_CROWDED`, and one frame of each link."""
 
+BYTES_OF_TURN: Final = 1024 * 1024
+"""Bytes after which a turn ends: they are held until they are committed. It is the largest payload,
+or 512 lines of 2 kB."""
+
 INPUT_BYTES: Final = 256
-"""What an input takes in memory beside its payload."""
+"""Memory of an input beside its payload."""
 
 TRANSFER: Final = "transfer of "
 """Before the key of a peer: what it transfers is apart from what it says live."""
@@ -36,13 +40,14 @@ class Weights:
 
     def add(self, event: values.Input) -> None:
         """Count an input that waits from now on."""
-        if type(event) in SIZED:
-            self._change(event, 1)
+        kind = type(event)
+        if kind in SIZED:
+            self._change(kind, event, 1)
 
-    def take(self, event: values.Input) -> None:
-        """Count an input that waits no more."""
-        if type(event) in SIZED:
-            self._change(event, -1)
+    def take_bytes(self, event: values.Input) -> int:
+        """Count an input that waits no more; returns its bytes."""
+        kind = type(event)
+        return -self._change(kind, event, -1) if kind in SIZED else 0
 
     def clear(self) -> None:
         """Nothing waits."""
@@ -56,18 +61,19 @@ class Weights:
             return False
         return held >= min(BYTES_OF_ONE, BYTES_SHARED // len(self._of))
 
-    def _change(self, event: values.Input, by: int) -> None:
-        if isinstance(event, values.Arrived):
-            sender: str | values.SessionId = event.peer
-        elif isinstance(event, values.Transferred):
-            sender = TRANSFER + event.peer
+    def _change(self, kind: type[values.Input], event: values.Input, by: int) -> int:
+        # Twice a frame: `kind` is the type of the event, and is not looked up again.
+        if kind is values.Arrived:
+            sender: str | values.SessionId = event.peer  # type: ignore[union-attr]  # its type
+        elif kind is values.Transferred:
+            sender = TRANSFER + event.peer  # type: ignore[union-attr]
         else:
-            assert isinstance(event, values.SessionPayload)
-            sender = event.session
-        size = by * (INPUT_BYTES + len(event.payload))
+            sender = event.session  # type: ignore[union-attr]
+        size = by * (INPUT_BYTES + len(event.payload))  # type: ignore[union-attr]
         self.total += size
         left = self._of.get(sender, 0) + size
         if left:
             self._of[sender] = left
         else:
             del self._of[sender]
+        return size

@@ -1,7 +1,7 @@
 """SDS, Scalable Data Sync: reliable causal delivery over an unreliable broadcast; SDS-R repairs it.
 
-Where each section of the two specifications is, and which `tests/test_sds_*.py` prove it. Every
-single rule, with its function and its test, is in `tests/sync/sds/sds_map.md`.
+Where each section of the two specifications is, and which `tests/sync/sds/test_*.py` prove it.
+Every single rule, with its function and its test, is in `tests/sync/sds/sds_map.md`.
 
 | SDS | function | tests |
 |---|---|---|
@@ -41,7 +41,7 @@ single rule, with its function and its test, is in `tests/sync/sds/sds_map.md`.
 | Modified State from Base SDS | `Repairs`, `Log.insert` | stateful, channel |
 | Unchanged from Base SDS | `Channel.next_lamport`, `OrderedLog.insert` | channel, stateful |
 | Performance Recommendations | `IdTable.find`, `Asking.deadline`, `Asking._back_off` | asking |
-| Security Assumptions | `Answering.requested`, `sync.structures.token_bucket.Buckets.take` | answering, repairs |
+| Security Assumptions | `Answering.requested` | answering, repairs |
 
 How we read them and where we differ; the reasons at length are in DECISIONS.md:
 
@@ -49,7 +49,7 @@ How we read them and where we differ; the reasons at length are in DECISIONS.md:
 - D2 Filters never acknowledge, however many hold a message: false positives coincide.
 - D3 A sync message names up to 16 messages, first those whose authors do not know yet that we have
   them. It is accepted only on its sender's own link, and nothing of it is kept.
-- D4 Where dependencies stay away a message is delivered after a gap, and marked so. What is given
+- D4 Where dependencies stay away a message is delivered after a gap, and marked so. A message given
   up as lost is taken in whenever it comes, and asked for again whenever somebody names it.
 - D5 A T_req beyond now + T_max is no reason to forget a request: it is one that was made and waits
   to be made again, ever later. It is dropped when the message comes or is given up.

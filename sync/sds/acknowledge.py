@@ -57,7 +57,7 @@ class Outgoing:
         self._heap: list[tuple[Nanos, MessageId]] = []
         self._failed = 0
         self._heard: tuple[PeerId, bytes] | None = None
-        """Whose filter was read last, and that filter."""
+        """The peer whose filter was read last, and that filter."""
         self._paused_until: Nanos = 0
 
     @property
@@ -98,7 +98,7 @@ class Outgoing:
     ) -> tuple[list[MessageId], list[Pending]]:
         """Note what a peer's filter may hold; return that, and those whose state changed.
 
-        A filter only ever gives "possibly" (DESIGN 5, "acknowledged"). A failed message that turns
+        A filter only ever gives "possibly" (PROTOCOL 5). A failed message that turns
         up in a filter is possibly acknowledged again, and sent again.
 
         Raises:

@@ -44,7 +44,7 @@ class Answer:
     requester: PeerId
     t_resp: Nanos
     sender: PeerId
-    """Who wrote it."""
+    """Its author."""
 
 
 @dataclass(slots=True)
@@ -65,7 +65,7 @@ class Answering:
     def __init__(self, me: PeerId) -> None:
         self.answers: dict[MessageId, Answer] = {}
         self.asked_by: dict[MessageId, PeerId] = {}
-        """Who asked for what was answered last."""
+        """Requesters of what was answered last."""
         self.declined = 0
         """Requests beyond what one requester may cause."""
         self._me = me
@@ -89,7 +89,7 @@ class Answering:
         groups = max(1, window.groups >> rounds.count)
         if not is_in_response_group(self._me, sender, message_id, groups):
             return
-        if not self._buckets.take(requester, now):
+        if not self._buckets.take_token(requester, now):
             self.declined += 1
             return
         t_resp = now + window.answer_delay(self._me, sender, message_id)
@@ -103,7 +103,7 @@ class Answering:
             return False
         if rounds is not None and rounds.answered and now < rounds.since + window.t_max:
             return False
-        return self._looked_up.take(requester, now)
+        return self._looked_up.take_token(requester, now)
 
     def heard(self, message_id: MessageId) -> None:
         """Somebody sent the message: the answer is given, unless such answers are in vain."""

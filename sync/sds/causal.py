@@ -2,7 +2,7 @@
 
 Rules:
 1. A message is delivered after its dependencies, or marked as following a gap.
-2. What is named and not here is missing: it is looked for until it comes or is given up.
+2. A message that is named and not here is missing: it is looked for until it comes or is given up.
 """
 
 from collections.abc import Collection
@@ -27,7 +27,7 @@ POURING: Final = 20
 taken in their turn while others wait (`sync.runner.runner`)."""
 
 POURED_FOR: Nanos = 60 * SECOND
-"""How long after the last of a torrent nothing builds on it: somebody slower may still read it."""
+"""Time after a torrent for which nothing builds on it: somebody slower may still read it."""
 
 SLEPT: Nanos = 10 * SECOND
 """A sweep that comes this late means that the computer slept: nobody could be asked meanwhile."""
@@ -45,17 +45,17 @@ class Causal:
         self.incoming = Incoming()
         self.repairs = Repairs(me, parameters)
         self.aside: set[MessageId] = set()
-        """What is here and waits for its time, outside of this machine, whose limits bound it."""
+        """Messages that wait for their time, outside of this machine, whose limits bound them."""
         self.coming: Collection[bytes] = frozenset()
         """Retrieval hints of what is on its way without being asked for."""
         self._came: dict[PeerId, int] = {}
-        """How many messages came on each link since `_came_since`, a second ago at most."""
+        """Number of messages that came on each link since `_came_since`, a second ago at most."""
         self._pouring: frozenset[PeerId] = frozenset()
         """On which links it was a torrent in the second before that."""
         self._came_since: Nanos = 0
         self._poured_at: Nanos = 0
         self.forgone: dict[MessageId, None] = {}
-        """What counts as met though it is not here."""
+        """Ids that count as met though they are not here."""
         self._me = me
 
     def holds(self, message_id: MessageId) -> bool:
@@ -64,6 +64,13 @@ class Causal:
         if message_id in incoming.missing:  # so it is not delivered: there is nothing to look up
             return message_id in incoming.waiting
         return message_id in self.log.order or message_id in incoming.waiting
+
+    def author_of(self, message_id: MessageId) -> PeerId | None:
+        """Return who wrote a message that waits or was delivered lately; None if the disk knows."""
+        held_back = self.incoming.waiting.get(message_id)
+        if held_back is not None:
+            return held_back.content.sender_id
+        return self.log.order.author_of(message_id)
 
     def admit(self, content: Content, now: Nanos) -> list[Effect]:
         """Deliver a new message, or hold it back ("Receive Message", last paragraph)."""
@@ -128,8 +135,8 @@ class Causal:
             now: the time.
             via: whose link it came on; None if that is not known.
 
-        What waits here is missing too for whoever depends on it, but is no news to the person, and
-        nobody is asked for it.
+        A message that waits here is missing too for its dependents, but is no news to the person,
+        and nobody is asked for it.
         """
         unknown = self._unknown(history, named_by)
         if not unknown:
@@ -186,14 +193,14 @@ class Causal:
         if message_id in self.incoming.waiting:
             return []
         self.incoming.remember_lost(self.repairs.asking.entry_of(message_id), sought.via)
-        self.repairs.came(message_id, now)
+        self.repairs.came(message_id, now, found=False)
         return [] if sought.again else [Found(message_id, lost=True)]
 
     def _deliver(self, ready: list[Content]) -> list[Effect]:
         """Put messages into the log, and then every message that waited only for them.
 
-        One whose dependencies are still unmet follows a gap, and is marked so. What came while it
-        waited is not owed: its author has it.
+        One whose dependencies are still unmet follows a gap, and is marked so. Messages that came
+        while it waited are not owed: its author has them.
         """
         effects: list[Effect] = []
         queue = list(ready)
@@ -280,8 +287,9 @@ class Causal:
     ) -> list[Effect]:
         """Look for what was lost, and ask for all that is missing (or for these) now.
 
-        Asking without the random wait of SDS-R: one person's wish makes no storm. What the messages
-        in `gaps` lack is looked for as on a start: it may be older than what we remember.
+        Asking without the random wait of SDS-R: one person's wish makes no storm. The dependencies
+        that messages in `gaps` lack are looked for as on a start: they may be older than what we
+        remember.
         """
         effects: list[Effect] = []
         wanted = {*message_ids}

@@ -1,18 +1,18 @@
 """One SDS channel: send, receive, deliver in causal order, know who has what, repair what is lost.
 
 Content is opaque here. `seal` turns a Lamport timestamp, a causal history and a body into a message
-id and content, so the same machine talks to clients whose messages are not our entries. What is
-here, and in what order, is `causal`'s; this is who speaks, when, and what is known of whom.
+id and content, so the same machine talks to clients whose messages are not our entries. `causal`
+has the messages and their order; this decides who speaks, when, and what is known of whom.
 
 Rules:
-1. Names are proof, filters are hints: only a name acknowledges (DESIGN 5).
+1. Names are proof, filters are hints: only a name acknowledges (PROTOCOL 5).
 2. A sync message changes neither log, filter, clock nor buffer.
 3. Nothing here waits for the disk: the runner releases no effect before its commit.
 """
 
 import random
 from collections.abc import Collection
-from typing import assert_never
+from typing import Final, assert_never
 
 from sync.errors import DecodeError, LocalError
 from sync.machine import MILLISECOND, ChannelId, MessageId, Nanos, PeerId, Tick, earlier
@@ -59,6 +59,10 @@ SYNC_BURST = 4
 Whoever reads them is busy with them for 5 ms; with four times as many, live lines wait for that."""
 
 History = tuple[HistoryEntry, ...]
+
+NOT_WAITING: Final = (
+    "That message does not wait for an acknowledgement: it was received, or it is not yours."
+)
 
 
 class Channel:
@@ -237,7 +241,7 @@ class Channel:
     def _on_heard_copy(self, message_id: MessageId, sender: PeerId | None) -> list[Effect]:
         self.repairs.answering.heard(message_id)
         if sender is not None:
-            self.holders.note(message_id, sender, Evidence.SENT)
+            self.holders.add_evidence(message_id, sender, Evidence.SENT)
         return []
 
     def _on_admit(self, content: Content, now: Nanos) -> list[Effect]:
@@ -292,7 +296,7 @@ class Channel:
     def _on_held_by(self, peer: PeerId, message_ids: tuple[MessageId, ...]) -> list[Effect]:
         """Settle our messages that `peer` has proved to hold."""
         for message_id in message_ids:
-            self.holders.note(message_id, peer, Evidence.PROVED)
+            self.holders.add_evidence(message_id, peer, Evidence.PROVED)
         settled = self.outgoing.acknowledge([HistoryEntry(id_) for id_ in message_ids])
         return [DeliveryChanged(message_id, Delivery.ACKNOWLEDGED, 0) for message_id in settled]
 
@@ -301,10 +305,9 @@ class Channel:
         by = message.sender_id
         written = message.message_id if message.content else None
         effects = self._acknowledge(written, message.causal_history, by)
-        if not event.from_author:
+        if not event.from_author or not self.outgoing.pending:
             return effects
-        hinted = self._review_filter(message, now)
-        return effects + hinted if hinted else effects
+        return effects + self._review_filter(message, now)
 
     def _review_filter(self, message: Message, now: Nanos) -> list[Effect]:
         """Note which of our messages the filter of `message`, from its sender, may hold."""
@@ -316,7 +319,7 @@ class Channel:
         except DecodeError as error:
             return [FilterIgnored(by, str(error))]
         for message_id in hits:
-            self.holders.note(message_id, by, Evidence.FILTER)
+            self.holders.add_evidence(message_id, by, Evidence.FILTER)
         return [
             DeliveryChanged(pending.message_id, pending.delivery, pending.attempts)
             for pending in changed
@@ -400,17 +403,23 @@ class Channel:
     def _on_requests(self, message: Message, now: Nanos) -> list[Effect]:
         """Plan answers, and leave to its sender what we lack too ("When RECEIVING a Message").
 
-        Who may answer, and when, follows from the author. A request may name a wrong one, so the
-        stored one is looked up.
+        The author decides who may answer, and when. A request may name a wrong one, so the stored
+        one counts: of what is new it is known here, all else is looked up.
         """
         requester, repairs, look_up = message.sender_id, self.repairs, []
         requested = {entry.message_id: entry for entry in message.repair_request}
         for message_id, entry in requested.items():
             held = self._causal.holds(message_id)
-            if not held or not self.looks_up:
-                repairs.requested(entry, requester, now, held=held)
-            elif entry.sender_id is not None and repairs.may_answer(message_id, requester, now):
-                look_up.append(message_id)
+            if held and self.looks_up:
+                if entry.sender_id is None:
+                    continue
+                author = self._causal.author_of(message_id)
+                if author is None:
+                    if repairs.may_answer(message_id, requester, now):
+                        look_up.append(message_id)
+                    continue
+                entry = HistoryEntry(message_id, None, author)  # noqa: PLW2901
+            repairs.requested(entry, requester, now, held=held)
         return [LookUp(requester, tuple(look_up))] if look_up else []
 
     def _settle(self) -> None:
@@ -446,7 +455,7 @@ class Channel:
     def _on_send_again(self, message_id: MessageId, now: Nanos) -> list[Effect]:
         pending = self.outgoing.send_again(message_id, now)
         if pending is None:
-            raise LocalError("That message is not waiting: it is acknowledged, or not yours.")
+            raise LocalError(NOT_WAITING)
         return [
             DeliveryChanged(message_id, pending.delivery, pending.attempts),
             Rebroadcast(message_id, self.filter.to_bytes(), pending.attempts, pending.delivery),

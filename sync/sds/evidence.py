@@ -1,6 +1,6 @@
 """Holders of the newest messages, with the evidence for each, to be shown.
 
-What was said is kept as it came, in order, and put together when somebody looks.
+Statements are kept as they came, in order, and put together when somebody looks.
 """
 
 from collections import deque
@@ -58,7 +58,7 @@ class Holders:
                 del self._last_sync[next(iter(self._last_sync))]
         self._told.append((by, message_id, history))
 
-    def note(self, message_id: MessageId, peer: PeerId, evidence: Evidence) -> None:
+    def add_evidence(self, message_id: MessageId, peer: PeerId, evidence: Evidence) -> None:
         """`peer` may have a message: it sent it, or its filter seems to hold it."""
         hints = self._hints.get(message_id)
         if hints is None:

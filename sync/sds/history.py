@@ -60,7 +60,7 @@ class Log:
 
         A message that another one named before it came is no tip.
         """
-        self.order.insert(lamport, entry.message_id)
+        self.order.insert(lamport, entry.message_id, entry.sender_id)
         if self.tips:
             for parent in history:
                 self.tips.pop(parent.message_id, None)

@@ -93,13 +93,13 @@ class Incoming:
     lost: dict[MessageId, HistoryEntry] = field(default_factory=dict)
     _by_sender: dict[PeerId, dict[MessageId, None]] = field(default_factory=dict)
     _named_via: dict[PeerId | None, int] = field(default_factory=dict)
-    """How much of what is missing was named on which link."""
+    """Number of missing messages that were named on each link."""
     _lost_via: dict[MessageId, PeerId | None] = field(default_factory=dict)
     """On which link what is lost was named."""
     _lost_of: Counter[PeerId | None] = field(default_factory=Counter)
-    """How much of that was named on which link."""
+    """Number of those that were named on each link."""
     _giving_way: deque[MessageId] = field(default_factory=deque)
-    """What gives way next where too much waits."""
+    """Message that gives way next where too much waits."""
     _heap: list[tuple[Nanos, MessageId]] = field(default_factory=list)
 
     def seek(
@@ -150,8 +150,8 @@ class Incoming:
         """Hold `content` back until those of its `unknown` dependencies come that are looked for.
 
         Returns:
-            What to deliver after a gap instead: itself, where that is none of them; the oldest,
-            where its sender or all have too many.
+            The messages to deliver after a gap instead: itself, where that is none of them; the
+            oldest, where its sender or all have too many.
         """
         message_id, missing, lacks = content.message_id, self.missing, 0
         for dependency in unknown:

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from sync.machine import MessageId
+from sync.machine import MessageId, PeerId
 
 ID_BYTES: Final = 32
 HEX_CHARACTERS: Final = 2 * ID_BYTES
@@ -54,7 +54,7 @@ class IdTable:
         self._parts: list[array[int] | None] = [None] * PARTS
         self._sizes = [0] * PARTS
         self._missed: tuple[str | None, bytes, int] = (None, b"", 0)
-        """What was looked for last in vain, its bytes, and their first 8 as a number: it is most
+        """Id looked for last in vain, its bytes, and their first 8 as a number: it is most
         likely what is added next."""
         self._odd: dict[str, int] = {}
         self._odd_ids: dict[int, str] = {}
@@ -137,7 +137,7 @@ class IdTable:
         """Put the ids at `added` among `places` into one part.
 
         In the order of their slots each goes to its own, or the first free one after the last: a
-        running maximum. What that carries beyond the end, or into what is there, goes one by one.
+        running maximum. Ids that this puts beyond the end, or on a taken slot, go one by one.
         """
         old = self._parts[part]
         size = SLOTS_MIN
@@ -168,9 +168,9 @@ class OrderedLog:
 
     def __init__(self) -> None:
         self._table = IdTable()
-        self.recent: set[str] = set()
-        """The newest ids: whoever looks for one of them often need not ask."""
-        self._less_recent: set[str] = set()
+        self.recent: dict[str, PeerId | None] = {}
+        """The newest ids and their authors: whoever looks for one of them often need not ask."""
+        self._less_recent: dict[str, PeerId | None] = {}
         self._lamports = array("Q")
         self._chunks: list[array[int]] = []
         self._heads: list[tuple[int, MessageId]] = []
@@ -217,13 +217,17 @@ class OrderedLog:
                 break
         return [self._table.id_of(number) for number in numbers]
 
-    def insert(self, lamport: int, message_id: MessageId) -> None:
+    def author_of(self, message_id: str) -> PeerId | None:
+        """Return the author of a message that was added lately; None if only the disk knows."""
+        return self.recent.get(message_id) or self._less_recent.get(message_id)
+
+    def insert(self, lamport: int, message_id: MessageId, author: PeerId | None = None) -> None:
         """Add an id that is not here, at its place: O(log n)."""
         number = self._table.add(message_id)
         self._lamports.append(lamport)
         if len(self.recent) == RECENT_MAX:
-            self._less_recent, self.recent = self.recent, set()
-        self.recent.add(message_id)
+            self._less_recent, self.recent = self.recent, {}
+        self.recent[message_id] = author
         place = (lamport, message_id)
         if place < self._last:
             self._insert(place, number)

@@ -25,7 +25,7 @@ class Probes:
         self._parameters = parameters
         self._row_of: dict[MessageId, int] = {}
         self._new: dict[MessageId, None] = {}
-        """What has no row yet: rows are worked out together, when a filter comes."""
+        """Messages without a row yet: rows are worked out together, when a filter comes."""
         self._ids: list[MessageId | None] = [None] * ROWS_MIN
         self._free = list(range(ROWS_MIN - 1, -1, -1))
         self._columns = np.zeros((parameters.k, ROWS_MIN), np.int64)

@@ -1,7 +1,8 @@
 """SDS-R in one channel: what we ask for, what we answer, and in what time.
 
 Rules:
-1. What we lack is asked for, whoever named it; nobody is asked for what waits here already.
+1. Missing messages are asked for, whoever named them; nobody is asked for one that waits here
+   already.
 2. Whoever hears a request leaves the asking to its sender; whoever hears an answer does not answer.
 """
 
@@ -53,13 +54,13 @@ class Repairs:
         """Participants and times as they were counted last; to look at them changes nothing."""
         return 1 + max(len(self.participants), self.connected), self._window
 
-    def came(self, message_id: MessageId, now: Nanos) -> None:
+    def came(self, message_id: MessageId, now: Nanos, *, found: bool = True) -> None:
         """A message is here, or is given up: nobody is asked for it any more."""
         if self.answering.answers:
             self.answering.heard(message_id)
         asking = self.asking
         if message_id in asking.requests or asking.in_line:
-            asking.drop(message_id, self.window(now), now)
+            asking.drop(message_id, self.window(now), now, found=found)
 
     def ask(self, now: Nanos) -> tuple[HistoryEntry, ...]:
         """Return what the message that goes out now asks for ("When SENDING a Message")."""
@@ -103,6 +104,8 @@ class Repairs:
     def connect(self, peers: int, now: Nanos) -> None:
         """`peers` are connected now."""
         begins = not self.connected and peers
+        if peers > self.connected:
+            self.asking.try_again(now)
         self.connected = peers
         self._counted_until = now
         window = self.window(now)

@@ -41,7 +41,7 @@ def encode(message: Message) -> bytes:
 
 
 def encode_canonical(message: Message) -> bytes:
-    """Return the bytes every peer derives alike: no filter, no repair request (DESIGN 3)."""
+    """Return the bytes every peer derives alike: no filter, no repair request (PROTOCOL 2)."""
     if message.bloom_filter is None and not message.repair_request:
         return encode(message)
     return encode(message._replace(bloom_filter=None, repair_request=()))

@@ -1,4 +1,4 @@
-"""One range of a payload as it is shown, with what both sides say of it."""
+"""Payloads of a session as they are shown: a row each, and the ranges it is about."""
 
 from typing import NamedTuple
 
@@ -23,3 +23,30 @@ class RangeDrawn(NamedTuple):
     theirs: bytes = b""
     held: int = 0
     listed: int = 0
+
+
+class Round(NamedTuple):
+    """One payload of a session as it is shown.
+
+    Attributes:
+        sent: whether we sent it.
+        size: its bytes.
+        skips, fingerprints, item_sets: how many of its ranges are equal, to be compared, or listed.
+        items: ids of all item sets.
+        cells: what it says of our ids from the oldest to the newest (`sync.view.infos.RoundInfo`);
+            empty where it is not about ranges.
+        raw: bytes that the same takes without delta encoding; 0 where there is none.
+        ranges: the first of its ranges.
+        words: what it says, of a protocol that compares no ranges.
+    """
+
+    sent: bool
+    size: int
+    skips: int = 0
+    fingerprints: int = 0
+    item_sets: int = 0
+    items: int = 0
+    cells: str = ""
+    raw: int = 0
+    ranges: tuple[RangeDrawn, ...] = ()
+    words: str = ""

@@ -4,27 +4,32 @@ A peer claims for nothing: that it holds what nobody has, or that it holds nothi
 is kept until its session is over, some 330 bytes.
 
 Rules:
-1. A session may take half of what the others leave, so that a few cannot take everything, and a
+1. A session may take most of what the others leave, so that a few cannot take everything, and a
    little in any case (`CLAIMS_LEAST`), so that nobody can be kept from all progress.
 2. A session that reaches its share ends as far as it got, never as converged; what it found so far
    is transferred, and the next one goes on.
+3. Where more is taken than there is, sessions give way that have brought nothing for longest.
 """
 
 from collections.abc import Callable, Iterable
 from typing import Final, Protocol
 
-from sync.waku.division import ITEMS_MAX
+FOUND_AT_ONCE: Final = 16_384
+"""Ids that one payload of a protocol may show to be missing (`sync.waku.division.ITEMS_MAX`)."""
 
 CLAIM_BYTES: Final = 330
 """Of one id that a session found, as long as it goes on; measured over 500,000."""
 
-CLAIMS_BYTES_MAX: Final = 72 * 1024 * 1024
-"""All sessions of a node together: a hundred thousand ids for the first one, which is the history
-of a channel of the size we are made for."""
+CLAIMS_BYTES_MAX: Final = 48 * 1024 * 1024
+"""All sessions of a node together."""
 
-CLAIMS_LEAST: Final = ITEMS_MAX * CLAIM_BYTES
-"""What a session may take however much others have, 5 MB: with less it would not get beyond its
-first payload. So there must be few sessions (`SESSIONS_MAX`, `ANSWERED_MAX`)."""
+SHARE: Final = (3, 4)
+"""Part of what the others leave that a session may take: a hundred thousand ids for the first one,
+which is the history of a channel of the size we are made for."""
+
+CLAIMS_LEAST: Final = FOUND_AT_ONCE * CLAIM_BYTES
+"""Bytes a session may take however much others have, 5 MB: with less it would not get beyond its
+first payload. So few sessions may go on (`SESSIONS_MAX`, `ANSWERED_MAX`), and others give way."""
 
 
 class Claimed(Protocol):
@@ -48,10 +53,11 @@ class Claims:
 
     def room(self, own: int) -> int:
         """Return how many ids more a session may claim that takes `own` bytes already."""
-        free = self.free + own
-        return max(0, max(free // 2, CLAIMS_LEAST) - own) // CLAIM_BYTES
+        part, of = SHARE
+        share = (self.free + own) * part // of
+        return max(0, max(share, CLAIMS_LEAST) - own) // CLAIM_BYTES
 
     @property
     def free(self) -> int:
-        """Bytes that nobody takes; below 0 where sessions have what they may in any case."""
+        """Bytes that nobody takes; below 0 where sessions take what they may in any case."""
         return CLAIMS_BYTES_MAX - self.taken

@@ -7,20 +7,25 @@ from sync.sessions.receiving import Transfer
 from sync.sessions.session import Session
 
 GRACE: Final[Nanos] = 10 * SECOND
-"""How long after the end of a session what it lacked may still come."""
+"""Time after the end of a session in which what it lacked may still come."""
+
+LATE_MAX: Final = 64
+"""Sessions that are over and may still receive; beyond it the oldest gets nothing more."""
 
 
 class Grace:
     """The last session of each peer, while it may still receive."""
 
     def __init__(self) -> None:
-        self._late: dict[PeerId, tuple[Session, Nanos]] = {}
+        self.sessions: dict[PeerId, tuple[Session, Nanos]] = {}
 
     def begin(self, session: Session, now: Nanos) -> None:
         """A session is over: it stays while it lacks something, instead of the one before it."""
         if session.transfer.lacking:
             self.forget(now, session.peer)
-            self._late[session.peer] = (session, now + GRACE)
+            self.sessions[session.peer] = (session, now + GRACE)
+            if len(self.sessions) > LATE_MAX:
+                self.forget(now, next(iter(self.sessions)))
         else:
             self.let_go(session, now)
 
@@ -31,21 +36,21 @@ class Grace:
 
     def of(self, peer: PeerId, now: Nanos) -> Session | None:
         """Return the session of `peer` that may still receive."""
-        session, until = self._late.get(peer, (None, 0))
+        session, until = self.sessions.get(peer, (None, 0))
         return session if now <= until else None
 
     @property
     def claimed(self) -> list[int]:
         """Bytes that each of them takes."""
-        return [session.claimed for session, _ in self._late.values()]
+        return [session.claimed for session, _ in self.sessions.values()]
 
     def deadline(self) -> Nanos | None:
         """Return when `forget` next has a session to let go of."""
-        return min((until + 1 for _, until in self._late.values()), default=None)
+        return min((until + 1 for _, until in self.sessions.values()), default=None)
 
     def forget(self, now: Nanos, peer: PeerId | None = None) -> None:
         """Let go of ids, perhaps half a million, that sessions of `peer` or of old still lack."""
-        for each, (session, until) in list(self._late.items()):
+        for each, (session, until) in list(self.sessions.items()):
             if each == peer or until < now:
-                del self._late[each]
+                del self.sessions[each]
                 session.transfer = Transfer()

@@ -1,7 +1,9 @@
-"""The receiving half of one transfer session: which of the pushed messages are let in.
+"""The receiving half of a session: which of the messages that a peer pushes are let in.
+
+Waku Sync's "Transfer Protocol", for every protocol that finds ids missing.
 
 Rules:
-1. Only what this session's reconciliation found missing is accepted, each id once.
+1. Only what this session found missing is accepted, each id once.
 2. The peer may push a message before its range is decided here: it waits, within limits, and
    is judged when its id is wanted or when no more ids can be.
 3. The machine never looks into an item: who feeds it computes the `SyncId` from the message.

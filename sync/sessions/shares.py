@@ -8,9 +8,9 @@ transfer is closed. So nothing on the wire is new, and what is counted is what h
 
 Rules:
 1. A leader that stops to find or to bring does not keep others from it any longer.
-2. Who had a share and stops to bring it loses it, and gets no other one.
-3. The table lasts as long as the leader or a share. What is left then is found out anew, by a
-   session over everything with each peer that was put off or had a share.
+2. A peer that stops bringing its share loses it, and gets no other one.
+3. The table lasts as long as the leader or a share. A session over everything, with each peer that
+   was put off or had a share, then finds what is left.
 """
 
 from collections import Counter
@@ -22,8 +22,7 @@ import numpy as np
 from sync.machine import MINUTE, SECOND, Nanos, PeerId
 from sync.sessions.session import STALLED_AFTER, Session
 from sync.sessions.values import PAGE
-from sync.structures.ordered_set import ZERO_HASH, Columns, SyncId, columns_of, joined
-from sync.waku.message import Bounds
+from sync.structures.ordered_set import ZERO_HASH, Bounds, Columns, SyncId, columns_of, joined
 
 FINDS_WITHIN: Final[Nanos] = 30 * SECOND
 FINDS_A_SECOND: Final = 1_000
@@ -42,11 +41,11 @@ SHARE_MAX: Final = 2048
 much be on its way from somebody who stops."""
 
 AHEAD: Final[Nanos] = 2 * SECOND
-"""What the leader brings within this time, at its pace, nobody else is asked for: on a fast network
+"""Messages that the leader brings within this time are asked of nobody else: on a fast network
 it waits in buffers already, and the newcomer is the slower one."""
 
 FAILURES_MAX: Final = 4
-"""How often a share of one peer may come to nothing because it began a session itself meanwhile, or
+"""Times a share of one peer may come to nothing because it began a session itself meanwhile, or
 has no place for another; who stops to bring is not asked again at all."""
 
 PLAIN_FOR: Final[Nanos] = MINUTE
@@ -78,16 +77,18 @@ class Shares:
     _stalled_at: Nanos | None = None
     _plain_until: Nanos = 0
     _failures: Counter[PeerId] = field(default_factory=Counter)
-    """How often a share of theirs came to nothing, or not whole."""
+    """Number of times a share of theirs came to nothing, or not whole."""
     _returned: list[Share] = field(default_factory=list)
     _ids: Columns = field(default_factory=lambda: columns_of(()))
-    """What the leader found, rising by time."""
+    """Ids the leader found, rising by time."""
     _missing: set[SyncId] = field(default_factory=set)
-    """What of it has not come."""
+    """Ids of these that have not come."""
     _low: int = 0
     """Below this everything has come or was given to somebody."""
     _high: int = 0
     """From here on everything has come."""
+    _top: SyncId | None = None
+    """The last id below `_high` at the last look: while it is missing, `_high` stays."""
 
     @property
     def busy(self) -> bool:
@@ -115,7 +116,7 @@ class Shares:
             ids = Columns(ids.timestamps[order], ids.hashes[order])
         self._ids = ids
         self._missing = session.transfer.wanted
-        self._low, self._high = 0, len(ids.timestamps)
+        self._low, self._high, self._top = 0, len(ids.timestamps), None
         self._found_at = self._paged_at = now
 
     def lacks(self, sync_id: SyncId) -> bool:
@@ -128,8 +129,11 @@ class Shares:
 
     def paged(self, now: Nanos) -> bool:
         """Return whether more of the leader's pages has come since the last call."""
+        if self._top is not None and self._top in self._missing:
+            return False  # mostly
         before = self._high
         self._lower_high()
+        self._top = self._at(self._high - 1) if self._high else None
         if self._high < before:
             self._paged_at = now
         return self._high < before
@@ -256,7 +260,7 @@ class Shares:
 
     def _leads_until(self, leader: Session) -> Nanos:
         until = leader.moved_at + STALLED_AFTER
-        if leader.reconciled is None:
+        if leader.exchanged is None:
             found = leader.need // FINDS_A_SECOND * SECOND
             return min(until, self._led_at + FINDS_WITHIN + found)
         return min(until, self._paged_at + PAGE_WITHIN)

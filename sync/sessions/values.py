@@ -5,11 +5,11 @@ Most are between them and whoever has streams; the last four effects are for the
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from enum import Enum
+from typing import Final, NamedTuple, TypeAlias
 
-from sync.machine import Nanos, PeerId, Tick
+from sync.machine import ChannelId, Nanos, PeerId, Tick
 from sync.structures.ordered_set import SyncId
-from sync.waku.message import RECONCILIATION, WakuMessage
 
 PAGE: Final = 256
 """Messages of a page: some 200 kB, 17 MB if all are of the largest size."""
@@ -19,18 +19,58 @@ PUT_OFF: Final = "put off while another session brought what is missing"
 """Why sessions are begun that a channel asks for itself (`Sought`)."""
 
 SessionId: TypeAlias = int
-"""Number of one reconciliation session, unique within a run of a node."""
+"""Number of one session, unique within a run of a node."""
+
+
+class Plane(Enum):
+    """Kind of what a session compares."""
+
+    LOG = "log"
+    """The messages of the channel."""
+    STATE = "state"
+    """Statements of members beside them; no protocol of ours compares it yet."""
+
+
+class Mode(Enum):
+    """Duration of a session: until both are equal, or on, to pass on what is new."""
+
+    CATCHING_UP = "catching up"
+    LIVE = "live"
+
+
+class SessionKey(NamedTuple):
+    """The place of a session: one runs there at a time."""
+
+    channel: ChannelId
+    peer: PeerId
+    plane: Plane = Plane.LOG
+    mode: Mode = Mode.CATCHING_UP
+
+
+class Outcome(Enum):
+    """Outcome of a session, for whoever decides what follows."""
+
+    CONVERGED = "converged"
+    """Both sides hold the same, once each has what it lacked."""
+    MOVED = "moved"
+    """The compared sets changed meanwhile: it is worth another try at once."""
+    NOT_CONVERGED = "not converged"
+    """Something failed, or is missing."""
+    BENIGN = "benign"
+    """Nothing is wrong, and nothing was learnt: it gave way to another session."""
 
 
 @dataclass(frozen=True, slots=True)
 class PeerJoined:
     """A link to `peer` is up and has proved this channel.
 
-    Where it does not say at which port it `accepts` connections, sessions are its to begin.
+    Where it does not say at which port it `accepts` connections, sessions are its to begin. `host`
+    is the address it speaks from; empty where that says nothing.
     """
 
     peer: PeerId
     accepts: bool = True
+    host: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,34 +81,49 @@ class PeerGone:
 
 
 @dataclass(frozen=True, slots=True)
+class PeerAnnounced:
+    """`peer` says which protocols it speaks beyond those that everybody does."""
+
+    peer: PeerId
+    protocols: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class StartSession:
-    """Reconcile with `peer`, because of `why`: everything, or what is at most `span` old."""
+    """Begin a session with `peer`, because of `why`: on everything, or what is at most `span` old.
+
+    `protocol` is the name of one; empty for the usual one.
+    """
 
     session: SessionId
     peer: PeerId
     why: str
     span: Nanos | None = None
+    protocol: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionOffered:
-    """`peer` opened a stream to us, to reconcile, or to check what was reconciled."""
+    """`peer` opened a stream to us with a protocol's id, for a session or for the check of one."""
 
     session: SessionId
     peer: PeerId
-    protocol: str = RECONCILIATION
+    protocol: str
+    payloads_max: int = 1
+    """Payloads that one answer to the peer may have (`sync.waku.turn`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionOpened:
-    """The stream that `OpenSession` asked for is there."""
+    """The stream that `OpenSession` asked for is there; see `SessionOffered`."""
 
     session: SessionId
+    payloads_max: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class SessionPayload:
-    """A payload came on a reconciliation stream."""
+    """A payload came on a session's stream, or on that of its check."""
 
     session: SessionId
     payload: bytes
@@ -76,7 +131,7 @@ class SessionPayload:
 
 @dataclass(frozen=True, slots=True)
 class SessionClosed:
-    """A reconciliation stream ended, or could not be opened; `reason` is empty at a plain end."""
+    """A session's stream ended, or could not be opened; `reason` is empty at a plain end."""
 
     session: SessionId
     reason: str = ""
@@ -106,19 +161,29 @@ class Here:
 
 @dataclass(frozen=True, slots=True)
 class OpenSession:
-    """Open a stream to `peer`; answer with `SessionOpened` or `SessionClosed`.
+    """Open a stream to `peer` with a protocol's id; answer with `SessionOpened`, `SessionClosed`.
 
     The stream of a check has the number of its session, negative.
     """
 
     session: SessionId
     peer: PeerId
-    protocol: str = RECONCILIATION
+    protocol: str
+
+
+@dataclass(frozen=True, slots=True)
+class Continue:
+    """Effect, and the input that it asks for: a session has more to answer, after what waits now.
+
+    Until then its stream need not be read.
+    """
+
+    session: SessionId
 
 
 @dataclass(frozen=True, slots=True)
 class SendPayload:
-    """Send a payload on a reconciliation stream."""
+    """Send a payload on a session's stream, behind those before."""
 
     session: SessionId
     payload: bytes
@@ -126,20 +191,22 @@ class SendPayload:
 
 @dataclass(frozen=True, slots=True)
 class CloseSession:
-    """Close a reconciliation stream, after what was sent on it."""
+    """Close a session's stream, after what was sent on it."""
 
     session: SessionId
 
 
 @dataclass(frozen=True, slots=True)
 class Push:
-    """Load messages by their Waku hashes and send them on a transfer stream to `peer`.
+    """Load messages by their hashes and send them to `peer` on a stream of a protocol's pushes.
 
     In pages of `PAGE` hashes: the newest page first, each with its oldest message first.
     """
 
     peer: PeerId
     hashes: tuple[bytes, ...]
+    protocol: str
+    """Its id, as the stream is opened with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,24 +227,41 @@ class Sought:
 
 
 @dataclass(frozen=True, slots=True)
+class LiveBegan:
+    """The stream of a session that has caught up stays, to pass on what is new (`Mode.LIVE`)."""
+
+    session: SessionId
+    peer: PeerId
+    protocol: str
+    plane: Plane = Plane.LOG
+
+
+@dataclass(frozen=True, slots=True)
 class SessionEnded:
     """A session is over, with what it did; `result` says how it ended.
 
-    `converged`: both sides have proved to hold the same once each has what it lacked. We have ours;
+    Converged: both sides have proved to hold the same once each has what it lacked. We have ours;
     what we push may be on its way. Where it does not arrive, the peer sees that, and begins anew.
+    Benign: it is to begin anew once another one is over, which will be told.
     """
 
     session: SessionId
     peer: PeerId
+    protocol: str
     why: str
     result: str
-    converged: bool
+    outcome: Outcome
     rounds: int
     have: int
     need: int
     got: int
-    put_off: bool = False
-    """Whether it is to begin anew once another one is over, which will be told."""
+    plane: Plane = Plane.LOG
+    mode: Mode = Mode.CATCHING_UP
+
+    @property
+    def converged(self) -> bool:
+        """True if both sides hold the same."""
+        return self.outcome is Outcome.CONVERGED
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,12 +274,11 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """A transferred message that a session wants; the group checks and stores it."""
+    """A pushed message that a session wants, as its protocol read it; the group checks it."""
 
     peer: PeerId
     sync_id: SyncId
-    waku: WakuMessage
-    topic: str
+    item: object
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,9 +309,11 @@ class Proved:
 
 Input: TypeAlias = (
     StartSession
+    | PeerAnnounced
     | SessionOffered
     | SessionOpened
     | SessionPayload
+    | Continue
     | SessionClosed
     | Transferred
     | TransferEnded
@@ -239,11 +324,13 @@ Input: TypeAlias = (
 )
 Effect: TypeAlias = (
     OpenSession
+    | Continue
     | SendPayload
     | CloseSession
     | Push
     | CloseTransfer
     | Sought
+    | LiveBegan
     | SessionEnded
     | Refused
     | Accepted

@@ -7,7 +7,7 @@
 - `gate`: each frame decoded and checked once, for all who receive it.
 - `outlet`: what nodes let out, carried out.
 - `world`: the nodes, turned by the same runner as live ones, and what happens to them.
-- `invariants`: I1 to I7 of DESIGN 8, asserted while a world runs and at its end.
+- `invariants`: I1 to I7 of PROTOCOL 9, asserted while a world runs and at its end.
 - `measure`: latency, what was sent, what was lost and how it was repaired.
 - `scenario`: a whole run in one value, and what came of it.
 - `store`: a node that keeps everything, to fetch from.

@@ -8,21 +8,19 @@ who is linked is decided elsewhere, by `sync.structures.places` where people run
 
 from array import array
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 from itertools import islice
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
 from sync.check import message as check_message
-from sync.group import aside, sessions, writer
-from sync.group import history_loading as loading
-from sync.group import typing_notices as typists
-from sync.manager import schedule as manager
-from sync.runner import runner
+from sync.group import aside, history_loading, typing_notices, writer
+from sync.manager import schedule
+from sync.runner import input_queue
 from sync.runner.runner import Runner
 from sync.sds import (
     acknowledge,
@@ -37,17 +35,18 @@ from sync.sds import (
     participants,
     probes,
 )
-from sync.sessions import receiving as transfer
-from sync.sessions import session
-from sync.structures import bloom_parameters
-from sync.structures import ordered_set as ranges
-from sync.structures import token_bucket as buckets
-from sync.waku import backlog, reconcile
+from sync.sessions import receiving, table
+from sync.structures import bloom_parameters, ordered_set, token_bucket
+from sync.waku import answerer, backlog, division, reconcile, turn, wire
+from sync.waku import message as waku_message
+from sync.waku import session as waku
 
 SIZED: Final = (dict, list, set, frozenset, deque, bytearray, array, np.ndarray)
 
 HOLDS: Final = (dict, list, set, frozenset, deque)
 """Those whose values may have tables of their own."""
+
+NOTHING: Final[dict[str, object]] = {}
 
 LOOKED_INTO: Final = 16
 """Values of one table that are looked into: rows of a table are alike."""
@@ -75,7 +74,7 @@ class Scale:
     @property
     def sessions(self) -> int:
         """Sessions at once: one a peer, and those just over that may still receive."""
-        return 2 * max(self.links, sessions.SHOWN_MAX)
+        return 2 * max(self.links, table.SHOWN_MAX)
 
 
 Bound: TypeAlias = int | Callable[[Scale], int]
@@ -112,11 +111,11 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Aside._warned": aside.WARNED_MAX,
     "Aside.replaced": _stored,
     "AuthorLog._ids": lambda scale: 32 * scale.stored,
-    "Buckets._levels": buckets.KEYS_MAX,
+    "Buckets._levels": token_bucket.KEYS_MAX,
     "Causal._came": lambda scale: 2 * scale.links + 64,  # within a second
     "Causal._pouring": lambda scale: 2 * scale.links + 64,
     "Causal.aside": _stored,
-    "Causal.coming": lambda scale: loading.LEFT_MAX + scale.sessions * WANTED_MAX,
+    "Causal.coming": lambda scale: history_loading.LEFT_MAX + scale.sessions * WANTED_MAX,
     "Causal.forgone": causal.FORGONE_MAX,
     "Group.peers": _links,
     "Holders._hints": evidence.HINTS_MAX,
@@ -131,14 +130,12 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Incoming.lost": incoming.LOST_MAX,
     "Incoming.missing": incoming.MISSING_MAX,
     "Incoming.waiting": incoming.WAITING_MAX,
-    "Backlog._contents": backlog.BACKLOG_MAX,
-    "Backlog._uppers": backlog.BACKLOG_MAX,
-    "Loading.awaited": lambda scale: loading.LEFT_MAX + scale.sessions * WANTED_MAX,
-    "Loading.coming": lambda scale: loading.LEFT_MAX + scale.sessions * WANTED_MAX,
+    "Loading.awaited": lambda scale: history_loading.LEFT_MAX + scale.sessions * WANTED_MAX,
+    "Loading.coming": lambda scale: history_loading.LEFT_MAX + scale.sessions * WANTED_MAX,
     "Loading.direct": _stored,
     "Loading.ids": _stored,
-    "Loading.in_vain": loading.LEFT_MAX,
-    "Loading.left": loading.LEFT_MAX,
+    "Loading.in_vain": history_loading.LEFT_MAX,
+    "Loading.left": history_loading.LEFT_MAX,
     "Log._calm": message.HISTORY_MAX,
     "Log.torrent": history.TORRENT_MAX,
     "Log._newest": message.HISTORY_MAX,
@@ -146,19 +143,20 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Log.tips": history.TIPS_MAX,
     "Manager._linked": _links,
     "Manager._regular": _channels,
-    "Manager._running": manager.SESSIONS_MAX,
+    "Manager._running": schedule.SESSIONS_MAX,
     "Manager._searches": _channels,
+    "Manager._spoken": _links,
     "Manager._wishes": _links,
     "OrderedLog._less_recent": log.RECENT_MAX,
     "OrderedLog.recent": log.RECENT_MAX,
-    "OrderedSet._pending": ranges.PENDING_MAX,
+    "OrderedSet._pending": ordered_set.PENDING_MAX,
     "Outgoing._heap": lambda scale: 16 * scale.stored + 64,
     "Outgoing._possibly_waits": 64,
     "Outgoing._waits": 64,
     "Outgoing.pending": _stored,
     "Parked._by_author": _stored,
     "Parked._heap": _stored,
-    "Parked._outlines": _stored,
+    "Parked.outlines": _stored,
     "Participants._last_seen": participants.PARTICIPANTS_MAX,
     "Pending.possibly_by": acknowledge.POSSIBLY_BY_MAX,
     "Probes._held_by": probes.PEERS_MAX,
@@ -166,48 +164,58 @@ BOUNDS: Final[dict[str, Bound]] = {
     "Session.found": reconcile.ROUNDS_MAX + check_message.QUESTIONS_MAX,
     "Session.lacked": _stored,
     "Session.pushed": _stored,
-    "Session.rounds": session.ROUNDS_MAX,
-    "Sessions._linked": _links,
-    "Sessions._pushing": _links,
-    "Sessions.by_peer": _links,
-    "Sessions.shown": sessions.SHOWN_MAX,
+    "Table.running": lambda scale: 2 * scale.links + table.LIVE_MAX,
+    "Table.shown": table.SHOWN_MAX,
+    "WakuExchange._cards": waku.ROUNDS_MAX,
     "Shares._failures": _links,
     "Shares._missing": WANTED_MAX,
     "Shares._returned": _links,
     "Shares.given": _links,
     "Shares.later": _links,
-    "Grace._late": lambda scale: scale.sessions,
+    "Fetching.linked": _links,
+    "Fetching.pushing": _links,
+    "Grace.sessions": lambda scale: scale.sessions,
     "Sought.waiters": incoming.WAITING_MAX,
     "Transfer._elsewhere": WANTED_MAX,
     "Transfer._got": WANTED_MAX,
     "Transfer._missing": WANTED_MAX,
-    "Transfer._waiting": transfer.WAITING_MAX,
-    "Typists._resting": typists.RESTING_MAX,
-    "Typists._typists": typists.TYPISTS_MAX,
+    "Transfer._waiting": receiving.WAITING_MAX,
+    "Typists._resting": typing_notices.RESTING_MAX,
+    "Typists._typists": typing_notices.TYPISTS_MAX,
     "Weights._of": lambda scale: 2 * scale.links + scale.sessions,
     "Writer._waiting": lambda scale: 2 * scale.stored + writer.FORGET_FROM,
     "Answering.answers": answering.ANSWERS_MAX,
     "Answering.asked_by": answering.ANSWERS_MAX,
     "Answering._heap": 4 * answering.ANSWERS_MAX,
     "Answering._rounds": answering.ROUNDS_MAX,
+    "Asked.again": 2 * asking.REQUESTS_MAX + asking.STALE_MAX,
     "Asked.heap": 2 * asking.REQUESTS_MAX + asking.STALE_MAX,
     "Asked.in_line": incoming.MISSING_MAX,
     "Asking._links": incoming.MISSING_MAX,
     "Asking.in_line": incoming.MISSING_MAX,
     "Asking.requests": asking.REQUESTS_MAX,
     "Reference.members": _links,
-    "Repairs.coming": lambda scale: loading.LEFT_MAX + scale.sessions * WANTED_MAX,
+    "Repairs.coming": lambda scale: history_loading.LEFT_MAX + scale.sessions * WANTED_MAX,
     "RollingBloomFilter._older": _filter,
     "RollingBloomFilter._one_by_one": _filter,
     "RollingBloomFilter._unset": _filter,
     "RollingBloomFilter._younger": _filter,
     "RollingBloomFilter._bits": _filter_bytes,
     "RollingBloomFilter._younger_bits": _filter_bytes,
-    "Runner._payloads": lambda scale: 2 * scale.sessions,  # each session and its check
+    "Ranges.contents": waku_message.RANGES_MAX,
+    "Ranges.hashes": waku_message.RANGES_MAX,
+    "Ranges.timestamps": waku_message.RANGES_MAX,
+    "Reconciliation._unanswered": turn.PAYLOADS_MAX,
+    "Step.have": division.ITEMS_MAX + answerer.WORK,
+    "Step.need": waku_message.PAYLOAD_BYTES_MAX // wire.ELEMENT_BYTES_MIN,
+    "Step.payloads": turn.PAYLOADS_MAX,
+    "Stretch.contents": backlog.BACKLOG_MAX,
+    "Stretch.uppers": backlog.BACKLOG_MAX,
+    "InputQueue._answering": lambda scale: scale.sessions,
+    "InputQueue._payloads": lambda scale: 2 * scale.sessions,  # each session and its check
     "Runner._profiles": 64,
-    "Runner._put_off": runner.QUEUE_MAX,
-    "Runner._putting_off": runner.QUEUE_MAX,
-    "Runner._queue": runner.QUEUE_MAX,
+    "InputQueue._put_off": input_queue.QUEUE_MAX,
+    "InputQueue._queue": input_queue.QUEUE_MAX,
     "Runner._rebuilt": _channels,
     "Runner.groups": _channels,
     "Runner.memberships": _channels,
@@ -225,8 +233,7 @@ SIMULATED: Final = "sync.sim."
 """Our own module: what a world knows of all its nodes together is no table of one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(NamedTuple):
     """One table of a node, and how full it is."""
 
     name: str
@@ -253,10 +260,10 @@ def tables(one: Runner) -> Iterator[Table]:
 
 def check_bounds(one: Runner, node: int) -> None:
     """I7: every queue, table and buffer of a node is within its limit."""
-    for table in tables(one):
-        if table.most is not None:
-            assert table.size <= table.most, (
-                f"I7: node {node} has {table.size} in {table.name}, {table.most} at most"
+    for each in tables(one):
+        if each.most is not None:
+            assert each.size <= each.most, (
+                f"I7: node {node} has {each.size} in {each.name}, {each.most} at most"
             )
     for group in one.groups.values():
         waiting = Counter(held.content.sender_id for held in group.sds.incoming.waiting.values())
@@ -276,29 +283,77 @@ def _scale(one: Runner) -> Scale:
     )
 
 
-def _sizes(root: object) -> Iterator[tuple[str, int]]:
-    """Yield (class and attribute, size) of every table that is reached from `root`."""
+def _sizes(root: object) -> list[tuple[str, int]]:
+    """Return (class and attribute, size) of every table that is reached from `root`."""
+    sizes: list[tuple[str, int]] = []
     seen = {id(root)}
     todo = [root]
+    roles = ROLES
     while todo:
         owner = todo.pop()
-        for name, value in _attributes(owner):
-            if isinstance(value, SIZED):
-                yield f"{type(owner).__name__}.{name}", len(value)
-                inner = list(_values(value))
+        kind = type(owner)
+        for name, value in _attributes(owner, kind):
+            role = roles[type(value)]
+            if role in SKIPPED:
+                continue
+            if role == OURS:
+                inner: Iterable[object] = (value,)
             else:
-                inner = [value]
-            for one in inner:
-                if _is_ours(one) and id(one) not in seen:
-                    seen.add(id(one))
-                    todo.append(one)
+                sizes.append((_named(kind, name), len(value)))  # type: ignore[arg-type]  # a table
+                if role == TABLE:
+                    continue
+                inner = value.values() if isinstance(value, dict) else value  # type: ignore[assignment]  # one that holds others
+            for one in islice(inner, LOOKED_INTO):
+                role = roles[type(one)]
+                if role == PLAIN:
+                    continue
+                for each in one if role == TUPLE else (one,):  # type: ignore[attr-defined]  # what it says
+                    if roles[type(each)] == OURS and id(each) not in seen:
+                        seen.add(id(each))
+                        todo.append(each)
+    return sizes
 
 
-def _attributes(owner: object) -> Iterator[tuple[str, object]]:
-    yield from getattr(owner, "__dict__", {}).items()
-    for name in _slots(type(owner)):  # type: ignore[arg-type]  # a class can be hashed
-        if hasattr(owner, name):
-            yield name, getattr(owner, name)
+class Roles(dict[type, int]):
+    """Role of a value in the walk by its class, worked out once for each class."""
+
+    def __missing__(self, kind: type) -> int:
+        """Return the role of a class that has not been met yet."""
+        if issubclass(kind, SIZED):
+            role = HOLDING if issubclass(kind, HOLDS) else TABLE
+        elif issubclass(kind, tuple):
+            role = TUPLE
+        else:
+            module = kind.__module__
+            ours = module.startswith("sync.") and not module.startswith(SIMULATED)
+            role = OURS if ours and not issubclass(kind, (Enum, type)) else PLAIN
+        self[kind] = role
+        return role
+
+
+PLAIN, OURS, TABLE, HOLDING, TUPLE = range(5)
+"""Roles: nothing to look into; an object of ours, which may have tables; a table; one whose values
+may have tables of their own; a tuple, which is looked into where it stands in a table."""
+
+SKIPPED: Final = (PLAIN, TUPLE)
+"""Roles of attributes that are no tables, and have none: what never changes cannot grow."""
+
+ROLES: Final = Roles()
+
+
+@cache
+def _named(kind: Hashable, name: str) -> str:
+    assert isinstance(kind, type)
+    return f"{kind.__name__}.{name}"
+
+
+def _attributes(owner: object, kind: type) -> Iterable[tuple[str, object]]:
+    slots = _slots(kind)
+    own: dict[str, object] = getattr(owner, "__dict__", NOTHING)
+    if not slots:
+        return own.items()
+    found = [(name, getattr(owner, name, None)) for name in slots]
+    return [*own.items(), *found] if own else found
 
 
 @cache
@@ -308,24 +363,3 @@ def _slots(kind: type) -> tuple[str, ...]:
         slots = base.__dict__.get("__slots__", ())
         names += [slots] if isinstance(slots, str) else slots
     return tuple([name for name in names if not name.startswith("__")])
-
-
-def _values(table: object) -> Iterator[object]:
-    if not isinstance(table, HOLDS):
-        return
-    some = islice(table.values() if isinstance(table, dict) else table, LOOKED_INTO)
-    for value in some:
-        if isinstance(value, tuple):
-            yield from value
-        else:
-            yield value
-
-
-def _is_ours(value: object) -> bool:
-    """Return whether a value may have tables: an object of ours that is no plain value."""
-    module = type(value).__module__
-    return (
-        module.startswith("sync.")
-        and not module.startswith(SIMULATED)
-        and not isinstance(value, (tuple, Enum, type))
-    )

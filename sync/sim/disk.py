@@ -7,11 +7,20 @@ from bisect import insort
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from sync.entries.changes import CHANGING, UNCHANGED, Look, look_of, touched_by
+from sync.entries.changes import (
+    CHANGING,
+    UNCHANGED,
+    Look,
+    Redaction,
+    TakenBack,
+    look_of,
+    touched_by,
+)
 from sync.entries.entry import Entry, Kind, lipmaa
 from sync.errors import StorageError
 from sync.group.ingest import history_of
 from sync.group.records import GAPS_MAX, Contradiction, Contradicts, stamped_row
+from sync.group.status import UNSENT
 from sync.group.values import (
     Altered,
     ChannelState,
@@ -28,7 +37,7 @@ from sync.group.values import (
     StoredMessage,
     StoreMessage,
 )
-from sync.machine import MessageId, Nanos, PeerId
+from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.runner.journal import Loaded
 from sync.sds.message import Delivery
 
@@ -63,20 +72,22 @@ class Disk:
     unreadable: bool = False
     """Whether reads fail."""
     slowness: Nanos = 0
-    """How much longer a commit takes than that of others."""
+    """Time by which a commit takes longer than that of others."""
     rotten: set[MessageId] = field(default_factory=set)
-    """What is no longer what was stored; nothing but its bytes tells."""
+    """Rows that are no longer what was stored; nothing but their bytes tells."""
     contradictions: list[Contradiction] = field(default_factory=list)
-    """What was found at commits, each once."""
+    """Findings at commits, each once."""
     found: list[MessageId] = field(default_factory=list)
-    """What of that was read, and is not discarded yet: whoever reads has to tell the machines."""
+    """Rows of these that were read and not yet discarded: the reader has to tell the machines."""
+    _withheld: dict[MessageId, list[Entry]] = field(default_factory=dict)
+    """Redactions that rotted, by target: what they hid stays hidden."""
     _by_hash: dict[bytes, MessageId] = field(default_factory=dict)
     _changes: dict[MessageId, list[MessageId]] = field(default_factory=dict)
     """By target, what changes it; the target may come later, or never."""
     _places: dict[tuple[PeerId, int, int], MessageId] = field(default_factory=dict)
-    """Who was first at each author, log and number."""
+    """First entry at each author, log and number."""
     _named: dict[MessageId, list["_Link"]] = field(default_factory=dict)
-    """What is said of each entry by others of its log."""
+    """Words of other entries of its log about each entry."""
     _log: list[tuple[int, MessageId]] = field(default_factory=list)
     """(lamport, message id) of what is delivered, ascending."""
 
@@ -93,8 +104,8 @@ class Disk:
         before = {one: UNCHANGED if one in fresh else self.look(one) for one in touched}
         for record in records:
             match record:
-                case StoreMessage(message, status, after_gap, delivery):
-                    self._store(Row(message, status, after_gap, delivery))
+                case StoreMessage(message, status, after_gap, delivery, attempts):
+                    self._store(Row(message, status, after_gap, delivery, attempts))
                 case SetStatus(_, message_id, status, after_gap):
                     self._set_status(self.rows[message_id], status, after_gap=after_gap)
                 case SetDelivery(_, message_id, delivery, attempts):
@@ -119,23 +130,14 @@ class Disk:
                 first = self._places.setdefault(place, stored_id)
                 if first != stored_id and first in self.rows:
                     yield Contradiction(channel, *_fork(entry), stored_id, first)
-                links = _links(entry)
-                for link in links:
+                for link in _links(entry):
                     self._named.setdefault(link.target, []).append(link)
-                named = [one for one in links if one.target in self.rows]
-                for link in [*named, *self._named.get(stored_id, ())]:
-                    target = self.rows[link.target].message.entry.header
-                    if (target.author, target.log, target.seq) != link.place and not link.told:
-                        link.told = True
-                        yield Contradiction(
-                            channel,
-                            link.place[0],
-                            link.what,
-                            link.place[1],
-                            link.seq,
-                            link.named_by,
-                            link.target,
-                        )
+                    named = self.rows.get(link.target)
+                    if named is not None and _is_false(link, named.message.entry):
+                        yield _broken(link, channel)
+                for link in self._named.get(stored_id, ()):
+                    if _is_false(link, entry):
+                        yield _broken(link, channel)
 
     def look(self, message_id: MessageId) -> Look:
         """Return what the delivered changes of a message have made of it."""
@@ -143,13 +145,21 @@ class Disk:
         row = self.rows.get(message_id)
         if changes is None or row is None or row.status not in SHOWN:
             return UNCHANGED
-        rows = [self.rows[one] for one in changes]
-        return look_of(row.message.entry, [one.message.entry for one in rows if _counts(one)])
+        return look_of(row.message.entry, self._counting(message_id))
+
+    def _counting(self, message_id: MessageId) -> list[Entry]:
+        """Return the changes of a message that have effect."""
+        made = self._changes.get(message_id, ())
+        back = [one for change in made for one in self._changes.get(change, ())]
+        rows = [self.rows[one] for one in (*made, *back)]
+        counting = [one.message.entry for one in rows if _counts(one)]
+        return counting + self._withheld.get(message_id, [])
 
     def changes_of(self, message_id: MessageId) -> list[Entry]:
         """Return the delivered entries that change a message, in their order."""
         rows = [self.rows[one] for one in self._changes.get(message_id, ())]
-        entries = [one.message.entry for one in rows if one.status is Status.DELIVERED]
+        delivered = [one.message.entry for one in rows if one.status is Status.DELIVERED]
+        entries = [one for one in delivered if not self._is_taken_back(one.message_id)]
         return sorted(entries, key=lambda entry: (entry.header.lamport, entry.message_id))
 
     def _touched(self, records: Sequence[Record]) -> dict[MessageId, None]:
@@ -166,6 +176,10 @@ class Disk:
             change = touched_by(entry)
             if change is not None:
                 touched[change.target] = None
+            if isinstance(change, TakenBack) and change.target in self.rows:
+                undone = touched_by(self.rows[change.target].message.entry)
+                if undone is not None:
+                    touched[undone.target] = None
             if entry.message_id in self._changes:
                 touched[entry.message_id] = None
         return touched
@@ -204,16 +218,26 @@ class Disk:
     def is_line(self, message_id: MessageId) -> bool:
         """Return whether a stored message is no change of another, nor hidden by its author."""
         entry = self.rows[message_id].message.entry
-        changes = [self.rows[one] for one in self._changes.get(message_id, ())]
-        counting = [one.message.entry for one in changes if _counts(one)]
-        return entry.header.kind not in CHANGING and not look_of(entry, counting).hidden
+        hidden = look_of(entry, self._counting(message_id)).hidden
+        return entry.header.kind not in CHANGING and not hidden
 
     def _is_replaced(self, message_id: MessageId) -> bool:
         row = self.rows[message_id]
         if row.status is not Status.PARKED or row.message.entry.header.author != self.me:
             return False
         changes = [self.rows[one].message.entry for one in self._changes[message_id]]
-        return look_of(row.message.entry, changes).replaced
+        return look_of(row.message.entry, changes).replaced or self._is_taken_back(message_id)
+
+    def _is_taken_back(self, message_id: MessageId) -> bool:
+        header = self.rows[message_id].message.entry.header
+        rows = [self.rows[one] for one in self._changes.get(message_id, ())]
+        return any(
+            isinstance(touched_by(row.message.entry), TakenBack)
+            and row.message.entry.header.author == header.author
+            and row.message.entry.header.lamport < header.lamport
+            and _counts(row)
+            for row in rows
+        )
 
     def parked(self) -> list[MessageId]:
         """Return what is set aside until its time."""
@@ -338,6 +362,11 @@ class Disk:
                 for message_id in self._changes
                 if message_id in self.rows and self._is_replaced(message_id)
             ),
+            unsent=frozenset(
+                message_id
+                for message_id, row in self.rows.items()
+                if row.status is Status.PARKED and row.attempts == UNSENT
+            ),
             clock=self.clock,
         )
 
@@ -370,6 +399,8 @@ class Disk:
         change = touched_by(entry)
         if change is not None:
             self._changes[change.target].remove(message_id)
+            if isinstance(change, Redaction) and row.status is not Status.PARKED:
+                self._withheld.setdefault(change.target, []).append(entry)
         for child in self.rows.values():
             named = [parent.message_id for parent in child.message.entry.header.parents]
             if message_id in named and child.status is Status.DELIVERED:
@@ -423,16 +454,28 @@ class _Link:
 
 
 def _links(entry: Entry) -> list[_Link]:
-    header = entry.header
-    named = (
-        (header.backlink, header.seq - 1, Contradicts.BACKLINK),
-        (header.skiplink, lipmaa(header.seq), Contradicts.SKIPLINK),
-    )
-    return [
-        _Link(target, (header.author, header.log, at), what, entry.message_id, header.seq)
-        for target, at, what in named
-        if target is not None
-    ]
+    header, named_by, links = entry.header, entry.message_id, []
+    author, log, seq = header.author, header.log, header.seq
+    if header.backlink is not None:
+        place = (author, log, seq - 1)
+        links.append(_Link(header.backlink, place, Contradicts.BACKLINK, named_by, seq))
+    if header.skiplink is not None:
+        place = (author, log, lipmaa(seq))
+        links.append(_Link(header.skiplink, place, Contradicts.SKIPLINK, named_by, seq))
+    return links
+
+
+def _is_false(link: _Link, target: Entry) -> bool:
+    """Return whether what a link names stands elsewhere, and nobody has said so."""
+    header = target.header
+    return (header.author, header.log, header.seq) != link.place and not link.told
+
+
+def _broken(link: _Link, channel: ChannelId) -> Contradiction:
+    """Return the finding about a false link, which is told once."""
+    link.told = True
+    author, log, _ = link.place
+    return Contradiction(channel, author, link.what, log, link.seq, link.named_by, link.target)
 
 
 def _fork(entry: Entry) -> tuple[PeerId, Contradicts, int, int]:

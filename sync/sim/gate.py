@@ -1,9 +1,9 @@
 """One gate for all nodes of a world: each distinct frame is decoded once, each entry checked once.
 
-What a gate makes of a frame depends on the frame's bytes alone, so in a world, where all receivers
-of a frame get the very same bytes, one result serves them all. Every frame is still encoded by its
-sender and decoded from its bytes; only the second to the last receiver are spared doing it again.
-Live nodes have a gate of their own that remembers nothing.
+A gate's result depends on the frame's bytes alone, so in a world, where all receivers of a frame
+get the very same bytes, one result serves them all. Every frame is still encoded by its sender and
+decoded from its bytes; only the second to the last receiver are spared doing it again. Live nodes
+have a gate of their own that remembers nothing.
 """
 
 from dataclasses import dataclass, field

@@ -145,7 +145,7 @@ class Mind:
         waku_hash = self.gate.check(message).waku_hash
         return HistoryEntry(message.message_id, waku_hash, message.sender_id)
 
-    def write(  # whatever a header has
+    def write_entry(  # whatever a header has
         self,
         text: str,
         *,
@@ -205,9 +205,9 @@ def tell_false_clocks(mind: Mind) -> Iterator[Deed]:
 def write_in_the_future(mind: Mind) -> Iterator[Deed]:
     """Lines of tomorrow, of the year 2200, and of the last Lamport time there is."""
     for ahead in (5 * MINUTE + SECOND, 24 * HOUR, 175 * YEAR):
-        yield Say(encode(mind.write("tomorrow", ahead=ahead)))
-    yield Say(encode(mind.write("the end", lamport=UINT64_MAX)))
-    yield Say(encode(mind.write("long ago", ahead=-mind.now, lamport=1)))
+        yield Say(encode(mind.write_entry("tomorrow", ahead=ahead)))
+    yield Say(encode(mind.write_entry("the end", lamport=UINT64_MAX)))
+    yield Say(encode(mind.write_entry("long ago", ahead=-mind.now, lamport=1)))
 
 
 # --- Floods ------------------------------------------------------------------------------------
@@ -217,13 +217,13 @@ def flood_lines(mind: Mind) -> Iterator[Deed]:
     """Lines, more than anybody reads, of one author."""
     parents = mind.newest(2)
     for _ in range(BURST):
-        yield Say(encode(mind.write("flood", parents=parents)))
+        yield Say(encode(mind.write_entry("flood", parents=parents)))
 
 
 def flood_authors(mind: Mind) -> Iterator[Deed]:
     """Lines, each of another key."""
     for by in range(1, len(mind.keys)):
-        yield Say(encode(mind.write("flood", by=by)))
+        yield Say(encode(mind.write_entry("flood", by=by)))
 
 
 def flood_links(mind: Mind) -> Iterator[Deed]:
@@ -246,7 +246,7 @@ def invent_parents(mind: Mind) -> Iterator[Deed]:
         author = mind.keys[mind.rng.randrange(len(mind.keys))].peer_id
         names = [(mind.invented(), mind.rng.randbytes(32), author) for _ in range(count)]
         parents = tuple([HistoryEntry(*name) for name in names])
-        yield Say(encode(mind.write("as I said", parents=parents)))
+        yield Say(encode(mind.write_entry("as I said", parents=parents)))
 
 
 def invent_names(mind: Mind) -> Iterator[Deed]:
@@ -302,7 +302,7 @@ def forged(mind: Mind) -> Message | None:
     if not others:
         return None
     author = mind.rng.choice(others).sender_id
-    line = mind.write("I owe mallory a thousand")
+    line = mind.write_entry("I owe mallory a thousand")
     stored = mind.gate.check(line)
     header = replace(stored.entry.header, author=author)
     key = mind.keys[0]
@@ -358,13 +358,13 @@ def fork(mind: Mind) -> Iterator[Deed]:
     """Two entries of one number in one log, each half of the people gets another one."""
     log = mind.rng.getrandbits(63)
     half = len(mind.honest) // 2
-    yield Say(encode(mind.write("heads", log=log)), to=tuple(mind.honest[:half]))
-    yield Say(encode(mind.write("tails", log=log)), to=tuple(mind.honest[half:]))
+    yield Say(encode(mind.write_entry("heads", log=log)), to=tuple(mind.honest[:half]))
+    yield Say(encode(mind.write_entry("tails", log=log)), to=tuple(mind.honest[half:]))
 
 
 def whisper(mind: Mind) -> Iterator[Deed]:
     """A line that one person alone gets."""
-    yield Say(encode(mind.write("only you", parents=mind.newest(2))), to=(mind.victim(),))
+    yield Say(encode(mind.write_entry("only you", parents=mind.newest(2))), to=(mind.victim(),))
 
 
 # --- Sessions ----------------------------------------------------------------------------------
@@ -387,7 +387,7 @@ def send_nonsense_sessions(mind: Mind) -> Iterator[Deed]:
 
 def transfer_unasked(mind: Mind) -> Iterator[Deed]:
     """Lines that nobody asked for, outside of any session."""
-    lines = [mind.write("unasked") for _ in range(5)]
+    lines = [mind.write_entry("unasked") for _ in range(5)]
     yield Transfer(mind.victim(), tuple([waku_of(mind, encode(line)) for line in lines]))
 
 

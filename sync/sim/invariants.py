@@ -1,7 +1,7 @@
-"""The invariants of DESIGN.md 8, asserted while a world runs and at its end.
+"""The invariants of PROTOCOL 9, asserted while a world runs and at its end.
 
-What other members of the house hold, know and say is looked up here, not believed: a rule that is
-broken in the engine shows in what a node lets out.
+The holdings, knowledge and words of nodes are looked up here, not believed: a rule that is broken
+in the engine shows in what a node lets out.
 """
 
 import hashlib
@@ -39,11 +39,11 @@ class Witness:
     """
 
     size: int
-    """How many there are whom everything must reach."""
+    """Number of nodes whom everything must reach."""
     hostile_from: int = sys.maxsize
     signed: Signed = field(default_factory=dict)
     honest: set[PeerId] = field(default_factory=set)
-    """Whose nodes sign here, and nowhere else."""
+    """Authors whose nodes sign here, and nowhere else."""
     shown: defaultdict[int, set[MessageId]] = field(default_factory=lambda: defaultdict(set))
     """Per node, the messages shown there."""
     shown_at: defaultdict[MessageId, int] = field(default_factory=lambda: defaultdict(int))
@@ -62,13 +62,13 @@ class Witness:
     failures: list[Failure] = field(default_factory=list)
     """Inputs that a node refused; among honest nodes there are none."""
     declined: Counter[str] = field(default_factory=Counter)
-    """What honest nodes declined of a peer without refusing the input, by the reason."""
+    """Inputs that honest nodes declined of a peer without refusing them, by the reason."""
     gaps: int = 0
     """Deliveries marked as following a gap."""
     named: defaultdict[int, dict[MessageId, int]] = field(default_factory=lambda: defaultdict(dict))
     """Per node, which of its own messages others have named to it, and one of those who did."""
     hint_chances: int = 0
-    """How often a filter was asked for a message that its sender did not hold (I4)."""
+    """Number of times a filter was asked for a message that its sender did not hold (I4)."""
 
     def written(self, node: int, header: Header, disk: Disk) -> None:
         """I6: per author and log, seq and lamport strictly rise, across restarts too.
@@ -165,7 +165,7 @@ class Witness:
     ) -> None:
         """I4: acknowledged only if another node named it or proved to hold it, and durably does.
 
-        A filter is no proof. Who is hostile may claim to hold what it does not: that is its lie.
+        A filter is no proof. A hostile node may claim to hold what it does not: that is its lie.
         """
         self.marks[message_id] = delivery
         if delivery is not Delivery.ACKNOWLEDGED:
@@ -182,7 +182,7 @@ class Witness:
     def let_out(self, node: int, message: Message, disk: Disk) -> None:
         """Nothing leaves before its commit: what a node says and names is on its disk.
 
-        What it hands on for others names what they had.
+        Messages it hands on for others name what they had.
         """
         rows = disk.rows
         for entry in message.causal_history if message.sender_id == disk.me else ():
@@ -215,7 +215,7 @@ class Witness:
     def check_end(self, disks: Mapping[int, Disk]) -> None:
         """I1, I2 and I5 once the world is quiet; `disks` are those of everybody honest.
 
-        What is set aside anywhere is left out of the comparison, wherever else it is shown.
+        Messages set aside anywhere are left out of the comparison, wherever else they are shown.
         """
         aside = {message_id for disk in disks.values() for message_id in disk.parked()}
         everything = [disk.log() for disk in disks.values()]

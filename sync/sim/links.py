@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from sync.group import values
-from sync.machine import SECOND, Nanos
+from sync.machine import SECOND, ChannelId, Nanos
 from sync.sim.network import Network
 from sync.sim.node import Node
 from sync.sim.pongs import Pongs
@@ -20,10 +20,10 @@ from sync.sim.timeline import Timeline
 from sync.structures.places import Holder, Standing, give_way
 
 UNNOTICED: tuple[Nanos, Nanos] = (10 * SECOND, 15 * SECOND)
-"""How long a cut stays unnoticed: pings every 5 s, dead at 15 s."""
+"""Time for which a cut stays unnoticed: pings every 5 s, dead at 15 s."""
 
 NOTICED: tuple[Nanos, Nanos] = (SECOND, 5 * SECOND)
-"""How long after a heal the redial succeeds."""
+"""Time after a heal at which the redial succeeds."""
 
 
 @dataclass(slots=True)
@@ -37,9 +37,9 @@ class Surroundings:
     feed_channel: FeedChannel
     rooms: Rooms
     most: int | None = None
-    """How many links a node has at once; beyond, somebody gives way."""
+    """Number of links a node has at once; beyond, somebody gives way."""
 
-    def feed(self, node: Node, event: values.Input) -> None:
+    def queue_input(self, node: Node, event: values.Input) -> None:
         """Give a node an input that is the same for every channel."""
         self.feed_channel(node, event, CHANNEL)
 
@@ -169,10 +169,19 @@ class Mesh:
         for channel in channels:
             around.feed_channel(one, values.PeerJoined(other.identity.peer_id), channel)
             around.feed_channel(other, values.PeerJoined(one.identity.peer_id), channel)
+            self._announce(one, other, channel)
+            self._announce(other, one, channel)
         self.pongs.tell(one, other)
         self.pongs.tell(other, one)
         for node in (one, other):
             self._make_room(node)
+
+    def _announce(self, node: Node, to: Node, channel: ChannelId) -> None:
+        """Tell what sessions a node speaks beyond what everybody does."""
+        spoken = frozenset(node.runner.protocols.announced) if node.runner is not None else None
+        if spoken:
+            announced = values.PeerAnnounced(node.identity.peer_id, spoken)
+            self._around.feed_channel(to, announced, channel)
 
     def _leave(self, one: Node, other: Node) -> None:
         one.leave(other.number)
@@ -183,7 +192,7 @@ class Mesh:
             around.feed_channel(other, values.PeerGone(one.identity.peer_id), channel)
 
     def _make_room(self, node: Node) -> None:
-        """Take down the links of those who give way, where a node has too many (`sync.structures.places`)."""
+        """Take down the links of those who give way, where a node has too many (see `places`)."""
         most = self._around.most
         if most is None or node.is_alias or len(node.joined) <= most:
             return
@@ -261,10 +270,10 @@ class Air:
         for clocks in sides.values():
             clocks.sort()
         for node in nodes:
-            tell_reference_clock(node, sides[side_of[node.number]], self._around.feed)
+            tell_reference_clock(node, sides[side_of[node.number]], self._around.queue_input)
 
     def _tell_audience(self, node: Node) -> None:
-        self._around.feed(node, values.Audience(self._around.network.size - 1))
+        self._around.queue_input(node, values.Audience(self._around.network.size - 1))
 
 
 def _pair(one: Node, other: Node) -> tuple[int, int]:

@@ -75,7 +75,7 @@ class Repairs:
     open: int
     """Losses that did not end."""
     seconds: Spread
-    """How long a loss lasted."""
+    """Length of a loss."""
     requests: Spread
     """Requests per loss."""
     responses: Spread
@@ -106,7 +106,7 @@ class Meter:
     newest_delivery: Nanos = 0
     """When a message was last shown anywhere."""
     requests_heard: int = 0
-    """How often somebody who had a message heard it asked for."""
+    """Number of times somebody who had a message heard it asked for."""
     hints: int = 0
     """Own messages marked "possibly acknowledged"."""
     false_hints: int = 0

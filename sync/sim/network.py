@@ -62,7 +62,9 @@ class Network:
 
     def hears(self, sender: int, receiver: int) -> bool:
         """Return whether frames get through on a link, also one not yet noticed to be dead."""
-        if self.deaf and (sender, receiver) in self.deaf:
+        if self.side_of is None and not self.cuts and not self.deaf:
+            return True  # mostly
+        if (sender, receiver) in self.deaf:
             return False
         return self._connected(sender, receiver)
 

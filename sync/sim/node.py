@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from sync.entries.identity import Identity
 from sync.group.values import SessionId
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
+from sync.runner.input_queue import Addressed
 from sync.runner.logbook import Logbook
-from sync.runner.runner import Addressed, Batch, Runner
+from sync.runner.runner import Batch, Runner
 from sync.sim.disk import Disk
 from sync.sim.walls import Wall
 from sync.view.frame_tap import Tap
 from sync.view.view import FrameKind
+from sync.waku.turn import PAYLOADS_MAX
 
 
 @dataclass(slots=True)
@@ -71,7 +73,7 @@ class Node:
     host: int
     """The number of the node whose address it has: its own, but for aliases."""
     disks: dict[ChannelId, Disk]
-    """What it holds of every channel it is in, the first channel of its world first."""
+    """Messages it holds of every channel it is in, the first channel of its world first."""
     runner: Runner | None = None
     """None while it is down."""
     joined: set[int] = field(default_factory=set)
@@ -79,35 +81,39 @@ class Node:
     hearers: tuple[int, ...] = ()
     """The same, rising."""
     streams: dict[SessionId, Stream] = field(default_factory=dict)
+    payloads_max: int = PAYLOADS_MAX
+    """Payloads of one answer that it takes; 1 for a program of before there could be more."""
     committing: Batch | None = None
-    """What it is handling or committing; until that is done it does nothing else."""
+    """Batch it is handling or committing; until that is done it does nothing else."""
     loading: bool = False
     """Whether it has begun and not loaded its history yet, which fills a turn."""
     unread: Unread = field(default_factory=Unread)
     wake_at: Nanos | None = None
     clock_offset: Nanos = 0
-    """How far its wall clock is ahead of the world's time."""
+    """Lead of its wall clock over the world's time."""
     told_offset: Nanos | None = None
-    """How far ahead is the clock that it tells the others; None where it tells its own."""
+    """Lead of the clock that it tells the others; None where it tells its own."""
     machine_offset: Nanos = 0
-    """How far its machines' clock is ahead: the wall clock's lead when it started."""
+    """Lead of its machines' clock: that of the wall clock when it started."""
     wall: Wall = field(default_factory=Wall)
-    """What else there is to its wall clock."""
+    """Further properties of its wall clock."""
     reference_offset: Nanos = 0
-    """How far the reference clock is ahead of the machines' clock, as it was last told."""
+    """Lead of the reference clock over the machines' clock, as it was last told."""
     incarnation: int = 0
-    """How often it was started anew: what was on its way to an earlier one is lost."""
+    """Number of times it was started anew: what was on its way to an earlier one is lost."""
     doomed: bool = False
     """Whether it will crash in the midst of its next commit."""
     logbook: Logbook | None = None
-    """What it notes of its protocol, where that is recorded."""
+    """Notes of its protocol, where that is recorded."""
     tap: Tap | None = None
     """Its frames, while somebody looks at them."""
 
     @property
     def disk(self) -> Disk:
         """Its disk for the first channel."""
-        return next(iter(self.disks.values()))
+        for disk in self.disks.values():
+            return disk
+        raise AssertionError("an alias has no disk")
 
     @disk.setter
     def disk(self, disk: Disk) -> None:
@@ -141,7 +147,7 @@ class Node:
     ) -> None:
         """Note a frame, at the time of the world, where somebody looks at them."""
         if self.tap is not None:
-            self.tap.note(at + self.machine_offset, channel, peer, kind, data, sent=sent)
+            self.tap.note_frame(at + self.machine_offset, channel, peer, kind, data, sent=sent)
 
     def join(self, number: int) -> None:
         """There is a link to `number`."""

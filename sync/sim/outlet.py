@@ -44,13 +44,26 @@ class Frame:
 
 
 READING: Final = 10 * MILLISECOND
-"""What a page of messages takes from the disk; others go on coming meanwhile."""
+"""Time a page of messages takes from the disk; others go on coming meanwhile."""
 
 READ_AGAIN: Final = 1 * SECOND
 """Between two tries to read from a disk that fails; the live node waits ever longer."""
 
 UNKNOWN: Final = -1
 """The number of who is no node of this world."""
+
+TOLD: Final = frozenset(
+    {
+        values.Deliver,
+        values.Written,
+        values.DeliveryChanged,
+        values.Missing,
+        values.Withdrawn,
+        values.SessionEnded,
+        values.Refused,
+    }
+)
+"""Effects that come often and do nothing but tell."""
 
 Twist: TypeAlias = Callable[[Node, Release], Sequence[Release]]
 """Makes of what a hostile node would let out what it lets out."""
@@ -98,7 +111,10 @@ class Outlet:
                     self._carry_out(node, twisted)
             return
         if not batch.begin_anew:
-            self._check_counts(node, {release.channel for release in batch.releases})
+            channels: Collection[ChannelId] = node.disks
+            if len(channels) > 1:
+                channels = {release.channel for release in batch.releases}
+            self._check_counts(node, channels)
         for release in batch.releases:
             self._carry_out(node, release)
             if self.listeners:
@@ -118,6 +134,10 @@ class Outlet:
         """Do what an effect of a node asks for."""
         channel, effect = release
         room = self.rooms[channel]
+        if type(effect) in TOLD:  # mostly
+            if node.number < self.hostile_from:
+                self._witness(node, room, effect)
+            return
         match effect:
             case values.Broadcast(payload):
                 message = room.gate.read(payload)
@@ -127,9 +147,8 @@ class Outlet:
                 self._broadcast_stored(node, room, effect)
             case values.OpenSession() | values.SendPayload() | values.CloseSession():
                 self._carry_out_session(node, channel, effect)
-            case values.Push(peer, hashes):
-                other = self._by_peer[peer]
-                self.streams.push(node, channel, other, hashes, self.timeline.now)
+            case values.Push(peer):
+                self.streams.push(node, channel, self._by_peer[peer], effect, self.timeline.now)
             case values.ClockJudged(question):
                 if self.links.pongs is not None:
                     self.links.pongs.judged(node, channel, question)
@@ -186,11 +205,11 @@ class Outlet:
 
     def _marked(self, node: Node, room: Room, message_id: MessageId, delivery: Delivery) -> None:
         channel = room.channel
-        members = [self.nodes[number] for number in room.members]
-        disks = {one.number: one.disks[channel] for one in members if not one.is_alias}
-        proved_by = []
+        disks, proved_by = {}, []
         if delivery is Delivery.ACKNOWLEDGED:
             assert node.runner is not None
+            members = [self.nodes[number] for number in room.members]
+            disks = {one.number: one.disks[channel] for one in members if not one.is_alias}
             sessions = node.runner.groups[channel].sessions
             over = [*sessions.by_peer.values(), *sessions.shown]
             proved_by = [self._by_peer[one.peer].number for one in over if one.converged]

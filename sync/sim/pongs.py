@@ -10,7 +10,8 @@ from functools import partial
 from typing import Final
 
 from sync.group import values
-from sync.group.clock_values import MemberClock, OwnClock, Policy
+from sync.group.clock_policy import Policy
+from sync.group.clock_values import MemberClock, OwnClock
 from sync.machine import SECOND, ChannelId, Nanos
 from sync.sim.node import Node
 from sync.sim.rooms import FeedChannel, Rooms, shared
@@ -18,7 +19,7 @@ from sync.sim.timeline import Timeline
 from sync.sim.walls import ANSWERING, RELEASED, Person
 
 ANSWERED: Final[Nanos] = 20 * SECOND
-"""How long a person takes to answer."""
+"""Time a person takes to answer."""
 
 PINGED: Final[Nanos] = 5 * SECOND
 """Between two pings of a link."""

@@ -50,13 +50,13 @@ class Recording:
     def crashed(self, number: int) -> None:
         """A node loses power: what it has not written down is gone."""
         boot = self._open.pop(number)
-        boot.cut_short = bool(boot.logbook.take())
+        boot.cut_short = bool(boot.logbook.take_chunks())
 
-    def write(self) -> None:
+    def write_exports(self) -> None:
         """Write down what was noted since the last time."""
         rows: list[LogRow] = []
         for boot in self._open.values():
-            chunks: Sequence[Chunk] = boot.logbook.take()
+            chunks: Sequence[Chunk] = boot.logbook.take_chunks()
             before = len(rows)
             rows += rows_of(chunks, self.run, boot.boot, boot.node)
             boot.rows += len(rows) - before

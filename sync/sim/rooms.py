@@ -25,16 +25,12 @@ def further_channel(number: int) -> ChannelId:
 class Room:
     """One channel."""
 
+    channel: ChannelId
     membership: Membership
     members: frozenset[int]
     """The numbers of its nodes."""
     gate: RememberingGate
     witness: Witness
-
-    @property
-    def channel(self) -> ChannelId:
-        """Its id."""
-        return self.membership.channel
 
 
 Rooms: TypeAlias = Mapping[ChannelId, Room]

@@ -28,7 +28,7 @@ from sync.sim.recording import Recording
 from sync.sim.world import Terms, World
 
 STEP: Nanos = 250 * MILLISECOND
-"""How often we look whether a run is over."""
+"""Interval at which we look whether a run is over."""
 
 JOINING: Nanos = 6 * SECOND
 """All nodes of a mesh have found each other by then."""
@@ -101,18 +101,18 @@ class Scenario:
     """Between two lines, each of a node drawn at random."""
     troubles: tuple[Trouble, ...] = ()
     clocks: tuple[Nanos, ...] = ()
-    """How far each node's wall clock is ahead; empty where all are right."""
+    """Lead of each node's wall clock; empty where all are right."""
     within: Nanos = 10 * MINUTE
-    """How long after the last line and trouble logs may differ."""
+    """Time after the last line and trouble for which logs may differ."""
     settle: bool = False
     """Whether the run goes on, as long, until every line is acknowledged."""
     parameters: Parameters = LAN
     reconcile: bool = False
     """Whether nodes also compare what they hold (Waku Sync); else SDS and SDS-R repair alone."""
     hostile: int = 0
-    """How many of the peers are hostile, the last ones: they write nothing, and act."""
+    """Number of hostile peers, the last ones: they write nothing, and act."""
     work: Nanos = 0
-    """What it takes a peer to handle an input, so that turns end early; 0 for no time."""
+    """Time a peer takes to handle an input, so that turns end early; 0 for no time."""
     mesh: bool | None = None
     """Whether each pair has a link, or one broadcast reaches all; None: as `MESH_MAX` says."""
 
@@ -149,7 +149,7 @@ class Outcome:
     latency_ms: Spread
     """From a line's being shown at its author to its being shown at each other node."""
     sent: dict[Sort, Sent]
-    """What was sent, each frame counted once, however many receive it."""
+    """Bytes sent, each frame counted once, however many receive it."""
     frames: int
     """Frames sent, each counted once for every receiver."""
     frame_bytes: int
@@ -166,15 +166,15 @@ class Outcome:
     refused: int
     """Inputs a node refused: none among honest nodes."""
     honest: int
-    """How many people are not hostile."""
+    """Number of people who are not hostile."""
     hostile_acts: dict[str, int]
-    """What hostile members did, and how often."""
+    """Acts of hostile members, and how often."""
     refused_for: dict[str, int]
-    """What honest people were spared: inputs refused or declined, by why."""
+    """Inputs that honest people refused or declined, by the reason."""
     parked: int
     """Lines that wait at honest people for their time."""
     seconds: float
-    """How long the run was, in its own time."""
+    """Length of the run, in its own time."""
     digest: str
     """SHA-256 over when every node let out how much, what it sent, and over all logs."""
 
@@ -193,7 +193,7 @@ def run(
     """Play `scenario` to its end; `tell` hears how far it is, and 1 when it is over.
 
     Raises:
-        AssertionError: an invariant of DESIGN 8 does not hold; the message begins with the seed.
+        AssertionError: an invariant of PROTOCOL 9 does not hold; the message begins with the seed.
     """
     try:
         with _collecting_garbage_afterwards():
@@ -242,7 +242,7 @@ def _play(scenario: Scenario, tell: Tell, recorded: Recorded | None) -> Outcome:
         return _outcome(world, _live(scenario, world, tell))
     finally:
         if recorded is not None:
-            recorded.recording.write()
+            recorded.recording.write_exports()
             recorded.ended(world.nodes)
 
 
@@ -336,7 +336,7 @@ def _acts(scenario: Scenario, world: World) -> list[tuple[Nanos, Callable[[], No
     acts: list[tuple[Nanos, Callable[[], None]]] = []
     for number in range(scenario.messages):
         writer = rng.randrange(scenario.honest)
-        acts.append((number * scenario.every, partial(world.write, writer, f"line {number}")))
+        acts.append((number * scenario.every, partial(world.write_text, writer, f"line {number}")))
     for trouble in scenario.troubles:
         begin, end = _trouble(trouble, world)
         acts += [(trouble.at, begin), (trouble.at + trouble.lasts, end)]

@@ -1,7 +1,7 @@
 """A Store node: hears every broadcast, keeps every message, gives it back by its retrieval hint.
 
-The high-availability cache of SDS ("Design Assumptions"), and a `sync.runner.journal.Retriever` for every
-participant of a world.
+The high-availability cache of SDS ("Design Assumptions"), and a `sync.runner.journal.Retriever`
+for every participant of a world.
 """
 
 from collections.abc import Sequence

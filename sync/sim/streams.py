@@ -16,8 +16,6 @@ from sync.sim.rooms import FeedChannel
 from sync.sim.uplinks import Pushing, Uplinks
 from sync.sim.watch import Watch
 from sync.view.view import FrameKind
-from sync.waku.message import WakuMessage, content_topic, pubsub_topic
-from sync.waku.wire import encode_transfer
 
 Schedule: TypeAlias = Callable[[Nanos, Callable[[], None]], None]
 """(when, what)."""
@@ -28,7 +26,7 @@ FRAME_KINDS = {
 }
 
 OPENED_WITHIN: Final[Nanos] = 5 * SECOND
-"""Who gets no answer to the opening of a stream gives it up after this long, as a handshake is."""
+"""Time after which the opening of a stream without an answer is given up, as a handshake is."""
 
 NO_ROOM: Final = "no room for another stream"
 
@@ -78,9 +76,10 @@ class Streams:
         stream = Stream(channel, {node.number: session, other.number: number})
         node.streams[session] = stream
         other.streams[number] = stream
-        offered = values.SessionOffered(number, node.identity.peer_id, wanted.protocol)
+        most = min(node.payloads_max, other.payloads_max)
+        offered = values.SessionOffered(number, node.identity.peer_id, wanted.protocol, most)
         self._carry(stream, node, other, offered, now)
-        self._carry(stream, other, node, values.SessionOpened(session), now)
+        self._carry(stream, other, node, values.SessionOpened(session, most), now)
 
     def _refuse(
         self, node: Node, channel: ChannelId, session: values.SessionId, why: str, at: Nanos
@@ -114,21 +113,25 @@ class Streams:
             self.close(node, session, now, "cut")
 
     def push(
-        self, node: Node, channel: ChannelId, other: Node, hashes: Sequence[bytes], now: Nanos
+        self, node: Node, channel: ChannelId, other: Node, wanted: values.Push, now: Nanos
     ) -> None:
         """Send stored messages on a transfer stream of their own."""
+        assert node.runner is not None
+        protocol = node.runner.protocols.of_transfer(wanted.protocol)
+        assert protocol is not None, "it pushes what it found itself"
+        encode = protocol.encode_pushed
+        hashes = wanted.hashes
         pages = [hashes[at : at + values.PAGE] for at in range(0, len(hashes), values.PAGE)]
-        disk, payloads = node.disks[channel], []
+        disk = node.disks[channel]
         found: list[Loaded] = []
         with suppress(StorageError):  # then the transfer ends early, as a live one does
             for page in pages:
                 found += disk.load_by_hash(page)
         if disk.found:
             self.feed(node, values.Damaged(tuple(disk.found)), channel)
-        for loaded in found:
-            created_ns = loaded.entry.header.created_ns
-            waku = WakuMessage(loaded.payload, content_topic(channel), created_ns)
-            payloads.append(encode_transfer(waku, pubsub_topic(channel)))
+        payloads = [
+            encode(channel, loaded.payload, loaded.entry.header.created_ns) for loaded in found
+        ]
         self.push_raw(node, channel, other, payloads, now)
 
     def push_raw(  # where, and what

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 from sync.machine import Nanos
 
 Action: TypeAlias = Callable[[Any, Any], None]
-"""What happens, called with two things known when it was planned. Millions of these are planned in
+"""An event, called with two things known when it was planned. Millions of these are planned in
 a run: a pair is far cheaper than a closure."""
 
 

@@ -15,8 +15,10 @@ from sync.group import values
 from sync.group.ingest import Gate
 from sync.group.writer import Author
 from sync.machine import MILLISECOND, ChannelId, Nanos, PeerId
-from sync.runner.runner import Addressed, Batch, Release, Runner, tell_looks
+from sync.runner.input_queue import Addressed
+from sync.runner.runner import Batch, Release, Runner, tell_looks
 from sync.sds.parameters import Parameters
+from sync.sessions.protocol import Protocols
 from sync.sim.invariants import Signed
 from sync.sim.measure import Meter
 from sync.sim.node import Node
@@ -28,10 +30,10 @@ from sync.sim.timeline import Timeline
 from sync.sim.watch import Watch
 
 COMMIT: tuple[Nanos, Nanos] = (1 * MILLISECOND, 6 * MILLISECOND)
-"""How long a commit takes; a crash meanwhile takes it back. 4.8 ms were measured for one fsync."""
+"""Time a commit takes; a crash meanwhile takes it back. 4.8 ms were measured for one fsync."""
 
 SLICE: Final[Nanos] = 10 * MILLISECOND
-"""How long a live turn may take (DESIGN 7)."""
+"""Time a live turn may take (PROTOCOL 8)."""
 
 QUEUED_MAX: Final = 8 * 1024 * 1024
 """Bytes that wait on one link; a sender drops one that would have to hold more."""
@@ -56,7 +58,7 @@ class Turning:
     streams: Streams
     meter: Meter
     parameters: Parameters
-    protocols: Sequence[str]
+    protocols: Protocols
     work: Nanos
     crash: Callable[[int], None]
     clock_judged: Callable[[Node], None]
@@ -113,34 +115,34 @@ class Turning:
 
     # --- What comes in -------------------------------------------------------------------------
 
-    def feed(self, node: Node, event: values.Input, channel: ChannelId) -> None:
+    def queue_input(self, node: Node, event: values.Input, channel: ChannelId) -> None:
         """Give a node an input, if it is up."""
         if node.runner is None:
             return
         if isinstance(event, values.ReferenceClock | values.OwnClock):
             node.runner.feed_all(event)
         else:
-            node.runner.feed(channel, event)
+            node.runner.queue_input(channel, event)
         if node.committing is None:
             self.wake(node, self.time.now)
 
     def arrive(self, node: Node, sender: int, size: int, addressed: Addressed) -> bool:
         """Give a node what came over the network; returns whether its link has become too full.
 
-        Who is crowded by somebody reads nothing of them: what comes waits on the way.
+        A node crowded by somebody reads nothing of them: their frames wait on the way.
         """
         runner = node.runner
         assert runner is not None
-        if sender in node.unread.inputs or self._is_crowded_by(node, sender):
+        if sender in node.unread.inputs or (runner.busy and self._is_crowded_by(node, sender)):
             return node.unread.add(sender, size, addressed) > QUEUED_MAX
-        runner.feed(*addressed)
+        runner.queue_input(*addressed)
         if node.committing is None:
             self.turn(node)
         return False
 
     def _is_crowded_by(self, node: Node, sender: int) -> bool:
         assert node.runner is not None
-        return node.runner.is_crowded_by(self.outlet.nodes[sender].identity.peer_id)
+        return node.runner.inputs.is_crowded_by(self.outlet.nodes[sender].identity.peer_id)
 
     def wake(self, node: Node, at: Nanos) -> None:
         """Let a node look at `at` what there is to do."""
@@ -164,15 +166,23 @@ class Turning:
     def turn(self, node: Node) -> None:
         """One turn of the runner: handle what waits, then commit, which takes a while."""
         assert node.runner is not None
-        batch = node.runner.turn(self.time.now + node.machine_offset, self._enough(node))
-        node.loading = node.loading and not any(map(_loads, batch.inputs))
+        enough = self._enough(node) if self.work else None
+        batch = node.runner.turn(self.time.now + node.machine_offset, enough)
+        if node.loading and any(map(_loads, batch.inputs)):
+            node.loading = False
         if batch.failures:
             self._note_failures(node, batch)
         took = len(batch.inputs) * self.work
-        node.committing = batch
         if not batch.records and not took:
-            self._let_out(node, batch)
+            if batch.releases or batch.begin_anew:
+                node.committing = batch
+                self._let_out(node, batch)
+            else:  # mostly
+                if node.logbook is not None:
+                    node.logbook.let_out(self.time.now)
+                self._rest(node)
             return
+        node.committing = batch
         if batch.records:
             took += COMMIT[0] + int(self.rng.random() * (COMMIT[1] - COMMIT[0]))
             took += node.disk.slowness
@@ -180,10 +190,8 @@ class Turning:
         if node.doomed and batch.records:
             self.time.call(self.time.now + took // 2, partial(self.crash, node.number))
 
-    def _enough(self, node: Node) -> Callable[[], bool] | None:
+    def _enough(self, node: Node) -> Callable[[], bool]:
         """Return what ends a turn early, where handling takes time."""
-        if not self.work:
-            return None
         left = 1 if node.loading else max(1, SLICE // self.work)
 
         def enough() -> bool:
@@ -208,8 +216,6 @@ class Turning:
             return
         if self.meter.open:
             self._measure_stored(node, batch.records)
-        if any(type(record) is values.SetClock for record in batch.records):
-            self.clock_judged(node)
         self._let_out(node, batch)
 
     def _let_out(self, node: Node, batch: Batch) -> None:
@@ -222,7 +228,7 @@ class Turning:
         node.committing = None
         if batch.records or batch.releases:
             self._release(node, batch)
-        elif node.logbook is not None:
+        if node.logbook is not None:
             node.logbook.let_out(self.time.now)
         if batch.begin_anew:
             node.committing = batch
@@ -268,6 +274,8 @@ class Turning:
         for record in records:
             if type(record) is values.StoreMessage:
                 self._witness_stored(node, record.message)
+            elif type(record) is values.SetClock:
+                self.clock_judged(node)
         return altered
 
     def _witness_stored(self, node: Node, message: values.StoredMessage) -> None:
@@ -286,20 +294,23 @@ class Turning:
         self.meter.turned(self.time.now, node.number, batch)
         self.outlet.let_out(node, batch)
         self.outlet.tell_damage(node)
-        if node.logbook is not None:
-            node.logbook.let_out(self.time.now)
 
     def _rest(self, node: Node) -> None:
         """Sleep until the next input or deadline."""
         runner = node.runner
         assert runner is not None
-        for sender in list(node.unread.inputs):
-            while sender in node.unread.inputs and not self._is_crowded_by(node, sender):
-                runner.feed(*node.unread.take(sender))
+        if node.unread.inputs:
+            self._read_on(node, runner)
         if runner.busy:
             self.wake(node, self.time.now)
         elif (due := runner.deadline()) is not None:
             self.wake(node, max(self.time.now, due - node.machine_offset))
+
+    def _read_on(self, node: Node, runner: Runner) -> None:
+        """Read what waits on the links, as far as there is room for it."""
+        for sender in list(node.unread.inputs):
+            while sender in node.unread.inputs and not self._is_crowded_by(node, sender):
+                runner.queue_input(*node.unread.take(sender))
 
 
 def channel_of(record: values.Record) -> ChannelId:

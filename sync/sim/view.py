@@ -13,6 +13,7 @@ from sync.entries.changes import change_of
 from sync.entries.entry import Entry
 from sync.errors import LocalError
 from sync.group.group import Group
+from sync.group.status import UNSENT
 from sync.group.values import (
     Broadcast,
     BroadcastStored,
@@ -36,7 +37,14 @@ from sync.view.happenings import Happenings
 from sync.view.inspector import Inspector
 from sync.view.line_looks import changed
 from sync.view.message_infos import ChangeInfo, StoredInfo
-from sync.view.projection import channel_info, clock_info, event_of, line_of, session_infos, text_of
+from sync.view.projection import (
+    channel_info,
+    clock_info,
+    event_of,
+    line_of,
+    session_infos,
+    text_of,
+)
 from sync.view.view import (
     NOT_ASKED,
     AheadShown,
@@ -175,7 +183,9 @@ class SimulatedView:
             return
         self._see_peers()
         now = self._world.now
-        self._happenings.note(now + self._node.machine_offset, release.channel, release.effect)
+        self._happenings.note_effect(
+            now + self._node.machine_offset, release.channel, release.effect
+        )
         if not self._steps or self._steps[-1][0] != now:
             self._steps.append((now, []))
         self._steps[-1][1].append(_word(release.effect))
@@ -258,7 +268,12 @@ class SimulatedHistory:
             for message_id, row in self._disk.rows.items()
             if row.status is Status.PARKED and self._disk.is_line(message_id)
         )
-        return [replace(line, parked=True) for line in self._lines(places[:limit])]
+        lines = self._lines(places[:limit])
+        rows = self._disk.rows
+        return [
+            replace(one, parked=True, waits=rows[one.message_id].attempts == UNSENT)
+            for one in lines
+        ]
 
     async def count(self, channel: ChannelId) -> int:
         """See `sync.view.view.History`."""

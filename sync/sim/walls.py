@@ -21,7 +21,7 @@ class Person(Enum):
 
 
 ANSWERING: Final = {Person.FOLLOWS: True, Person.STAYS: False}
-"""What those answer who do: whether to follow."""
+"""Answers of those who do: whether to follow."""
 
 
 @dataclass(slots=True)
@@ -36,4 +36,4 @@ class Wall:
     stranger: bool = False
     """Whether the others have never met it before."""
     gains: Nanos = 0
-    """How much it gains in a second."""
+    """Gain in a second."""

@@ -1,6 +1,6 @@
 """Somebody who watches a world: every step of a few nodes, every frame between them.
 
-Who watches may also have frames lost on purpose. Without a watch a world pays nothing for this.
+A watcher may also have frames lost on purpose. Without a watch a world pays nothing for this.
 """
 
 import random
@@ -95,7 +95,7 @@ class Watch:
     """Under way, by the time they were sent."""
     _repairs: dict[int, RepairInfo] = field(default_factory=dict)
 
-    def take(self) -> tuple[list[Step], list[Flight]]:
+    def take_steps(self) -> tuple[list[Step], list[Flight]]:
         """Return what happened since the last call."""
         steps, lost = self.steps, self.lost
         self.steps, self.lost = [], []

@@ -16,10 +16,12 @@ from sync.errors import LocalError
 from sync.group import values
 from sync.group.ingest import Gate
 from sync.machine import SECOND, ChannelId, MessageId, Nanos, PeerId
-from sync.manager.schedule import PROTOCOLS
-from sync.runner.runner import Addressed, Release
+from sync.manager.registry import PROTOCOLS
+from sync.runner.input_queue import Addressed
+from sync.runner.runner import Release
 from sync.sds.message import Message
 from sync.sds.parameters import LAN, Parameters
+from sync.sessions.protocol import Protocols
 from sync.sim.bounds import check_bounds
 from sync.sim.disk import Disk
 from sync.sim.gate import RememberingGate
@@ -72,6 +74,7 @@ class Terms:
     mesh: bool = True
     """Whether each pair has a link; otherwise one broadcast reaches everybody."""
     reconcile: bool = True
+    protocols: Protocols = PROTOCOLS
     """Whether nodes compare what they hold (Waku Sync); otherwise SDS repairs alone."""
     rooms: tuple[frozenset[int], ...] = ()
     work: Nanos = 0
@@ -153,7 +156,7 @@ class World:
             streams=self.streams,
             meter=self.meter,
             parameters=terms.parameters,
-            protocols=PROTOCOLS if terms.reconcile else (),
+            protocols=terms.protocols if terms.reconcile else Protocols(),
             work=terms.work,
             crash=self.crash,
             clock_judged=self._clock_judged,
@@ -195,7 +198,7 @@ class World:
         gate = RememberingGate.of(channel, self._verify, parameters.limits)
         honest = sum(number < self.hostile_from for number in members)
         witness = Witness(honest, self.hostile_from, self._signed)
-        return Room(membership, members, gate, witness)
+        return Room(channel, membership, members, gate, witness)
 
     def _hostiles(self, links: Mesh, size: int) -> Hostiles:
         """Return the hostile members, each with its share of the aliases."""
@@ -258,7 +261,7 @@ class World:
             self.witness.delivered(number, rows[entry.message_id], node.disk)
         self.restart(number)
 
-    def write(self, number: int, text: str, channel: ChannelId = CHANNEL) -> None:
+    def write_text(self, number: int, text: str, channel: ChannelId = CHANNEL) -> None:
         """Let a node's person write a line now."""
         node = self.nodes[number]
         if node.runner is None:
@@ -392,10 +395,11 @@ class World:
     def _write_anew(self, node: Node, channel: ChannelId, message_ids: Sequence[MessageId]) -> None:
         disk = node.disks[channel]
         for message_id in message_ids:
-            kind, body, target = changes.anew(disk.load(message_id).entry)
-            about = () if target is None else (disk.load(target).named,)
-            self._tokens += 1
-            self._feed_channel(node, values.Write(self._tokens, kind, body, about), channel)
+            for one in changes.anew(disk.load(message_id).entry):
+                about = () if one.about is None else (disk.load(one.about).named,)
+                self._tokens += 1
+                write = values.Write(self._tokens, one.kind, one.body, about, one.replaces)
+                self._feed_channel(node, write, channel)
 
     def tell_clock(self, number: int, offset: Nanos | None) -> None:
         """Let a node tell the others a wall clock `offset` ahead; None: the clock it has."""
@@ -485,7 +489,7 @@ class World:
 
     def _write_down(self) -> None:
         assert self._recording is not None
-        self._recording.write()
+        self._recording.write_exports()
         self.time.call(self.now + EVERY, self._write_down)
 
     # --- Nodes ---------------------------------------------------------------------------------
@@ -514,10 +518,10 @@ class World:
 
     def _feed(self, node: Node, event: values.Input) -> None:
         """Give a node an input of the first channel, if it is up."""
-        self._turning.feed(node, event, CHANNEL)
+        self._turning.queue_input(node, event, CHANNEL)
 
     def _feed_channel(self, node: Node, event: values.Input, channel: ChannelId) -> None:
-        self._turning.feed(node, event, channel)
+        self._turning.queue_input(node, event, channel)
 
     # --- What arrives --------------------------------------------------------------------------
 
@@ -547,7 +551,7 @@ class World:
     def _note_evidence(self, node: Node, frame: Frame, message: Message) -> None:
         """Note what a frame proves to who gets it, before it says what it makes of that."""
         assert node.runner is not None
-        channel, witness = frame.room.channel, frame.room.witness
+        channel = frame.room.channel
         if message.repair_request and frame.sender < self.hostile_from:
             rows = node.disks[channel].rows
             asked = [one for one in message.repair_request if one.message_id in rows]
@@ -555,6 +559,7 @@ class World:
         pending = node.runner.groups[channel].sds.outgoing.pending
         if not pending or message.lamport is None:
             return
+        witness = frame.room.witness
         if not message.content and message.sender_id == frame.event.peer:
             witness.heard(node.number, message, frame.sender, pending)
         if frame.sender < self.hostile_from and message.bloom_filter is not None:

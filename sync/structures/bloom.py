@@ -1,6 +1,6 @@
 """Bloom filters over message ids, byte for byte those of `@waku/sds` (SDS, "Bloom filter").
 
-A filter says "certainly not" or "possibly", so here it only ever hints (DESIGN 5, "acknowledged").
+A filter says "certainly not" or "possibly", so here it only ever hints (PROTOCOL 5).
 
 Layout: 64-bit words, big-endian, nothing else; bit p is bit p % 64 of word p // 64. Capacity and
 error rate are not on the wire: all members of a channel know them.

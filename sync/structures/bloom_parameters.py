@@ -59,4 +59,4 @@ LAN: Final = BloomParameters(capacity=1000, error_rate=0.001)
 """1,880 bytes a message. In a chat, what is older than 1,000 messages is acknowledged or lost."""
 
 WAKU: Final = BloomParameters(capacity=10_000, error_rate=0.001)
-"""What `@waku/sds` uses, and cannot be told otherwise: 18,752 bytes a message."""
+"""Size used by `@waku/sds`, which cannot be told otherwise: 18,752 bytes a message."""

@@ -111,6 +111,10 @@ class FrameAssembler:
         """Bytes held of a frame that is not complete yet; 0 between two frames."""
         return len(self._buffer)
 
+    def clear(self) -> None:
+        """Let go of what is held; nothing more may be fed."""
+        self._buffer.clear()
+
     def feed(self, data: bytes) -> list[bytes]:
         """Take the next bytes of the stream; return the payloads they complete, in order.
 
@@ -140,13 +144,14 @@ def _scan_uvarint(data: bytes | bytearray, start: int) -> tuple[int, int] | None
     """Return the number at `start` and the offset after it, or None if the data ends within it."""
     value = shift = 0
     for byte in data[start : start + UVARINT_SIZE_MAX]:
-        value |= (byte & 0x7F) << shift
         if byte < CONTINUES:
             if byte == 0 and shift:
                 raise DecodeError("a number is not in its shortest form")
+            value |= byte << shift
             if value >> UVARINT_BITS:
                 raise DecodeError(f"a number is wider than {UVARINT_BITS} bits")
             return value, start + shift // 7 + 1
+        value |= (byte & 0x7F) << shift
         shift += 7
     if len(data) - start >= UVARINT_SIZE_MAX:
         raise DecodeError(f"a number is wider than {UVARINT_BITS} bits")

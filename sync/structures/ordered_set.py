@@ -2,18 +2,18 @@
 
 Rules:
 1. Order is (timestamp, hash); a range includes its lower and excludes its upper bound.
-2. What a snapshot shows never changes, whatever is inserted afterwards.
+2. A snapshot never changes, whatever is inserted afterwards.
 3. A bound is shortened to what its delta encoding carries before anything is computed over the
    range it limits: both sides must mean the same range.
 
-Two runs: one of nearly all ids, which grows at its end, and a short one of ids that came late. What
-is asked is asked of both, and their answers are added.
+Two runs: one of nearly all ids, which grows at its end, and a short one of ids that came late. A
+question goes to both, and their answers are added.
 """
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import merge
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from sync.structures.sorted_run import (
     HASH_BYTES,
     HASH_WORDS,
+    TIMESTAMP_MAX,
     ZERO_HASH,
     Columns,
     Group,
@@ -35,9 +36,12 @@ from sync.structures.sorted_run import (
 )
 
 __all__ = [
+    "EVERYTHING",
     "HASH_BYTES",
     "ORIGIN",
+    "TIMESTAMP_MAX",
     "ZERO_HASH",
+    "Bounds",
     "Columns",
     "OrderedSet",
     "Places",
@@ -62,6 +66,17 @@ PENDING_MAX: Final = 256
 
 ORIGIN: Final = SyncId(0, ZERO_HASH)
 """The lower bound of the first range of every payload."""
+
+
+class Bounds(NamedTuple):
+    """From `lower`, inclusive, to `upper`, exclusive and above it (Waku Sync, "RangeBounds")."""
+
+    lower: SyncId
+    upper: SyncId
+
+
+EVERYTHING: Final = Bounds(ORIGIN, SyncId(TIMESTAMP_MAX, ZERO_HASH))
+"""The whole channel."""
 
 
 def shortened(bound: SyncId, previous: SyncId) -> SyncId:
@@ -256,7 +271,8 @@ class OrderedSet:
 
     def items(self, lower: SyncId, upper: SyncId) -> list[SyncId]:
         """Return the ids in the range, rising."""
-        return self.items_at(*self.places([lower, upper]).tolist())
+        places = self.places([lower, upper])
+        return list(self.items_of(places[:1], places[1:])[0])
 
     def rows(self, lower: SyncId, upper: SyncId) -> bytes:
         """Return the ids in the range, rising, as rows of 40 bytes that sort as they do."""
@@ -316,13 +332,10 @@ class OrderedSet:
         )
         return self._group.add(long, late)
 
-    def items_at(self, lower: Sequence[int], upper: Sequence[int]) -> list[SyncId]:
-        """Return the ids between two places, rising."""
-        long, late = (
-            self._ids(run, first, last)
-            for run, first, last in zip(self._runs(), lower, upper, strict=True)
-        )
-        return list(merge(long, late)) if late else long
+    def items_of(self, lower: Places, upper: Places) -> list[tuple[SyncId, ...]]:
+        """Return the ids of ranges, rising, n tuples; see `places`."""
+        long, late = (run.items(lower[:, at], upper[:, at]) for at, run in enumerate(self._runs()))
+        return [tuple(merge(ids, few)) if few else ids for ids, few in zip(long, late, strict=True)]
 
     def cuts(self, lower: Places, upper: Places, parts: int) -> Words:
         """Return the timestamps of the ids at which to cut ranges evenly, (n, `parts` - 1).
@@ -340,10 +353,3 @@ class OrderedSet:
             for at, run in enumerate(self._runs())
         )
         return np.where((counts[:, 0] >= counts[:, 1])[:, None], long, late)
-
-    def _ids(self, run: Run, first: int, last: int) -> list[SyncId]:
-        if first == last:
-            return []
-        raw = run.hashes[first:last].tobytes()
-        hashes = [raw[at : at + HASH_BYTES] for at in range(0, len(raw), HASH_BYTES)]
-        return sync_ids(run.timestamps[first:last].tolist(), hashes)

@@ -1,6 +1,6 @@
 """One hash over an ordered set of ids, kept up to date bucket by bucket.
 
-What is hashed, exactly:
+Exact input of the hash:
 1. A row is an id in 40 bytes: the timestamp, 8 bytes big-endian, and the hash. Rows order like ids.
 2. A leaf is the bucket of the ids with one `timestamp >> 40`, its index: 18 minutes. Its hash is
    SHA-256 of a byte 00 and its rows, rising.
@@ -87,8 +87,8 @@ EMPTY_ROOT: Final = node_hash([])
 class Digest:
     """The hashes of all buckets of a set, from `floor` on, and of the nodes above them.
 
-    What is asked of it stands for the last `refresh`; `of` and the methods that return a digest
-    return a fresh one.
+    Its answers stand for the last `refresh`; `of` and the methods that return a digest return a
+    fresh one.
     """
 
     def __init__(self, floor: Nanos = 0) -> None:

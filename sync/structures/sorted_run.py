@@ -1,7 +1,7 @@
 """A sorted run of ids in numpy columns, with the running fingerprint of all before each.
 
 The fingerprint of a range is the difference of two running ones, so it costs two look-ups however
-many ids are in it. What fingerprints are made of, and how two are combined, is the group's.
+many ids are in it. The group decides what fingerprints are made of, and how two are combined.
 
 Rule: the rows of a run are never changed or moved in place, only rows behind its end are written;
 so whoever holds the arrays and an end has a snapshot. (`inserted` makes a new run.)
@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -21,6 +22,9 @@ Positions: TypeAlias = NDArray[np.intp]
 
 HASH_BYTES: Final = 32
 ZERO_HASH: Final = bytes(HASH_BYTES)
+
+TIMESTAMP_MAX: Final = 2**63 - 1
+"""14/WAKU2-MESSAGE timestamps are signed; this one, in the year 2262, bounds them from above."""
 
 HASH_WORDS: Final = 4
 """A hash is held as four 64-bit words of its raw bytes."""
@@ -184,6 +188,19 @@ class Run:
         return bool(newest < sync_id.timestamp) or (
             bool(newest == sync_id.timestamp) and self._hash(self.end - 1) < sync_id.hash
         )
+
+    def items(self, first: Positions, last: Positions) -> list[tuple[SyncId, ...]]:
+        """Return the ids in the rows from each `first` to its `last`, (n) each; n tuples."""
+        counts = last - first
+        ends = np.cumsum(counts)
+        if not len(ends) or not ends[-1]:
+            return [()] * len(counts)
+        rows = np.arange(ends[-1]) + np.repeat(first - (ends - counts), counts)
+        raw = self.hashes[rows].tobytes()
+        hashes = [raw[at : at + HASH_BYTES] for at in range(0, len(raw), HASH_BYTES)]
+        ids = sync_ids(self.timestamps[rows].tolist(), hashes)
+        edges = [0, *ends.tolist()]
+        return [tuple(ids[lower:upper]) for lower, upper in pairwise(edges)]
 
     def append(self, sync_id: SyncId) -> None:
         """Add an id above all others; O(1) amortised."""

@@ -22,7 +22,7 @@ class Buckets:
     burst: float
     _levels: dict[str, tuple[float, Nanos]] = field(default_factory=dict)
 
-    def take(self, key: str, now: Nanos) -> bool:
+    def take_token(self, key: str, now: Nanos) -> bool:
         """Take one token of `key`; False, and nothing taken, where there is none."""
         level, since = self._levels.pop(key, (self.burst, now))
         level = min(self.burst, level + (now - since) * self.per_second / SECOND)

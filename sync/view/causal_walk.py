@@ -19,10 +19,10 @@ CHANGES_SAID: Final[dict[int, str]] = {
     Kind.REACTION: "(a reaction)",
     Kind.REDACTION: "(deletes)",
 }
-"""What stands for the text of what is no line itself."""
+"""Words for the text of a message that is no line itself."""
 
 DELETED: Final = "(deleted)"
-"""What stands for a text that its author has hidden."""
+"""Words for a text that its author has hidden."""
 
 CHILDREN_MAX: Final = 32
 """Messages looked at that build on one message: beyond that no drawing shows them apart."""

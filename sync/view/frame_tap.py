@@ -38,7 +38,7 @@ class Tap:
         self.recorded: Path | None = None
         """The file that frames are recorded to."""
 
-    def note(  # the fields of a frame
+    def note_frame(  # the fields of a frame
         self,
         at: Nanos,
         channel: ChannelId,

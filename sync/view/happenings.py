@@ -36,7 +36,7 @@ TOLD: Final[frozenset[type]] = frozenset(
 """Effects that mean something to a message; most are others, and go by with one look."""
 
 More: TypeAlias = bool | Delivery | tuple[str] | tuple[str, PeerId, Nanos, Nanos, Nanos] | None
-"""What is to say beside the kind: after a gap, the new mark, or the fields of `Noticed`."""
+"""Details beside the kind: after a gap, the new mark, or the fields of `Noticed`."""
 
 Note: TypeAlias = tuple[Nanos, ChannelId, MessageId, What, More]
 
@@ -49,7 +49,7 @@ class Happenings:
         self._began = began
         self._notes: deque[Note] = deque(maxlen=KEPT_MAX)
 
-    def note(self, at: Nanos, channel: ChannelId, effect: values.Effect) -> None:
+    def note_effect(self, at: Nanos, channel: ChannelId, effect: values.Effect) -> None:
         """Take note of an effect, if it means something to a message."""
         if type(effect) not in TOLD:
             return

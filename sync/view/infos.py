@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import Enum
+from itertools import pairwise
 
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.sds.evidence import Evidence
@@ -77,7 +78,7 @@ class AnswerInfo:
     requester: PeerId
     t_resp: Nanos
     sender: PeerId | None = None
-    """Who wrote it: the first term of T_resp; None where nobody said so."""
+    """Its author: the first term of T_resp; None where nobody said so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +143,8 @@ class RoundInfo:
     """Bytes that the same ranges take without delta encoding."""
     ranges: tuple[RangeDrawn, ...] = ()
     """The first ranges of it, those that are not equal before the others."""
+    words: str = ""
+    """Text of a payload, of a protocol that compares no ranges."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,11 +163,11 @@ class SessionInfo:
     state: str
     """`opening`, `reconciling`, `checking`, `transferring` or `over`."""
     result: str
-    """How it ended; empty while it goes on."""
+    """Result; empty while it goes on."""
     proved: bool
     """Whether both sides have proved to hold the same."""
     since: Nanos
-    """What is older was not compared; 0 if everything was."""
+    """Time below which nothing was compared; 0 if everything was."""
     began_at: Nanos
     ended_at: Nanos | None
     need: int
@@ -177,6 +180,20 @@ class SessionInfo:
     bytes_out: int = 0
     rounds: tuple[RoundInfo, ...] = ()
     """The first of these payloads."""
+
+    def trip(self, at: int) -> int:
+        """Return the number of the round trip that payload `at` is of, from 1.
+
+        An answer may have several payloads; of those that are not among the first, each counts.
+        """
+        known = self.rounds[: at + 1]
+        answers = sum([one.sent != other.sent for one, other in pairwise(known)])
+        return (answers + at + 1 - len(known)) // 2 + 1
+
+    @property
+    def trips(self) -> int:
+        """Number of round trips of the reconciliation."""
+        return self.trip(self.payloads - 1) if self.payloads else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +217,8 @@ class ChannelInfo:
     parked: int = 0
     parked_own: tuple[MessageId, ...] = ()
     """Those of them that we wrote, while our clock was wrong; each can be sent anew."""
+    unsent: int = 0
+    """Number of these that nobody was sent: they wait for an answer about our clock."""
     outgoing: tuple[OutgoingInfo, ...] = ()
     outgoing_count: int = 0
     waiting: tuple[WaitingInfo, ...] = ()
@@ -212,11 +231,11 @@ class ChannelInfo:
     peers: tuple[PeerId, ...] = ()
     """Peers whose link proved this channel."""
     typists: tuple[TypistInfo, ...] = ()
-    """Who is typing, who began first coming first."""
+    """Typists, the first to begin coming first."""
     direct: PeerId | None = None
     """The other one, if it is a channel of two."""
     sign: str = ""
-    """What tells it from one joined before whose name looks the same; empty if none does."""
+    """Sign that tells it from one joined before whose name looks the same; empty if none does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +260,16 @@ class PeerInfo:
     """Frames of it that wait until others had their turns: it sends more than is read."""
     stored_messages: int = 0
     stored_bytes: int = 0
-    """What it wrote that is on our disk, as of a minute ago."""
+    """Messages it wrote that are on our disk, as of a minute ago."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorInfo:
+    """Disk usage of an author, here or not."""
+
+    peer: PeerId
+    messages: int
+    bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,7 +312,7 @@ class ClockSettled(Enum):
 
     NONE = ""
     FOLLOWED = "followed"
-    """Who was asked about follows us."""
+    """Settled: the member asked about follows us."""
     SET = "set"
     """Our clock was set."""
     AGREE = "agree"
@@ -298,7 +326,7 @@ class ClockVoter:
     peer: PeerId
     nick: str
     ahead_ns: Nanos
-    """How far their clock is ahead of ours; negative where ours is ahead."""
+    """Lead of their clock over ours; negative where ours is ahead."""
     standing: bool
     """Whether they are verified, or were met in an earlier run over a day ago."""
 
@@ -310,9 +338,9 @@ class ClockQuestion:
     voters: tuple[ClockVoter, ...]
     """The longest known first: those with standing, or else one of each address."""
     ahead_ns: Nanos
-    """How far they are ahead of us together, their median; negative where our clock is ahead."""
+    """Lead of all of them over us, their median; negative where our clock is ahead."""
     sets_aside: int
-    """How many messages here following would set aside until their time."""
+    """Number of messages here that following would set aside until their time."""
     standing: bool
     """Whether the voters have standing; if not, this is asked once a day at most."""
     channels: tuple[ChannelId, ...]
@@ -328,14 +356,14 @@ class ClockInfo:
     synchronised: bool = False
     """Whether the system says that it is kept right (NTP)."""
     moved_ns: Nanos = 0
-    """How far what we write is stamped ahead of our clock: in the channel that moved furthest."""
+    """Lead of our stamps over our clock: in the channel that moved furthest."""
     question: ClockQuestion | None = None
-    """What the person is asked, until it is answered or has settled itself."""
+    """Question to the person, until it is answered or has settled itself."""
     answer: ClockAnswer = ClockAnswer.NONE
-    """What was answered, by the person or a setting, as long as that holds."""
+    """Answer of the person or of a setting, as long as it holds."""
     settled: ClockSettled = ClockSettled.NONE
     """Why the last question is no longer asked, if it was not answered."""
     following: tuple[ClockVoter, ...] = ()
-    """Who of those we follow is here."""
+    """Those of the people we follow who are here."""
     followed_by: tuple[PeerId, ...] = ()
-    """Who says that it follows us."""
+    """People who say that they follow us."""

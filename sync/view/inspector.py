@@ -26,7 +26,7 @@ class TraceFile(Protocol):
 
 
 class Inspector:
-    """See `sync.view.view.Inspection`. `groups` gives the channels of now; `trace` is None without."""
+    """See `Inspection`. `groups` gives the channels of now; `trace` is None without."""
 
     def __init__(
         self,

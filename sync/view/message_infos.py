@@ -1,4 +1,4 @@
-"""Information about one message (`sync.view.view`): what happened to it, and what is stored of it."""
+"""Values that describe one message: what happened to it, and what is stored of it."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -68,9 +68,9 @@ class MessageStory:
     since: Nanos
     happenings: tuple[Happening, ...] = ()
     holders: HoldersInfo | None = None
-    """Who has it and how we know; None if nothing is remembered any more."""
+    """Holders and evidence; None if nothing is remembered any more."""
     named: tuple[tuple[PeerId, MessageId | None], ...] = ()
-    """Who named it in which message; in a sync message, if that is None."""
+    """Author and id of the message that named it; in a sync message, if the id is None."""
 
 
 @dataclass(frozen=True, slots=True)

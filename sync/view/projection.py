@@ -13,7 +13,6 @@ from sync.group.group import Group
 from sync.group.records import Contradiction
 from sync.group.reference import AGREE, END, Reference
 from sync.machine import ChannelId, Nanos, PeerId
-from sync.manager.schedule import PROTOCOL
 from sync.sds.channel import Channel
 from sync.sds.evidence import Evidence
 from sync.sds.message import Delivery
@@ -150,7 +149,7 @@ def event_of(
             return SyncShown(
                 channel=channel,
                 peer=effect.peer,
-                protocol=PROTOCOL,
+                protocol=effect.protocol,
                 why=effect.why,
                 result=effect.result,
                 rounds=effect.rounds,
@@ -169,7 +168,7 @@ def session_infos(groups: Iterable[Group]) -> tuple[SessionInfo, ...]:
     sessions = [
         (group.channel, session)
         for group in groups
-        for session in (*group.sessions.shown, *group.sessions.by_peer.values())
+        for session in (*group.sessions.shown, *group.sessions.running.values())
     ]
     sessions.sort(key=lambda one: (one[1].began_at, one[1].number), reverse=True)
     return tuple([_session_info(channel, session) for channel, session in sessions])
@@ -180,7 +179,7 @@ def _session_info(channel: ChannelId, session: Session) -> SessionInfo:
         number=session.number,
         channel=channel,
         peer=session.peer,
-        protocol=PROTOCOL,
+        protocol=session.protocol.name,
         why=session.why,
         state=session.stage.value,
         result=session.result,
@@ -243,7 +242,7 @@ def _clock_question(
 ) -> ClockQuestion | None:
     """Return what the person is asked, of several channels at once where they ask the same.
 
-    What those with standing ask comes first.
+    Questions of members with standing come first.
     """
     asking = [
         (channel, question)
@@ -296,6 +295,7 @@ def channel_info(group: Group, membership: Membership) -> ChannelInfo:
         loading=len(group.loading),
         parked=len(group.aside),
         parked_own=tuple(group.aside.own()[:ROWS_MAX]),
+        unsent=len(group.aside.waiting),
         outgoing=tuple(
             [
                 OutgoingInfo(

@@ -14,6 +14,7 @@ from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.sds.message import Delivery
 from sync.view.infos import (
     AnswerInfo,
+    AuthorInfo,
     BloomInfo,
     ChannelInfo,
     ClockAnswer,
@@ -337,7 +338,7 @@ class Snapshot:
     port: int | None
     interface: str
     network: str
-    """What the network is doing and what comes next, one sentence."""
+    """State of the network and its next step, one sentence."""
     channels: tuple[ChannelInfo, ...]
     peers: tuple[PeerInfo, ...]
     sessions: tuple[SessionInfo, ...] = ()
@@ -347,19 +348,23 @@ class Snapshot:
     longest_block_ns: Nanos = 0
     """Longest slice of work that kept the event loop from the UI."""
     refused: dict[str, int] = field(default_factory=dict)
-    """How many bad inputs each peer or address has sent us."""
+    """Number of bad inputs that each peer or address has sent us."""
+    skipped_bytes: dict[str, int] = field(default_factory=dict)
+    """Of these, the bytes of frames of kinds that this version does not know."""
     warnings: tuple[KeyWarning, ...] = ()
     """Changed keys that the person has not answered yet, the newest first."""
     away: str = ""
     """Why we said we are away; empty while we have not."""
     disk: str = ""
-    """What the disk refuses and what to do about it, as a sentence; empty while it takes all."""
+    """Refusal of the disk and its remedy, as a sentence; empty while it takes all."""
     shared_names: frozenset[str] = frozenset()
     """Names that several keys go by, in a form of their own: look-alikes count as one."""
     contradictions: tuple[ContradictionInfo, ...] = ()
     """Forks and links of author logs that cannot be true, the newest first; a hundred at most."""
     clock: ClockInfo = field(default_factory=ClockInfo)
     """Our clock, and what the person is asked about it."""
+    authors: tuple[AuthorInfo, ...] = ()
+    """Those who take most on our disk, the most first, as of a minute ago."""
 
 
 class Place(Enum):

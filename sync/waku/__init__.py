@@ -6,19 +6,19 @@ Where each section of the specification lives:
 |---|---|
 | Wire protocol, Range, RangeBounds, RangeType, ItemSet | `message.RangesData` and its ranges |
 | SyncID | `sync.structures.sorted_run.SyncId`, `message.sync_id`, `message.deterministic_hash` |
-| Fingerprint | `sync.structures.sorted_run.Xor`, `sync.structures.ordered_set.OrderedSet.fingerprint` |
+| Fingerprint | `sorted_run.Xor`, `ordered_set.OrderedSet.fingerprint` (`sync.structures`) |
 | Payload encoding, Delta encoding for Ranges | `wire.encode_ranges`, `wire.decode_ranges` |
 | Varint encoding | `sync.structures.codec.encode_uvarint`, `sync.structures.codec.Reader.uvarint` |
 | Delta encoding for sequential SyncIDs | `wire.encode_bound`, `wire.read_bound` |
 | Delta encoding for ItemSets | `wire._append_elements`, `wire._read_items` |
 | Initial Message | `reconcile.Reconciliation._begin` |
-| Responding to a `RangesData` payload | `reconcile.Reconciliation`, `answer.Answerer` |
+| Responding to a `RangesData` payload | `reconcile.Reconciliation`, `answerer.Answerer` |
 | divide it into subranges | `division.Divider`, `sync.structures.ordered_set.OrderedSet.split` |
 | Transfer Protocol | `transfer.Transfer` (what is let in); who holds the messages pushes them |
 | Transfer Protocol, Wire specification | `wire.encode_transfer`, `wire.decode_transfer` |
 | Cluster & Shards | `message.CLUSTER`, `message.shard`, `reconcile.Reconciliation._matches` |
 | Parameters | `division.Parameters` |
-| (ours) The check afterwards | `check.Check`, `proof`, `descent`, `check_wire`, `sync.structures.set_digest` |
+| (ours) The check afterwards | `sync.check`, `sync.structures.set_digest` |
 | Storage | `sync.structures.ordered_set.OrderedSet` |
 
 How we read what it leaves open:
@@ -27,8 +27,8 @@ How we read what it leaves open:
 - R2 An empty item set is the count 00 followed by the `reconciled` byte.
 - R3 The first bound is encoded against (0, 0): its hash is sent only if its timestamp is 0.
 - D7 A delta-encoded hash loses the bytes after the first difference. A bound is therefore
-  shortened first and fingerprinted second (`sync.structures.ordered_set.shortened`), and where ranges are merged
-  the bounds between them are put back one by one (`sync.structures.ordered_set.rungs`).
+  shortened first and fingerprinted second (`ordered_set.shortened`), and where ranges are merged
+  the bounds between them are put back one by one (`ordered_set.rungs`).
 - Adjacent `Skip` ranges of an answer are merged. Where only `Skip` would be answered, the payload
   is empty, and ends the session for both; one of `Skip` alone, as others send it, does too. An
   empty first answer with another header, or with no bytes at all, means mismatch.
@@ -45,6 +45,9 @@ Where we differ (`division.STRICT` does not do the first two):
   goes back as a fingerprint; a payload with no room for another range ends with one fingerprint
   over all that is left. Any peer that answers ranges one by one copes; we go on there with what it
   had said before (`backlog.Backlog`), and do not begin anew at the top.
+- Where both sides have said that they know it (`payloads_max` in the proofs that open the stream),
+  an answer may have several payloads: all but the last end before the window does, and the next one
+  is `Skip` up to there (`turn.Turn`). A payload without ranges still ends the session.
 - Fingerprints are never answered by an item set marked `reconciled`, which other implementations
   do where they hold nothing: it saves a round, but we would not learn what we lack.
 - An XOR fingerprint is no proof: 257 hashes always contain a subset that XORs to zero, so who

@@ -8,6 +8,7 @@ Rule: what was received last counts where it is no fingerprint, and where it is 
 """
 
 from bisect import bisect_left, bisect_right
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Final
 
@@ -25,41 +26,76 @@ UNKNOWN: Final = b""
 
 
 class Backlog:
-    """Ranges put off, contiguous from `_lower` on: those that differ, and equal ones between."""
+    """Ranges put off in one turn and gone on with in the next: all that differ, and some equal."""
 
     def __init__(self) -> None:
-        self._lower: Nanos = 0
-        self._uppers: list[Nanos] = []
-        self._contents: list[Content] = []
+        self._now, self._later = Stretch(), Stretch()
+        """Ranges put off in the last turn, and in this one."""
 
     def keep(self, ranges: Ranges, first: int) -> None:
         """Put off the range of this number and all behind it, as many as may be kept.
 
-        Bounds with hashes can only follow each other, so nothing is kept where there are any.
+        Of a turn, once there is something kept, all payloads that follow are to be kept as well.
         """
-        if ranges.hashes:
-            return
-        end = first + BACKLOG_MAX
-        self._lower = ranges.timestamps[first - 1] if first else 0
-        self._uppers, self._contents = ranges.timestamps[first:end], ranges.contents[first:end]
+        self._later.extend(ranges, first)
+
+    def end_turn(self) -> None:
+        """Let what was put off in this turn be gone on with."""
+        self._now, self._later = self._later, Stretch()
 
     def resumed(self, received: Ranges) -> Ranges:
         """Return what there is to answer: what was received, and in its place what was put off."""
-        uppers, contents = self._uppers, self._contents
-        self._uppers, self._contents = [], []
-        if not uppers or received.hashes:
+        now = self._now
+        if not now.uppers or not received or received.hashes:
             return received
         resumed, begin, lower = Ranges(), 0, 0
         for is_fingerprint, run in groupby(received.contents, lambda one: isinstance(one, bytes)):
             end = begin + sum(1 for _ in run)
             edges = [lower, *received.timestamps[begin:end]]
-            if is_fingerprint and lower < uppers[-1] and self._lower < edges[-1]:
-                kept = Kept(self._lower, uppers, contents)
+            if is_fingerprint and lower < now.uppers[-1] and now.lower < edges[-1]:
+                kept = Kept(now.lower, now.uppers, now.contents)
                 kept.put_into(edges, received.contents[begin:end], resumed)
             else:
                 resumed.extend(edges[1:], received.contents[begin:end])
             begin, lower = end, edges[-1]
+        now.drop_below(lower)
         return resumed
+
+
+@dataclass(slots=True)
+class Stretch:
+    """Contiguous ranges from `lower` on.
+
+    Bounds with hashes can only follow each other, so nothing is kept where there are any.
+    """
+
+    lower: Nanos = 0
+    uppers: list[Nanos] = field(default_factory=list)
+    contents: list[Content] = field(default_factory=list)
+    is_full: bool = False
+
+    def extend(self, ranges: Ranges, first: int) -> None:
+        """Add the range of this number and all behind it, but for what was added before."""
+        self.is_full = self.is_full or bool(ranges.hashes)
+        if self.is_full:
+            return
+        if self.uppers:
+            first = max(first, bisect_right(ranges.timestamps, self.uppers[-1]))
+        else:
+            self.lower = ranges.timestamps[first - 1] if first else 0
+        end = first + BACKLOG_MAX - len(self.uppers)
+        self.uppers += ranges.timestamps[first:end]
+        self.contents += ranges.contents[first:end]
+        self.is_full = len(self.uppers) >= BACKLOG_MAX
+
+    def drop_below(self, bound: Nanos) -> None:
+        """Forget the ranges below a bound; of one that reaches beyond it, it is known to differ."""
+        at = bisect_right(self.uppers, bound)
+        cut = bound > (self.uppers[at - 1] if at else self.lower)
+        self.lower = max(self.lower, bound)
+        self.uppers, self.contents = self.uppers[at:], self.contents[at:]
+        if cut and self.contents and self.contents[0] is not None:
+            self.contents[0] = UNKNOWN
 
 
 class Kept:

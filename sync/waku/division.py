@@ -2,13 +2,13 @@
 
 All ranges of a payload are looked up together: a million ids cost a few array operations a round.
 
-What the specification leaves to us is when a range that differs is divided, and when it is sent as
-an item set. An item takes 37 bytes, a fingerprint 38. So a range known to differ is sent as items
-while it has few; a fresh part of it, mostly equal, only if it has one. Where the differences lie
-close together, as how many of the neighbouring ranges differ tells, items are sent earlier.
+The specification leaves to us when a range that differs is divided, and when it is sent as an item
+set. An item takes 37 bytes, a fingerprint 38. So a range known to differ is sent as items while it
+has few; a fresh part of it, mostly equal, only if it has one. Where the differences lie close
+together, as how many of the neighbouring ranges differ tells, items are sent earlier.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from sync.machine import Nanos
 from sync.structures.ordered_set import HASH_BYTES, ZERO_HASH, OrderedSet, Places, SyncId
-from sync.waku.message import RANGES_MAX, Bounds, Ranges
+from sync.waku.message import Bounds, Content, Ranges
 
 Counts: TypeAlias = NDArray[np.intp]
 Weights: TypeAlias = NDArray[np.float64]
@@ -40,7 +40,7 @@ SHARES: Final = np.array([0.003, 0.01, 0.03, 0.06, 0.12, 0.25, 0.4, 0.6])
 
 ITEM_BYTES: Final = 37.0
 FINGERPRINT_BYTES: Final = 38.0
-"""What an id, or a range with its fingerprint, mostly takes: timestamps are near each other."""
+"""Bytes of an id, or of a range with its fingerprint, mostly: timestamps are near each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Parameters:
 
 
 NARROW: Final = Parameters()
-"""What we do among ourselves: any peer that answers ranges one by one understands it."""
+"""Options we use among ourselves: any peer that answers ranges one by one understands them."""
 
 STRICT: Final = Parameters(
     wide_partitions=8,
@@ -95,6 +95,8 @@ class Division(NamedTuple):
     places: Places
     counts: Sequence[int]
     fingerprints: bytes
+    few: Mapping[int, tuple[SyncId, ...]]
+    """The ids of parts that have no more than `Parameters.fresh_threshold`, but some."""
 
     def uppers(self, bounds: Bounds) -> list[SyncId]:
         """Return the upper bounds of all parts of `bounds`."""
@@ -110,16 +112,17 @@ class Divider:
         self._parameters = parameters
 
     def compare(
-        self, received: Ranges, places: Places, *, first: bool
-    ) -> tuple[list[int], dict[int, Division], int | None]:
-        """Return which ranges have another fingerprint here, and the parts of those to divide.
+        self, contents: Sequence[Content], places: Places, *, first: bool
+    ) -> dict[int, int]:
+        """Return which of these ranges have another fingerprint here, and how to answer each.
 
-        The last result is from which range on they are left out, as they do not fit in a payload.
+        Into how many parts to divide it, that is, 1 to send its items at once. `places` are where
+        the ranges begin and end, (n + 1, 2).
         """
-        theirs = [one for one in received.contents if isinstance(one, bytes)]
+        theirs = [one for one in contents if isinstance(one, bytes)]
         if not theirs:
-            return [], {}, None
-        at = np.array([at for at, one in enumerate(received.contents) if isinstance(one, bytes)])
+            return {}
+        at = np.array([at for at, one in enumerate(contents) if isinstance(one, bytes)])
         lower, upper = places[at], places[at + 1]
         ours = self._local.fingerprints(lower, upper)
         known = [one or bytes(HASH_BYTES) for one in theirs]
@@ -127,17 +130,22 @@ class Divider:
         differs = (ours != words).any(axis=1)
         differs[[number for number, one in enumerate(theirs) if not one]] = True
         if not differs.any():
-            return [], {}, None
+            return {}
         parts = self._parts((upper - lower).sum(axis=1), differs, first=first)
-        fits = np.cumsum(np.where(differs & (parts > 1), parts, 0)) <= RANGES_MAX
+        return dict(zip(at[differs].tolist(), parts[differs].tolist(), strict=True))
+
+    def divide(
+        self, received: Ranges, into: Mapping[int, int], places: Places
+    ) -> dict[int, Division]:
+        """Return the parts of the ranges of these numbers, `into` so many each, if over one."""
         divisions: dict[int, Division] = {}
-        for each in sorted({*parts[differs].tolist()} - {1}):
-            chosen = np.flatnonzero(differs & (parts == each) & fits)
-            numbers = at[chosen].tolist()
-            bounds = [received.bounds(one) for one in numbers]
-            cut = self._cut(bounds, lower[chosen], upper[chosen], each)
+        for parts in sorted({*into.values()} - {1}):
+            numbers = [number for number, into_parts in into.items() if into_parts == parts]
+            bounds = [received.bounds(number) for number in numbers]
+            at = np.array(numbers)
+            cut = self._cut(bounds, places[at], places[at + 1], parts)
             divisions |= zip(numbers, cut, strict=True)
-        return at[differs].tolist(), divisions, None if fits.all() else int(at[~fits][0])
+        return divisions
 
     def _parts(self, counts: Counts, differs: NDArray[np.bool_], *, first: bool) -> Counts:
         """Return into how many parts to divide ranges that differ; 1 sends the items at once."""
@@ -178,12 +186,13 @@ class Divider:
         rising = np.all(steps[:, 1:] > steps[:, :-1], axis=1)
         between = self._local.places_of(cuts)
         edges = np.concatenate((lower[:, None], between, upper[:, None]), axis=1)
-        counts = (edges[:, 1:] - edges[:, :-1]).sum(axis=2).tolist()
+        counts = (edges[:, 1:] - edges[:, :-1]).sum(axis=2)
+        few = self._few(edges, counts)
         fingerprints = self._local.fingerprints(edges[:, :-1], edges[:, 1:])
         for at, timestamps in enumerate(cuts.tolist()):
             if rising[at]:
                 raw = fingerprints[at].tobytes()
-                yield Division(timestamps, None, edges[at], counts[at], raw)
+                yield Division(timestamps, None, edges[at], counts[at].tolist(), raw, few[at])
             else:
                 yield self.split(bounds[at], parts)
 
@@ -191,13 +200,24 @@ class Divider:
         """Return the parts of a range in which ids share timestamps."""
         uppers = self._local.split(bounds.lower, bounds.upper, parts)
         edges = self._local.places([bounds.lower, *uppers])
+        counts = (edges[1:] - edges[:-1]).sum(axis=1)
         return Division(
             [upper.timestamp for upper in uppers[:-1]],
             [upper.hash for upper in uppers[:-1]],
             edges,
-            (edges[1:] - edges[:-1]).sum(axis=1).tolist(),
+            counts.tolist(),
             self._local.fingerprints(edges[:-1], edges[1:]).tobytes(),
+            self._few(edges[None], counts[None])[0],
         )
+
+    def _few(self, edges: Places, counts: Counts) -> list[dict[int, tuple[SyncId, ...]]]:
+        """Return the ids of parts that have few, for each range: see `Division.few`."""
+        chosen = (counts > 0) & (counts <= self._parameters.fresh_threshold)
+        items = self._local.items_of(edges[:, :-1][chosen], edges[:, 1:][chosen])
+        few: list[dict[int, tuple[SyncId, ...]]] = [{} for _ in counts]
+        for at, part, ids in zip(*np.nonzero(chosen), items, strict=True):
+            few[at][part] = ids
+        return few
 
 
 def _likelihoods(differs: NDArray[np.bool_], counts: Counts) -> Weights:

@@ -11,19 +11,33 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Self, TypeAlias, assert_never
 
 from sync.machine import Nanos
-from sync.structures.ordered_set import HASH_BYTES, ORIGIN, ZERO_HASH, SyncId
+from sync.structures.ordered_set import (
+    EVERYTHING,
+    HASH_BYTES,
+    ORIGIN,
+    TIMESTAMP_MAX,
+    ZERO_HASH,
+    Bounds,
+    SyncId,
+)
 from sync.waku.topics import CLUSTER, SHARDS_OF_CLUSTER, content_topic, pubsub_topic, shard
 
-__all__ = ["CLUSTER", "SHARDS_OF_CLUSTER", "content_topic", "pubsub_topic", "shard"]  # passed on
+__all__ = [  # passed on
+    "CLUSTER",
+    "EVERYTHING",
+    "SHARDS_OF_CLUSTER",
+    "TIMESTAMP_MAX",
+    "Bounds",
+    "content_topic",
+    "pubsub_topic",
+    "shard",
+]
 
 RECONCILIATION = "/vac/waku/reconciliation/1.0.0"
 """Protocol id a connection opens with to reconcile."""
 
 TRANSFER = "/vac/waku/transfer/1.0.0"
 """Protocol id a connection opens with to push messages."""
-
-TIMESTAMP_MAX: Nanos = 2**63 - 1
-"""14/WAKU2-MESSAGE timestamps are signed; this one, in the year 2262, bounds them from above."""
 
 PAYLOAD_BYTES_MAX = 1 << 20
 """Of one payload or transferred message; the frame limit of the stream that carries them."""
@@ -38,22 +52,11 @@ RANGE_BYTES_MAX = VARINT_BYTES_MAX + 1 + HASH_BYTES
 """One range on the wire without its elements: upper bound, type, and a fingerprint at most."""
 
 BOUND_HASH_BYTES_MAX = 1 + HASH_BYTES
-"""What more a range takes whose upper bound has a hash."""
+"""Bytes that a range takes more if its upper bound has a hash."""
 
 RANGES_MAX = 12_288
 """Ranges of one payload: 500 kB of fingerprints. Half a million two-byte `Skip` would take a
 second to read."""
-
-
-class Bounds(NamedTuple):
-    """From `lower`, inclusive, to `upper`, exclusive and above it (Waku Sync, "RangeBounds")."""
-
-    lower: SyncId
-    upper: SyncId
-
-
-EVERYTHING = Bounds(ORIGIN, SyncId(TIMESTAMP_MAX, ZERO_HASH))
-"""The whole channel."""
 
 
 class Skip(NamedTuple):
@@ -88,7 +91,7 @@ class Items(NamedTuple):
 
 
 Content: TypeAlias = bytes | Items | None
-"""What a range holds: a fingerprint, items, or nothing if it is a `Skip`."""
+"""Content of a range: a fingerprint, items, or nothing if it is a `Skip`."""
 
 
 @dataclass(slots=True)
@@ -144,13 +147,6 @@ class Ranges:
     def bounds(self, at: int) -> Bounds:
         """Return the bounds of range `at`."""
         return Bounds(self.upper(at - 1) if at else ORIGIN, self.upper(at))
-
-    def first(self, count: int) -> "Ranges":
-        """Return the first so many of them."""
-        if len(self) <= count:
-            return self
-        hashes = {at: one for at, one in self.hashes.items() if at < count}
-        return Ranges(self.timestamps[:count], hashes, self.contents[:count])
 
     def extend(self, timestamps: list[Nanos], contents: list[Content]) -> None:
         """Add ranges that reach on to these bounds, which have no hashes."""

@@ -2,26 +2,33 @@
 
 Rules:
 1. Every payload is answered range by range as "Responding to a `RangesData` payload" says; what
-   the answer leaves out is a `Skip`.
-2. Who sends an answer of nothing but `Skip`, or receives one, is finished.
+   the answer leaves out is a `Skip`. Answering goes in steps: see `Continue`.
+2. A side that sends or receives an answer of nothing but `Skip` is finished. So is who sends or
+   receives a payload without ranges.
 3. A side finds a difference when it has both item sets of a range; twice only if the range was
    put off, in a payload too crowded, between the two sides' turns.
-4. A payload never exceeds `PAYLOAD_BYTES_MAX`. What no longer fits goes back as a fingerprint of
-   its range; the first open range of a payload always fits or is divided, so every round settles
+4. A payload never exceeds `PAYLOAD_BYTES_MAX`. Items that no longer fit go back as a fingerprint of
+   their range; the first open range of a payload always fits or is divided, so every round settles
    something.
+5. Between two that both know it an answer may have several payloads (`turn.Turn`).
 """
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias, assert_never
 
 from sync.errors import RemoteError
 from sync.machine import SECOND, Nanos, Tick
-from sync.structures.ordered_set import OrderedSet, SyncId
-from sync.waku.answer import Answerer
+from sync.structures.differences import Differences, Role
+from sync.structures.ordered_set import OrderedSet
+from sync.waku.answerer import Answerer
 from sync.waku.division import NARROW, Parameters
 from sync.waku.message import CLUSTER, EVERYTHING, Bounds, Ranges, RangesData
+from sync.waku.turn import PAYLOADS_MAX, Received, Turn
+
+__all__ = ["Differences", "Role"]  # passed on
 
 INACTIVITY_MAX: Nanos = 15 * SECOND
 """Without it a session with a peer that stopped hangs for ever; as long as a dead link's."""
@@ -35,13 +42,6 @@ NEED_MAX = 500_000
 
 DIFFERENCES_MAX = 2**63 - 1
 """No limit but the others."""
-
-
-class Role(Enum):
-    """Role in the session: who opened it, and who responds."""
-
-    INITIATOR = "initiator"
-    RESPONDER = "responder"
 
 
 class Phase(Enum):
@@ -99,21 +99,15 @@ class PayloadReceived:
 
 
 @dataclass(frozen=True, slots=True)
+class Continue:
+    """Effect, and the input that it asks for: there is more to answer, once others had a turn."""
+
+
+@dataclass(frozen=True, slots=True)
 class SendPayload:
     """Effect: send this payload, length-prefixed, on the session's stream."""
 
     payload: RangesData
-
-
-@dataclass(frozen=True, slots=True)
-class Differences:
-    """Effect: ids found in one of the two sets only."""
-
-    need: tuple[SyncId, ...]
-    """The peer has them and we lack them."""
-
-    have: tuple[SyncId, ...]
-    """We have them and the peer lacks them: push them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +122,8 @@ class Finished:
     have: int
 
 
-Input: TypeAlias = Begin | PayloadReceived | Tick
-Effect: TypeAlias = SendPayload | Differences | Finished
+Input: TypeAlias = Begin | PayloadReceived | Continue | Tick
+Effect: TypeAlias = SendPayload | Differences | Continue | Finished
 
 
 class Reconciliation:
@@ -144,15 +138,23 @@ class Reconciliation:
         parameters: Parameters = NARROW,
         window: Bounds = EVERYTHING,
         room: Callable[[], int] = lambda: DIFFERENCES_MAX,
+        payloads_max: int = 1,
     ) -> None:
         """Take part as `role` with the snapshot `local`, over a stream opened at `opened_at`.
 
         Only what is in `window` is compared; where it ends, the initiator says for both. `room`
-        tells how many ids more may be found before there is no memory for them.
+        tells how many ids more may be found before there is no memory for them. The peer takes up
+        to `payloads_max` a turn.
         """
         self._window = window
         self._room = room
-        self._answerer = Answerer(local, parameters)
+        self._answerer = Answerer(local, parameters, min(payloads_max, PAYLOADS_MAX))
+        several = payloads_max > 1
+        self._turn = Turn(window.upper if role is Role.INITIATOR else None, several=several)
+        self._unanswered: deque[Received] = deque()
+        """Payloads that came, the first of them being answered."""
+        self._steps: Iterator[None] = iter(())
+        """Steps of the answer to that."""
         self._empty = RangesData(CLUSTER, shards)
         self._phase = Phase.INITIATING if role is Role.INITIATOR else Phase.AWAITING
         self._expires_at = opened_at + INACTIVITY_MAX
@@ -180,6 +182,8 @@ class Reconciliation:
                 return self._begin(now)
             case PayloadReceived(payload=payload):
                 return self._on_payload(payload, now)
+            case Continue():
+                return self._go_on(now) if self._unanswered else []
             case Tick():
                 return self._on_tick(now)
             case _:
@@ -200,25 +204,57 @@ class Reconciliation:
             raise RemoteError(f"reconciliation is not done after {ROUNDS_MAX} payloads")
         if not self._matches(payload):
             return self._refuse(payload)
-        first = not self._rounds
-        answer = self._answerer.answer(payload.ranges, self._window.lower, first=first)
+        if not payload.ranges:
+            self._rounds += 1
+            return [self._settled()]
+        if len(self._unanswered) == self._turn.payloads_max:
+            raise RemoteError("more payloads came than a turn has, before our answer")
+        received = self._turn.take(payload.ranges)
         self._rounds += 1
-        found = len(answer.need) + len(answer.have)
-        if self._need + len(answer.need) > NEED_MAX or found > self._room():
-            return [self._send(Ranges()), self._finish(Step.ENOUGH, Result.PARTIAL)]
-        self._need += len(answer.need)
-        self._have += len(answer.have)
         self._expires_at = now + INACTIVITY_MAX
-        sent = Ranges() if answer.settles else answer.ranges
-        effects: list[Effect] = [] if payload.ranges.settled else [self._send(sent)]
-        if answer.need or answer.have:
-            effects.append(Differences(tuple(answer.need), tuple(answer.have)))
-        if not answer.settles:
+        self._unanswered.append(received)
+        if len(self._unanswered) > 1:
+            return []
+        self._take_next()
+        return self._go_on(now)
+
+    def _take_next(self) -> None:
+        """Begin to answer the first payload that has no answer yet."""
+        ranges, first, last, _ = self._unanswered[0]
+        floor = self._window.lower
+        self._steps = self._answerer.take(ranges, floor, first=first, last=last)
+
+    def _go_on(self, now: Nanos) -> list[Effect]:
+        """Take a step of the answer."""
+        received = self._unanswered[0]
+        step = self._answerer.step(self._steps)
+        found = len(step.need) + len(step.have)
+        if self._need + len(step.need) > NEED_MAX or found > self._room():
+            return [self._send(Ranges()), self._finish(Step.ENOUGH, Result.PARTIAL)]
+        self._need += len(step.need)
+        self._have += len(step.have)
+        self._expires_at = now + INACTIVITY_MAX
+        effects: list[Effect] = []
+        if not (received.last and received.settled):
+            effects += [self._send(ranges) for ranges in step.payloads]
+        if found:
+            effects.append(Differences(tuple(step.need), tuple(step.have)))
+        if not step.done:
+            return [*effects, Continue()]
+        self._unanswered.popleft()
+        if received.last:
+            if not step.payloads[-1]:
+                return [*effects, self._settled()]
             self._step(Step.ANSWERED)
-            return effects
+        if self._unanswered:
+            self._take_next()
+            effects.append(Continue())
+        return effects
+
+    def _settled(self) -> Finished:
+        """End the session: there is nothing left to be done."""
         different = self._need or self._have
-        finished = self._finish(Step.SETTLED, Result.RECONCILED if different else Result.EQUAL)
-        return [*effects, finished]
+        return self._finish(Step.SETTLED, Result.RECONCILED if different else Result.EQUAL)
 
     def _matches(self, payload: RangesData) -> bool:
         """Return whether the peer means our shards; later zero bytes may mean "all is done"."""
@@ -243,6 +279,8 @@ class Reconciliation:
 
     def _finish(self, step: Step, result: Result) -> Finished:
         self._step(step)
+        self._unanswered.clear()
+        self._steps = iter(())
         return Finished(result, self._rounds, self._need, self._have)
 
     def _step(self, step: Step) -> None:

@@ -1,11 +1,11 @@
 """The payloads of a session as they are shown: how many ranges of which kind, and where."""
 
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sync.sessions.cards import RangeDrawn
+from sync.sessions.cards import RangeDrawn, Round
 from sync.structures.ordered_set import HASH_BYTES, OrderedSet
 from sync.waku.message import Items, Ranges
 
@@ -13,7 +13,7 @@ CELLS: Final = 32
 """Into how many parts the whole set is divided to be shown."""
 
 EQUAL, DIFFERS, ITEMS = ".#="
-"""What a cell is: skipped, at least one fingerprint, or at least one item set."""
+"""Kind of a cell: skipped, at least one fingerprint, or at least one item set."""
 
 
 RANGES_SHOWN: Final = 12
@@ -21,20 +21,6 @@ RANGES_SHOWN: Final = 12
 
 ID_BYTES: Final = 8 + HASH_BYTES
 """Of an id, or of a bound, without delta encoding: timestamp and hash."""
-
-
-class Round(NamedTuple):
-    """One payload; `cells` shows our ids from the oldest to the newest."""
-
-    sent: bool
-    size: int
-    skips: int
-    fingerprints: int
-    item_sets: int
-    items: int
-    cells: str
-    raw: int = 0
-    ranges: tuple[RangeDrawn, ...] = ()
 
 
 def drawn(ranges: Ranges, size: int, local: OrderedSet, *, sent: bool) -> Round:

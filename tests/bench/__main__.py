@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from chat_tui.client import gc_policy as garbage
+from chat_tui.client import gc_policy
 from tests.bench import (
     bench_chat,
     bench_export,
@@ -54,7 +54,7 @@ NAMED_ONLY: Final = {each.__name__ for each in PIPELINE}
 """They make data of up to 50 M rows and run for minutes, so they run when they are named."""
 
 CALM: Final = 0.05
-"""What others may take of the machine without spoiling a run."""
+"""Load by others that does not spoil a run."""
 
 RUNS_MAX: Final = 3
 REPEAT_WITHIN_S: Final = 90.0
@@ -69,7 +69,7 @@ def main() -> None:
     names = parser.parse_args().names or [name for name in BENCHMARKS if name not in NAMED_ONLY]
     if unknown := [name for name in names if name not in BENCHMARKS]:
         parser.error(f"no such benchmark: {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}")
-    garbage.settle()
+    gc_policy.settle()
     repeat_until = time.perf_counter() + REPEAT_WITHIN_S
     for name in names:
         for result in _least_disturbed(name, repeat_until):

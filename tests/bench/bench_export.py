@@ -74,7 +74,7 @@ def _noted() -> tuple[list[Chunk], float]:
             logbook.handled(CHANNEL, member.group, event, effects)
             if at % AT_ONCE == AT_ONCE - 1:
                 logbook.let_out(NOW)
-    return logbook.take(), watch.seconds
+    return logbook.take_chunks(), watch.seconds
 
 
 def export(place: Path) -> Iterator[Result]:

@@ -24,7 +24,7 @@ if not __package__:  # run as a file
     sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from storage.pipeline.results.publishing import Results
-from storage.pipeline.spark import class_archive as classes
+from storage.pipeline.spark import class_archive
 from storage.pipeline.synthetic.dataset import TRUTH, synthesize
 from storage.pipeline.synthetic.plan import Faults, Plan
 from tests.bench.report import Params, Result, at_least, at_most, progress
@@ -98,7 +98,7 @@ def _run(place: Path, job: str) -> Used:
 
 
 def _params(nodes: int) -> Params:
-    prepared = classes.kept() is not None
+    prepared = class_archive.kept() is not None
     return {"nodes": nodes, "memory": MEMORY, "master": MASTER, "prepared": prepared}
 
 

@@ -5,7 +5,7 @@ random sync hashes, `--ids-a-day` of them each day, at random times of it: A lac
 there, B lacks five whole minutes of each day and 140 in 53 others. Headers and bodies are empty, so
 a row is little more than its hash; the files are else as `chat-tui export` writes them. The diff
 runs as a person runs it, in a process of its own with `--memory`; its processor time and memory are
-those of Python and Java together (`tests.bench.used`). What it found is compared with what was
+those of Python and Java together (`tests.bench.used`). Its findings are compared with what was
 planted, id by id.
 
 Two archives of 50 M ids (`--ids 50000000`) take 5.5 GB of disk.
@@ -35,7 +35,7 @@ from storage.archive.tables import (
     day_of,
     partition,
 )
-from storage.pipeline.spark import class_archive as classes
+from storage.pipeline.spark import class_archive
 from sync.machine import DAY, MINUTE, Nanos
 from tests.bench.report import Params, Result, at_most, progress
 from tests.bench.used import measured
@@ -144,7 +144,7 @@ def generate(root: Path, ids: int, ids_a_day: int) -> tuple[set[bytes], set[byte
         only_b |= {row.tobytes() for row in made.hashes[made.lacks_a]}
         progress(f"made day {day + 1} of {days}")
     for name in ("a", "b"):
-        Note([name], {CHANNEL: "bench"}, {}, {}).write(root / name)
+        Note([name], {CHANNEL: "bench"}, {}, {}).write_files(root / name)
     return only_a, only_b
 
 
@@ -177,7 +177,7 @@ def measure(root: Path, ids: int, ids_a_day: int, memory: str, within_s: float) 
     [run] = (out / "runs").glob("diff-*")
     if (found(run / "for_b"), found(run / "for_a")) != planted:
         raise RuntimeError(f"the diff of two times {ids:,} ids found something else than planted")
-    params: Params = {"ids": ids, "memory": memory, "prepared": classes.kept() is not None}
+    params: Params = {"ids": ids, "memory": memory, "prepared": class_archive.kept() is not None}
     return [
         at_most(
             "pipeline_diff_cpu", used.seconds, "CPU s", GOAL_CPU_S * max(1, ids / MANY), params

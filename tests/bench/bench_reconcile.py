@@ -24,7 +24,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 
@@ -39,13 +39,14 @@ from sync.structures.sorted_run import HASH_BYTES, HASH_WORDS, Words
 from sync.waku.message import CLUSTER, EVERYTHING, PAYLOAD_BYTES_MAX, RangesData
 from sync.waku.reconcile import (
     Begin,
+    Continue,
     Differences,
-    Effect,
     PayloadReceived,
     Reconciliation,
     Role,
     SendPayload,
 )
+from sync.waku.turn import PAYLOADS_MAX
 from sync.waku.wire import decode_ranges, encode_ranges
 from tests.bench.report import Params, Result, at_most, explained, progress
 
@@ -86,6 +87,8 @@ TAIL_US: Final = 25.0
 LATE_US: Final = 60.0
 BYTES_AN_ID: Final = 72.0
 HOSTILE_MS: Final = 50.0
+STEP_MS: Final = 50.0
+"""Of one step of a session: so long it keeps the screen waiting."""
 CHECK_BYTES: Final = 150.0
 CHECK_MS: Final = 1.0
 
@@ -106,28 +109,36 @@ class Side:
 
     machine: Reconciliation
     seconds: float = 0.0
+    longest: float = 0.0
+    """Seconds of the longest step: decoding a payload, some of an answer, encoding one."""
     sent: int = 0
     need: list[SyncId] = field(default_factory=list)
     have: list[SyncId] = field(default_factory=list)
 
-    def receive(self, data: bytes | None) -> bytes | None:
-        """Take a payload, or begin without one; return the answer, if there is one."""
-        began = time.process_time()
-        event = Begin() if data is None else PayloadReceived(decode_ranges(data))
-        answer = self._take(self.machine.handle(event, 0))
-        self.seconds += time.process_time() - began
-        self.sent += len(answer or b"")
+    def receive(self, data: bytes | None) -> list[bytes]:
+        """Take a payload, or begin without one; return the payloads of the answer."""
+        answer: list[bytes] = []
+        goes_on = self._step(data, answer)
+        while goes_on:
+            goes_on = self._step(Continue(), answer)
         return answer
 
-    def _take(self, effects: list[Effect]) -> bytes | None:
-        answer = None
+    def _step(self, said: bytes | Continue | None, answer: list[bytes]) -> bool:
+        """Take a step, timed; return whether there is another one."""
+        began = time.process_time()
+        event = PayloadReceived(decode_ranges(said)) if isinstance(said, bytes) else said
+        effects = self.machine.handle(event or Begin(), 0)
+        sent = [encode_ranges(one.payload) for one in effects if isinstance(one, SendPayload)]
+        took = time.process_time() - began
+        self.seconds += took
+        self.longest = max(self.longest, took)
+        self.sent += sum(map(len, sent))
+        answer += sent
         for effect in effects:
-            if isinstance(effect, SendPayload):
-                answer = encode_ranges(effect.payload)
-            elif isinstance(effect, Differences):
+            if isinstance(effect, Differences):
                 self.need += effect.need
                 self.have += effect.have
-        return answer
+        return Continue() in effects
 
 
 def reconcile(place: Path) -> Iterator[Result]:
@@ -144,7 +155,7 @@ def measured(sets: Sets, params: Params, case: tuple[int, int, str]) -> Iterator
     """Yield the figures of one case, the middle of a few runs."""
     build, (ours, theirs) = _built(sets)
     runs = sorted((_run(ours, theirs) for _ in range(RUNS)), key=lambda run: sum(_cpu(run)))
-    (initiator, responder), messages = runs[RUNS // 2]
+    (initiator, responder), turns, messages = runs[RUNS // 2]
     right = _right(sets, initiator, ours, theirs) and _right(sets, responder, theirs, ours)
     yield Result("reconcile_right", float(right), "1 if right", 1.0, right, params)
     up, down = float(initiator.sent), float(responder.sent)
@@ -152,11 +163,14 @@ def measured(sets: Sets, params: Params, case: tuple[int, int, str]) -> Iterator
     yield Result("reconcile_bytes_up", up, "bytes", params=params)
     yield Result("reconcile_bytes_down", down, "bytes", params=params)
     yield Result("reconcile_messages", float(messages), "messages", params=params)
-    trips = float((messages + 1) // 2)
+    trips = float((turns + 1) // 2)
     goal = ROUND_TRIP_GOALS.get(case)
     if case in MANY:
         goal = TRIPS_MORE + math.ceil(max(up, down) / (1 << 20))
     yield _judged("reconcile_round_trips", trips, "round trips", goal, params)
+    if case in MANY:
+        longest = min(max(one.longest for one in sides) for sides, _, _ in runs)
+        yield at_most("reconcile_longest_step", 1e3 * longest, "ms", STEP_MS, params)
     ours_ms, theirs_ms = (1e3 * seconds for seconds in _cpu(runs[RUNS // 2]))
     yield Result("reconcile_initiator_cpu", ours_ms, "ms", params=params)
     yield Result("reconcile_responder_cpu", theirs_ms, "ms", params=params)
@@ -288,23 +302,29 @@ def _built(sets: Sets) -> tuple[float, tuple[OrderedSet, OrderedSet]]:
     return seconds, (ours, theirs)
 
 
-def _run(ours: OrderedSet, theirs: OrderedSet) -> tuple[tuple[Side, Side], int]:
-    """Run one session; return its sides and how many payloads were sent."""
+Run: TypeAlias = tuple[tuple[Side, Side], int, int]
+"""The sides of a session, and how many turns and payloads it had."""
+
+
+def _run(ours: OrderedSet, theirs: OrderedSet) -> Run:
+    """Run one session."""
     gc.collect()
-    initiator = Side(Reconciliation(Role.INITIATOR, ours.frozen(), SHARDS, 0))
-    responder = Side(Reconciliation(Role.RESPONDER, theirs.frozen(), SHARDS, 0))
-    messages = 0
+    initiator, responder = (
+        Side(Reconciliation(role, local.frozen(), SHARDS, 0, payloads_max=PAYLOADS_MAX))
+        for role, local in ((Role.INITIATOR, ours), (Role.RESPONDER, theirs))
+    )
+    turns = messages = 0
     receiver, other = responder, initiator
-    data = initiator.receive(None)
-    while data is not None:
-        messages += 1
-        data = receiver.receive(data)
+    pending = initiator.receive(None)
+    while pending:
+        turns, messages = turns + 1, messages + len(pending)
+        pending = [answer for data in pending for answer in receiver.receive(data)]
         receiver, other = other, receiver
-    return (initiator, responder), messages
+    return (initiator, responder), turns, messages
 
 
-def _cpu(run: tuple[tuple[Side, Side], int]) -> tuple[float, float]:
-    (initiator, responder), _ = run
+def _cpu(run: Run) -> tuple[float, float]:
+    (initiator, responder), _, _ = run
     return initiator.seconds, responder.seconds
 
 

@@ -11,7 +11,7 @@ Beside each figure that is compared stands its floor, of the same run (`tests.be
 some 12 us that receiving takes, 4.4 are for decoding, and 3.4 see that the id is new and put it
 into log and filter; the rest are 25 calls between the rules of SDS, and four tuples. Sending takes
 12 us, of which 3 are encoding: the filter of now goes out each time, so ten bits are set and 1,880
-bytes copied for each message, 2 us. What comes out of order is announced, looked for with a time of
+bytes copied for each message, 2 us. A message out of order is announced, looked for with a time of
 its own (one SHA-256), held back and freed: 55,000 instructions beside 126,000 in order if shuffled,
 and they wait for memory more often. At 20 % loss 800 sync messages ask as well, with 14 names each:
 a sixth of the time, most of it for bits of the filter, encoding, and what to ask for, and when
@@ -29,7 +29,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from chat_tui.client import gc_policy as garbage
+from chat_tui.client import gc_policy
 from sync.machine import SECOND, MessageId, Nanos, Tick
 from sync.sds.channel import Channel
 from sync.sds.events import Answer, Broadcast, Received, Sealed, Send
@@ -411,7 +411,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="tests.bench.bench_sds", description=__doc__)
     parser.add_argument("--json", action="store_true", help="one JSON object a line (always so)")
     parser.parse_args()
-    garbage.settle()
+    gc_policy.settle()
     for benchmark in BENCHMARKS:
         for result in benchmark(Path()):
             print(result.to_json(), flush=True)

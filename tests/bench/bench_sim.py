@@ -44,7 +44,7 @@ GROUPS: Final = {2: 2000, 5: 1000, 20: 300}
 LINK: Final = Link(
     loss=0.1, delay=(5 * MILLISECOND, 45 * MILLISECOND), duplicate=0.05, reorder=0.05
 )
-"""What `chat-tui sim` simulates unless told otherwise."""
+"""Defaults of `chat-tui sim`."""
 
 
 def simulator(place: Path) -> Iterator[Result]:

@@ -1,7 +1,7 @@
 """The questions of consolidate and audit, put to DuckDB: what Spark is compared with.
 
-Prints how many findings there are of each kind. What Python does for Spark is left out: nobody
-checks signatures here, nor that columns are what the header says; so rows that are false in
+Prints how many findings there are of each kind. Python's part of the work for Spark is left out:
+nobody checks signatures here, nor that columns are what the header says; so rows that are false in
 another way than by their id are believed, and may be answered differently.
 """
 

@@ -1,9 +1,9 @@
 """Lower bounds of the cost of SDS in Python: the same work and structures, without rules.
 
-Measured beside each figure. Whoever receives must decode, look the id and all that it names up,
-and put it into the log and the filter; whoever sends must do the same and set bits each time. What
-comes out of order must be noted as missing, held, freed, and asked for. What a figure costs beyond
-its floor is the rules themselves: a call and a few attributes each, and the values between them.
+Measured beside each figure. Whoever receives must decode, look the id and all that it names up, and
+put it into the log and the filter; whoever sends must do the same and set bits each time. A message
+out of order must be noted as missing, held, freed, and asked for. What a figure costs beyond its
+floor is the rules themselves: a call and a few attributes each, and the values between them.
 """
 
 from typing import Final

@@ -6,7 +6,6 @@ JSON, in seconds of processor time, bytes and megabytes.
 """
 
 import asyncio
-import inspect
 import json
 import sys
 import time
@@ -119,7 +118,6 @@ class Measured:
 class MeasuredApp(ChatApp):
     """The chat, when it began with its first lines, and how many bytes its terminal got."""
 
-    CSS_PATH = str(Path(inspect.getfile(ChatApp)).with_name("app.tcss"))
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+g", "measure", priority=True)]
     mounted_at = 0.0
     written = 0

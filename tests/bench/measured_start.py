@@ -2,7 +2,7 @@
 
 `python -m tests.bench.measured_start DATA_DIR` shows the first channel of the profile `PROFILE`,
 leaves after the first paint, and prints `DONE` and the shares as JSON, in seconds of processor
-time. What is imported first pays for what both need: the interpreter, then Textual, then we.
+time. The first import pays for what both need: the interpreter, then Textual, then we.
 """
 
 import asyncio
@@ -62,20 +62,20 @@ def main() -> None:
     from textual.widgets import Static, TextArea
 
     shares.end("textual")
-    from chat_tui.client import gc_policy as garbage
+    from chat_tui.client import gc_policy
 
-    garbage.put_off()
+    gc_policy.put_off()
     import google.protobuf.message
     from cryptography.hazmat.primitives.asymmetric import ed25519
 
     shares.end("libraries")
     from chat_tui.cli import main as command_line
-    from chat_tui.cli import start_screen as start
+    from chat_tui.cli import start_screen
 
     shares.end("ours")
     used = (textual.app, textual.scroll_view, Static, TextArea, google.protobuf.message, ed25519)
     assert all(used)
-    assert all((command_line, start))
+    assert all((command_line, start_screen))
     asyncio.run(show(Path(sys.argv[1]), shares))
     print(DONE, json.dumps(shares.seconds), flush=True)
 

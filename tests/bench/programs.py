@@ -213,7 +213,7 @@ class Programs:
     def others(self) -> float:
         """Share of the machine, 0 to 1, that neither we nor these programs have used so far.
 
-        What others, or other guests of a shared computer, take from it makes every figure worse.
+        Work of others, or of other guests of a shared computer, makes every figure worse.
         """
         busy, total = (now - then for now, then in zip(_machine_ticks(), self._began, strict=True))
         own = (time.process_time() - self._own_s) * os.sysconf("SC_CLK_TCK")

@@ -43,6 +43,7 @@ GROUP = ("224.0.0.251", 5353)
 UNIQUE = _CLASS_IN | _CLASS_UNIQUE
 TTL_S = 120
 IDLE_MAX_S = 30.0
+PING_S = 1.0
 PACKETS_PER_SECOND = 250
 SINK_PORT = 46021
 """The port where the programs listen too: who is sent here finds somebody."""
@@ -272,7 +273,7 @@ async def ping_all(streams: list[SecureStream]) -> None:
     for nonce in range(round(IDLE_MAX_S)):
         for stream in streams:
             stream.send(encode(Ping(nonce, 0)))
-        await asyncio.sleep(1)
+        await asyncio.sleep(PING_S)
 
 
 async def listen() -> None:

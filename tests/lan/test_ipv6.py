@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.lan.lab import Lab, ip
-from tests.lan.test_lan_chat import person_on
+from tests.lan.people import person_on
 from tests.support.processes import PlainProcess, run
 
 pytestmark = [pytest.mark.lan, pytest.mark.slow]

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.lan.lab import Lab
-from tests.support.processes import Event, Person, PlainProcess, equal_logs, everyone_sees_everyone
+from tests.lan.people import person_on
+from tests.support.processes import Event, PlainProcess, equal_logs, everyone_sees_everyone
 
 pytestmark = [pytest.mark.lan, pytest.mark.slow]
 
@@ -42,10 +43,6 @@ async def people_on(
         )
         await everyone_sees_everyone(processes)
         yield list(processes)
-
-
-def person_on(lab: Lab, tmp_path: Path, host: int) -> Person:
-    return Person(f"host{host}", tmp_path / f"host{host}", prefix=lab.prefix(host))
 
 
 async def everybody_says(processes: Sequence[PlainProcess], what: str) -> list[str]:

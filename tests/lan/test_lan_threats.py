@@ -65,13 +65,15 @@ class Deed:
 
 
 @asynccontextmanager
-async def attack(prefix: tuple[str, ...], *words: str) -> AsyncIterator[Deed]:
-    """Run a deed of `tests.lan.attacker`; it is certainly ended at the end."""
+async def attack(
+    prefix: tuple[str, ...], *words: str, module: str = "attacker"
+) -> AsyncIterator[Deed]:
+    """Run a deed of a module of `tests.lan`; it is certainly ended at the end."""
     process = await asyncio.create_subprocess_exec(
         *prefix,
         sys.executable,
         "-m",
-        "tests.lan.attacker",
+        f"tests.lan.{module}",
         *words,
         cwd=ROOT,
         stdin=PIPE,
@@ -222,6 +224,32 @@ async def test_idle_sessions_do_not_keep_a_friend_from_the_history(
 
         assert sorted(read) == ["one", "three", "two"]
         assert highest_memory(alice) < MEMORY_MAX
+
+
+async def test_all_that_takes_memory_at_once_takes_no_more_than_there_is(
+    lab: Lab, tmp_path: Path
+) -> None:
+    async with (
+        PlainProcess(person(lab, tmp_path, 1)) as alice,
+        PlainProcess(person(lab, tmp_path, 2)) as bob,
+    ):
+        await alice.say("one", "two", "three")
+        await everyone_sees_everyone([alice, bob])
+        words = (lab.address(1), str(alice.port), str(IDENTITIES), "lobby")
+        async with attack(lab.prefix(ATTACKER), *words, module="hoarder") as deed:
+            await deed.say_next("begun")
+            await bob.say("four")
+            await alice.wait_for("message", text="four", within_s=FOUND_WITHIN_S)
+            async with PlainProcess(person(lab, tmp_path, 3)) as carol:
+                await everyone_sees_everyone([alice, bob, carol])
+                await carol.say("five")
+                read = await equal_logs([alice, bob, carol])
+            memory = highest_memory(alice)
+            await deed.end()
+
+        assert sorted(read) == ["five", "four", "one", "three", "two"]
+        assert deed.said[0]["half_frames"] > IDENTITIES / 2
+        assert memory < MEMORY_MAX, f"{memory / 2**20:.0f} MiB, {deed.said}"
 
 
 def highest_memory(process: PlainProcess) -> int:

@@ -1,4 +1,4 @@
-"""Whatever the guide and the README name is there: commands, programs, options, keys, pictures."""
+"""Commands, programs, options, keys and pictures that the pages name: all of them exist."""
 
 import re
 from pathlib import Path
@@ -15,7 +15,9 @@ from chat_tui.wording.glyphs import ASCII, UNICODE, WORDS
 from storage.pipeline.command import cli as jobs
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("GUIDE.md", "README.md")
+PAGES = sorted(path.name for path in ROOT.glob("*.md"))
+NO_COMMANDS = {"/dev", "/topic"}
+"""A path, and one that DECISIONS.md says there is none of."""
 
 FIXED = {"Ctrl+J", "Ctrl+C", "Shift+Enter", "Alt+Enter"}
 """Keys of the input, which cannot be changed."""
@@ -29,10 +31,9 @@ def text_of(page: str) -> str:
 
 @pages
 def test_every_command_that_is_named_exists(page: str) -> None:
-    named = set(re.findall(r"(?<=[`\s(])/[a-z]+\b(?!/)", text_of(page))) - {"/dev"}
+    named = set(re.findall(r"(?<=[`\s(])/[a-z]+\b(?![/-])", text_of(page))) - NO_COMMANDS
 
     assert named - set(BY_NAME) == set()
-    assert len(named) > 10
 
 
 def test_the_guide_names_every_command() -> None:
@@ -43,14 +44,14 @@ def test_the_guide_names_every_command() -> None:
 
 @pages
 def test_every_subcommand_and_option_that_is_named_exists(page: str) -> None:
-    lines = re.findall(r"chat-tui ([a-z]+)([^`\n#|]*)", text_of(page))
+    lines = re.findall(r"(?:`|\$ |bin/)chat-tui ([a-z]+)([^`\n#|]*)", text_of(page))
     wrong = [word for word, _ in lines if word not in cli.commands]
 
     assert wrong == []
     for word, rest in lines:
         command: click.Command = cli.commands[word]
-        if word == "pipeline" and rest.split()[0] in jobs.commands:
-            command = jobs.commands[rest.split()[0]]
+        if word == "pipeline" and (job := rest.partition(" ")[2].split(" ")[0]) in jobs.commands:
+            command = jobs.commands[job]
         options = {name for one in command.params for name in one.opts}
         assert set(re.findall(r"--[a-z-]+", rest)) <= options, (word, rest)
 
@@ -68,7 +69,27 @@ def test_every_picture_and_page_that_is_named_exists(page: str) -> None:
     links = re.findall(r"\]\(([^)#:]+)\)", text_of(page))
 
     assert [link for link in links if not (ROOT / link).exists()] == []
-    assert any(link.startswith("screenshots/") for link in links)
+
+
+def test_every_event_of_scripts_is_in_the_table() -> None:
+    rooms = (ROOT / "chat_tui").rglob("*.py")
+    told = {
+        name
+        for path in rooms
+        if path.name in {"events.py", "faces.py", "json_events.py", "output.py"}
+        for name in re.findall(r'"event": "(\w+)"', path.read_text(encoding="utf-8"))
+    }
+
+    assert len(told) > 10
+    assert {name for name in told if f"| `{name}` |" not in text_of("SCRIPTS.md")} == set()
+
+
+def test_every_field_of_an_event_is_named() -> None:
+    source = (ROOT / "chat_tui" / "wording" / "json_events.py").read_text(encoding="utf-8")
+    fields = set(re.findall(r'"(\w+)":', source))
+
+    assert len(fields) > 10
+    assert fields - set(re.findall(r"\w+", text_of("SCRIPTS.md"))) == set()
 
 
 def test_every_setting_that_the_guide_changes_exists() -> None:

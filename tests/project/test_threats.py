@@ -1,4 +1,4 @@
-"""`tests/threats.md`: every attack has a row, and every test that a row names exists."""
+"""`tests/project/threats.md`: every attack has a row, and every test that a row names exists."""
 
 import ast
 import re
@@ -19,7 +19,7 @@ TEST: Final = re.compile(r"`(tests/[\w/]+\.py)::(test_\w+)`")
 
 def rows() -> dict[int, list[tuple[str, str]]]:
     """By number: (file, test) of each test of an attack."""
-    text = (ROOT / "tests" / "threats.md").read_text()
+    text = (ROOT / "tests" / "project" / "threats.md").read_text()
     return {int(number): TEST.findall(tests) for number, _, tests in ROW.findall(text)}
 
 

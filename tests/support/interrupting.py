@@ -1,6 +1,7 @@
 """A command that is interrupted at a moment: as Ctrl+C does it, but by no clock.
 
-Run as a program: `python -m tests.support.interrupting MOMENT WORD...`, where MOMENT is `call` or `return`,
+Run as a program: `python -m tests.support.interrupting MOMENT WORD...`, where MOMENT is `call` or
+`return`,
 a colon, and the qualified name of a function: when it is first called, or has returned, in whatever
 thread, the process gets SIGINT. The words are those after `chat-tui`.
 """

@@ -1,7 +1,7 @@
 """Checks `requirements/*.txt` against pyproject.toml, each other, and what is installed.
 
-Nothing here asks the network. What a package needs is read from what is installed, so what only
-other systems need is known by name alone.
+Nothing here asks the network. The needs of a package are read from what is installed, so packages
+that only other systems need are known by name alone.
 """
 
 import re

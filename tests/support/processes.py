@@ -3,7 +3,7 @@
 Rules:
 1. Nothing here sleeps: every wait is for an event, and a wait in vain shows what came instead.
 2. A process is ended by whoever started it, by its own id, whatever the test does.
-3. What is known about a process is what its events said; nobody looks into its files.
+3. All knowledge about a process comes from its events; nobody looks into its files.
 """
 
 import asyncio

@@ -4,7 +4,7 @@ Rules:
 1. The monotonic clock is left alone: libfaketime 0.9.10 would let it run on the wall clock's time,
    and whatever waits in a thread would wait for ever.
 2. With that, `time.sleep` fails in threads (EINVAL); a program under test sleeps in its loop alone.
-3. What libfaketime leaves in shared memory goes with the process: a killed one cannot clean up.
+3. Shared memory of libfaketime goes with the process: a killed one cannot clean up.
 """
 
 from collections.abc import Iterator

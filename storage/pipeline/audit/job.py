@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Final
 from pyarrow.dataset import dataset
 from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
 
-from storage.pipeline.audit import history_findings as findings
-from storage.pipeline.audit import log_findings as traces
+from storage.pipeline.audit import history_findings, log_findings
 from storage.pipeline.errors import PipelineError
 from storage.pipeline.inputs.omissions import BEGINS, HOLES, OLDER, Omissions
 from storage.pipeline.job_context import Work
@@ -66,37 +65,41 @@ class Audit:
             figures["logs_exported_in_part"] = len(in_part)
 
     def _histories(self) -> None:
-        self._found("equivocations", findings.equivocations(self.history))
-        doubtful = findings.doubtful(findings.dependencies(self.history))
+        self._found("equivocations", history_findings.equivocations(self.history))
+        doubtful = history_findings.doubtful(history_findings.dependencies(self.history))
         if older := self.omissions.older:
             ids = self.work.spark.createDataFrame(older, OLDER)
             doubtful = doubtful.join(F.broadcast(ids), "parent", "left_anti")
         edges = self._kept("edges", doubtful)
-        self._found("unknown_dependencies", findings.unknown_dependencies(edges))
-        self._found("causal_violations", findings.causal_violations(edges))
+        self._found("unknown_dependencies", history_findings.unknown_dependencies(edges))
+        self._found("causal_violations", history_findings.causal_violations(edges))
         held, members = self._read("held", HELD), self._read("members", MEMBERS)
-        missing = findings.missing(self.history, held, members)
+        missing = history_findings.missing(self.history, held, members)
         if begins := self.omissions.begins:
-            missing = findings.exported(missing, self.work.spark.createDataFrame(begins, BEGINS))
+            missing = history_findings.exported(
+                missing, self.work.spark.createDataFrame(begins, BEGINS)
+            )
         self._found("missing", missing)
 
     def _logs(self) -> None:
         whole = self.log
         if in_part := self.omissions.logs_in_part:
             whole = whole.where(~F.col("node").isin(in_part))
-        holes = traces.trace_holes(whole)
+        holes = log_findings.trace_holes(whole)
         if forgotten := self.omissions.forgotten:
-            holes = traces.unexplained(holes, self.work.spark.createDataFrame(forgotten, HOLES))
+            holes = log_findings.unexplained(
+                holes, self.work.spark.createDataFrame(forgotten, HOLES)
+            )
         self._found("trace_holes", holes)
-        disputed = self._kept("disputed", traces.disputed_lamports(self.log, self.history))
-        self._found("order_divergence", traces.order_divergence(self.log, disputed))
-        rows = traces.delivered_or_lost(self.log)
-        related = traces.relations(self.history)
+        disputed = self._kept("disputed", log_findings.disputed_lamports(self.log, self.history))
+        self._found("order_divergence", log_findings.order_divergence(self.log, disputed))
+        rows = log_findings.delivered_or_lost(self.log)
+        related = log_findings.relations(self.history)
         if self.consolidated.figures["entries"] <= SMALL_ROWS:
             related = F.broadcast(related)
-        suspected = self._kept("suspected", traces.suspects(rows, related))
-        about = self._kept("about", traces.evidence(rows, suspected))
-        self._found("early_deliveries", traces.early_deliveries(about, self.history))
+        suspected = self._kept("suspected", log_findings.suspects(rows, related))
+        about = self._kept("about", log_findings.evidence(rows, suspected))
+        self._found("early_deliveries", log_findings.early_deliveries(about, self.history))
         for name in ("edges", "disputed", "suspected", "about"):
             shutil.rmtree(self.work.run.table(name))
 

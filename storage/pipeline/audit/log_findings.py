@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 LOG_ID: Final = ["run", "boot", "node"]
-"""What has numbers of its own."""
+"""Kinds that have numbers of their own."""
 
 WORD_BITS: Final = 6
 """A long has 2**6 bits: one for each `seq` of a stretch."""
@@ -34,8 +34,8 @@ SEQ_BITS: Final = 40
 def trace_holes(log: "DataFrame") -> "DataFrame":
     """Find rows that are gone from the middle of a log.
 
-    What is gone from its beginning was rotated away, and of its end nobody can know. The rows
-    become bits, 64 to a long: rows that were exported twice change nothing.
+    Rows missing at its beginning were rotated away, and of its end nobody can know. The rows become
+    bits, 64 to a long: rows that were exported twice change nothing.
 
     Args:
         log: run string, boot long, node string, seq long, and more

@@ -2,8 +2,8 @@
 
 Tables: `history` (the columns of `HISTORY` but node; partitioned by channel, sorted by lamport and
 message_id), `holders` (message_id, node, channel, delivered), `quarantine` (`HISTORY` and the
-reason), and who holds what in bits: `members` and `held` (see `storage.pipeline.consolidate.transforms`).
-Findings are the rows in quarantine.
+reason), and who holds what in bits: `members` and `held` (see
+`storage.pipeline.consolidate.transforms`). Findings are the rows in quarantine.
 """
 
 import shutil
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
 
 from storage.archive.consolidated import write_names
-from storage.pipeline.consolidate import transforms as consolidation
+from storage.pipeline.consolidate import transforms
 from storage.pipeline.consolidate.verify import REASON
 from storage.pipeline.fingerprints.archive import write_state
 from storage.pipeline.job_context import Work
@@ -36,13 +36,13 @@ def run(work: Work) -> None:
     work.spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", str(ARROW_ROWS))
     # what has no node or channel is nobody's, and not as signed
     rows = work.inputs.history(work.spark).fillna("", ["node", "channel"])
-    members = _written(work, consolidation.members_of(rows), "members")
-    found = _kept(work, consolidation.checked(consolidation.variants(rows, members)))
-    held = _written(work, consolidation.held(found), "held")
-    history = consolidation.history(found, held)
+    members = _written(work, transforms.members_of(rows), "members")
+    found = _kept(work, transforms.checked(transforms.variants(rows, members)))
+    held = _written(work, transforms.held(found), "held")
+    history = transforms.history(found, held)
     history.write.partitionBy("channel").parquet(work.run.table("history"))
-    consolidation.holders(held, members).write.parquet(work.run.table("holders"))
-    false = _written(work, consolidation.quarantine(found, members), "quarantine")
+    transforms.holders(held, members).write.parquet(work.run.table("holders"))
+    false = _written(work, transforms.quarantine(found, members), "quarantine")
     named = [item for one in work.inputs.notes for item in one.channels.items()]
     write_names(work.run.directory, {channel: name for channel, name in named if name})
     _figure(work, members, held, false)

@@ -3,8 +3,8 @@
 Rules:
 1. It imports what every computer of a cluster has: pyarrow, protobuf, cryptography, and of ours
    what the chat itself checks a message with.
-2. Rows come in groups of one id. What was checked last is remembered, so that an entry in several
-   rows, for it has many holders, is checked once.
+2. Rows come in groups of one id. The last check is remembered, so that an entry in several rows, of
+   many holders, is checked once.
 """
 
 from collections.abc import Iterable, Iterator

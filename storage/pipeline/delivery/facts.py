@@ -173,7 +173,8 @@ def messages(
         members: member int, channel string
 
     Returns:
-        the columns of `storage.pipeline.delivery.rare_events.own_messages` and of `by_message`; channel string;
+        the columns of `storage.pipeline.delivery.rare_events.own_messages` and of `by_message`;
+        channel string;
         expected long (others who were there); converged_ns long: from sending until the last of
         these had delivered it, null where one of them never did, or nobody was there
     """

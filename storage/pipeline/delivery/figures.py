@@ -33,7 +33,7 @@ LOAD_ROWS_MAX: Final = 1_000
 
 
 def spread(row: Row) -> Figures:
-    """Return a row of `storage.pipeline.delivery.latency.distribution` as figures, in microseconds."""
+    """Return a row of `latency.distribution` as figures, in microseconds."""
     at = row["at_us"] or [None] * len(PERCENTS)
     return {
         "count": row["count"],

@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
 
-from storage.pipeline.delivery import facts, latency, repairs
-from storage.pipeline.delivery import filter_errors as evidence
-from storage.pipeline.delivery import missing_matrix as matrix
-from storage.pipeline.delivery import rare_events as rare
+from storage.pipeline.delivery import (
+    facts,
+    filter_errors,
+    latency,
+    missing_matrix,
+    rare_events,
+    repairs,
+)
 from storage.pipeline.delivery.figures import SPANS, TOTALS, delivery_figures, one_row
 from storage.pipeline.errors import PipelineError
 from storage.pipeline.inputs.members import host_rows, hosts_of, members
@@ -30,17 +34,17 @@ OWN: Final = "own"
 def run(work: Work) -> None:
     """Read the logs twice: for who is there and what is rare, and for what becomes of messages."""
     log = work.inputs.log_once(work.spark)
-    seldom = _written(work, RARE, rare.rare(log))
+    seldom = _written(work, RARE, rare_events.rare(log))
     hosts = host_rows(work.spark, hosts_of(work.inputs.notes))
     there = _written(work, "members", members(seldom, hosts))
     if not row_count(work.run.directory, "members"):
         raise PipelineError("The exports have no protocol log; `chat-tui settings` can turn it on.")
-    own = _written(work, OWN, rare.own_messages(seldom, there))
-    talked = _written(work, "sessions", rare.sessions(seldom, there))
+    own = _written(work, OWN, rare_events.own_messages(seldom, there))
+    talked = _written(work, "sessions", rare_events.sessions(seldom, there))
     shutil.rmtree(work.run.table(RARE))  # all of it stands in the others
     totals = _tables(work, log, there, own)
     shutil.rmtree(work.run.table(OWN))  # and this in `messages`
-    work.run.figures = delivery_figures(work, rare.with_logs(talked, there), totals)
+    work.run.figures = delivery_figures(work, rare_events.with_logs(talked, there), totals)
 
 
 def _tables(work: Work, log: "DataFrame", there: "DataFrame", own: "DataFrame") -> Row:
@@ -62,12 +66,16 @@ def _tables(work: Work, log: "DataFrame", there: "DataFrame", own: "DataFrame") 
     lost = repairs.losses(sent)
     grouped = repairs.answers_by_group(rows, lost, there)
     _written(work, "repair_load", repairs.repair_load(lost, grouped))
-    _written(work, "marks", evidence.marks(evidence.judged(sent), evidence.heard(rows, there)))
+    _written(
+        work,
+        "marks",
+        filter_errors.marks(filter_errors.judged(sent), filter_errors.heard(rows, there)),
+    )
     totals = one_row(sent, TOTALS)
     if totals["messages"]:
         first, last = totals["first_sent_ns"], totals["last_sent_ns"]
-        bins = matrix.Bins(row_count(work.run.directory, "members"), first, last)
-        _written(work, "matrix", matrix.missing_matrix(due, rows, bins))
+        bins = missing_matrix.Bins(row_count(work.run.directory, "members"), first, last)
+        _written(work, "matrix", missing_matrix.missing_matrix(due, rows, bins))
     return totals
 
 

@@ -1,8 +1,8 @@
 """An archive: the distinct messages of the exports that are named together.
 
-What is named is a directory with exports, or one with the history that `consolidate` made of them,
-which may be all that is kept, or one with the results of `fingerprints` over any of these, which
-then are not read again where nothing differs.
+It is a directory with exports; or with the history that `consolidate` made of them, which may be
+all that is kept; or with the results of `fingerprints` over any of these, which then are not read
+again where nothing differs.
 """
 
 import json
@@ -75,7 +75,8 @@ class Archive:
     def messages(self, spark: "SparkSession") -> "DataFrame":
         """Return the sync ids of the archive, each once: the columns of `prints.SYNC_ID`.
 
-        What several exports or nodes hold has to be sorted out, the greater part of the work then.
+        Messages that several exports or nodes hold have to be sorted out, the greater part of the
+        work then.
         """
         held = [read_history(spark, one, [one.table], {}) for one in self.inputs.histories]
         if self.inputs.directories:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 ONLY_A: Final = 1
 ONLY_B: Final = 2
-"""Who holds a message, as bits."""
+"""Holders of a message, as bits."""
 
 
 def differing(a: "DataFrame", b: "DataFrame") -> "DataFrame":

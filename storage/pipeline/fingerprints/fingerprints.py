@@ -35,7 +35,7 @@ PRINTS: Final = pa.schema(
 """One bucket: the messages of `channel` created from `start_ns` on, for as long as a bucket is."""
 
 SYNC_ID: Final = ("channel", "created_ns", *SYNC_HASH)
-"""What tells two messages apart, as reconciliation does: no signature has to be read for it."""
+"""Columns that tell two messages apart, as reconciliation does: no signature has to be read."""
 
 EXACT: Final = SYNC_ID[1:]
 """The same without the channel, whose topic is among what the hash is of."""
@@ -44,7 +44,7 @@ WHOLE: Final[Nanos] = 2**63 - 1
 """Longer than any time that is stored: the one bucket of a channel."""
 
 SPANS: Final[dict[str, Nanos]] = {"minutes": MINUTE, "hours": HOUR, "days": DAY, "roots": WHOLE}
-"""How long the buckets of each table are."""
+"""Length of the buckets of each table."""
 
 
 def distinct(history: "DataFrame") -> "DataFrame":

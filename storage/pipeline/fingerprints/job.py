@@ -1,6 +1,7 @@
 """`fingerprints`: XOR and count per minute, hour, day and channel of an archive.
 
-Writes `minutes`, `hours`, `days` and `roots`, all with the columns of `storage.pipeline.fingerprints.fingerprints`.
+Writes `minutes`, `hours`, `days` and `roots`, all with the columns of
+`storage.pipeline.fingerprints.fingerprints`.
 """
 
 from itertools import pairwise

@@ -88,7 +88,7 @@ def _checked_rows(path: Path, schema: pa.Schema) -> int:
 
 
 def _columns(schema: pa.Schema) -> list[str]:
-    """Return names and types. Who wrote a file decides what may be null and what is a code."""
+    """Return names and types; the writer of a file decides which may be null or are codes."""
     return [f"{field.name} {_kind(field.type)}" for field in schema]
 
 

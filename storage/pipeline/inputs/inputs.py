@@ -52,7 +52,7 @@ class Inputs:
     directories: Sequence[Path]
     notes: Sequence[Note]
     named: Sequence[Path] = ()
-    """What the person named: where they mean one thing each, not all together."""
+    """Exports as the person named them: where they mean one thing each, not all together."""
     histories: Sequence[Consolidated] = ()
     """Results of `consolidate` that were named; of no use to who asks what each node holds."""
 

@@ -8,7 +8,7 @@ from typing import Final
 from storage.pipeline.delivery.filter_errors import false_positive_rate
 from storage.pipeline.delivery.latency import PERCENTS
 from storage.pipeline.delivery.missing_matrix import COLUMNS, ROWS
-from storage.pipeline.report import svg as plots
+from storage.pipeline.report import svg
 from storage.pipeline.results.small_tables import Row, first_rows
 from storage.results import Figures
 from sync.structures.bloom_parameters import LAN, WAKU
@@ -34,18 +34,18 @@ def delivery_plots(directory: Path, figures: Figures) -> Iterator[tuple[str, str
     if latency := _curve(first_rows(directory, "latency", 1)):
         yield (
             "Latency: sending to delivery",
-            plots.curves("latency", latency, "seconds since it was sent", "% of deliveries"),
+            svg.curves("latency", latency, "seconds since it was sent", "% of deliveries"),
         )
     spans = first_rows(directory, "spans", SPANS_MAX)
     if everybody := _curve([row for row in spans if row["span"] == EVERYBODY]):
         yield (
             "Convergence: sending until everybody had it",
-            plots.curves("convergence", everybody, "seconds since it was sent", "% of messages"),
+            svg.curves("convergence", everybody, "seconds since it was sent", "% of messages"),
         )
     if states := _curve([row for row in spans if row["span"] != EVERYBODY]):
         yield (
             "Delivery states of own messages",
-            plots.curves("states", states, "seconds", "% of messages"),
+            svg.curves("states", states, "seconds", "% of messages"),
         )
     if repair := figures["repair"]["by_groups"][:LOADS_MAX]:
         yield "Repair load", _repair(repair)
@@ -73,7 +73,7 @@ def _repair(rows: list[Row]) -> str:
         "answers a message": [row["answers"] / row["messages"] for row in rows],
         "answers in each response group": [row["answers_per_group"] for row in rows],
     }
-    return plots.bars("repair", labels, per_message, "for each message that was missing")
+    return svg.bars("repair", labels, per_message, "for each message that was missing")
 
 
 def _filters(found: Figures) -> str:
@@ -87,9 +87,9 @@ def _filters(found: Figures) -> str:
         theory[label] = [(float(n), false_positive_rate(parameters, n)) for n in counts]
     chances = found["chances"]
     if not chances:
-        return plots.filters("filters", theory, None, None)
+        return svg.filters("filters", theory, None, None)
     low, high = wilson(found["false"], max(chances, found["false"]))
-    return plots.filters("filters", theory, found["rate_found"], (max(low, LEAST), high))
+    return svg.filters("filters", theory, found["rate_found"], (max(low, LEAST), high))
 
 
 def wilson(hits: float, of: float, z: float = 1.96) -> tuple[float, float]:
@@ -105,7 +105,7 @@ def _matrix(directory: Path, rows: list[Row]) -> str:
     cells: list[list[float | None]] = [[None] * COLUMNS for _ in names]
     for row in rows:
         cells[row["row"]][row["column"]] = 1 - row["delivered"] / row["expected"]
-    return plots.matrix("matrix", cells, names)
+    return svg.matrix("matrix", cells, names)
 
 
 def _row_names(directory: Path, rows: int) -> list[str]:

@@ -68,7 +68,7 @@ def styled(name: str) -> AbstractContextManager[None]:
 def svg_of(figure: Figure, name: str) -> str:
     """Return a figure as an SVG element that stands in a page, without any address in it.
 
-    What is named in it and never referred to loses its name; the rest begins with the plot's.
+    Names in it that nothing refers to are removed; the others begin with the plot's.
     """
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", metadata=NO_DATA)
@@ -95,7 +95,7 @@ def curves(
 ) -> str:
     """Return distributions as lines over a logarithmic axis of time; x in seconds, y in percent.
 
-    What is not above zero has no place on such an axis: it is said in the figures instead.
+    Values that are not above zero have no place on such an axis: the figures have them.
     """
     with drawing(name) as (figure, axes):
         for color, (label, points) in zip(LINES, lines.items(), strict=False):

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
-from storage.pipeline.report import svg as plots
+from storage.pipeline.report import svg
 from storage.pipeline.report.number_text import MS, number
 from storage.pipeline.report.sweep_section import is_base
 from storage.pipeline.results.small_tables import Row
@@ -19,14 +19,14 @@ LABELS: Final = {
     "resend": ("First resend", "seconds"),
     "peers": ("Group size", "people"),
 }
-"""What is varied, in a title, and along its axis."""
+"""The varied parameter, in a title, and along its axis."""
 
 PANELS: Final[Mapping[str, Callable[[Row], float | None]]] = {
     "seconds until everybody had all": lambda row: row["convergence_s"],
     "p99 of latency, seconds": lambda row: row["p99_ms"] and row["p99_ms"] / MS,
     "bytes sent a line": lambda row: row["bytes_a_line"],
 }
-"""What is drawn of a row, side by side."""
+"""Figures drawn of a row, side by side."""
 
 
 def sweep_plots(figures: Figures) -> Iterator[tuple[str, str]]:
@@ -61,5 +61,5 @@ def _plot(
         for label, value in PANELS.items()
     }
     title, unit = LABELS[name]
-    drawn = plots.panels(f"sweep-{name}-{loss:g}", panels, unit)
+    drawn = svg.panels(f"sweep-{name}-{loss:g}", panels, unit)
     return f"{title}: convergence, latency and bytes at {number(loss)} % loss", drawn

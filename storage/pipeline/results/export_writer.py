@@ -58,4 +58,4 @@ def write_exports(
             channels={key: name for note in notes for key, name in note.channels.items()},
             hosts={key: host for note in notes for key, host in note.hosts.items()},
             more={},
-        ).write(export)
+        ).write_files(export)

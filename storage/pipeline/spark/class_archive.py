@@ -4,8 +4,8 @@ Java writes the file when it ends. When it starts, it looks itself whether the f
 and of these class files, and does without if not. Of one cut short it dies: so its name has its
 size, and Java is told to compare sums.
 
-The file is of the class files of one environment, and lies in it: it goes when that goes. Who may
-not write there has a cache.
+The file is of the class files of one environment, and lies in it: it goes when that goes. If it
+cannot be written, the person's cache is used.
 """
 
 import os

@@ -86,7 +86,9 @@ def check_reachable(master: str) -> None:
     addresses = _addresses(master)
     if addresses and not any(map(_answers, addresses)):
         tried = ", ".join(f"{host}:{port}" for host, port in addresses)
-        raise PipelineError(f"No master answers at {tried}: is it running, and is the port open?")
+        raise PipelineError(
+            f"No Spark master answers at {tried}: is it running, and is the port open?"
+        )
 
 
 def driver_address(master: str) -> str | None:

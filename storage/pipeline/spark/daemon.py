@@ -1,7 +1,7 @@
 """Daemon that Spark forks its Python workers from on this computer: Spark's own, started faster.
 
 Spark puts its Python first in the path, as a zip; from a zip, each worker compiles everything again
-when it starts. What pip has installed is compiled.
+when it starts. Packages that pip has installed are compiled.
 """
 
 import sys

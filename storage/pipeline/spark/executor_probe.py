@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from typing import Final
 
 INSTALLED: Final = ("cryptography", "google.protobuf", "mmh3", "pandas", "pyarrow")
-"""What is not ours and must be installed on each computer: compiled, or too large to send."""
+"""Packages of others to install on each computer: compiled, or too large to send."""
 
 
 def lacks(_: Iterable[int] = ()) -> Iterator[str]:

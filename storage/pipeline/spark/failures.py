@@ -25,7 +25,7 @@ PYTHON_ERROR: Final = re.compile(
     r"from the Python worker: Traceback.*?^(\w[\w.]*(?:Error|Exception)\b[^\n]*)",
     re.DOTALL | re.MULTILINE,
 )
-"""What was raised on an executor: the line after the frames of its traceback."""
+"""The error raised on an executor: the line after the frames of its traceback."""
 
 PYTHON: Final = "{}.{}".format(*sys.version_info)
 

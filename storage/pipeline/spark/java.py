@@ -9,7 +9,7 @@ from typing import Final
 from storage.pipeline.errors import PipelineError
 
 JAVA_MIN: Final = 17
-"""What pyspark 4 needs."""
+"""Version of Java that pyspark 4 needs."""
 
 ANSWER_WITHIN_S: Final = 30.0
 

@@ -14,8 +14,7 @@ from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
 from pyspark.logger import PySparkLogger
 
-from storage.pipeline.spark import class_archive as classes
-from storage.pipeline.spark import launcher as launch
+from storage.pipeline.spark import class_archive, launcher
 from storage.pipeline.spark.cluster import is_local
 from storage.pipeline.spark.environment import environment
 
@@ -62,7 +61,7 @@ def spark_context(
         Py4JError: Spark does not start in it.
     """
     conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
-    ours = is_local(settings["spark.master"]) and not launch.is_set_up()
+    ours = is_local(settings["spark.master"]) and not launcher.is_set_up()
     gateway: Any = None
     # stopped by the person or an error, it has nothing to write that would be of use
     end_within_s = END_WITHIN_S if recorded is None else 0.0
@@ -70,7 +69,7 @@ def spark_context(
         with environment(variables):
             with log.open("ab") as noise:
                 gateway = (
-                    launch.start(settings, noise, recorded) if ours else _launched(conf, noise)
+                    launcher.start(settings, noise, recorded) if ours else _launched(conf, noise)
                 )
             context = _begun(conf, gateway)
         try:
@@ -80,7 +79,7 @@ def spark_context(
             raise
         _stop(context)
         if recorded is not None:
-            end_within_s = classes.RECORDED_WITHIN_S
+            end_within_s = class_archive.RECORDED_WITHIN_S
     finally:
         _forget(gateway, end_within_s)
 

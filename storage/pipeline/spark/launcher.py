@@ -18,7 +18,7 @@ from pyspark.errors import PySparkRuntimeError
 from pyspark.java_gateway import launch_gateway
 from pyspark.serializers import UTF8Deserializer, read_int
 
-from storage.pipeline.spark import class_archive as classes
+from storage.pipeline.spark import class_archive
 from storage.pipeline.spark.environment import environment
 from storage.pipeline.spark.java import find_java
 
@@ -28,7 +28,7 @@ KNOWN: Final = "4.3."
 """The pyspark whose files and options these are; another one is started in its own way."""
 
 SET_UP: Final = ("SPARK_", "HADOOP_", "YARN_", "PYSPARK_SUBMIT_ARGS", "PYSPARK_GATEWAY")
-"""How variables begin by which somebody tells Spark's own way of starting what it should do."""
+"""Beginnings of variables by which somebody tells Spark's own way of starting what it should do."""
 
 PYSPARKS: Final = frozenset({"SPARK_AUTH_SOCKET_TIMEOUT", "SPARK_BUFFER_SIZE"})
 """Variables that pyspark itself sets, in the process that it has started Spark from."""
@@ -55,7 +55,7 @@ OPTIONS: Final = (
     "--sun-misc-unsafe-memory-access=allow",
     "--enable-native-access=ALL-UNNAMED",
 )
-"""What Spark gives each Java; some are for newer ones, and the first lets older ones take them."""
+"""Options of Spark for each Java; some are for newer ones; the first lets older ones take them."""
 
 FIRST: Final = (
     "scala-library",
@@ -68,7 +68,7 @@ FIRST: Final = (
     "commons-compiler",
     "janino",
 )
-"""What most classes are in, where Java looks first."""
+"""Files that hold most classes, where Java looks first."""
 
 LEFT_OUT: Final = {
     "clusters": (
@@ -94,7 +94,7 @@ LEFT_OUT: Final = {
         "netty-resolver-dns netty-tcnative netty-transport-classes-kqueue rocksdbjni"
     ),
 }
-"""How files begin that queries on this computer have nothing to do with, by what they are for."""
+"""Beginnings of files that queries on this computer do not need, by their purpose."""
 
 LOOK_EVERY_S: Final = 0.02
 """For Java to be there; it takes a second."""
@@ -136,7 +136,7 @@ def start(  # py4j has no types
         f"-Xmx{settings['spark.driver.memory']}",
         *shlex.split(settings["spark.driver.extraJavaOptions"]),
         *OPTIONS,
-        *classes.options(recorded),
+        *class_archive.options(recorded),
         "-cp",
         class_path(),
         MAIN,

@@ -19,7 +19,7 @@ EVERY_S: Final = 0.5
 
 
 OVER: Final = frozenset({"COMPLETE", "FAILED", "SKIPPED"})
-"""What becomes of a stage; the others are PENDING and ACTIVE."""
+"""Results of a stage; the others are PENDING and ACTIVE."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +43,18 @@ class Glance:
 
 @dataclass(slots=True)
 class Watch:
-    """Looks at what Spark does; sums over everything since Spark started."""
+    """Looks at what Spark does; sums over all jobs that begin after this is made."""
 
     context: "SparkContext"
-    _next_job: int = 0
+    _next_job: int = field(init=False)
     _open: set[int] = field(default_factory=set)
     """Stages that were not over when we last looked: Spark remembers only the last thousand."""
     _over: Glance = field(default_factory=Glance)
     """The sum of those that were."""
+
+    def __post_init__(self) -> None:
+        newest_first: Any = self._store().jobsList(None)  # of them too, it remembers a thousand
+        self._next_job = newest_first.apply(0).jobId() + 1 if newest_first.size() else 0
 
     def look(self) -> Glance:
         """Return how far it is.
@@ -58,7 +62,7 @@ class Watch:
         Raises:
             Py4JError: Spark has ended.
         """
-        store: Any = self.context._jsc.sc().statusStore()  # noqa: SLF001  # only there are rows
+        store = self._store()
         self._find_stages(store)
         running = Glance()
         for stage in sorted(self._open):
@@ -69,6 +73,9 @@ class Watch:
             else:
                 running += seen
         return self._over + running
+
+    def _store(self) -> Any:  # noqa: ANN401  # py4j tells no types
+        return self.context._jsc.sc().statusStore()  # noqa: SLF001  # only there are rows
 
     def _find_stages(self, store: Any) -> None:  # noqa: ANN401  # py4j tells no types
         while True:

@@ -41,7 +41,7 @@ BESIDE_BYTES: Final = 16 * MB
 only costs tasks."""
 
 GENERATED: Final = "org.apache.spark.sql.catalyst.expressions.GeneratedClass*::*"
-"""What Spark writes in Java for each query."""
+"""Code that Spark writes in Java for each query."""
 
 HOT_ONLY: Final = " ".join(
     [
@@ -76,7 +76,7 @@ STARTING: Final = {
     # of the Java that only works out how Spark's is to be started
     "SPARK_LAUNCHER_OPTS": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
 }
-"""What starts Spark quicker, where nobody set it to something else."""
+"""Options that start Spark quicker, if nobody set them to something else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class Cluster:
     master: str = LOCAL
     memory: str = "2g"
     recorded: Path | None = None
-    """Where its Java writes the classes it has loaded (see `storage.pipeline.spark.class_archive`)."""
+    """The file to which its Java writes the classes it has loaded (see `class_archive`)."""
 
     def __post_init__(self) -> None:
         check_master(self.master)
@@ -108,7 +108,7 @@ def session(
 ) -> Iterator[SparkSession]:
     """Start Spark, and stop it; what it keeps for itself lies in `scratch`, what it says in `log`.
 
-    What Spark raises meanwhile becomes a sentence too. `beside` says that jobs run side by side.
+    Errors of Spark meanwhile become a sentence too. `beside` says that jobs run side by side.
 
     Raises:
         PipelineError: there is no Java, or too old a one, or no such master, or Spark failed.

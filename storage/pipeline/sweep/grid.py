@@ -13,7 +13,7 @@ POINTS_MAX: Final = 100_000
 Value: TypeAlias = int | float
 
 VARIED: Final = ("t_min", "t_max", "filter_size", "resend")
-"""What is varied for each group and loss; the others are the surroundings."""
+"""Parameters varied for each group and loss; the others are the surroundings."""
 
 
 @dataclass(frozen=True, slots=True)

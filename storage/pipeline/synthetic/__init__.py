@@ -1,4 +1,4 @@
-"""Large data sets with planted faults of known truth: who, what they wrote, and who got it when.
+"""Large data sets with planted faults: authors, messages, and the time each arrived where.
 
 Nothing here needs Spark. All of it follows from the seed.
 """

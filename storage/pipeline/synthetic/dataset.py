@@ -77,7 +77,7 @@ class _Made:
         for channel in channels(self.plan, self.dice):
             traffic = Traffic.of(self.plan, channel, self.dice)
             members = [self.people[int(node)] for node in channel.members]
-            Writing(traffic, members, self.dice).write()
+            Writing(traffic, members, self.dice).write_rows()
             self.traffics.append(traffic)
             self.firsts.append(first)
             first += len(traffic.messages)
@@ -138,7 +138,7 @@ class _Made:
             str(traffic.plan.channel): f"synthetic-{traffic.plan.number}"
             for traffic in self.traffics
         }
-        Note(self.nodes, names, dict.fromkeys(self.nodes, HOST), {}).write(self.directory)
+        Note(self.nodes, names, dict.fromkeys(self.nodes, HOST), {}).write_files(self.directory)
         return counts
 
     def _note_authors(self, traffic: Traffic) -> None:

@@ -18,7 +18,7 @@ BAD_SIGNATURE: Final = "bad signature"
 FALSE_COLUMN: Final = "false column"
 
 EARLY_S: Final = MILLISECOND / SECOND / 1000
-"""How long before its parent a message is delivered, where that is planted."""
+"""Time before its parent at which a message is delivered, if that fault is planted."""
 
 HOLE_MAX: Final = 5
 """Rows of a hole."""

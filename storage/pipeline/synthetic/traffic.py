@@ -28,7 +28,7 @@ REPAIR_S: Final = (30.0, 90.0)
 """When what was lost comes after all, after it was sent."""
 
 GIVE_UP_S: Final = 120.0
-"""How long a missing dependency is waited for."""
+"""Time for which a missing dependency is waited for."""
 
 LATE: Final = 0.01
 """Of what is lost: comes after it was given up, which is nobody's fault."""
@@ -111,7 +111,7 @@ class Writing:
         self.last: dict[int, int] = {}
         self.forked: set[int] = set()
 
-    def write(self) -> None:
+    def write_rows(self) -> None:
         """Write all messages."""
         roles = self.traffic.plan.roles
         for at in range(len(roles)):

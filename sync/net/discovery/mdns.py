@@ -1,7 +1,7 @@
 """Finding peers by mDNS: `_chat-tui._tcp.local.`, a random instance name, version and port.
 
-mDNS is a hint: it only ever adds addresses to dial, of the networks we are on. Who is there and
-alive, links tell; so a forged goodbye changes nothing, a forged address fails its handshake, and a
+mDNS is a hint: it only ever adds addresses to dial, of the networks we are on. Links tell who is
+there and alive; so a forged goodbye changes nothing, a forged address fails its handshake, and a
 flood of names is capped. Nothing announced tells who we are or what we talk about.
 """
 

@@ -41,7 +41,7 @@ class Candidate:
     failures: int = 0
     answered_at: Nanos | None = None
     peer: PeerId | None = None
-    """Who answered there last."""
+    """Peer that answered there last."""
     dialling: bool = False
     named: bool = False
     """Whether the person named it: it is the last to be forgotten."""

@@ -22,7 +22,10 @@ AWAY_MAX: Final = 128
 """Characters of why somebody is away: it stands beside a name."""
 
 PROTOCOL_MAX: Final = 64
-"""Characters of a protocol id: twice the longest that we use."""
+"""Characters of a protocol's id or name: twice the longest that we use."""
+
+PROTOCOLS_MAX: Final = 16
+"""Protocols that a presence names: more than anybody speaks."""
 
 PORT_MAX: Final = 65_535
 """Highest TCP port."""
@@ -49,9 +52,16 @@ class Open:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """Proof of knowing the secret of a channel (`sync.net.links.channel_proofs`); 32 bytes."""
+    """Proof of knowing the secret of a channel (`sync.net.links.channel_proofs`); 32 bytes.
+
+    Attributes:
+        mac: the proof.
+        payloads_max: payloads of one answer that its sender takes, on a reconciliation's connection
+            (`sync.waku.turn`).
+    """
 
     mac: bytes
+    payloads_max: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +72,8 @@ class Presence:
     nick: str
     away: str = ""
     """Why its sender is away; empty while it is not."""
+    protocols: tuple[str, ...] = ()
+    """Protocols of sessions that it speaks, beyond those that everybody does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +111,20 @@ class SdsFrame:
     payload: bytes
 
 
-Frame: TypeAlias = Open | Proof | Presence | Ping | Pong | Goodbye | SdsFrame
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A frame of a kind that a later version has: `data` is all of it, and passed over."""
+
+    data: bytes
+
+
+Frame: TypeAlias = Open | Proof | Presence | Ping | Pong | Goodbye | SdsFrame | Unknown
 
 
 def encode(frame: Frame) -> bytes:
     """The bytes of `frame`, without a length in front."""
+    if isinstance(frame, Unknown):
+        return frame.data
     return _to_wire(frame).SerializeToString()
 
 
@@ -111,7 +132,7 @@ def decode(data: bytes) -> Frame:
     """Read one frame.
 
     Raises:
-        DecodeError: not a frame, of a kind that we do not know, or with a field over its limit.
+        DecodeError: not a frame, an empty one, or one with a field over its limit.
     """
     try:
         wire = link_pb2.Frame.FromString(data)
@@ -133,22 +154,29 @@ def decode(data: bytes) -> Frame:
             frame = _pong(wire.pong)
         case "goodbye":
             frame = Goodbye(_limited(wire.goodbye.reason, REASON_MAX, "reason"))
+        case None if data:
+            frame = Unknown(data)
         case _:
-            raise DecodeError(f"a frame of {len(data)} bytes is of no known kind")
+            raise DecodeError("an empty frame")
     return frame
 
 
-def _to_wire(frame: Frame) -> link_pb2.Frame:
+def _to_wire(
+    frame: Open | Proof | Presence | Ping | Pong | Goodbye | SdsFrame,
+) -> link_pb2.Frame:
     match frame:
         case SdsFrame(channel, payload):
             sds = link_pb2.Sds(channel_id=bytes.fromhex(channel), payload=payload)
             wire = link_pb2.Frame(sds=sds)
         case Open(protocol, listen_port):
             wire = link_pb2.Frame(open=link_pb2.Open(protocol=protocol, listen_port=listen_port))
-        case Proof(mac):
-            wire = link_pb2.Frame(proof=link_pb2.Proof(mac=mac))
-        case Presence(channel, nick, away):
-            presence = link_pb2.Presence(channel_id=channel, nick=nick, away=away)
+        case Proof(mac, payloads_max):
+            several = payloads_max if payloads_max > 1 else 0
+            wire = link_pb2.Frame(proof=link_pb2.Proof(mac=mac, payloads_max=several))
+        case Presence(channel, nick, away, protocols):
+            presence = link_pb2.Presence(
+                channel_id=channel, nick=nick, away=away, protocols=protocols
+            )
             wire = link_pb2.Frame(presence=presence)
         case Ping(nonce, wall):
             wire = link_pb2.Frame(ping=link_pb2.Ping(nonce=nonce, wall_ns=wall))
@@ -177,14 +205,18 @@ def _pong(wire: link_pb2.Pong) -> Pong:
 def _proof(wire: link_pb2.Proof) -> Proof:
     if len(wire.mac) != PROOF_SIZE:
         raise DecodeError(f"a channel proof has {len(wire.mac)} bytes instead of {PROOF_SIZE}")
-    return Proof(wire.mac)
+    return Proof(wire.mac, max(wire.payloads_max, 1))
 
 
 def _presence(wire: link_pb2.Presence) -> Presence:
     if not CHANNEL_ID.fullmatch(wire.channel_id):
         raise DecodeError("a presence names a channel whose id is not 32 lowercase hex digits")
     nick = _limited(wire.nick, NICK_MAX, "nick")
-    return Presence(ChannelId(wire.channel_id), nick, _limited(wire.away, AWAY_MAX, "absence"))
+    away = _limited(wire.away, AWAY_MAX, "absence")
+    if len(wire.protocols) > PROTOCOLS_MAX:
+        raise DecodeError(f"a presence names {len(wire.protocols)} protocols")
+    protocols = [_limited(one, PROTOCOL_MAX, "protocol") for one in wire.protocols]
+    return Presence(ChannelId(wire.channel_id), nick, away, tuple(protocols))
 
 
 def _channel(channel_id: bytes) -> ChannelId:

@@ -20,7 +20,7 @@ PROLOGUE: Final = b"/chat-tui/1"
 """Name and version of the application: ends that differ in it do not get past the handshake."""
 
 SIGNED_PREFIX: Final = b"noise-libp2p-static-key:"
-"""What the identity key signs is this, followed by the Noise static key (libp2p-noise)."""
+"""The identity key signs this, followed by the Noise static key (libp2p-noise)."""
 
 
 class OwnKeyError(RemoteError):
@@ -65,7 +65,7 @@ class IdentityHandshake:
 
     @property
     def our_turn(self) -> bool:
-        """True if `write` is due, else `read`."""
+        """True if `write_message` is due, else `read`."""
         return self._noise.our_turn
 
     @property
@@ -85,11 +85,11 @@ class IdentityHandshake:
         """Hash that identifies this session, 32 bytes, the same at both ends."""
         return self._noise.handshake_hash
 
-    def write(self) -> bytes:
+    def write_message(self) -> bytes:
         """Our next message."""
         opens = self.role is Role.INITIATOR and self._written == 0
         self._written += 1
-        return self._noise.write(b"" if opens else identity_payload(self._identity))
+        return self._noise.write_message(b"" if opens else identity_payload(self._identity))
 
     def read(self, message: bytes) -> None:
         """Take in the other side's next message.

@@ -13,10 +13,10 @@ from sync.net.links.stream import SecureStream
 from sync.structures.token_bucket import Buckets
 
 PROTOCOL = "/chat-tui/link/1.0.0"
-"""What a dialler opens a link with."""
+"""Protocol id with which a dialler opens a link."""
 
 CONTEST_MAX: Nanos = 3 * SECOND
-"""How long duplicate links may stay undecided; then the silent ones go."""
+"""Time for which duplicate links may stay undecided; then the silent ones go."""
 
 LINK_FRAME_MAX = 256 * 1024
 """Bytes of one frame on a link, twice the largest SDS message: there are many links."""
@@ -51,19 +51,23 @@ class Link:
     """When the answer to our last ping came; 0 if none came yet."""
     pinged_at: Nanos = 0
     nonce: int = 0
+    unanswered: bool = False
+    """Whether our last ping has no answer yet: a second one would be another vote on the time."""
     rtt: Nanos | None = None
     wall_offset: Nanos | None = None
-    """How far the peer's wall clock is ahead of our machines' clock, which nobody sets."""
+    """Lead of the peer's wall clock over our machines' clock, which nobody sets."""
     follows: Follows = Follows.NOBODY
     """By whose clock the peer goes."""
     nick: str | None = None
-    """What the peer wants to be called; None until it has said so in a channel of ours."""
+    """Name of the peer; None until it has said so in a channel of ours."""
     away: str = ""
     """Why the peer says it is away; empty while it does not."""
     told_at: Nanos | None = None
     """When a change of these two was last told."""
     untold: bool = False
     """Whether they have changed since."""
+    announced: set[ChannelId] = field(default_factory=set)
+    """Channels in which the peer has said which protocols it speaks, which holds for this link."""
     outbox: list[bytes] = field(default_factory=list)
     _pings: Buckets = field(default_factory=lambda: Buckets(PINGS_PER_SECOND, PINGS_BURST))
     _strays: Buckets = field(default_factory=lambda: Buckets(STRAY_PER_SECOND, STRAY_BURST))
@@ -104,14 +108,14 @@ class Link:
         """
         if self.shared:
             return
-        if not self._strays.take("", now):
+        if not self._strays.take_token("", now):
             raise RemoteError("too many frames before any proof of a channel")
-        if isinstance(frame, Ping) and not self._pings.take("", now):
+        if isinstance(frame, Ping) and not self._pings.take_token("", now):
             raise RemoteError("over one ping a second before any proof of a channel")
 
     def may_be_answered(self, now: Nanos) -> bool:
         """Return whether to answer a ping: not if pings exceed the rate of any program."""
-        return not self.shared or self._pings.take("", now)
+        return not self.shared or self._pings.take_token("", now)
 
     def proved(self) -> None:
         """The peer has proved a channel: it may send what is said there."""
@@ -147,13 +151,15 @@ class Link:
     def ping(self, now: Nanos, wall: Nanos) -> None:
         """Ask whether the peer is there; tells it our wall clock."""
         self.nonce += 1
+        self.unanswered = True
         self.pinged_at = now
         self.send(Ping(self.nonce, wall))
 
     def ponged(self, pong: Pong, now: Nanos) -> bool:
         """Learn round-trip time and clock from the answer to our last ping, if this is it."""
-        if pong.nonce != self.nonce:
+        if pong.nonce != self.nonce or not self.unanswered:
             return False
+        self.unanswered = False
         self.answered_at = now
         self.rtt = now - self.pinged_at
         self.wall_offset = pong.wall + self.rtt // 2 - now

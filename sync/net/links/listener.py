@@ -1,9 +1,9 @@
 """The listening port: who connects, proves who it is and what for, before it gets any room.
 
 Rules:
-1. Who has not proved an identity, and for a session a channel, is a stranger: there are few of
-   them, few from one address, and none stays for long.
-2. What one connection does wrong ends that connection, and is counted.
+1. A peer that has not proved an identity, and for a session a channel, is a stranger: there are few
+   of them, few from one address, and none stays for long.
+2. A fault of one connection ends that connection, and is counted.
 """
 
 import asyncio
@@ -19,11 +19,17 @@ from sync.errors import LocalError, RemoteError
 from sync.net.clock import draw_key
 from sync.net.links.frames import Open
 from sync.net.links.handshake import OwnKeyError
-from sync.net.links.link import read_open
-from sync.net.links.stream import HANDSHAKE_DEADLINE, DisconnectedError, SecureStream
+from sync.net.links.link import LINK_FRAME_MAX, STRANGER_BYTES_MAX, read_open
+from sync.net.links.stream import (
+    HANDSHAKE_DEADLINE,
+    READ_AHEAD,
+    DisconnectedError,
+    SecureStream,
+    read_little,
+)
 
 PORTS_TRIED: Final = 50
-"""How many ports after the wanted one are tried when it is taken."""
+"""Number of ports after the wanted one that are tried when it is taken."""
 
 STRANGERS_MAX: Final = 128
 """Strangers at once, from everywhere."""
@@ -72,7 +78,9 @@ class Listener:
         for port in range(first, min(first + PORTS_TRIED, 65_536)):
             try:
                 for host in hosts:
-                    server = await asyncio.start_server(self._on_connection, host, port)
+                    server = await asyncio.start_server(
+                        self._on_connection, host, port, limit=READ_AHEAD
+                    )
                     self._servers.append(server)
             except OSError as error:
                 self.close()
@@ -115,6 +123,7 @@ class Listener:
 
     def _on_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._accepted.add(writer.transport)
+        read_little(writer.transport)
         host = (writer.get_extra_info("peername") or ("", 0))[0]
         if (
             self._strangers.total() >= STRANGERS_MAX
@@ -134,6 +143,7 @@ class Listener:
                 async with asyncio.timeout(HANDSHAKE_DEADLINE):
                     stream = await SecureStream.accept(reader, writer, self._identity, draw_key)
                     who = stream.peer
+                    stream.limit_frames(LINK_FRAME_MAX, pending=STRANGER_BYTES_MAX)
                     opened = await read_open(stream)
                     serve = await self._admit(stream, opened)
             handed_over = True

@@ -3,8 +3,8 @@
 Rules:
 1. A peer is who its handshake proves; an address is only where somebody answered.
 2. A silent link is closed and dialled anew, never waited for.
-3. Whoever is on the network can make identities: where places run out, `sync.structures.places` says who
-   gives way, and who has proved no channel may send next to nothing.
+3. Whoever is on the network can make identities: where places run out, `sync.structures.places`
+says who gives way, and who has proved no channel may send next to nothing.
 """
 
 import asyncio
@@ -28,12 +28,14 @@ from sync.net.links.frames import (
     Presence,
     Proof,
     SdsFrame,
+    Unknown,
     decode,
     encode,
 )
 from sync.net.links.link import PROTOCOL, Link, superfluous
 from sync.net.links.listener import BlockedError, Listener, Serve, Spawn
 from sync.net.links.mesh_events import Events
+from sync.net.links.received import Received
 from sync.net.links.stream import DisconnectedError, SecureStream
 from sync.structures.places import Holder, Standing, give_way
 
@@ -52,10 +54,10 @@ ARRIVING_MAX: Final = 16
 """Peers that may come when all places are taken, until it is clear who they are."""
 
 PROOF_WITHIN: Final[Nanos] = 3 * SECOND
-"""How long a new link may take to prove a channel, which takes milliseconds; then it is a
+"""Time in which a new link has to prove a channel, which takes milliseconds; then it is a
 stranger's."""
 
-OUTBOUND_MAX: Final = 64 * 1024 * 1024
+OUTBOUND_MAX: Final = 32 * 1024 * 1024
 """Bytes queued on all links together; beyond it the links of those who read least go."""
 
 FRAMES_AT_ONCE: Final = 64
@@ -89,6 +91,8 @@ class Mesh:
         self.nick = ""
         self.away = ""
         """Why we are away; empty while we are not."""
+        self.protocols: tuple[str, ...] = ()
+        """Protocols of sessions that we speak, beyond those that everybody does."""
         self.direct: dict[ChannelId, PeerId] = {}
         """Our channels of two, and with whom: nobody else is shown a proof of them."""
         self.blocked: set[PeerId] = set()
@@ -96,12 +100,12 @@ class Mesh:
         self.open: set[ChannelId] = set()
         """Our channels that everybody on the network can be in."""
         self.met: set[PeerId] = set()
-        """Whom we met in an earlier run, over a day ago."""
+        """Peers met in an earlier run, over a day ago."""
         self.verified: set[PeerId] = set()
-        """Whose keys the person has compared."""
+        """Peers whose keys the person has compared."""
         self._identity = identity
         self._clock = clock
-        self._secrets = secrets
+        self.secrets = secrets
         self._events = events
         self._spawn = spawn
         self._listener = Listener(identity, self._admit, events.refused, spawn)
@@ -116,6 +120,8 @@ class Mesh:
             spawn,
         )
         self._joined: dict[PeerId, frozenset[ChannelId]] = {}
+        self.received = Received(lambda peer: self._standing(peer, self._named()))
+        """Bytes that all streams hold, those of sessions too."""
 
     # --- Listening -----------------------------------------------------------------------------
 
@@ -183,7 +189,7 @@ class Mesh:
     def _link(self, stream: SecureStream, address: tuple[str, int]) -> Link:
         secrets = {
             channel: secret
-            for channel, secret in self._secrets.items()
+            for channel, secret in self.secrets.items()
             if self.direct.get(channel, stream.peer) == stream.peer
         }
         return Link.over(stream, address, secrets, self._clock.now())
@@ -198,6 +204,7 @@ class Mesh:
             return
         links = self.links.setdefault(link.peer, [])
         links.append(link)
+        self.received.watch(link.stream)
         self._make_room()
         direct = [channel for channel, peer in self.direct.items() if peer == link.peer]
         for mac in link.membership.opening(direct):
@@ -298,6 +305,11 @@ class Mesh:
                 if channel in link.shared:
                     link.presented(frame)
                     self._tell_presence_of(link)
+                    if frame.protocols and channel not in link.announced:
+                        link.announced.add(channel)
+                        self._events.announced(link.peer, channel, frame.protocols)
+            case Unknown(data):
+                self._events.skipped(link.peer, len(data))
             case Goodbye():
                 link.stream.close()
             case Open():
@@ -310,7 +322,7 @@ class Mesh:
         be lost, if the network has changed under it.
         """
         link.proved()
-        link.send(Presence(channel, self.nick, self.away))
+        link.send(Presence(channel, self.nick, self.away, self.protocols))
         carried = channel in self._joined.get(link.peer, frozenset())
         self._refresh(link.peer)
         if carried:
@@ -325,6 +337,7 @@ class Mesh:
     def _drop(self, link: Link) -> None:
         """Close a link; where it was the last one of its peer, dial again soon."""
         link.stream.close()
+        self.received.forget(link.stream)
         links = self.links[link.peer]
         links.remove(link)
         if not links:
@@ -473,7 +486,7 @@ class Mesh:
         for links in self.links.values():
             for link in links:
                 for channel in link.shared:
-                    link.send(Presence(channel, nick, away))
+                    link.send(Presence(channel, nick, away, self.protocols))
 
     def hang_up(self, reason: str) -> None:
         """Close every link, to dial anew: the computer slept, or its address changed."""

@@ -18,6 +18,9 @@ class Events(Protocol):
     def gone(self, peer: PeerId, channel: ChannelId) -> None:
         """No link carries `channel` to `peer` any more."""
 
+    def announced(self, peer: PeerId, channel: ChannelId, protocols: tuple[str, ...]) -> None:
+        """`peer` says which protocols of sessions it speaks; once for each link and channel."""
+
     def arrived(self, peer: PeerId, channel: ChannelId, payload: bytes) -> None:
         """An SDS message came."""
 
@@ -35,6 +38,9 @@ class Events(Protocol):
 
     def refused(self, who: str, reason: str) -> None:
         """Somebody sent or did something that it must not."""
+
+    def skipped(self, who: str, size: int) -> None:
+        """Somebody sent a frame of `size` bytes, of a kind unknown here, that was passed over."""
 
     async def offered(self, stream: SecureStream, opened: Open) -> Serve:
         """A peer opens a connection for a session; raises `RemoteError` if it must not."""

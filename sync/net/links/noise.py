@@ -2,8 +2,8 @@
 
 Rules:
 1. Pure: the caller draws every key, ephemeral ones too, and moves the bytes.
-2. What the other side did wrong raises `RemoteError`; after that the object is of no more use.
-3. What we do wrong (writing out of turn, splitting too early) is an `assert`.
+2. A fault of the other side raises `RemoteError`; after that the object is of no more use.
+3. A fault of ours (writing out of turn, splitting too early) is an `assert`.
 """
 
 import hashlib
@@ -192,7 +192,7 @@ class Handshake:
         assert self.finished, "the handshake hash is known only at the end"
         return self._symmetric.transcript
 
-    def write(self, payload: bytes) -> bytes:
+    def write_message(self, payload: bytes) -> bytes:
         """The next message, carrying `payload` (in the clear in the first message)."""
         assert self.our_turn, "it is not our turn to write"
         message = b""

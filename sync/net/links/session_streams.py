@@ -5,14 +5,14 @@ of a whole history never stands before a line of chat.
 
 Rules:
 1. A transfer or a check needs a session that goes on with that peer in that channel.
-2. Where places run out, `sync.structures.places` says who gives way; who must wait asks again later.
-3. Nothing is waited for longer than the machines of a session wait.
+2. Where places run out, `sync.structures.places` says who gives way; who must wait asks again
+later. 3. Nothing is waited for longer than the machines of a session wait.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final, Protocol
 
@@ -24,14 +24,15 @@ from sync.machine import SECOND, ChannelId, Nanos, PeerId
 from sync.net.clock import Clock, draw_key
 from sync.net.links.channel_proofs import Membership
 from sync.net.links.frames import Open, Proof, encode
-from sync.net.links.link import Link, read_proof
+from sync.net.links.link import read_proof
 from sync.net.links.listener import Serve, Spawn
-from sync.net.links.stream import HANDSHAKE_DEADLINE, SecureStream
+from sync.net.links.mesh import Mesh
+from sync.net.links.stream import FRAME_MAX, HANDSHAKE_DEADLINE, SecureStream
+from sync.net.links.stream_writer import STALL_MAX, StreamWriter
 from sync.runner.journal import Loaded
+from sync.sessions.protocol import Protocols
 from sync.sessions.session import SESSION_WITHIN
-from sync.structures.places import Holder, Places, Standing
-from sync.waku.message import RECONCILIATION, TRANSFER, WakuMessage, content_topic, pubsub_topic
-from sync.waku.wire import encode_transfer
+from sync.structures.places import Holder, Places
 
 OFFERED_PER_PEER_MAX: Final = 8
 """Session connections of one peer at once; a session needs three of them, and programs of before
@@ -49,24 +50,17 @@ TRAFFIC_MAX: Final = 256
 PUSHES_MAX: Final = 4
 """Transfers we serve at once; the others wait for their turn."""
 
-STALL_MAX: Final = 30.0
-"""Seconds without progress after which a transfer is given up, by either end: as long as the
-receiving machine waits."""
-
 STALL_LOOKS: Final = 6
-"""How often in that time we look whether the session of a transfer still goes on."""
+"""Number of looks in that time whether the session of a transfer still goes on."""
 
 TRANSFER_FRAME_MAX: Final = 256 * 1024
 """Bytes of one transferred message: twice the largest."""
-
-PUSH_BYTES: Final = 256 * 1024
-"""Bytes sent between two looks at whether the peer takes them."""
 
 
 class Host(Protocol):
     """The node's services for its sessions."""
 
-    def feed(self, channel: ChannelId, event: values.Input) -> None:
+    def queue_input(self, channel: ChannelId, event: values.Input) -> None:
         """Give an input to the channel's machines."""
 
     def new_session(self) -> values.SessionId:
@@ -75,24 +69,8 @@ class Host(Protocol):
     def refused(self, who: str, reason: str) -> None:
         """Somebody sent something that it must not."""
 
-    def link_to(self, peer: PeerId, channel: ChannelId) -> Link | None:
-        """Return the link to `peer` that carries `channel`."""
-
-    @property
-    def local_address(self) -> str | None:
-        """Return the address to dial from; None lets the system choose."""
-
-    def standing(self, peer: PeerId, channel: ChannelId) -> Standing:
-        """Return how much speaks for serving `peer`, which has proved `channel`."""
-
     def receives_from(self, peer: PeerId, channel: ChannelId) -> bool:
         """Return whether a session with `peer` goes on, or may still get what it lacked."""
-
-    def secret(self, channel: ChannelId) -> bytes:
-        """Return the channel's secret."""
-
-    def secrets(self) -> dict[ChannelId, bytes]:
-        """Return the secrets of all channels."""
 
     async def load_by_hash(self, channel: ChannelId, hashes: Sequence[bytes]) -> list[Loaded]:
         """Return stored messages by their Waku hashes."""
@@ -109,21 +87,40 @@ class Host(Protocol):
 
 @dataclass(slots=True)
 class Traffic:
-    """Cost of one session: its connections, and when it began."""
+    """Cost of one session: its open connections, what the others took, and when it began."""
 
     began_at: Nanos
     streams: list[SecureStream] = field(default_factory=list)
+    bytes_in: int = 0
+    bytes_out: int = 0
+
+    def over(self, stream: SecureStream) -> None:
+        """Count what a connection took, and let go of it."""
+        if stream in self.streams:
+            self.streams.remove(stream)
+            self.bytes_in += stream.bytes_in
+            self.bytes_out += stream.bytes_out
 
 
 class SessionStreams:
     """See the module docstring."""
 
-    def __init__(self, identity: Identity, clock: Clock, host: Host, spawn: Spawn) -> None:
+    def __init__(
+        self,
+        identity: Identity,
+        clock: Clock,
+        mesh: Mesh,
+        host: Host,
+        spawn: Spawn,
+        protocols: Protocols,
+    ) -> None:
         self._identity = identity
         self._clock = clock
+        self._mesh = mesh
         self._host = host
         self._spawn = spawn
-        self._streams: dict[values.SessionId, SecureStream] = {}
+        self._protocols = protocols
+        self._writers: dict[values.SessionId, StreamWriter] = {}
         self._answered: Places[SecureStream] = Places(ANSWERED_MAX)
         self._offered: Places[SecureStream] = Places(OFFERED_MAX)
         self._traffic: dict[tuple[ChannelId, PeerId], Traffic] = {}
@@ -131,7 +128,7 @@ class SessionStreams:
         self._pushed = asyncio.Event()
         """One of the pushes is over."""
         self._transfers: dict[tuple[ChannelId, PeerId], set[SecureStream]] = {}
-        """What peers push to us."""
+        """Streams on which peers push to us."""
 
     # --- What the machines want ----------------------------------------------------------------
 
@@ -140,23 +137,23 @@ class SessionStreams:
         self._spawn("session", self._converse(channel, wanted))
 
     def send(self, session: values.SessionId, payload: bytes) -> None:
-        """Send a payload; without effect on a stream that is gone."""
-        if (stream := self._streams.get(session)) is not None:
-            stream.send(payload)
+        """Send a payload behind those before; without effect on a stream that is gone."""
+        if (writer := self._writers.get(session)) is not None:
+            writer.send(payload)
 
     def peer_of(self, session: values.SessionId) -> PeerId | None:
         """Return who is at the other end of a stream; None if it is gone."""
-        stream = self._streams.get(session)
-        return None if stream is None else stream.peer
+        writer = self._writers.get(session)
+        return None if writer is None else writer.peer
 
     def close(self, session: values.SessionId) -> None:
         """Close a stream, after what was sent on it."""
-        if (stream := self._streams.pop(session, None)) is not None:
-            stream.close()
+        if (writer := self._writers.pop(session, None)) is not None:
+            writer.close()
 
-    def push(self, channel: ChannelId, peer: PeerId, hashes: Sequence[bytes]) -> None:
+    def push(self, channel: ChannelId, wanted: values.Push) -> None:
         """Send stored messages on a transfer stream."""
-        self._spawn("transfer", self._push(channel, peer, hashes))
+        self._spawn("transfer", self._push(channel, wanted))
 
     def close_transfers(self, channel: ChannelId, peer: PeerId) -> None:
         """Take no more of what `peer` pushes."""
@@ -168,15 +165,13 @@ class SessionStreams:
         traffic = self._traffic.pop((channel, peer), None)
         if traffic is None:
             return 0, 0, 0
-        return (
-            sum(stream.bytes_in for stream in traffic.streams),
-            sum(stream.bytes_out for stream in traffic.streams),
-            self._clock.now() - traffic.began_at,
-        )
+        for stream in list(traffic.streams):
+            traffic.over(stream)
+        return traffic.bytes_in, traffic.bytes_out, self._clock.now() - traffic.began_at
 
     def close_all(self) -> None:
         """Close every session: its machines are gone."""
-        for session in list(self._streams):
+        for session in list(self._writers):
             self.close(session)
 
     # --- Dialling ------------------------------------------------------------------------------
@@ -184,36 +179,45 @@ class SessionStreams:
     async def _converse(self, channel: ChannelId, wanted: values.OpenSession) -> None:
         session = wanted.session
 
-        async def read(stream: SecureStream) -> None:
-            self._streams[session] = stream
-            self._host.feed(channel, values.SessionOpened(session))
-            await self._read_payloads(channel, session, stream)
+        async def read(stream: SecureStream, payloads_max: int) -> None:
+            async with StreamWriter(stream) as writer:
+                self._writers[session] = writer
+                self._host.queue_input(channel, values.SessionOpened(session, payloads_max))
+                await self._read_payloads(channel, session, stream, writer)
 
         reason = "an error on our side"
         try:
             reason = await self._with_stream(channel, wanted.peer, wanted.protocol, read)
         finally:  # whatever happened, the machine must not wait for this stream
-            self._streams.pop(session, None)
-            self._host.feed(channel, values.SessionClosed(session, reason))
+            self._writers.pop(session, None)
+            self._host.queue_input(channel, values.SessionClosed(session, reason))
 
-    async def _push(self, channel: ChannelId, peer: PeerId, hashes: Sequence[bytes]) -> None:
-        """Send messages in chunks; what does not arrive, the next session finds missing."""
+    async def _push(self, channel: ChannelId, wanted: values.Push) -> None:
+        """Send messages in pages; what does not arrive, the next session finds missing."""
+        peer, hashes = wanted.peer, wanted.hashes
+        protocol = self._protocols.of_transfer(wanted.protocol)
+        assert protocol is not None, "it pushes what its own session found"
+        encode_pushed = protocol.encode_pushed
 
-        async def write(stream: SecureStream) -> None:
-            for start in range(0, len(hashes), values.PAGE):
-                chunk = hashes[start : start + values.PAGE]
-                loaded = await self._host.load_by_hash(channel, chunk)
-                await _transfer(stream, channel, loaded, partial(self._host.pushed, channel, peer))
-            async with asyncio.timeout(STALL_MAX):
-                await stream.flushed()  # who is slow must not be cut off at the end
+        def frames(messages: Sequence[Loaded]) -> Iterator[bytes]:
+            for loaded in messages:
+                frame = encode_pushed(channel, loaded.payload, loaded.entry.header.created_ns)
+                self._host.pushed(channel, peer, frame)
+                yield frame
 
-        async def write_in_time(stream: SecureStream) -> None:
-            async with asyncio.timeout(SESSION_WITHIN / SECOND):
-                await write(stream)
+        async def load(page: Sequence[bytes]) -> Iterator[bytes]:
+            return frames(await self._host.load_by_hash(channel, page))
+
+        async def write(stream: SecureStream, _: int) -> None:
+            async with asyncio.timeout(SESSION_WITHIN / SECOND), StreamWriter(stream) as writer:
+                for start in range(0, len(hashes), values.PAGE):
+                    writer.send_page(partial(load, hashes[start : start + values.PAGE]))
+                writer.close()
+                await writer.finished()
 
         task = await self._turn_to_push(channel, peer)
         try:
-            reason = await self._with_stream(channel, peer, TRANSFER, write_in_time)
+            reason = await self._with_stream(channel, peer, wanted.protocol, write)
         finally:
             self._pushes.leave(task)
             self._pushed.set()
@@ -224,9 +228,9 @@ class SessionStreams:
         """Wait for one of the places; returns who holds it, this task."""
         task = asyncio.current_task()
         assert task is not None
-        link = self._host.link_to(peer, channel)
+        link = self._mesh.link_to(peer, channel)
         host = "" if link is None else link.address[0]
-        holder = Holder(task, host, self._host.standing(peer, channel), self._clock.now())
+        holder = Holder(task, host, self._mesh.standing(peer, channel), self._clock.now())
         while (going := self._pushes.enter(holder)) is None:
             self._pushed.clear()
             await self._pushed.wait()
@@ -239,10 +243,13 @@ class SessionStreams:
         channel: ChannelId,
         peer: PeerId,
         protocol: str,
-        use: Callable[[SecureStream], Awaitable[None]],
+        use: Callable[[SecureStream, int], Awaitable[None]],
     ) -> str:
-        """Dial, prove the channel, use the connection; returns why it ended, "" if as planned."""
-        link = self._host.link_to(peer, channel)
+        """Dial, prove the channel, use the connection; returns why it ended, "" if as planned.
+
+        `use` is told how many payloads of one answer the peer takes.
+        """
+        link = self._mesh.link_to(peer, channel)
         if link is None:
             return "there is no link to the peer"
         stream: SecureStream | None = None
@@ -252,22 +259,24 @@ class SessionStreams:
                 self._identity,
                 draw_key,
                 expect=peer,
-                local_address=self._host.local_address,
+                local_address=self._mesh.local_address,
             )
-            secrets = {channel: self._host.secret(channel)}
+            secrets = {channel: self._mesh.secrets[channel]}
             membership = Membership(stream.role, stream.handshake_hash, secrets)
             [mac] = membership.opening()
-            stream.send_batch([encode(Open(protocol, 0)), encode(Proof(mac))])
+            stream.send_batch([encode(Open(protocol, 0)), encode(self._proof(mac, protocol))])
             async with asyncio.timeout(HANDSHAKE_DEADLINE):
                 answer = await read_proof(stream)
             _require(membership, answer)
             self._note(channel, peer, protocol, stream)
-            await use(stream)
+            self._mesh.received.watch(stream)
+            await use(stream, answer.payloads_max)
         except (RemoteError, TimeoutError) as error:
             return str(error) or "the peer does not answer"
         finally:
             if stream is not None:
                 stream.close()
+                self._over(channel, stream)
         return ""
 
     # --- Answering -----------------------------------------------------------------------------
@@ -278,35 +287,42 @@ class SessionStreams:
         Raises:
             RemoteError: it does not, it speaks no protocol of ours, or has too many sessions.
         """
-        if opened.protocol not in (RECONCILIATION, TRANSFER, CHECK):
+        known = self._protocols
+        begins = known.of_stream(opened.protocol) is not None
+        if not begins and opened.protocol != CHECK and not known.of_transfer(opened.protocol):
             raise RemoteError(f"it opened the unknown protocol {opened.protocol!r}")
-        membership = Membership(stream.role, stream.handshake_hash, self._host.secrets())
+        membership = Membership(stream.role, stream.handshake_hash, dict(self._mesh.secrets))
         proof = await read_proof(stream)
         shared = membership.receive(proof.mac)
         if shared is None or shared.answer is None:
             raise RemoteError("it does not prove a channel of ours")
-        if opened.protocol != RECONCILIATION and not self._host.receives_from(
-            stream.peer, shared.channel
-        ):
+        if not begins and not self._host.receives_from(stream.peer, shared.channel):
             raise RemoteError("it opened a transfer or a check without a session")
         held = (*self._answered.holders, *self._offered.holders)
         if sum(one.peer == stream.peer for one in held) >= OFFERED_PER_PEER_MAX:
             raise RemoteError("too many sessions at once")
-        stream.send(encode(Proof(shared.answer)))
-        return partial(self._serve, stream, shared.channel, opened.protocol)
+        stream.send(encode(self._proof(shared.answer, opened.protocol)))
+        offered = values.SessionOffered(0, stream.peer, opened.protocol, proof.payloads_max)
+        return partial(self._serve, stream, shared.channel, offered)
 
-    async def _serve(self, stream: SecureStream, channel: ChannelId, protocol: str) -> None:
-        """Serve a connection until it ends."""
-        places = self._answered if protocol == RECONCILIATION else self._offered
+    async def _serve(
+        self, stream: SecureStream, channel: ChannelId, offered: values.SessionOffered
+    ) -> None:
+        """Serve a connection until it ends; the session has no number yet."""
+        protocol = offered.protocol
+        places = self._answered if self._protocols.of_stream(protocol) else self._offered
         with self._place(stream, channel, places):
             try:
                 self._note(channel, stream.peer, protocol, stream)
-                if protocol == TRANSFER:
+                stream.limit_frames(FRAME_MAX)
+                self._mesh.received.watch(stream)
+                if self._protocols.of_transfer(protocol):
                     await self._read_transfer(channel, stream)
                 else:
-                    await self._answer(channel, stream, protocol)
+                    await self._answer(channel, stream, offered)
             finally:
                 stream.close()
+                self._over(channel, stream)
 
     @contextmanager
     def _place(
@@ -317,7 +333,7 @@ class SessionStreams:
         Raises:
             RemoteError: all are taken, and nobody gives way to this peer.
         """
-        standing = self._host.standing(stream.peer, channel)
+        standing = self._mesh.standing(stream.peer, channel)
         host, _ = stream.remote_address
         going = places.enter(Holder(stream, host, standing, self._clock.now()))
         if going is None:
@@ -330,27 +346,35 @@ class SessionStreams:
         finally:
             places.leave(stream)
 
-    async def _answer(self, channel: ChannelId, stream: SecureStream, protocol: str) -> None:
+    async def _answer(
+        self, channel: ChannelId, stream: SecureStream, offered: values.SessionOffered
+    ) -> None:
         session = self._host.new_session()
-        self._streams[session] = stream
         reason = ""
         try:
-            self._host.feed(channel, values.SessionOffered(session, stream.peer, protocol))
-            await self._read_payloads(channel, session, stream)
+            async with StreamWriter(stream) as writer:
+                self._writers[session] = writer
+                self._host.queue_input(channel, replace(offered, session=session))
+                await self._read_payloads(channel, session, stream, writer)
         except RemoteError as error:
             reason = str(error)
             raise
         finally:
-            self._streams.pop(session, None)
-            self._host.feed(channel, values.SessionClosed(session, reason))
+            self._writers.pop(session, None)
+            self._host.queue_input(channel, values.SessionClosed(session, reason))
 
     async def _read_payloads(
-        self, channel: ChannelId, session: values.SessionId, stream: SecureStream
+        self,
+        channel: ChannelId,
+        session: values.SessionId,
+        stream: SecureStream,
+        writer: StreamWriter,
     ) -> None:
         while (payload := await stream.receive()) is not None:
-            self._host.feed(channel, values.SessionPayload(session, payload))
+            self._host.queue_input(channel, values.SessionPayload(session, payload))
             await self._host.breathe(stream.peer)
             await self._host.breathe_session(session)
+            await writer.room()
 
     async def _read_transfer(self, channel: ChannelId, stream: SecureStream) -> None:
         stream.limit_frames(TRANSFER_FRAME_MAX)
@@ -359,7 +383,7 @@ class SessionStreams:
         try:
             while batch := await self._next_batch(channel, stream):
                 for payload in batch:
-                    self._host.feed(channel, values.Transferred(stream.peer, payload))
+                    self._host.queue_input(channel, values.Transferred(stream.peer, payload))
                     await self._host.breathe(stream.peer, transfers=True)
         except RemoteError:
             if stream in self._transfers.get(key, ()):
@@ -369,7 +393,7 @@ class SessionStreams:
             going_on.discard(stream)
             if not going_on:
                 self._transfers.pop(key, None)
-            self._host.feed(channel, values.TransferEnded(stream.peer))
+            self._host.queue_input(channel, values.TransferEnded(stream.peer))
 
     async def _next_batch(self, channel: ChannelId, stream: SecureStream) -> list[bytes]:
         """Return what came on a transfer.
@@ -386,36 +410,25 @@ class SessionStreams:
         raise RemoteError("a transfer did not go on")
 
     def _note(self, channel: ChannelId, peer: PeerId, protocol: str, stream: SecureStream) -> None:
-        """Count a connection to the session with `peer`, which begins by reconciling."""
+        """Count a connection to the session with `peer`, which begins with that of its protocol."""
         key = (channel, peer)
-        if protocol == RECONCILIATION:
+        if self._protocols.of_stream(protocol):
             self._traffic[key] = Traffic(self._clock.now())
             if len(self._traffic) > TRAFFIC_MAX:
                 del self._traffic[next(iter(self._traffic))]
         if key in self._traffic:
             self._traffic[key].streams.append(stream)
 
+    def _proof(self, mac: bytes, protocol: str) -> Proof:
+        """Return the proof of a channel, and what we take on the connection."""
+        spoken = self._protocols.of_stream(protocol)
+        return Proof(mac, 1 if spoken is None else spoken.payloads_max)
 
-async def _transfer(
-    stream: SecureStream,
-    channel: ChannelId,
-    messages: Sequence[Loaded],
-    pushed: Callable[[bytes], None],
-) -> None:
-    """Send messages no faster than the peer takes them."""
-    topic, content = pubsub_topic(channel), content_topic(channel)
-    batch: list[bytes] = []
-    size = 0
-    for position, loaded in enumerate(messages, start=1):
-        waku = WakuMessage(loaded.payload, content, loaded.entry.header.created_ns)
-        batch.append(encode_transfer(waku, topic))
-        pushed(batch[-1])
-        size += len(batch[-1])
-        if size >= PUSH_BYTES or position == len(messages):
-            stream.send_batch(batch)
-            batch, size = [], 0
-            async with asyncio.timeout(STALL_MAX):
-                await stream.drain()
+    def _over(self, channel: ChannelId, stream: SecureStream) -> None:
+        """Hold nothing of a connection that has ended."""
+        self._mesh.received.forget(stream)
+        if (traffic := self._traffic.get((channel, stream.peer))) is not None:
+            traffic.over(stream)
 
 
 def _require(membership: Membership, answer: Proof) -> None:

@@ -6,7 +6,7 @@ a frame may span records and a record may hold many frames.
 
 Rules:
 1. No frame leaves before the other end has proved who it is.
-2. What is read is limited before it is stored; what is queued is limited in bytes.
+2. Reading is limited before anything is stored; the queue is limited in bytes.
 3. After any error the connection is gone: `receive` and `drain` say why, `send` does nothing more.
 """
 
@@ -14,6 +14,7 @@ import asyncio
 import os
 from collections import deque
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final, Self
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
@@ -47,8 +48,12 @@ Eight of the largest frames; a chat of 50 messages of 2 kB a second fills it in 
 pings have found the peer dead. Reconciliation later brings what is dropped here.
 """
 
-READ_SIZE: Final = 256 * 1024
-"""Bytes read at a time: more than asyncio keeps for us, so that a burst is handled in one go."""
+READ_SIZE: Final = 64 * 1024
+"""Bytes read at a time: as large as a record."""
+
+READ_AHEAD: Final = 8 * 1024
+"""Bytes that asyncio reads for us while we do something else: it stops once there are twice as
+many, so a link that is not read for now holds `READ_SIZE` and that."""
 
 CLOSE_LINGER: Final = 2.0
 """Seconds that a closed connection may still take to get rid of what is queued."""
@@ -100,7 +105,10 @@ class SecureStream:
         self._assembler = FrameAssembler(FRAME_MAX)
         self._pending_max = FRAME_MAX
         self._frames: deque[bytes] = deque()
-        self._failure: RemoteError | None = None
+        self._failure: Callable[[], RemoteError] | None = None
+        """Makes the error anew each time: one that was raised leads back to this stream."""
+        self._tell_held: Callable[[SecureStream, int], None] | None = None
+        self._held = 0
 
     @classmethod
     async def dial(  # noqa: PLR0913 - who, where from and for how long are the caller's to say
@@ -134,11 +142,14 @@ class SecureStream:
         local = (local_address, 0) if local_address else None
         try:
             async with asyncio.timeout(connect_timeout):
-                reader, writer = await asyncio.open_connection(host, port, local_addr=local)
+                reader, writer = await asyncio.open_connection(
+                    host, port, local_addr=local, limit=READ_AHEAD
+                )
         except TimeoutError:
             raise DisconnectedError(f"{host}:{port} does not answer") from None
         except (OSError, UnicodeError) as error:
             raise DisconnectedError(f"{host}:{port} cannot be reached: {_why(error)}") from error
+        read_little(writer.transport)
         handshake = IdentityHandshake(Role.INITIATOR, identity, draw_key(), expect=expect)
         await _shake_hands(reader, writer, handshake, handshake_deadline)
         return cls(reader, writer, handshake)
@@ -175,6 +186,14 @@ class SecureStream:
         """
         self._assembler.limit = limit
         self._pending_max = limit if pending is None else pending
+
+    def tell_held(self, tell: "Callable[[SecureStream, int], None] | None") -> None:
+        """Have `tell` hear how many bytes are held that came and were not taken, as that changes.
+
+        A batch is taken when the next one is asked for.
+        """
+        self._tell_held, self._held = tell, 0
+        self._hold(0)
 
     @property
     def outbound_bytes(self) -> int:
@@ -214,7 +233,9 @@ class SecureStream:
         try:
             await self._writer.drain()
         except OSError as error:
-            raise self._failure or DisconnectedError(f"the link to {self.peer} broke") from error
+            if self._failure is not None:
+                raise self._failure() from error
+            raise DisconnectedError(f"the link to {self.peer} broke") from error
 
     async def flushed(self) -> None:
         """Wait until the system has taken everything; who closes after sending much awaits this.
@@ -244,6 +265,7 @@ class SecureStream:
             RemoteError: the peer sent what it must not send; the connection is closed.
         """
         while not self._frames:
+            self._hold(0)
             data = await self._read()
             if not data:
                 return []
@@ -255,6 +277,7 @@ class SecureStream:
                 self._fail(error)
                 raise
         frames = list(self._frames)
+        self._hold(sum(map(len, frames)))
         self._frames.clear()
         return frames
 
@@ -283,8 +306,8 @@ class SecureStream:
             broken = DisconnectedError(f"the link to {self.peer} broke: {error}")
             self._fail(broken)
             raise broken from error
-        if self._failure:
-            raise self._failure
+        if self._failure is not None:
+            raise self._failure()
         if not data and not self.closed and (self._sealed or self._assembler.pending):
             cut = RemoteError(f"peer {self.peer} closed the link in the middle of a message")
             self._fail(cut)
@@ -309,9 +332,32 @@ class SecureStream:
         del self._sealed[:start]
         return self._assembler.feed(b"".join(plaintexts))
 
+    def _hold(self, taken: int) -> None:
+        """Tell how much is held, besides what was given out."""
+        held = len(self._sealed) + self._assembler.pending + taken
+        if held != self._held and self._tell_held is not None and self._failure is None:
+            self._held = held
+            self._tell_held(self, held)
+
     def _fail(self, failure: RemoteError) -> None:
-        self._failure = self._failure or failure
+        """End the connection, and let go of what is held at once."""
         self._writer.transport.abort()
+        if self._failure is not None:
+            return
+        self._sealed.clear()
+        self._assembler.clear()
+        self._hold(0)
+        self._failure = partial(type(failure), str(failure))
+
+
+def read_little(transport: asyncio.BaseTransport) -> None:
+    """Have a connection take no more than `READ_SIZE` from the system at a time.
+
+    asyncio takes up to 256 kB, however little of it we want; of 256 links that are not read for now
+    that is 64 MB. A transport that has no such attribute stays as it is.
+    """
+    if hasattr(transport, "max_size"):
+        transport.max_size = READ_SIZE
 
 
 async def _shake_hands(
@@ -325,7 +371,7 @@ async def _shake_hands(
         async with asyncio.timeout(deadline):
             while not handshake.finished:
                 if handshake.our_turn:
-                    writer.write(_record(handshake.write()))
+                    writer.write(_record(handshake.write_message()))
                 else:
                     handshake.read(await _read_handshake_message(reader))
     except TimeoutError:

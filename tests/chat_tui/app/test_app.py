@@ -1,76 +1,25 @@
 """The whole screen over real clients on 127.0.0.1: what a person does, and what they see then."""
 
-import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from textual.pilot import Pilot
 
 from chat_tui.app.app import ChatApp
-from chat_tui.cli.start_screen import Online
-from chat_tui.client.live import Client
-from chat_tui.screens.help import TextScreen
+from chat_tui.widgets.text_screen import TextScreen
 from sync.errors import LocalError
-from sync.machine import ChannelId
 from sync.sds.message import Delivery
-from tests.support.chat_tui.chats import meet, opened, running
+from tests.support.chat_tui.chats import opened, running
+from tests.support.chat_tui.live_screens import (
+    beside_bob,
+    get_together,
+    lobby,
+    screen,
+    type_in,
+    until,
+)
 from tests.support.chat_tui.readings import shown
-from tests.support.patience import PATIENCE_S
 
 pytestmark = pytest.mark.net
-
-
-@asynccontextmanager
-async def screen(
-    client: Client, size: tuple[int, int] = (80, 24)
-) -> AsyncIterator[tuple[ChatApp, Pilot[None]]]:
-    """Somebody's screen, once it is on the network."""
-    async with asyncio.TaskGroup() as tasks:
-        online = Online(client, tasks)
-        app = ChatApp(client, online.start, channel=client.first_channel)
-        async with app.run_test(size=size, notifications=True) as pilot:
-            await until(pilot, lambda: client.snapshot().port is not None)
-            yield app, pilot
-        await online.stop()
-
-
-async def until(pilot: Pilot[None], true: Callable[[], bool]) -> None:
-    """Let the screen and the network work until `true()`."""
-    async with asyncio.timeout(PATIENCE_S):
-        while not true():
-            await pilot.pause()
-
-
-async def type_in(pilot: Pilot[None], text: str) -> None:
-    await pilot.press(*["space" if key == " " else key for key in text], "enter")
-
-
-def lobby(client: Client) -> ChannelId:
-    """The channel everybody begins in."""
-    assert client.first_channel is not None
-    return client.first_channel
-
-
-async def get_together(pilot: Pilot[None], app: ChatApp, bob: Client, alice: Client) -> None:
-    """Connect bob to the person at the screen, who sees him come."""
-    await meet(bob, alice)
-    await until(pilot, lambda: "1 other here" in shown(app))
-
-
-@asynccontextmanager
-async def beside_bob(
-    data_dir: Path, size: tuple[int, int] = (80, 24)
-) -> AsyncIterator[tuple[ChatApp, Pilot[None], Client]]:
-    """Alice's screen, which says that bob is here; and his chat."""
-    async with (
-        opened(data_dir, "alice") as alice,
-        running(data_dir, "bob") as bob,
-        screen(alice, size) as (app, pilot),
-    ):
-        await get_together(pilot, app, bob, alice)
-        yield app, pilot, bob
 
 
 async def test_alone_the_screen_says_who_reads_and_that_messages_wait(tmp_path: Path) -> None:
@@ -86,7 +35,7 @@ async def test_alone_the_screen_says_who_reads_and_that_messages_wait(tmp_path: 
 async def test_a_line_appears_on_the_other_screen_and_its_mark_settles(tmp_path: Path) -> None:
     async with beside_bob(tmp_path) as (app, pilot, bob):
         await type_in(pilot, "hello bob")
-        await bob.write(lobby(bob), "hello alice")
+        await bob.send_text(lobby(bob), "hello alice")
 
         await until(pilot, lambda: "bob  hello alice" in shown(app))
         await until(
@@ -107,7 +56,7 @@ async def test_both_see_that_the_other_types_until_the_line_is_there(tmp_path: P
         await pilot.press("h")
         await until(pilot, lambda: seen_by_bob() == ["alice"])
         await pilot.press("i", "enter")
-        await bob.write(lobby(bob), "hello alice")
+        await bob.send_text(lobby(bob), "hello alice")
 
         await until(pilot, lambda: "bob  hello alice" in shown(app))
         await until(pilot, lambda: "is typing" not in shown(app))
@@ -117,7 +66,7 @@ async def test_both_see_that_the_other_types_until_the_line_is_there(tmp_path: P
 async def test_history_is_painted_before_the_network_is_up(tmp_path: Path) -> None:
     async with running(tmp_path, "alice") as alice:
         for at in range(60):
-            await alice.write(lobby(alice), f"old {at}")
+            await alice.send_text(lobby(alice), f"old {at}")
     painted: list[str] = []
 
     async def never() -> None:
@@ -142,12 +91,12 @@ async def test_reading_further_up_is_never_disturbed(tmp_path: Path) -> None:
         screen(alice) as (app, pilot),
     ):
         for at in range(40):
-            await alice.write(lobby(alice), f"mine {at}")
+            await alice.send_text(lobby(alice), f"mine {at}")
         await get_together(pilot, app, bob, alice)
         await until(pilot, lambda: "mine 39" in shown(app))
         await pilot.press("pageup")
         top = app.transcript.render_line(0).text[:30]
-        await bob.write(lobby(bob), "look")
+        await bob.send_text(lobby(bob), "look")
         await until(pilot, lambda: "1 new · End jumps" in shown(app))
 
         assert app.transcript.render_line(0).text[:30] == top
@@ -178,7 +127,7 @@ async def test_joining_and_switching_channels(tmp_path: Path) -> None:
         await until(pilot, lambda: isinstance(app.screen, TextScreen))
         invite = shown(app)
         await pilot.press("escape")
-        await alice.write(lobby(alice), "in the lobby")
+        await alice.send_text(lobby(alice), "in the lobby")
         await pilot.press("alt+down")
         await until(pilot, lambda: "in the lobby" in shown(app))
         await type_in(pilot, "/channel build")
@@ -222,7 +171,7 @@ async def test_an_active_channel_is_named_and_jumped_to(tmp_path: Path) -> None:
     async with beside_bob(tmp_path) as (app, pilot, bob):
         await type_in(pilot, "/join #random")
         await until(pilot, lambda: "to #random" in shown(app))
-        await bob.write(lobby(bob), "psst")
+        await bob.send_text(lobby(bob), "psst")
         await until(pilot, lambda: "#lobby 1" in shown(app))
         await pilot.press("alt+a")
         await until(pilot, lambda: "bob  psst" in shown(app))

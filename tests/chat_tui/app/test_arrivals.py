@@ -7,7 +7,8 @@ import pytest
 from chat_tui.app.arrivals import BACK_WITHIN, PATIENCE, Company
 from sync.machine import SECOND, Nanos
 from sync.view.view import Snapshot
-from tests.chat_tui.wording.test_sentences import (
+from tests.support.chat_tui.conversations import NOON
+from tests.support.chat_tui.snapshots_of_state import (
     CALM,
     NETWORK,
     absent,
@@ -16,7 +17,6 @@ from tests.chat_tui.wording.test_sentences import (
     snapshot,
     waiting,
 )
-from tests.support.chat_tui.conversations import NOON
 
 pytestmark = pytest.mark.usefixtures("in_utc")
 

@@ -14,9 +14,9 @@ from chat_tui.screens.first_run import Answers, FirstRun
 from chat_tui.settings.schema import GLYPHS
 from chat_tui.terminal.ascii_filter import AsciiSigns
 from chat_tui.wording.glyphs import ASCII
-from tests.chat_tui.app.test_app import until
 from tests.support.chat_tui import scenes
 from tests.support.chat_tui.demos import ready
+from tests.support.chat_tui.live_screens import until
 from tests.support.chat_tui.readings import command, reading, short_talk
 
 

@@ -4,12 +4,12 @@ import pytest
 from textual.pilot import Pilot
 
 from chat_tui.app.app import ChatApp
-from chat_tui.screens.help import TextScreen
+from chat_tui.widgets.text_screen import TextScreen
 from chat_tui.wording.glyphs import ASCII, REPLACED, UNICODE
 from sync.machine import SECOND
 from sync.view.view import ClockAnswer
-from tests.chat_tui.app.test_app import type_in
 from tests.support.chat_tui import scenes
+from tests.support.chat_tui.live_screens import type_in
 from tests.support.chat_tui.readings import reading, shown, until
 from tests.support.chat_tui.scenes import ALICE, BOB, CAROL, DAY, Scene
 
@@ -130,7 +130,7 @@ async def test_what_is_written_anew_hides_what_it_replaces_also_at_the_next_star
     async with reading(scene) as (app, pilot):
         await until(pilot, lambda: parked(app) == ["is my clock right?"])
         await type_in(pilot, "/resend")
-        await until(pilot, lambda: "Written anew, with the time of now" in shown(app))
+        await until(pilot, lambda: "Written again, with the current time" in shown(app))
         await until(pilot, lambda: parked(app) == [])
         texts = [row.text for row in app.transcript.conversation.rows]
     scene.world.crash(ALICE)
@@ -150,7 +150,7 @@ async def test_what_is_written_anew_hides_what_it_replaces_also_at_the_next_star
 async def test_a_low_window_has_room_for_one_band(height: int, *, both: bool) -> None:
     scene = scenes.doubted(ALICE)
     bob, carol = (scene.world.nodes[one].identity.peer_id for one in (BOB, CAROL))
-    book, now = scene.chat.book, scene.snapshot().now
+    book, now = scene.chat.people.book, scene.snapshot().now
     book.verify(bob, "bob", now)
     book.read(carol, "bob", now)
     async with reading(scene, size=(80, height)) as (app, pilot):

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.chat_tui.app.test_app import screen, type_in, until
 from tests.support.chat_tui.chats import opened
+from tests.support.chat_tui.live_screens import screen, type_in, until
 from tests.support.chat_tui.readings import shown
 
 pytestmark = pytest.mark.net
@@ -46,6 +46,6 @@ async def test_what_is_typed_while_a_channel_opens_comes_along(tmp_path: Path) -
 async def test_a_key_that_cannot_do_its_work_writes_nothing_into_the_input(tmp_path: Path) -> None:
     async with opened(tmp_path, "alice") as alice, screen(alice) as (app, pilot):
         await pilot.press("f5")
-        await until(pilot, lambda: "Nobody is here to compare with" in shown(app))
+        await until(pilot, lambda: "Nobody is here to sync with" in shown(app))
 
         assert app.composer.text == ""

@@ -5,13 +5,13 @@ import re
 import pytest
 
 from chat_tui.app.app import ChatApp
-from chat_tui.app.frame import StatusLine
 from chat_tui.transcript.row_layout import TAIL
+from chat_tui.widgets.status_line import StatusLine
 from sync.machine import SECOND
-from tests.chat_tui.transcript.test_transcript import painted, screen
 from tests.support.chat_tui import scenes
 from tests.support.chat_tui.conversations import line
 from tests.support.chat_tui.readings import paint
+from tests.support.chat_tui.transcripts import painted, screen
 
 
 async def test_what_waits_for_history_has_a_sign_in_the_column_of_the_marks() -> None:

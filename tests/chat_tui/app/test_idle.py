@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.geometry import Region
 from textual.screen import Screen
 
-from chat_tui.app.frame import Panel
+from chat_tui.widgets.panel import Panel
 from sync.machine import MINUTE, SECOND
 from tests.support.chat_tui.paints import PaintsNoted
 from tests.support.chat_tui.readings import reading, short_talk, shown

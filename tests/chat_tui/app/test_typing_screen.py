@@ -58,7 +58,7 @@ async def test_the_line_above_the_input_names_who_types() -> None:
             room.world.run(SECOND)
             await until(pilot, lambda: "typing" in room.status())
         await until(pilot, lambda: room.status() == "3 people are typing")
-        room.world.write(BOB, "here it is")
+        room.world.write_text(BOB, "here it is")
         room.world.run(SECOND)
         await until(pilot, lambda: room.status() == "dave and carol are typing")
         assert room.app.transcript.size.height == height, "nothing moves that is being read"
@@ -126,9 +126,9 @@ async def test_it_can_be_kept_to_oneself() -> None:
         await pilot.pause()
         room.world.run(SECOND)
 
-    assert said[0].startswith("Others see that you type.")
+    assert said[0].startswith("Others see that you are typing.")
     assert said[1] == said[2]
-    assert said[1].startswith("Nobody is told")
+    assert said[1].startswith("Others do not see")
     assert (off, room.typists_for_bob()) == ([], ["alice"])
     assert not (await run("/typing loudly", At(None))).ok
 

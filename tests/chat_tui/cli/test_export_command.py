@@ -149,10 +149,10 @@ async def test_the_chat_may_be_running(tmp_path: Path) -> None:
     async with running(tmp_path, "me") as chat:
         channel = chat.first_channel
         assert channel is not None
-        first = await chat.write(channel, "one")
+        first = await chat.send_text(channel, "one")
         during = exported(tmp_path, str(tmp_path / "out"))
         ids = [row["message_id"].hex() for row in read(tmp_path / "out", HISTORY_DIR)]
-        second = await chat.write(channel, "two")
+        second = await chat.send_text(channel, "two")
     after = exported(tmp_path, str(tmp_path / "out"))
 
     assert during[0] == after[0] == 0

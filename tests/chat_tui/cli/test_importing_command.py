@@ -1,54 +1,17 @@
 """`chat-tui import` as a person types it: its words, its exit status, when it refuses to run."""
 
-import asyncio
-import sqlite3
-from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
 
-from click.testing import CliRunner, Result
-
-from chat_tui.cli import main
-from storage.profile.members import Members
 from storage.profile.profile import Profile
-from storage.sqlite.database import Database
-from sync.entries.membership import Membership
 from sync.machine import ChannelId
 from sync.net import clock
 from tests.support.storage.archived import export, export_rows, row_of
 from tests.support.storage.archives import archive
+from tests.support.storage.import_commands import count, imported, lines, profile
 from tests.support.storage.stores import membership
 from tests.support.sync.entries import CHANNEL, Author
 
 OTHER = ChannelId("0d" * 16)
-
-
-def profile(data_dir: Path, *memberships: Membership) -> None:
-    """A profile that is in these channels and holds nothing."""
-
-    async def join(path: Path) -> None:
-        database = await Database.open(path)
-        for one in memberships:
-            await Members(database).add_channel(one, log=1)
-        await database.close()
-
-    made = Profile.open(data_dir, "default", clock.draw)
-    asyncio.run(join(made.database))
-    made.close()
-
-
-def imported(data_dir: Path, source: Path, *options: str) -> Result:
-    words = ["import", str(source), "--data-dir", str(data_dir), *options]
-    return CliRunner().invoke(main.cli, words)
-
-
-def count(data_dir: Path) -> int:
-    with closing(sqlite3.connect(data_dir / "default" / "chat.db")) as db:
-        return int(db.execute("SELECT count(*) FROM messages").fetchone()[0])
-
-
-def lines(result: Result) -> Sequence[str]:
-    return result.output.splitlines()
 
 
 def test_it_says_what_came_and_what_was_left_out(tmp_path: Path) -> None:

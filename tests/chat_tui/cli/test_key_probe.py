@@ -24,7 +24,7 @@ F1, F12 = b"\x1bOP", b"\x1b[24~"
         ("é".encode(), "é", "is written"),
         (b"\x1br", "alt+r", "free: /set keys.help alt+r"),
         (b"\x17", "ctrl+w", "edits what is being written"),
-        (b"\x1b[<0;1;2M", "", "is no key"),
+        (b"\x1b[<0;1;2M", "", "is not a key"),
         (b"\xff", "", ""),
     ],
 )

@@ -4,8 +4,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from chat_tui.cli import main
-from chat_tui.cli import options as common_options
+from chat_tui.cli import main, options
 from chat_tui.settings.preferences import Preferences, Source
 from chat_tui.settings.schema import DISCOVERY, HISTORY_DAYS, INTERFACE, PORT
 from sync.errors import LocalError
@@ -60,7 +59,7 @@ def test_options_without_a_command_are_those_of_the_chat() -> None:
 
 
 def test_options_that_are_settings_too_are_what_the_settings_show(tmp_path: Path) -> None:
-    setup = common_options.setup_of(
+    setup = options.setup_of(
         {
             "data_dir": tmp_path,
             "profile": "alice",
@@ -88,23 +87,23 @@ def test_the_place_chosen_at_the_first_run_is_remembered(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    usual = common_options.default_data_dir()
-    common_options.config_file().parent.mkdir(parents=True)
-    common_options.config_file().write_text(json.dumps({"data_dir": str(tmp_path / "mine")}))
+    usual = options.default_data_dir()
+    options.config_file().parent.mkdir(parents=True)
+    options.config_file().write_text(json.dumps({"data_dir": str(tmp_path / "mine")}))
 
-    assert usual != common_options.default_data_dir()
-    assert common_options.default_data_dir() == tmp_path / "mine"
+    assert usual != options.default_data_dir()
+    assert options.default_data_dir() == tmp_path / "mine"
 
 
 def test_a_damaged_memory_of_the_place_means_the_usual_one(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    usual = common_options.default_data_dir()
-    common_options.config_file().parent.mkdir(parents=True)
-    common_options.config_file().write_text("not json")
+    usual = options.default_data_dir()
+    options.config_file().parent.mkdir(parents=True)
+    options.config_file().write_text("not json")
 
-    assert common_options.default_data_dir() == usual
+    assert options.default_data_dir() == usual
 
 
 def test_packages_of_another_program_are_noticed() -> None:

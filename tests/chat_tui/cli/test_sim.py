@@ -114,7 +114,7 @@ def test_hostile_people_and_what_the_others_suffered_are_named() -> None:
 
 
 def test_hostile_people_leave_two_others_who_have_links() -> None:
-    assert "two at least" in sim("--peers", "3", "--hostile", "2").output
+    assert "At least two" in sim("--peers", "3", "--hostile", "2").output
     assert "leave out --broadcast" in sim("--hostile", "1", "--broadcast").output
 
 

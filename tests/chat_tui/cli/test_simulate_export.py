@@ -14,7 +14,7 @@ from storage.archive.simulated import SimulatedExport
 from storage.archive.tables import HISTORY_DIR, LOG_DIR, NOTE, sync_hash, sync_words
 from storage.pipeline.inputs.inputs import Inputs
 from sync.errors import LocalError
-from sync.group.records import Status
+from sync.group.status import Status
 from sync.machine import SECOND
 from sync.runner.log_rows import LogKind
 from sync.sim.network import Link

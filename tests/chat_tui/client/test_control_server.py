@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from chat_tui.cli.main import cli
-from chat_tui.client import control_server as control
+from chat_tui.client import control_client, control_server
 from storage.profile.profile import Profile
 from sync.errors import LocalError
 from sync.machine import ChannelId
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.net
 
 async def collected(path: Path, request: dict[str, Any], count: int) -> list[dict[str, Any]]:
     replies = []
-    async with asyncio.timeout(PATIENCE_S), aclosing(control.ask(path, request)) as answers:
+    async with asyncio.timeout(PATIENCE_S), aclosing(control_client.ask(path, request)) as answers:
         async for reply in answers:
             replies.append(reply)
             if len(replies) == count:
@@ -31,7 +31,7 @@ async def collected(path: Path, request: dict[str, Any], count: int) -> list[dic
 
 
 async def test_the_socket_is_for_its_owner_alone(tmp_path: Path) -> None:
-    async with running(tmp_path, "alice") as alice, control.serving(alice):
+    async with running(tmp_path, "alice") as alice, control_server.serving(alice):
         mode = alice.profile.socket.stat().st_mode
 
         assert stat.S_ISSOCK(mode)
@@ -40,7 +40,7 @@ async def test_the_socket_is_for_its_owner_alone(tmp_path: Path) -> None:
 
 
 async def test_send_through_an_open_chat_waits_for_the_mark(tmp_path: Path) -> None:
-    async with running(tmp_path, "alice") as alice, control.serving(alice):
+    async with running(tmp_path, "alice") as alice, control_server.serving(alice):
         request = {"do": "send", "text": "from a script", "wait": 0.01, "channel": None}
         [reply] = await collected(alice.profile.socket, request, 1)
         assert alice.first_channel is not None
@@ -52,23 +52,23 @@ async def test_send_through_an_open_chat_waits_for_the_mark(tmp_path: Path) -> N
 
 
 async def test_tail_gives_history_then_what_comes(tmp_path: Path) -> None:
-    async with running(tmp_path, "alice") as alice, control.serving(alice):
+    async with running(tmp_path, "alice") as alice, control_server.serving(alice):
         assert alice.first_channel is not None
-        await alice.write(alice.first_channel, "before")
+        await alice.send_text(alice.first_channel, "before")
         request = {"do": "tail", "history": 5, "channel": None}
         async with (
             asyncio.timeout(PATIENCE_S),
-            aclosing(control.ask(alice.profile.socket, request)) as replies,
+            aclosing(control_client.ask(alice.profile.socket, request)) as replies,
         ):
             first = await anext(replies)
-            await alice.write(alice.first_channel, "after")
+            await alice.send_text(alice.first_channel, "after")
             second = await anext(replies)
 
     assert [first["text"], second["text"]] == ["before", "after"]
 
 
 async def test_status_is_the_snapshot(tmp_path: Path) -> None:
-    async with running(tmp_path, "alice") as alice, control.serving(alice):
+    async with running(tmp_path, "alice") as alice, control_server.serving(alice):
         [reply] = await collected(alice.profile.socket, {"do": "status"}, 1)
 
         assert reply["running"] is True
@@ -79,10 +79,10 @@ async def test_status_is_the_snapshot(tmp_path: Path) -> None:
 async def test_status_without_a_running_chat_counts_what_is_on_disk(tmp_path: Path) -> None:
     async with running(tmp_path, "alice") as alice:
         assert alice.first_channel is not None
-        await alice.write(alice.first_channel, "one")
+        await alice.send_text(alice.first_channel, "one")
 
     async with opened(tmp_path, "alice") as alice:
-        status = await control.offline_status(alice)
+        status = await control_server.offline_status(alice)
 
     assert status["running"] is False
     assert [info["messages"] for info in status["channels"]] == [1]
@@ -95,7 +95,7 @@ async def test_status_without_a_running_chat_counts_what_is_on_disk(tmp_path: Pa
 async def test_what_cannot_be_done_is_refused_with_a_sentence(
     tmp_path: Path, request_: dict[str, Any]
 ) -> None:
-    async with running(tmp_path, "alice") as alice, control.serving(alice):
+    async with running(tmp_path, "alice") as alice, control_server.serving(alice):
         with pytest.raises(LocalError):
             await collected(alice.profile.socket, request_, 1)
 
@@ -105,7 +105,7 @@ HOSTILE = [
     b"",
     b"[" * 100_000,
     b'{"a":' * 20_000,
-    b"x" * (control.REQUEST_MAX + 10),
+    b"x" * (control_client.REQUEST_MAX + 10),
     b"[]",
     b"null",
     b'{"do": ["send"]}',
@@ -124,7 +124,7 @@ HOSTILE = [
 async def test_garbage_on_the_socket_gets_a_sentence_and_does_not_end_the_chat(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with running(tmp_path, "alice") as alice, control.serving(alice):
+    async with running(tmp_path, "alice") as alice, control_server.serving(alice):
         answers = []
         for request in HOSTILE:
             reader, writer = await asyncio.open_unix_connection(alice.profile.socket)
@@ -147,7 +147,7 @@ STRANGE = [
     b"[" * 100_000 + b"\n",
     b"[]\n",
     b'{"event": 1}\n',
-    b"x" * (5 * control.REQUEST_MAX) + b"\n",
+    b"x" * (5 * control_client.REQUEST_MAX) + b"\n",
     b"1" + b"0" * 5_000 + b"\n",
     b'{"event": "message"}\n',
     b'{"event": "message", "nick": 1, "author": "\\ud800", "text": [], "created_ns": {}}\n',

@@ -5,13 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from chat_tui.client import control_server as control
-from chat_tui.client import doctor
+from chat_tui.client import control_server, doctor
 from chat_tui.client.doctor_findings import Finding
 from sync.net.options import Options
 from sync.view.view import PeerState
-from tests.chat_tui.client.test_live import Heard
 from tests.support.chat_tui.chats import meet, opened, running, setup_of
+from tests.support.chat_tui.live_clients import Heard
 
 pytestmark = pytest.mark.net
 
@@ -50,7 +49,7 @@ async def test_findings_are_told_as_json_too(tmp_path: Path) -> None:
     assert status == 0
     assert {finding["event"] for finding in findings} == {"finding"}
     assert {finding["level"] for finding in findings} <= {"ok", "warn"}
-    assert findings[1]["found"] == "none yet; the first start makes them"
+    assert findings[1]["found"] == "none yet; the first start creates them"
 
 
 def status_of(port: int, *peers: dict[str, object]) -> dict[str, object]:
@@ -74,7 +73,7 @@ async def finding(tmp_path: Path, what: str, running: dict[str, object]) -> Find
         ((0.1, -0.2, 0.1), "ok", "0.1 s behind 3 peers"),
         ((-30.0, -31.0, 0.0), "warn", "30.0 s ahead of 3 peers"),
         ((600.0,), "FAIL", "600.0 s behind 1 peer"),
-        ((), "ok", "not tested: nobody is here to compare with"),
+        ((), "ok", "not tested: no peer is connected to compare with"),
     ],
 )
 async def test_a_wrong_clock_is_told_by_the_median_of_the_peers(
@@ -103,7 +102,7 @@ async def test_a_port_that_nobody_dialled_is_dialled_by_ourselves(tmp_path: Path
         open_one = await finding(tmp_path, "TCP port", status_of(port))
     closed = await finding(tmp_path, "TCP port", status_of(port))
 
-    assert open_one.found == f"{port} was reached by this computer; no peer has dialled it"
+    assert open_one.found == f"{port} was reached by this computer; no peer has connected yet"
     assert closed.level == "FAIL"
     assert "firewall" in closed.fix
 
@@ -111,7 +110,7 @@ async def test_a_port_that_nobody_dialled_is_dialled_by_ourselves(tmp_path: Path
 async def test_beside_an_open_chat_its_own_port_and_clock_are_tested(tmp_path: Path) -> None:
     async with (
         running(tmp_path, "alice") as alice,
-        control.serving(alice),
+        control_server.serving(alice),
         running(tmp_path, "bob") as bob,
     ):
         heard = Heard(alice)
@@ -145,7 +144,7 @@ async def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     found = await finding(tmp_path, "disk", status_of(0))
 
     assert found.level == "FAIL"
-    assert "Free some space" in found.fix
+    assert "Free space" in found.fix
 
 
 async def test_a_missing_interface_is_named_with_those_that_are_there(tmp_path: Path) -> None:
@@ -193,5 +192,5 @@ async def test_no_profile_is_made_by_looking(tmp_path: Path) -> None:
 
     await doctor.run(setup_of(tmp_path, "nobody"), said.append)
 
-    assert "ok    profile and database: none yet; the first start makes them" in said
+    assert "ok    profile and database: none yet; the first start creates them" in said
     assert not setup_of(tmp_path, "nobody").exists

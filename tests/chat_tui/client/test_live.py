@@ -1,96 +1,22 @@
-import asyncio
 from pathlib import Path
 
 import pytest
 
 from chat_tui.client.live import Client
-from chat_tui.settings.schema import checked_nick
+from chat_tui.settings.schema import TYPING_NOTICES, checked_nick
 from storage.profile.profile import ProfileInUseError
 from sync.errors import LocalError
-from sync.machine import ChannelId
 from sync.sds.message import Delivery
 from sync.view.view import (
     ChannelShown,
-    DeliveryShown,
-    Event,
-    MessageShown,
     PeerShown,
     PeerState,
-    SyncShown,
     TypingShown,
 )
 from tests.support.chat_tui.chats import meet, opened, running, setup_of
-from tests.support.patience import PATIENCE_S
+from tests.support.chat_tui.live_clients import Heard, lobby
 
 pytestmark = pytest.mark.net
-
-
-class Heard:
-    """Everything a client told, and a way to wait for more."""
-
-    def __init__(self, client: Client) -> None:
-        self.events: list[Event] = []
-        self._changed = asyncio.Condition()
-        self._loop = asyncio.get_running_loop()
-        self._tasks: set[asyncio.Task[None]] = set()
-        client.subscribe(self._note)
-
-    def _note(self, event: Event) -> None:
-        self.events.append(event)
-        task = self._loop.create_task(self._wake())
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def _wake(self) -> None:
-        async with self._changed:
-            self._changed.notify_all()
-
-    async def texts(self, count: int) -> list[str]:
-        def shown() -> list[str]:
-            return [event.line.text for event in self.events if isinstance(event, MessageShown)]
-
-        async with asyncio.timeout(PATIENCE_S), self._changed:
-            await self._changed.wait_for(lambda: len(shown()) >= count)
-        return shown()
-
-    async def delivery(self, message_id: str, state: Delivery) -> None:
-        def reached() -> bool:
-            return any(
-                isinstance(event, DeliveryShown)
-                and event.message_id == message_id
-                and event.delivery is state
-                for event in self.events
-            )
-
-        async with asyncio.timeout(PATIENCE_S), self._changed:
-            await self._changed.wait_for(reached)
-
-    async def peer(self, state: PeerState) -> PeerShown:
-        def found() -> list[PeerShown]:
-            return [
-                event
-                for event in self.events
-                if isinstance(event, PeerShown) and event.state is state
-            ]
-
-        async with asyncio.timeout(PATIENCE_S), self._changed:
-            await self._changed.wait_for(lambda: bool(found()))
-        return found()[-1]
-
-    async def session(self, whys: set[str]) -> SyncShown:
-        def ended() -> list[SyncShown]:
-            return [
-                event for event in self.events if isinstance(event, SyncShown) and event.why in whys
-            ]
-
-        async with asyncio.timeout(PATIENCE_S), self._changed:
-            await self._changed.wait_for(lambda: bool(ended()))
-        return ended()[-1]
-
-
-def lobby(client: Client) -> ChannelId:
-    assert client.first_channel is not None
-    return client.first_channel
 
 
 async def test_two_people_talk_and_the_mark_says_received(tmp_path: Path) -> None:
@@ -98,7 +24,7 @@ async def test_two_people_talk_and_the_mark_says_received(tmp_path: Path) -> Non
         from_alice, from_bob = Heard(alice), Heard(bob)
         await meet(alice, bob)
 
-        message_id = await alice.write(lobby(alice), "hello bob")
+        message_id = await alice.send_text(lobby(alice), "hello bob")
 
         assert await from_bob.texts(1) == ["hello bob"]
         await from_alice.delivery(message_id, Delivery.ACKNOWLEDGED)
@@ -107,7 +33,7 @@ async def test_two_people_talk_and_the_mark_says_received(tmp_path: Path) -> Non
 
 async def test_history_is_there_before_the_network(tmp_path: Path) -> None:
     async with running(tmp_path, "alice") as alice:
-        await alice.write(lobby(alice), "for later")
+        await alice.send_text(lobby(alice), "for later")
 
     async with opened(tmp_path, "alice") as alice:
         lines = await alice.history.page(lobby(alice), before=None, limit=50)
@@ -118,7 +44,7 @@ async def test_history_is_there_before_the_network(tmp_path: Path) -> None:
 async def test_what_was_written_alone_goes_out_when_somebody_comes(tmp_path: Path) -> None:
     async with running(tmp_path, "alice") as alice:
         for number in range(3):
-            await alice.write(lobby(alice), f"line {number}")
+            await alice.send_text(lobby(alice), f"line {number}")
 
     async with running(tmp_path, "bob") as bob:
         from_bob = Heard(bob)
@@ -130,13 +56,13 @@ async def test_what_was_written_alone_goes_out_when_somebody_comes(tmp_path: Pat
 
 async def test_a_private_channel_is_joined_by_its_code_alone(tmp_path: Path) -> None:
     async with running(tmp_path, "alice") as alice, running(tmp_path, "bob") as bob:
-        plans = await alice.create("plans")
-        code = alice.invite(plans)
+        plans = await alice.memberships.create("plans")
+        code = alice.memberships.invite(plans)
         from_bob = Heard(bob)
         await meet(alice, bob)
-        await alice.write(plans, "secret")
+        await alice.send_text(plans, "secret")
 
-        joined = await bob.join(code)
+        joined = await bob.memberships.join(code)
 
         assert joined == plans
         assert await from_bob.texts(1) == ["secret"]
@@ -151,8 +77,8 @@ async def test_a_stranger_to_a_channel_sees_neither_message_nor_name(tmp_path: P
     ):
         from_eve = Heard(eve)
         await meet(alice, eve)
-        await alice.write(lobby(alice), "not for eve")
-        await eve.write(lobby(eve), "mark")
+        await alice.send_text(lobby(alice), "not for eve")
+        await eve.send_text(lobby(eve), "mark")
 
         assert await from_eve.texts(1) == ["mark"]
         assert not any(isinstance(event, PeerShown) for event in from_eve.events)
@@ -176,17 +102,17 @@ async def test_who_keeps_it_to_oneself_is_not_seen_typing_after_a_restart_either
     tmp_path: Path,
 ) -> None:
     async with opened(tmp_path, "alice") as alice:
-        before = alice.typing_notices
-        await alice.set_typing_notices(on=False)
+        before = alice.settings[TYPING_NOTICES]
+        alice.settings.change(TYPING_NOTICES, False)
     async with running(tmp_path, "alice") as alice, running(tmp_path, "bob") as bob:
         seen, heard = Heard(alice), Heard(bob)
         await meet(alice, bob)
         await seen.peer(PeerState.UP)
         await heard.peer(PeerState.UP)
         alice.typing(lobby(alice))
-        await alice.write(lobby(alice), "hello")
+        await alice.send_text(lobby(alice), "hello")
         await heard.texts(1)
-        after = alice.typing_notices
+        after = alice.settings[TYPING_NOTICES]
 
     assert (before, after) == (True, False)
     assert not [event for event in heard.events if isinstance(event, TypingShown)]
@@ -195,22 +121,22 @@ async def test_who_keeps_it_to_oneself_is_not_seen_typing_after_a_restart_either
 async def test_an_open_channel_has_no_code(tmp_path: Path) -> None:
     async with opened(tmp_path, "alice") as alice:
         with pytest.raises(LocalError, match="its name is enough"):
-            alice.invite(lobby(alice))
+            alice.memberships.invite(lobby(alice))
 
 
 @pytest.mark.parametrize("text", ["friends", "chat1-broken", "#", "#two words", "https://x.y"])
 async def test_what_is_neither_name_nor_code_is_not_joined(tmp_path: Path, text: str) -> None:
     async with running(tmp_path, "alice") as alice:
         with pytest.raises(LocalError):
-            await alice.join(text)
+            await alice.memberships.join(text)
 
         assert len(alice.snapshot().channels) == 1
 
 
 async def test_two_channels_of_one_name_get_different_names_here(tmp_path: Path) -> None:
     async with running(tmp_path, "alice") as alice:
-        await alice.create("plans")
-        await alice.create("plans")
+        await alice.memberships.create("plans")
+        await alice.memberships.create("plans")
         names = [info.name for info in alice.snapshot().channels]
 
     assert names == ["lobby", "plans", "plans-2"]

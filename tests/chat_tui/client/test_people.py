@@ -2,15 +2,13 @@
 
 import asyncio
 import base64
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from chat_tui.client.live import Client
-from chat_tui.client.people import STANDING_AFTER
+from chat_tui.client.people import DIRECT_MAX, DIRECT_OF_HOST_MAX, STANDING_AFTER
 from chat_tui.client.trust_book import HELD_LONG
 from sync.errors import LocalError
 from sync.sds.message import Delivery
@@ -23,8 +21,9 @@ from sync.view.view import (
     Trust,
     TrustShown,
 )
-from tests.chat_tui.client.test_live import Heard, lobby
+from tests.support.chat_tui.acquainted import acquainted, friends
 from tests.support.chat_tui.chats import meet, opened, running, setup_of
+from tests.support.chat_tui.live_clients import Heard, lobby
 from tests.support.sync.entries import identity
 from tests.support.sync.nodes import until
 
@@ -39,28 +38,12 @@ def known(client: Client, nick: str) -> PeerInfo:
     return next(peer for peer in client.snapshot().peers if peer.nick == nick)
 
 
-async def acquainted(one: Client, other: Client) -> None:
-    """Connect two, until each knows the other's name."""
-    here, there = Heard(one), Heard(other)
-    await meet(one, other)
-    await here.peer(PeerState.UP)
-    await there.peer(PeerState.UP)
-
-
-@asynccontextmanager
-async def friends(data_dir: Path) -> AsyncIterator[tuple[Client, Client]]:
-    """The chats of alice and bob, who know each other's name."""
-    async with running(data_dir, "alice") as alice, running(data_dir, "bob") as bob:
-        await acquainted(alice, bob)
-        yield alice, bob
-
-
 async def test_a_direct_message_needs_no_code_and_no_answer(tmp_path: Path) -> None:
     async with friends(tmp_path) as (alice, bob):
         from_bob = Heard(bob)
 
-        direct = await alice.open_direct(bob.identity.peer_id)
-        await alice.write(direct, "psst")
+        direct = await alice.people.open_direct(bob.identity.peer_id)
+        await alice.send_text(direct, "psst")
 
         assert await from_bob.texts(1) == ["psst"]
         [info] = direct_of(bob)
@@ -70,7 +53,7 @@ async def test_a_direct_message_needs_no_code_and_no_answer(tmp_path: Path) -> N
             alice.identity.peer_id,
         )
         from_alice = Heard(alice)
-        await bob.write(direct, "what is it?")
+        await bob.send_text(direct, "what is it?")
         assert await from_alice.texts(1) == ["what is it?"]
 
 
@@ -78,8 +61,8 @@ async def test_whoever_answered_the_dial_can_write_first_too(tmp_path: Path) -> 
     async with friends(tmp_path) as (alice, bob):
         from_alice = Heard(alice)
 
-        direct = await bob.open_direct(alice.identity.peer_id)
-        await bob.write(direct, "psst")
+        direct = await bob.people.open_direct(alice.identity.peer_id)
+        await bob.send_text(direct, "psst")
 
         assert await from_alice.texts(1) == ["psst"]
 
@@ -94,13 +77,59 @@ async def test_a_third_one_sees_nothing_of_it(tmp_path: Path) -> None:
         await acquainted(alice, carol)
         from_bob, from_carol = Heard(bob), Heard(carol)
 
-        direct = await alice.open_direct(bob.identity.peer_id)
-        await alice.write(direct, "for bob alone")
-        await alice.write(lobby(alice), "for all")
+        direct = await alice.people.open_direct(bob.identity.peer_id)
+        await alice.send_text(direct, "for bob alone")
+        await alice.send_text(lobby(alice), "for all")
 
         assert sorted(await from_bob.texts(2)) == ["for all", "for bob alone"]
         assert await from_carol.texts(1) == ["for all"]
         assert direct_of(carol) == []
+
+
+async def besieged(alice: Client, count: int, host: str) -> None:
+    """So many whom nobody knows opened channels of two with alice, from one address."""
+    for number in range(count):
+        eve = identity(f"eve {host} {number}")
+        alice.people.book.meet(
+            eve.peer_id,
+            "eve",
+            alice._clock.wall(),
+            address=(host, 46021),
+            noise_key=eve.noise_public,
+            is_here=lambda _peer: False,
+        )
+        await alice.people._welcome(eve.peer_id, eve.noise_public)
+
+
+async def test_keys_that_are_made_up_keep_no_friend_from_writing_to_us_alone(
+    tmp_path: Path,
+) -> None:
+    async with friends(tmp_path) as (alice, bob):
+        from_alice = Heard(alice)
+        for host in range(DIRECT_MAX):
+            await besieged(alice, 1, f"10.0.0.{host}")
+        alice._node.mesh.met.add(bob.identity.peer_id)
+
+        direct = await bob.people.open_direct(alice.identity.peer_id)
+        await bob.send_text(direct, "psst")
+
+        assert await from_alice.texts(1) == ["psst"]
+        assert len(direct_of(alice)) == DIRECT_MAX + 1
+
+
+async def test_of_one_address_few_who_are_new_may_open_channels_of_two_with_us(
+    tmp_path: Path,
+) -> None:
+    async with friends(tmp_path) as (alice, bob):
+        from_alice = Heard(alice)
+        await besieged(alice, DIRECT_OF_HOST_MAX + 2, "10.0.0.9")
+        of_eve = len(direct_of(alice))
+
+        direct = await bob.people.open_direct(alice.identity.peer_id)
+        await bob.send_text(direct, "psst")
+
+        assert of_eve == DIRECT_OF_HOST_MAX
+        assert await from_alice.texts(1) == ["psst"]
 
 
 @pytest.mark.parametrize("dialler", ["alice", "bob"])
@@ -111,8 +140,8 @@ async def test_what_is_written_while_the_other_is_away_waits_over_restarts(
         them = bob.identity.peer_id
 
     async with running(tmp_path, "alice") as alice:  # bob is not there
-        direct = await alice.open_direct(them)
-        message = await alice.write(direct, "for later")
+        direct = await alice.people.open_direct(them)
+        message = await alice.send_text(direct, "for later")
 
     async with running(tmp_path, "alice") as alice, running(tmp_path, "bob") as bob:
         from_bob, from_alice = Heard(bob), Heard(alice)
@@ -126,8 +155,8 @@ async def test_what_is_written_while_the_other_is_away_waits_over_restarts(
 async def test_it_is_there_again_after_a_restart(tmp_path: Path) -> None:
     async with friends(tmp_path) as (alice, bob):
         from_bob = Heard(bob)
-        direct = await alice.open_direct(bob.identity.peer_id)
-        await alice.write(direct, "one")
+        direct = await alice.people.open_direct(bob.identity.peer_id)
+        await alice.send_text(direct, "one")
         await from_bob.texts(1)
 
     async with running(tmp_path, "bob") as bob:
@@ -141,10 +170,10 @@ async def test_who_was_never_met_cannot_be_written_to(tmp_path: Path) -> None:
     async with opened(tmp_path, "bob") as bob:
         them = bob.identity.peer_id
     async with running(tmp_path, "alice") as alice:
-        with pytest.raises(LocalError, match="not been connected"):
-            await alice.open_direct(them)
+        with pytest.raises(LocalError, match="never been connected"):
+            await alice.people.open_direct(them)
         with pytest.raises(LocalError, match="That is you"):
-            await alice.open_direct(alice.identity.peer_id)
+            await alice.people.open_direct(alice.identity.peer_id)
 
 
 async def test_who_shares_no_channel_cannot_open_one_with_us(tmp_path: Path) -> None:
@@ -154,9 +183,9 @@ async def test_who_shares_no_channel_cannot_open_one_with_us(tmp_path: Path) -> 
     ):
         await meet(eve, alice)
         await until(lambda: eve._node.noise_key(alice.identity.peer_id), "a link")
-        direct = await eve.open_direct(alice.identity.peer_id)
-        await eve.write(direct, "buy this")
-        await alice.enter("only-eve")
+        direct = await eve.people.open_direct(alice.identity.peer_id)
+        await eve.send_text(direct, "buy this")
+        await alice.memberships.enter("only-eve")
         from_alice = Heard(alice)
 
         assert await from_alice.texts(1) == ["buy this"]  # only now
@@ -165,15 +194,15 @@ async def test_who_shares_no_channel_cannot_open_one_with_us(tmp_path: Path) -> 
 async def test_a_closed_one_stays_closed_until_it_is_opened_again(tmp_path: Path) -> None:
     async with friends(tmp_path) as (alice, bob):
         from_bob = Heard(bob)
-        direct = await alice.open_direct(bob.identity.peer_id)
-        await alice.write(direct, "one")
+        direct = await alice.people.open_direct(bob.identity.peer_id)
+        await alice.send_text(direct, "one")
         await from_bob.texts(1)
 
-        await bob.leave(direct)
+        await bob.memberships.leave(direct)
         await until(lambda: not known(alice, "bob").syncing, "quiet")
-        await alice.write(direct, "two")
+        await alice.send_text(direct, "two")
         assert direct_of(bob) == []
-        again = await bob.open_direct(alice.identity.peer_id)
+        again = await bob.people.open_direct(alice.identity.peer_id)
 
         assert again == direct
         assert (await from_bob.texts(2))[1] == "two"
@@ -185,46 +214,46 @@ async def test_a_closed_one_stays_closed_until_it_is_opened_again(tmp_path: Path
 
 async def test_a_left_channel_keeps_its_history_and_can_be_joined_again(tmp_path: Path) -> None:
     async with running(tmp_path, "alice") as alice, running(tmp_path, "bob") as bob:
-        plans = await alice.create("plans")
-        await bob.join(alice.invite(plans))
+        plans = await alice.memberships.create("plans")
+        await bob.memberships.join(alice.memberships.invite(plans))
         await acquainted(alice, bob)
         from_alice, from_bob = Heard(alice), Heard(bob)
-        await alice.write(plans, "one")
+        await alice.send_text(plans, "one")
         await from_bob.texts(1)
 
-        await bob.leave(plans)
-        await alice.write(plans, "while bob is out")
-        await alice.write(lobby(alice), "in the lobby")
+        await bob.memberships.leave(plans)
+        await alice.send_text(plans, "while bob is out")
+        await alice.send_text(lobby(alice), "in the lobby")
         assert (await from_bob.texts(2))[1] == "in the lobby"
-        again = await bob.join("#plans")  # the code is not needed again
+        again = await bob.memberships.join("#plans")  # the code is not needed again
 
         assert again == plans
         assert (await from_bob.texts(3))[2] == "while bob is out"
         lines = await bob.history.page(plans, before=None, limit=9)
         assert [line.text for line in lines] == ["one", "while bob is out"]
-        await bob.write(plans, "back")
+        await bob.send_text(plans, "back")
         await from_alice.texts(4)
 
 
 async def test_a_left_channel_is_left_after_a_restart_too(tmp_path: Path) -> None:
     async with opened(tmp_path, "alice") as alice:
-        plans = await alice.create("plans")
-        await alice.leave(lobby(alice))
+        plans = await alice.memberships.create("plans")
+        await alice.memberships.leave(lobby(alice))
 
         assert lobby(alice) == plans
     async with running(tmp_path, "alice") as alice:
         assert [info.channel for info in alice.snapshot().channels] == [plans]
         with pytest.raises(LocalError, match="only channel"):
-            await alice.leave(plans)
+            await alice.memberships.leave(plans)
 
 
 async def test_nobody_writes_to_a_channel_that_was_left(tmp_path: Path) -> None:
     async with running(tmp_path, "alice") as alice:
-        plans = await alice.create("plans")
-        await alice.leave(plans)
+        plans = await alice.memberships.create("plans")
+        await alice.memberships.leave(plans)
 
         with pytest.raises(LocalError, match="not in that channel"):
-            await alice.write(plans, "hello?")
+            await alice.send_text(plans, "hello?")
 
 
 # --- Away --------------------------------------------------------------------------------------
@@ -249,7 +278,7 @@ async def test_who_was_verified_is_so_after_a_restart(tmp_path: Path) -> None:
     async with friends(tmp_path) as (alice, bob):
         before = known(alice, "bob").trust
         heard = Heard(alice)
-        await alice.verify(bob.identity.peer_id)
+        await alice.people.verify(bob.identity.peer_id)
 
         assert (before, known(alice, "bob").trust) == (Trust.FIRST_SEEN, Trust.VERIFIED)
         assert alice._node.mesh.verified == {bob.identity.peer_id}
@@ -263,8 +292,8 @@ async def test_who_was_verified_is_so_after_a_restart(tmp_path: Path) -> None:
 async def test_who_keeps_a_place_is_known_from_the_disk(tmp_path: Path) -> None:
     """Verified, met over a day ago, or in a channel that is not open to everybody."""
     async with friends(tmp_path) as (alice, bob):
-        await alice.verify(bob.identity.peer_id)
-        await alice.create("plans")
+        await alice.people.verify(bob.identity.peer_id)
+        await alice.memberships.create("plans")
     day_later = setup_of(tmp_path, "alice")
     alice = await Client.open(day_later)
     wall = alice._clock.wall
@@ -289,7 +318,7 @@ async def test_people_who_are_made_up_are_forgotten_again_in_memory_and_on_the_d
     async with friends(tmp_path) as (alice, bob):
         for number in range(64):
             eve = identity(f"eve {number}").peer_id
-            alice.people.note(PeerShown(eve, f"eve {number}", PeerState.UP))
+            alice.people.note_event(PeerShown(eve, f"eve {number}", PeerState.UP))
         last = identity("eve 63").peer_id
         people = alice.people.book.people
         await until(lambda: alice.people._unsaved.empty() and len(people) <= 12, "the rest go")
@@ -312,8 +341,8 @@ async def test_a_verified_name_with_another_key_is_warned_of_until_answered(
     async with running(tmp_path, "alice") as alice:
         async with running(tmp_path, "bob") as bob:
             await acquainted(alice, bob)
-            await alice.verify(bob.identity.peer_id)
-            direct = await alice.open_direct(bob.identity.peer_id)
+            await alice.people.verify(bob.identity.peer_id)
+            direct = await alice.people.open_direct(bob.identity.peer_id)
         false_bob = await other_bob(tmp_path)
         try:
             async with false_bob.running():
@@ -326,12 +355,12 @@ async def test_a_verified_name_with_another_key_is_warned_of_until_answered(
         [warning] = alice.snapshot().warnings
         assert (warning.peer, warning.known) == (false_bob.identity.peer_id, bob.identity.peer_id)
         with pytest.raises(LocalError, match="CHANGED KEY"):
-            await alice.write(direct, "are you the real one?")
+            await alice.send_text(direct, "are you the real one?")
 
-        await alice.trust(warning.peer)
+        await alice.people.trust(warning.peer)
 
         assert alice.snapshot().warnings == ()
-        await alice.write(direct, "fine")
+        await alice.send_text(direct, "fine")
     async with opened(tmp_path, "alice") as alice:
         assert alice.snapshot().warnings == ()
 
@@ -351,7 +380,7 @@ async def test_another_key_at_the_address_of_somebody_known_for_long_is_warned_o
                 await meet(alice, new_bob)
                 await until(lambda: alice.snapshot().warnings, "a warning")
                 [warning] = alice.snapshot().warnings
-                await alice.verify(new_bob.identity.peer_id)
+                await alice.people.verify(new_bob.identity.peer_id)
         finally:
             await new_bob.close()
 
@@ -369,14 +398,14 @@ async def test_who_is_blocked_is_cut_off_and_hidden_and_comes_back(tmp_path: Pat
         await acquainted(alice, carol)
         await acquainted(carol, bob)
         heard, from_carol = Heard(alice), Heard(carol)
-        await bob.write(lobby(bob), "before")
+        await bob.send_text(lobby(bob), "before")
         await heard.texts(1)
 
-        await alice.block(bob.identity.peer_id)
+        await alice.people.block(bob.identity.peer_id)
         await until(lambda: known(alice, "bob").state is PeerState.DOWN, "the link is cut")
-        await bob.write(lobby(bob), "spam")
+        await bob.send_text(lobby(bob), "spam")
         await from_carol.texts(2)
-        await carol.write(lobby(carol), "hello")  # after spam, by its history
+        await carol.send_text(lobby(carol), "hello")  # after spam, by its history
         await heard.texts(2)
 
         shown = await alice.history.page(lobby(alice), before=None, limit=9)
@@ -390,9 +419,9 @@ async def test_who_is_blocked_is_cut_off_and_hidden_and_comes_back(tmp_path: Pat
         with pytest.raises(LocalError, match="You have blocked"):
             await meet(alice, bob)
         with pytest.raises(LocalError, match="unblock"):
-            await alice.open_direct(bob.identity.peer_id)
+            await alice.people.open_direct(bob.identity.peer_id)
 
-        await alice.unblock(bob.identity.peer_id)
+        await alice.people.unblock(bob.identity.peer_id)
         shown = await alice.history.page(lobby(alice), before=None, limit=9)
         assert [line.text for line in shown] == ["before", "spam", "hello"]
         await meet(alice, bob)
@@ -400,10 +429,10 @@ async def test_who_is_blocked_is_cut_off_and_hidden_and_comes_back(tmp_path: Pat
 
 async def test_who_is_blocked_stays_so_after_a_restart(tmp_path: Path) -> None:
     async with friends(tmp_path) as (alice, bob):
-        await alice.block(bob.identity.peer_id)
+        await alice.people.block(bob.identity.peer_id)
     async with running(tmp_path, "alice") as alice, running(tmp_path, "bob") as bob:
         await meet(bob, alice)
-        await bob.write(lobby(bob), "hello?")
+        await bob.send_text(lobby(bob), "hello?")
         await asyncio.sleep(0)
 
         assert known(alice, "bob").trust is Trust.BLOCKED
@@ -418,10 +447,10 @@ async def test_no_secret_is_in_what_the_screens_and_traces_know(tmp_path: Path) 
         async with alice.running(), running(tmp_path, "bob") as bob:
             await acquainted(alice, bob)
             from_bob = Heard(bob)
-            direct = await alice.open_direct(bob.identity.peer_id)
-            await alice.write(direct, "psst")
+            direct = await alice.people.open_direct(bob.identity.peer_id)
+            await alice.send_text(direct, "psst")
             await from_bob.texts(1)
-            membership = alice._memberships[direct]
+            membership = alice.memberships[direct]
             shown = repr(alice.snapshot()) + repr(membership)
     finally:
         await alice.close()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from chat_tui.client import protocol_log_writer as log_keeper
+from chat_tui.client import protocol_log_writer
 from chat_tui.client.live import Client
 from chat_tui.settings.schema import PROTOCOL_LOG
 from storage.sqlite.protocol_log import FILE_NAME, LogReader
@@ -13,8 +13,8 @@ from sync.machine import MessageId
 from sync.runner.log_rows import LogKind, LogRow
 from sync.sds.message import Delivery
 from sync.view.view import DeliveryShown, Event, Notice
-from tests.chat_tui.client.test_live import Heard
 from tests.support.chat_tui.chats import meet, opened, running
+from tests.support.chat_tui.live_clients import Heard
 from tests.support.patience import PATIENCE_S
 from tests.support.sync.nodes import until
 
@@ -51,7 +51,7 @@ async def test_what_two_chats_did_stands_in_their_logs(tmp_path: Path) -> None:
         await heard.session({"new link", "the peer began it"})
         channel = alice.first_channel
         assert channel is not None
-        message_id = await alice.write(channel, "hello")
+        message_id = await alice.send_text(channel, "hello")
         await acknowledged.wait(message_id)
 
     ours, theirs = rows_of(alice), rows_of(bob)
@@ -74,7 +74,7 @@ async def test_the_next_start_is_the_next_boot(tmp_path: Path) -> None:
     async def write_once() -> Client:
         async with running(tmp_path, "alice") as alice:
             assert alice.first_channel is not None
-            await alice.write(alice.first_channel, "a line")
+            await alice.send_text(alice.first_channel, "a line")
         return alice
 
     await write_once()
@@ -86,11 +86,11 @@ async def test_the_next_start_is_the_next_boot(tmp_path: Path) -> None:
 async def test_switched_off_nothing_is_noted_from_that_moment_on(tmp_path: Path) -> None:
     async with running(tmp_path, "alice") as alice:
         assert alice.first_channel is not None
-        first = await alice.write(alice.first_channel, "noted")
+        first = await alice.send_text(alice.first_channel, "noted")
         alice.settings.change(PROTOCOL_LOG, False)
-        await alice.write(alice.first_channel, "not noted")
+        await alice.send_text(alice.first_channel, "not noted")
         alice.settings.change(PROTOCOL_LOG, True)
-        last = await alice.write(alice.first_channel, "noted again")
+        last = await alice.send_text(alice.first_channel, "noted again")
 
     rows = rows_of(alice)
 
@@ -103,7 +103,7 @@ async def test_switched_off_from_the_start_there_is_no_file(tmp_path: Path) -> N
         alice.settings.change(PROTOCOL_LOG, False)
         async with alice.running():
             assert alice.first_channel is not None
-            await alice.write(alice.first_channel, "not noted")
+            await alice.send_text(alice.first_channel, "not noted")
 
     assert not (alice.profile.directory / FILE_NAME).exists()
 
@@ -111,7 +111,7 @@ async def test_switched_off_from_the_start_there_is_no_file(tmp_path: Path) -> N
 async def test_a_log_that_cannot_be_written_is_said_once_and_the_chat_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(log_keeper, "EVERY_S", 0.001)
+    monkeypatch.setattr(protocol_log_writer, "EVERY_S", 0.001)
     heard: list[Notice] = []
     async with opened(tmp_path, "alice") as alice:
         (alice.profile.directory / FILE_NAME).mkdir()
@@ -125,10 +125,10 @@ async def test_a_log_that_cannot_be_written_is_said_once_and_the_chat_goes_on(
         alice.subscribe(note)
         async with alice.running():
             assert alice.first_channel is not None
-            await alice.write(alice.first_channel, "one")
+            await alice.send_text(alice.first_channel, "one")
             async with asyncio.timeout(PATIENCE_S):
                 await told.wait()
-            await alice.write(alice.first_channel, "two")
+            await alice.send_text(alice.first_channel, "two")
             logbook = alice.make_node().logbook
             await until(lambda: not logbook._waiting, "it is tried again")
             written = await alice.history.count(alice.first_channel)

@@ -1,7 +1,6 @@
 """A simulated participant behind the interface of a live one."""
 
 from collections.abc import Awaitable, Callable
-from copy import deepcopy
 
 import pytest
 
@@ -13,6 +12,7 @@ from sync.sds.message import Delivery
 from sync.sim.world import World
 from sync.view.view import DeliveryShown, Event, Line, MessageShown, PeerState
 from tests.support.chat_tui import scenes
+from tests.support.chat_tui.copies import made_once
 
 
 def pair() -> tuple[World, SimulatedChat, ChannelId]:
@@ -32,7 +32,7 @@ async def test_a_written_line_is_on_the_disk_and_told_with_its_name() -> None:
     events: list[Event] = []
     chat.subscribe(events.append)
 
-    written = await chat.write(channel, "hello")
+    written = await chat.send_text(channel, "hello")
 
     [line] = await whole_history(chat, channel)
     assert (line.message_id, line.text, line.nick, line.own) == (written, "hello", "alice", True)
@@ -43,10 +43,10 @@ async def test_a_line_of_another_is_told_with_that_ones_name_and_acknowledges() 
     world, chat, channel = pair()
     events: list[Event] = []
     chat.subscribe(events.append)
-    mine = await chat.write(channel, "hello")
+    mine = await chat.send_text(channel, "hello")
 
     world.run(SECOND)
-    world.write(1, "hi")
+    world.write_text(1, "hi")
     world.run(SECOND)
 
     shown = [event.line for event in events if isinstance(event, MessageShown)]
@@ -60,7 +60,7 @@ async def test_nothing_is_told_after_unsubscribing() -> None:
     unsubscribe = chat.subscribe(events.append)
 
     unsubscribe()
-    await chat.write(channel, "hello")
+    await chat.send_text(channel, "hello")
 
     assert events == []
 
@@ -68,7 +68,7 @@ async def test_nothing_is_told_after_unsubscribing() -> None:
 async def test_pages_from_either_end_give_every_line_once_in_order() -> None:
     _, chat, channel = pair()
     for number in range(25):
-        await chat.write(channel, f"line {number}")
+        await chat.send_text(channel, f"line {number}")
 
     newest = await chat.history.page(channel, before=None, limit=10)
     middle = await chat.history.page(channel, before=newest[0].position, limit=10)
@@ -84,7 +84,7 @@ async def test_pages_from_either_end_give_every_line_once_in_order() -> None:
 async def test_search_finds_lines_with_every_word_newest_last() -> None:
     _, chat, channel = pair()
     for text in ("the long cable", "a cable", "Long gone", "the CABLE is long"):
-        await chat.write(channel, text)
+        await chat.send_text(channel, text)
 
     found = await chat.history.search(channel, "long cable", limit=5)
 
@@ -96,17 +96,17 @@ async def test_search_finds_lines_with_every_word_newest_last() -> None:
 
 async def test_another_channel_has_no_history_and_takes_no_line() -> None:
     _, chat, channel = pair()
-    await chat.write(channel, "hello")
+    await chat.send_text(channel, "hello")
     other = ChannelId("f" * 32)
 
     assert await chat.history.count(other) == 0
     with pytest.raises(LocalError, match="not in that channel"):
-        await chat.write(other, "hello")
+        await chat.send_text(other, "hello")
 
 
 async def test_the_snapshot_shows_the_engine_and_who_is_here() -> None:
     world, chat, channel = pair()
-    await chat.write(channel, "hello")
+    await chat.send_text(channel, "hello")
 
     [info] = chat.snapshot().channels
     [bob] = chat.snapshot().peers
@@ -127,10 +127,10 @@ async def test_a_full_disk_refuses_a_line_in_a_sentence_and_takes_the_next() -> 
     world, chat, channel = pair()
     world.fill_disk(0)
 
-    with pytest.raises(LocalError, match="disk refused"):
-        await chat.write(channel, "lost")
+    with pytest.raises(LocalError, match="disk is full"):
+        await chat.send_text(channel, "lost")
     world.free_disk(0)
-    await chat.write(channel, "kept")
+    await chat.send_text(channel, "kept")
 
     assert [line.text for line in await whole_history(chat, channel)] == ["kept"]
 
@@ -140,18 +140,18 @@ async def test_what_no_message_can_hold_is_refused(text: str) -> None:
     _, chat, channel = pair()
 
     with pytest.raises(LocalError):
-        await chat.write(channel, text)
+        await chat.send_text(channel, text)
 
     assert await chat.history.count(channel) == 0
 
 
 async def test_who_is_down_writes_nothing_and_keeps_the_history() -> None:
     world, chat, channel = pair()
-    await chat.write(channel, "hello")
+    await chat.send_text(channel, "hello")
     world.crash(0)
 
     with pytest.raises(LocalError):
-        await chat.write(channel, "anybody?")
+        await chat.send_text(channel, "anybody?")
 
     assert chat.snapshot().channels == ()
     assert [line.text for line in await whole_history(chat, channel)] == ["hello"]
@@ -167,7 +167,7 @@ async def test_a_failed_line_can_be_sent_again_and_a_received_one_not() -> None:
 
     [line] = await scene.chat.history.search(info.channel, "anybody still reading", limit=1)
     assert line.delivery is Delivery.ACKNOWLEDGED
-    with pytest.raises(LocalError, match="not waiting"):
+    with pytest.raises(LocalError, match="does not wait"):
         await scene.chat.resend(info.channel, failed.message_id)
 
 
@@ -185,8 +185,8 @@ async def test_asking_to_compare_begins_a_session_with_everybody_here() -> None:
 @pytest.mark.parametrize(
     "act",
     [
-        lambda chat: chat.join("#other"),
-        lambda chat: chat.create("other"),
+        lambda chat: chat.memberships.join("#other"),
+        lambda chat: chat.memberships.create("other"),
         lambda chat: chat.connect("192.168.1.20", 46021),
         lambda chat: chat.rename("bob"),
     ],
@@ -204,7 +204,7 @@ def test_a_simulation_invites_nobody() -> None:
     _, chat, channel = pair()
 
     with pytest.raises(LocalError, match="This is a simulation"):
-        chat.invite(channel)
+        chat.memberships.invite(channel)
 
 
 async def test_the_morning_scene_has_every_mark_a_gap_and_a_line_held_back() -> None:
@@ -231,7 +231,8 @@ def test_the_same_seed_plays_the_same_scene() -> None:
 
 def test_a_copy_of_a_scene_goes_on_as_the_scene_does() -> None:
     played = scenes.play_morning("good morning", "hello")
-    copies = [deepcopy(played), deepcopy(played)]
+    copied = made_once(lambda: played)
+    copies = [copied(), copied()]
 
     for scene in (*copies, played):
         scene.world.crash(scenes.BOB)

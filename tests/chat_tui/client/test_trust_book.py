@@ -16,7 +16,7 @@ from chat_tui.text.namesakes import look_alike_key
 from storage.profile.members import KnownPeer
 from storage.profile.trust import NICKS_KEPT, NickUsed, TrustStore
 from sync.machine import DAY, HOUR, MINUTE, SECOND, ChannelId, Nanos, PeerId
-from sync.release import RELEASED_NS
+from sync.release import FIRST_NS, RELEASED_NS
 from sync.view.view import KeyWarning, PeerState, Snapshot, Trust
 from tests.support.storage.stores import Store, delivered, membership, opened
 from tests.support.sync.channels import NOW
@@ -156,6 +156,17 @@ def test_two_profiles_behind_one_address_that_share_a_name_warn_of_nobody() -> N
     assert not any(raised)
 
 
+def test_who_changes_name_all_the_time_takes_no_more_memory_for_it() -> None:
+    made = book()
+    for number in range(NICKS_KEPT * 10):
+        meet(made, EVE, f"eve {number:x}z", host="10.0.0.5", now=NOW + number * SECOND)
+
+    nicks = made.people[EVE].nicks
+
+    assert nicks == tuple(f"eve {number:x}z" for number in reversed(range(144, 160)))
+    assert len(made._at) == 1
+
+
 def test_whoever_takes_an_old_name_by_renaming_is_as_new_as_the_name() -> None:
     made = book()
     for day in range(5):
@@ -167,6 +178,15 @@ def test_whoever_takes_an_old_name_by_renaming_is_as_new_as_the_name() -> None:
 
     assert [(one.peer, one.known) for one in renamed] == [(EVE, BOB)]
     assert back == []
+
+
+def test_who_was_first_met_by_a_clock_of_1970_has_no_standing_for_that() -> None:
+    made = book()
+    meet(made, BOB, "bob", now=5 * SECOND)
+    meet(made, CAROL, "carol", now=FIRST_NS)
+    now = RELEASED_NS + 3 * DAY
+
+    assert made.met_before(now, DAY) == {CAROL}
 
 
 def test_a_warning_of_before_that_accuses_who_was_there_first_stands_no_more() -> None:

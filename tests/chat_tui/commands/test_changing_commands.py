@@ -51,7 +51,7 @@ async def test_without_an_id_the_own_newest_is_edited_and_everybody_sees_it() ->
 
     result = await table.run("/edit better  words")
 
-    assert result == Result(text="Edited; who sees it also sees that it was edited.")
+    assert result == Result(text="Edited; others see that it was edited.")
     assert ("better  words", True, False, 0) in await table.bobs()
     assert ("mine one", False, False, 0) in await table.bobs()
 
@@ -119,7 +119,7 @@ async def test_what_is_deleted_says_so_at_both_and_the_answer_is_honest() -> Non
     result = await table.run("/delete")
 
     assert result.text == HONEST
-    assert "can still read it" in HONEST
+    assert "may still show it" in HONEST
     assert ("", False, True, 0) in await table.bobs()
     assert [one.deleted for one in await table.lines()] == [False, False, True, False]
     assert (await table.run("/edit again")).ok
@@ -148,7 +148,10 @@ async def test_reacting_again_with_the_same_takes_it_back() -> None:
         ("/edit 000000 new", "No message here has an id that begins with 000000."),
         ("/edit {bob} new", "is bob's; only its author can edit it"),
         ("/delete {bob}", "is bob's; only its author can delete it"),
-        ("/delete the last one", "Write /delete and the beginning of an id, or /delete alone."),
+        (
+            "/delete the last one",
+            "Use /delete ID (its beginning is enough), or /delete for the selected message.",
+        ),
         ("/react", "Something is missing: write /react and an emoji."),
         ("/react lol", "lol is not one emoji; write one, or one of these: +1, -1, heart"),
         ("/react 👍👍", "is not one emoji"),
@@ -175,7 +178,7 @@ async def test_what_is_deleted_is_changed_no_more() -> None:
 
     assert {answer.ok for answer in answers} == {False}
     assert {answer.text for answer in answers} == {
-        "That message is deleted: there is nothing left to change."
+        "That message is deleted; it can no longer be changed."
     }
 
 
@@ -210,7 +213,7 @@ async def test_where_nothing_was_written_there_is_nothing_to_change(command: str
     result = await Commands(scene.chat).run(command, At(scene.world.channel))
 
     assert not result.ok
-    assert "nothing here lately" in result.text or "no message here to react to" in result.text
+    assert "no recent message here" in result.text or "no message to react to" in result.text
 
 
 async def test_the_own_newest_is_looked_for_a_while_back_and_no_further() -> None:
@@ -218,7 +221,7 @@ async def test_the_own_newest_is_looked_for_a_while_back_and_no_further() -> Non
     scene.world.run(6 * SECOND)
     scene.say(0, "long ago")
     for number in range(PAGE + 5):
-        scene.world.write(1, f"{number}")
+        scene.world.write_text(1, f"{number}")
     scene.world.run(MINUTE)
 
     result = await Commands(scene.chat).run("/edit found", At(scene.world.channel))

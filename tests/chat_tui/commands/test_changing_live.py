@@ -10,33 +10,10 @@ from chat_tui.client.live import Client
 from sync.errors import LocalError
 from sync.machine import ChannelId
 from sync.view.view import Event, Line, LineChanged, MessageShown
+from tests.support.chat_tui.changing_live import Heard, shows
 from tests.support.chat_tui.chats import meet, opened, running
-from tests.support.patience import PATIENCE_S
 
 pytestmark = pytest.mark.net
-
-
-class Heard:
-    """Collects the events of a client, and can wait for one."""
-
-    def __init__(self, client: Client) -> None:
-        self.events: list[Event] = []
-        self._changed = asyncio.Event()
-        client.subscribe(self._note)
-
-    def _note(self, event: Event) -> None:
-        self.events.append(event)
-        self._changed.set()
-
-    async def until(self, told: Callable[[Event], bool]) -> None:
-        async with asyncio.timeout(PATIENCE_S):
-            while not any(told(event) for event in self.events):
-                self._changed.clear()
-                await self._changed.wait()
-
-
-def shows(text: str) -> Callable[[Event], bool]:
-    return lambda event: isinstance(event, MessageShown) and event.line.text == text
 
 
 def looks(true: Callable[[Line], bool]) -> Callable[[Event], bool]:
@@ -53,8 +30,8 @@ async def test_what_one_changes_the_other_sees_and_still_after_a_start(tmp_path:
         assert channel is not None
         at_ann, at_bob = Heard(ann), Heard(bob)
         await meet(ann, bob)
-        cake = await ann.write(channel, "cake at for?")
-        secret = await ann.write(channel, "a secret")
+        cake = await ann.send_text(channel, "cake at for?")
+        secret = await ann.send_text(channel, "a secret")
         await at_bob.until(shows("a secret"))
 
         await ann.edit(channel, cake, "cake at four?")
@@ -84,8 +61,8 @@ async def test_who_joins_late_gets_messages_as_they_look_by_then(tmp_path: Path)
     async with running(tmp_path, "ann") as ann:
         channel = ann.first_channel
         assert channel is not None
-        first = await ann.write(channel, "first")
-        await ann.write(channel, "last")
+        first = await ann.send_text(channel, "first")
+        await ann.send_text(channel, "last")
         await ann.edit(channel, first, "second")
         await ann.react(channel, first, "👍")
         async with running(tmp_path, "bob") as bob:
@@ -109,7 +86,7 @@ async def test_reactions_given_at_once_all_count(tmp_path: Path) -> None:
     async with running(tmp_path, "ann") as ann:
         channel = ann.first_channel
         assert channel is not None
-        message = await ann.write(channel, "many")
+        message = await ann.send_text(channel, "many")
 
         await asyncio.gather(*[ann.react(channel, message, one) for one in "👍🎉👀🔥"])
 

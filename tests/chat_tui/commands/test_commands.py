@@ -37,7 +37,7 @@ def test_the_help_names_every_command_and_fits_a_narrow_screen() -> None:
 def test_an_unknown_command_is_answered_with_the_nearest_three() -> None:
     answer = table.unknown("/jion")
 
-    assert answer.startswith("There is no /jion. Did you mean /join, ")
+    assert answer.startswith("Unknown command /jion. Did you mean /join, ")
     assert "Did you mean /repair, " in table.unknown("/repairs"), "the same beginning is nearest"
     assert "Did you mean /mentions, " in table.unknown("/ment")
     assert sum(name in answer for name in BY_NAME) >= table.NEAREST
@@ -142,7 +142,7 @@ async def test_an_invite_is_shown_for_private_channels_only(tmp_path: Path) -> N
         ("/connect nowhere:x", "Write host:port"),
         ("/resend", "Nothing of yours waits"),
         ("/resend abc", "begins with abc waits"),
-        ("/sync", "Nobody is here to compare with"),
+        ("/sync", "Nobody is here to sync with"),
         ("/help nosuch", "Did you mean"),
     ],
 )
@@ -170,7 +170,7 @@ async def test_a_message_nobody_has_is_sent_again_by_its_id(tmp_path: Path) -> N
     async with running(tmp_path, "alice") as alice:
         lobby = alice.first_channel
         assert lobby is not None
-        message_id = await alice.write(lobby, "anybody?")
+        message_id = await alice.send_text(lobby, "anybody?")
         run = Commands(alice).run
 
         named = await run(f"/resend {message_id[:8]}", At(lobby))

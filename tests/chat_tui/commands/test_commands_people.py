@@ -9,9 +9,9 @@ from chat_tui.commands.command import At, Result
 from chat_tui.commands.table import Commands
 from sync.entries.identity import fingerprint, pair_number, pair_words, short_fingerprint
 from sync.view.view import PeerState, Trust
-from tests.chat_tui.client.test_live import Heard, lobby
-from tests.chat_tui.client.test_people import acquainted, friends
+from tests.support.chat_tui.acquainted import acquainted, friends
 from tests.support.chat_tui.chats import meet, running, setup_of
+from tests.support.chat_tui.live_clients import Heard, lobby
 from tests.support.sync.nodes import until
 
 pytestmark = pytest.mark.net
@@ -27,7 +27,7 @@ async def test_msg_opens_and_writes(tmp_path: Path) -> None:
 
         result = await run(alice, "/msg @Bob how are you?")
 
-        assert result.text == "@bob is a channel of two: only bob and you can read it."
+        assert result.text == "@bob is a channel for two: only bob and you can read it."
         assert await from_bob.texts(1) == ["how are you?"]
         assert (await run(alice, "/channel @bob")).channel == result.channel
         assert "@bob · 1 message" in (await run(alice, "/channels")).text
@@ -99,12 +99,14 @@ async def test_block_says_what_it_does_and_is_undone(tmp_path: Path) -> None:
         undone = await run(alice, "/unblock bob")
         again = await run(alice, "/unblock bob")
 
-        assert "still passed on, so that all agree" in blocked.text
+        assert "still passed on, so that everybody" in blocked.text
         assert trusts == [Trust.BLOCKED]
         assert undone.ok
         await until(lambda: alice.snapshot().peers[0].state is PeerState.UP, "bob is back")
-        assert again.text == "They are not blocked."
-        assert (await run(alice, "/trust")).text == "No changed key waits for an answer."
+        assert again.text == "That person is not blocked."
+        assert (
+            await run(alice, "/trust")
+        ).text == "No key has changed; there is nothing to accept."
 
 
 async def test_names_with_spaces_are_found(tmp_path: Path) -> None:
@@ -154,7 +156,7 @@ async def test_sync_says_which_ways_there_are(tmp_path: Path, way: str, says: st
 
 async def test_leave_says_how_to_come_back(tmp_path: Path) -> None:
     async with running(tmp_path, "alice") as alice:
-        plans = await alice.create("plans")
+        plans = await alice.memberships.create("plans")
 
         left = await Commands(alice).run("/leave", At(plans))
         only = await run(alice, "/leave")
@@ -168,8 +170,8 @@ async def test_leave_says_how_to_come_back(tmp_path: Path) -> None:
 
 async def test_a_code_for_a_name_that_we_have_says_so(tmp_path: Path) -> None:
     async with running(tmp_path, "alice") as alice, running(tmp_path, "bob") as bob:
-        await bob.create("plans")
-        code = alice.invite(await alice.create("plans"))
+        await bob.memberships.create("plans")
+        code = alice.memberships.invite(await alice.memberships.create("plans"))
 
         joined = await run(bob, f"/join {code}")
 
@@ -181,8 +183,8 @@ async def test_a_code_for_a_name_that_we_have_says_so(tmp_path: Path) -> None:
 
 async def test_an_invite_has_a_code_to_scan_when_asked(tmp_path: Path) -> None:
     async with friends(tmp_path) as (alice, bob):
-        plans = await alice.create("plans")
-        direct = await alice.open_direct(bob.identity.peer_id)
+        plans = await alice.memberships.create("plans")
+        direct = await alice.people.open_direct(bob.identity.peer_id)
 
         plain = await Commands(alice).run("/invite", At(plans))
         scanned = await Commands(alice).run("/invite qr", At(plans))
@@ -190,8 +192,8 @@ async def test_an_invite_has_a_code_to_scan_when_asked(tmp_path: Path) -> None:
 
         assert "#" * 10 not in plain.text
         assert "#" * 10 in scanned.text
-        assert alice.invite(plans) in scanned.text
-        assert of_two.text == "This is a channel of two; nobody else can be invited to it."
+        assert alice.memberships.invite(plans) in scanned.text
+        assert of_two.text == "This is a channel for two people; nobody else can be invited."
 
 
 async def test_away_and_back(tmp_path: Path) -> None:
@@ -205,5 +207,5 @@ async def test_away_and_back(tmp_path: Path) -> None:
         assert "away: lunch" in gone.text
         assert "away: lunch" in seen.text
         assert "\x1b" not in seen.text
-        assert back.text == "You are back, and the others see it."
+        assert back.text == "You are back; the others can see it."
         assert not too_long.ok

@@ -82,10 +82,10 @@ async def test_wire_lists_filters_opens_and_records(scene: Scene, tmp_path: Path
 
     assert len(listed.text.splitlines()) > len(chosen.text.splitlines()) > 0
     assert "SDS message, sync" in opened.text
-    assert "not kept any more" in gone.text
+    assert "no longer kept" in gone.text
     assert begun.ok
     assert "recorded to" in ended.text
-    assert (twice.ok, "Nothing is recorded" in twice.text) == (False, True)
+    assert (twice.ok, "Not recording" in twice.text) == (False, True)
 
 
 async def test_trace_lists_filters_and_refuses_a_file_in_a_simulation(scene: Scene) -> None:
@@ -95,7 +95,7 @@ async def test_trace_lists_filters_and_refuses_a_file_in_a_simulation(scene: Sce
 
     assert "Missing" in steps.text
     assert (refused.ok, "simulation" in refused.text) == (False, True)
-    assert "name of a file" in unnamed.text
+    assert "Name a file" in unnamed.text
 
 
 async def test_explain_knows_terms_tabs_and_ids(scene: Scene) -> None:
@@ -136,7 +136,7 @@ async def test_a_live_trace_begins_and_ends_by_command(tmp_path: Path) -> None:
         do = Commands(alice).run
         begun = await do(f"/trace on {path}", At(lobby))
         traced = alice.inspection.traced
-        await alice.write(lobby, "written down")
+        await alice.send_text(lobby, "written down")
         ended = await do("/trace off", At(lobby))
         frames = alice.inspection.frames()
 

@@ -12,14 +12,14 @@ from chat_tui.model.conversation import Conversation
 from chat_tui.model.event_feed import Feed
 from chat_tui.model.row import Changed
 from chat_tui.transcript.row_layout import Laid, Shape, estimate, lay_out
-from chat_tui.wording import json_events as events
+from chat_tui.wording import json_events
 from chat_tui.wording.glyphs import ASCII, DELETED, UNICODE, Glyphs
 from chat_tui.wording.reactions import EMOJI_CELLS, INVISIBLE, NAMES, emoji_of, label, summary
 from sync.sds.message import Delivery
 from sync.view.view import Line, LineChanged, MessageShown, Reaction
-from tests.chat_tui.transcript.test_transcript import Screen
 from tests.support.chat_tui.chats import line_mode
 from tests.support.chat_tui.conversations import LOBBY, conversation, lamports, line, peer
+from tests.support.chat_tui.transcripts import Screen
 
 THUMBS = Reaction("👍", 2, mine=True, who=(peer("alice"), peer("bob")))
 HEART = Reaction("❤", 1, mine=False, who=(peer("carol"),))
@@ -94,7 +94,7 @@ def test_changes_of_a_channel_are_painted_and_count_as_nothing_unread() -> None:
     feed = Feed(peer("alice"), "alice")
     feed.conversation(LOBBY).add_older([line(1)], before=None, complete=True)
 
-    feed.note(LineChanged(edited(line(1), "other"), rewritten=True, reacted=False))
+    feed.note_event(LineChanged(edited(line(1), "other"), rewritten=True, reacted=False))
     news = feed.drain(LOBBY)
 
     assert news.changes == [Changed(0)]
@@ -264,11 +264,13 @@ def test_a_long_message_that_is_reacted_to_is_quoted_in_short() -> None:
 def test_scripts_hear_of_changes_with_all_of_the_message() -> None:
     shown = replace(edited(line(1), "other"), reactions=(THUMBS,))
 
-    told = events.to_json(LineChanged(shown, rewritten=True, reacted=False), lambda _: "#lobby")
+    told = json_events.to_json(
+        LineChanged(shown, rewritten=True, reacted=False), lambda _: "#lobby"
+    )
 
     assert told is not None
     assert told == {
-        **events.message(shown, lambda _: "#lobby"),
+        **json_events.message(shown, lambda _: "#lobby"),
         "event": "changed",
         "rewritten": True,
         "reacted": False,
@@ -282,7 +284,7 @@ def test_scripts_hear_of_changes_with_all_of_the_message() -> None:
     assert told["reactions"] == [
         {"emoji": "👍", "count": 2, "mine": True, "who": (peer("alice"), peer("bob"))}
     ]
-    assert '"who": ["' in events.dumps(told)
+    assert '"who": ["' in json_events.dumps(told)
 
 
 # --- Names of emojis ---------------------------------------------------------------------------

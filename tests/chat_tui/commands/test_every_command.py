@@ -1,6 +1,6 @@
 """Every command of the table, written into the input of the real screen, and what it shows then.
 
-What a command does in depth is tested beside its subject; here none is forgotten.
+Tests beside its subject show a command in depth; here none is forgotten.
 """
 
 from dataclasses import dataclass
@@ -13,13 +13,13 @@ from chat_tui.app.app import ChatApp
 from chat_tui.client.live import Client
 from chat_tui.commands.table import BY_NAME
 from chat_tui.demo.screen import DemoScreen
-from tests.chat_tui.app.test_app import screen
-from tests.chat_tui.app.test_app import until as until_live
-from tests.chat_tui.commands.test_stats import written_report
 from tests.support.chat_tui import scenes
 from tests.support.chat_tui.chats import opened, running
 from tests.support.chat_tui.demos import ready
+from tests.support.chat_tui.live_screens import screen
+from tests.support.chat_tui.live_screens import until as until_live
 from tests.support.chat_tui.readings import command, reading, short_talk, shown
+from tests.support.storage.written_reports import written_report
 
 pytestmark = pytest.mark.slow
 
@@ -49,8 +49,8 @@ TROUBLED = (
     Step("/whois bob", "8A26-E5DD-DF47-8C39, first seen"),
     Step("/verify bob", "They match: mark verified"),
     Step("/verify bob match", "bob (8A26-E5DD) is verified."),
-    Step("/trust", "No changed key waits for an answer."),
-    Step("/typing off", "Nobody is told that you type."),
+    Step("/trust", "No key has changed; there is nothing to accept."),
+    Step("/typing off", "Others do not see that you are typing."),
     Step("/buffers", "[1Buffers]"),
     Step("/missing {missing}", "Each of us waits another time before asking"),
     Step("/graph", "steps around the middle"),
@@ -108,10 +108,10 @@ LIVE = (
     Step("/channel #lobby", "to #lobby, open to everybody"),
     Step("/join #random", "to #random, open to everybody"),
     Step("/leave", "You have left #random"),
-    Step("/msg bob hello", "@bob is a channel of two"),
+    Step("/msg bob hello", "@bob is a channel for two"),
     Step("/away lunch", "The others see that you are away: lunch"),
-    Step("/away", "You are back, and the others see it."),
-    Step("/block bob", "bob is blocked: no link"),
+    Step("/away", "You are back; the others can see it."),
+    Step("/block bob", "bob is blocked: no connection"),
     Step("/unblock bob", "bob is no longer blocked"),
     Step("/doctor", "announcement heard back: "),
 )

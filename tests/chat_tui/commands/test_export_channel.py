@@ -9,7 +9,7 @@ import pytest
 
 from chat_tui.commands.command import At, Result
 from chat_tui.commands.table import Commands
-from chat_tui.model import channel_file as transcript_file
+from chat_tui.model import channel_file
 from chat_tui.model.new_file import NewFile
 from sync.errors import LocalError
 from tests.support.chat_tui import scenes
@@ -81,7 +81,7 @@ async def test_json_lines_have_every_message_in_order_and_clean(tmp_path: Path) 
     await exported(naughty_talk(), f"/export jsonl {tmp_path}/naughty")
 
     rows = [json.loads(line) for line in (tmp_path / "talk").read_text().splitlines()]
-    assert LONG > transcript_file.PAGE
+    assert LONG > channel_file.PAGE
     assert [row["text"] for row in rows[:2]] == ["line 0", "line 1"]
     assert len({row["id"] for row in rows}) == len(rows) == LONG
     assert rows == sorted(rows, key=lambda row: (row["lamport"], row["id"]))
@@ -110,7 +110,7 @@ async def test_no_file_is_overwritten_nor_a_broken_link_followed(tmp_path: Path)
     for name in ("talk.txt", "link.txt"):
         result = await exported(short_talk(), f"/export txt {tmp_path}/{name}")
         assert not result.ok
-        assert "is there already, and nothing is overwritten" in result.text
+        assert "already exists and is not overwritten" in result.text
 
     assert (tmp_path / "talk.txt").read_text() == "mine"
     assert not (tmp_path / "nowhere").exists()
@@ -120,7 +120,7 @@ def test_who_comes_first_keeps_the_name(tmp_path: Path) -> None:
     with NewFile(tmp_path / "talk.txt") as file:
         file.add("late")
         (tmp_path / "talk.txt").write_text("first")
-        with pytest.raises(LocalError, match="is there already"):
+        with pytest.raises(LocalError, match="already exists"):
             file.put()
 
     assert names_in(tmp_path) == ["talk.txt"]
@@ -165,5 +165,5 @@ async def test_an_empty_channel_makes_no_file(tmp_path: Path) -> None:
     result = await exported(scenes.empty(), f"/export txt {tmp_path}/talk.txt")
 
     assert not result.ok
-    assert "#lobby has no message yet" in result.text
+    assert "#lobby has no messages yet" in result.text
     assert names_in(tmp_path) == []

@@ -38,7 +38,7 @@ async def test_search_lists_hits_by_the_index_of_the_disk(tmp_path: Path) -> Non
     async with running(tmp_path, "alice") as alice:
         assert alice.first_channel is not None
         for text in ("the cable is here", "Cables are everywhere", "uncabled", "caf\u00e9"):
-            await alice.write(alice.first_channel, text)
+            await alice.send_text(alice.first_channel, text)
         found = await run(alice, "/search CABLE")
         accents = await run(alice, "/search cafe")
         none = await run(alice, "/search giraffe")
@@ -66,7 +66,7 @@ async def test_mentions_are_of_others_in_the_text_and_as_whole_words(tmp_path: P
     scene = short_talk()
     listed = await simulated(scene, "/mentions")
 
-    assert "Nobody has named alice here." in nobody.text
+    assert "Nobody has mentioned alice here." in nobody.text
     assert isinstance(listed.found, Listed)
     assert [line.text.split()[0] for line in listed.found.lines] == ["Alice,", "@alice"]
 
@@ -76,11 +76,11 @@ async def test_the_disk_knows_mentions_by_others_alone(tmp_path: Path) -> None:
     async with talked(tmp_path) as (alice, bob):
         channel = alice.first_channel
         assert channel is not None
-        own = await alice.write(channel, "alice said alice")
-        await bob.write(channel, "look, Alice! it works")
-        await bob.write(channel, "malice does not")
+        own = await alice.send_text(channel, "alice said alice")
+        await bob.send_text(channel, "look, Alice! it works")
+        await bob.send_text(channel, "malice does not")
         while len(await alice.history.page(channel, before=None, limit=9)) < 3:
-            await bob.write(channel, "alice? still there?")
+            await bob.send_text(channel, "alice? still there?")
         found = await run(alice, "/mentions")
 
     assert isinstance(found.found, Listed)
@@ -125,7 +125,7 @@ async def test_info_copy_quote_and_open_print_what_a_screen_would_do() -> None:
     assert copied.text == line.text
     assert quoted.text == f"> {line.text}"
     assert "leads to xn--exmple-4nf.com" in links.text
-    assert "write the beginning of its id" in which.text
+    assert "type the beginning of its id" in which.text
 
 
 async def test_on_a_screen_they_are_about_the_selected_message() -> None:

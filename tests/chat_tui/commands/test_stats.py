@@ -1,6 +1,5 @@
 """`/stats`: the last report, on the screen and in line mode, without Spark or pyarrow."""
 
-import json
 import re
 import subprocess
 import sys
@@ -11,10 +10,9 @@ import pytest
 from chat_tui.commands.command import At
 from chat_tui.commands.table import Commands
 from storage import report as reports
-from storage.report import Report, Section
-from storage.results import MANIFEST
 from tests.support.chat_tui import scenes
 from tests.support.chat_tui.readings import command, reading, shown, until
+from tests.support.storage.written_reports import written_report
 
 
 @pytest.fixture(autouse=True)
@@ -22,25 +20,6 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The directory of a user who has none yet."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     return tmp_path / "data"
-
-
-def written_report(directory: Path) -> Path:
-    """Results as the pipeline publishes them, with nothing but a report."""
-    out = directory / "results"
-    where = out / "runs" / "report-1"
-    where.mkdir(parents=True)
-    rows = [("latency", "p50 27 ms, p95 87 ms"), ("wr\x1b[31mong", "<b>")]
-    report = Report(
-        [
-            Section("delivery", "Delivery", rows),
-            Section("audit", "Audit", [("equivocations", "2")], findings=2),
-            Section("sweep", "Sweep of parameters", note="Missing: this job has not run."),
-        ]
-    )
-    (where / reports.REPORT).write_text(report.to_json())
-    jobs = {"report": {"directory": "runs/report-1", "figures": {}}}
-    (out / MANIFEST).write_text(json.dumps({"format": 1, "jobs": jobs}))
-    return out
 
 
 async def test_stats_shows_the_last_report_on_the_screen(tmp_path: Path) -> None:

@@ -3,17 +3,20 @@
 from dataclasses import replace
 from pathlib import Path
 
-from chat_tui.debug import causal_text as causal
+from chat_tui.debug import causal_text
+from chat_tui.text.namesakes import look_alike_key
 from sync.entries.changes import Edit, Reactions, Redaction
-from sync.group.values import Status, StoreMessage
+from sync.entries.entry import Text, encode_text
+from sync.entries.identity import short_fingerprint
+from sync.group.values import Status, StoredMessage, StoreMessage
 from sync.machine import ChannelId, MessageId
 from sync.sim.view import SimulatedHistory
 from sync.view.view import Place
 from tests.support.chat_tui import scenes
 from tests.support.chat_tui.readings import command, reading, shown, until
 from tests.support.storage.stores import delivered, opened
+from tests.support.sync.changed import changed
 from tests.support.sync.entries import CHANNEL, Author
-from tests.sync.entries.test_changes import changed
 
 LIMIT = 50
 
@@ -99,15 +102,15 @@ async def test_in_words_each_message_says_where_it_is_and_what_it_builds_on() ->
     shown = scene.snapshot()
     [info] = shown.channels
     held = info.waiting[0]
-    graph = await causal.read(scene.chat.history, info.channel, held.message_id, 2)
+    graph = await causal_text.read(scene.chat.history, info.channel, held.message_id, 2)
 
-    text = causal.as_text(shown, info, graph)
+    text = causal_text.as_text(shown, info, graph)
     given_up = replace(info, lost_ids=held.unmet, missing=())
 
     assert f"{held.message_id[:6]} carol · waiting (" in text
     assert f"{held.unmet[0][:6]} carol · MISSING, asked for in 5 s" in text
     assert "(missing)" in text
-    assert "LOST" in causal.as_text(shown, given_up, graph)
+    assert "LOST" in causal_text.as_text(shown, given_up, graph)
 
 
 async def test_without_a_message_the_newest_is_in_the_middle() -> None:
@@ -115,7 +118,7 @@ async def test_without_a_message_the_newest_is_in_the_middle() -> None:
     [info] = scene.snapshot().channels
     [newest] = await scene.chat.history.page(info.channel, before=None, limit=1)
 
-    graph = await causal.read(scene.chat.history, info.channel, None, 1)
+    graph = await causal_text.read(scene.chat.history, info.channel, None, 1)
 
     assert graph.centre == newest.message_id
 
@@ -144,9 +147,9 @@ async def test_a_deleted_message_of_the_simulator_is_not_read_in_the_graph() -> 
         await command(pilot, "a mistake")
         await command(pilot, "/delete")
         await until(pilot, lambda: "deleted by its author" in shown(app))
-        graph = await causal.read(scene.chat.history, scene.world.channel, None, 2)
+        graph = await causal_text.read(scene.chat.history, scene.world.channel, None, 2)
 
-    text = causal.as_text(scene.snapshot(), scene.snapshot().channels[0], graph)
+    text = causal_text.as_text(scene.snapshot(), scene.snapshot().channels[0], graph)
     assert "(deleted)" in text
     assert "a mistake" not in text
 
@@ -171,3 +174,33 @@ async def test_what_is_no_line_says_what_it_does(tmp_path: Path) -> None:
         hidden.entry.message_id: "(deletes)",
         unknown.entry.message_id: "(a kind this version does not know)",
     }
+
+
+def said_by(author: Author, nick: str, text: str, *after: StoredMessage) -> StoredMessage:
+    return author.write(body=encode_text(Text(nick, text)), after=after)
+
+
+async def test_two_of_one_name_or_of_one_look_have_their_keys_beside_them(tmp_path: Path) -> None:
+    ann, bob, other, alike = Author("ann"), Author("bob"), Author("bob2"), Author("bob3")
+    first = said_by(bob, "bob", "one")
+    second = said_by(other, "bob", "two", first)
+    third = said_by(alike, "b\u043eb", "three", second)
+    last = said_by(ann, "ann", "four", third)
+    scene = scenes.empty()
+    snapshot = scene.snapshot()
+    [info] = snapshot.channels
+
+    async with opened(tmp_path / "chat.db") as store:
+        await store.journal.commit(delivered(first, second, third, last))
+        graph = await causal_text.read(store.history, CHANNEL, last.entry.message_id, 4)
+        near = await causal_text.read(store.history, CHANNEL, last.entry.message_id, 1)
+    text = causal_text.as_text(snapshot, info, graph)
+    heard = replace(snapshot, shared_names=frozenset({look_alike_key("bob")}))
+    node = graph.by_id[second.entry.message_id]
+
+    for author, nick in ((bob, "bob"), (other, "bob"), (alike, "b\u043eb")):
+        assert f" {nick} {short_fingerprint(author.peer_id)} · “" in text
+    assert " ann · “four”" in text
+    key = f"of bob {short_fingerprint(other.peer_id)}"
+    assert causal_text.node_detail(snapshot, info, graph, node).title.endswith(key)
+    assert f"b\u043eb {short_fingerprint(alike.peer_id)}" in causal_text.as_text(heard, info, near)

@@ -19,8 +19,8 @@ from sync.view.frame_tap import FRAME_BYTES_MAX, FRAMES_MAX, KEPT_BYTES_MAX, Tap
 from sync.view.view import FrameInfo, FrameKind
 from sync.waku.message import CLUSTER, RangesData, WakuMessage
 from sync.waku.wire import encode_ranges, encode_transfer
-from tests.chat_tui.wording.test_sentences import present, snapshot
 from tests.support.chat_tui.conversations import NOON, peer
+from tests.support.chat_tui.snapshots_of_state import present, snapshot
 from tests.support.sync.entries import CHANNEL, Author
 
 ANN = Author("ann")
@@ -149,7 +149,7 @@ def test_the_dump_has_offset_bytes_and_letters() -> None:
 def test_a_tap_keeps_the_last_frames_within_its_bounds() -> None:
     tap = Tap()
     for number in range(FRAMES_MAX + 50):
-        tap.note(number, CHANNEL, None, FrameKind.SDS, b"x" * 20_000, sent=True)
+        tap.note_frame(number, CHANNEL, None, FrameKind.SDS, b"x" * 20_000, sent=True)
     frames = tap.frames()
 
     assert [one.number for one in frames] == list(range(frames[0].number, FRAMES_MAX + 51))
@@ -159,11 +159,11 @@ def test_a_tap_keeps_the_last_frames_within_its_bounds() -> None:
 
 def test_a_recording_has_every_frame_whole_and_is_the_owners_alone(tmp_path: Path) -> None:
     tap, path = Tap(), tmp_path / "wire.jsonl"
-    tap.note(1, CHANNEL, None, FrameKind.SDS, b"before", sent=True)
+    tap.note_frame(1, CHANNEL, None, FrameKind.SDS, b"before", sent=True)
     tap.record(path)
-    tap.note(2, CHANNEL, peer("bob"), FrameKind.SDS, b"y" * 20_000, sent=False)
+    tap.note_frame(2, CHANNEL, peer("bob"), FrameKind.SDS, b"y" * 20_000, sent=False)
     written = tap.stop()
-    tap.note(3, CHANNEL, None, FrameKind.SDS, b"after", sent=True)
+    tap.note_frame(3, CHANNEL, None, FrameKind.SDS, b"after", sent=True)
 
     [line] = [json.loads(text) for text in path.read_text().splitlines()]
     assert written == 1

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from chat_tui.debug import explanations as details
-from chat_tui.debug import state_sections as protocol
+from chat_tui.debug import explanations, state_sections
 from chat_tui.debug.section import Row, Section, in_words
 from sync.machine import MINUTE, SECOND
 from sync.sds.evidence import Evidence
@@ -21,9 +20,16 @@ from sync.view.view import (
     Snapshot,
     WaitingInfo,
 )
-from tests.chat_tui.wording.test_sentences import CALM, absent, ident, lacking, present, snapshot
 from tests.support.chat_tui import scenes
 from tests.support.chat_tui.conversations import NOON, peer
+from tests.support.chat_tui.snapshots_of_state import (
+    CALM,
+    absent,
+    ident,
+    lacking,
+    present,
+    snapshot,
+)
 
 BLOOM = BloomInfo(412, 1000, 9585, 7, 0.24, 0.001)
 
@@ -33,11 +39,15 @@ def everything(shown: Snapshot, info: ChannelInfo | None) -> list[Section]:
     of_channel = []
     if info is not None:
         of_channel = [
-            *protocol.buffers(shown, info),
-            *protocol.knowledge(shown, info),
-            protocol.timers(shown, info),
+            *state_sections.buffers(shown, info),
+            *state_sections.knowledge(shown, info),
+            state_sections.timers(shown, info),
         ]
-    rest = [protocol.peers(shown), *protocol.refusals(shown), protocol.steps(shown)]
+    rest = [
+        state_sections.peers(shown),
+        *state_sections.refusals(shown),
+        state_sections.steps(shown),
+    ]
     return [*of_channel, *rest]
 
 
@@ -169,9 +179,9 @@ def test_what_nobody_could_hear_waits_and_is_not_sent() -> None:
 
 
 def test_what_is_lost_or_of_the_future_has_a_section_only_then() -> None:
-    titles = {one.title for one in protocol.buffers(snapshot(), CALM)}
+    titles = {one.title for one in state_sections.buffers(snapshot(), CALM)}
     info = replace(CALM, lost=2, parked=3, parked_own=(ident("d00d1e"),))
-    sections = {one.title: one for one in protocol.buffers(snapshot(), info)}
+    sections = {one.title: one for one in state_sections.buffers(snapshot(), info)}
 
     assert sections.keys() - titles == {"Given up as lost", "Stamped in the future"}
     assert sections["Given up as lost"].total == 2
@@ -203,7 +213,7 @@ def test_a_full_filter_rolls_over_with_the_next_id() -> None:
     [(0.0, "0.00%"), (1e-17, "under 0.01%"), (0.001, "0.10%"), (0.24, "24%"), (1.0, "100%")],
 )
 def test_small_shares_have_decimals(share: float, words: str) -> None:
-    assert details.percent(share) == words
+    assert explanations.percent(share) == words
 
 
 def test_who_has_a_message_is_said_with_the_evidence_strongest_first() -> None:
@@ -216,7 +226,7 @@ def test_who_has_a_message_is_said_with_the_evidence_strongest_first() -> None:
     )
     everybody = snapshot(*(present(name) for name in ("bob", "carol", "dave", "erin")))
 
-    [row] = section(everybody, replace(CALM, bloom=BLOOM, holders=(known,)), "Who has it").rows
+    [row] = section(everybody, replace(CALM, bloom=BLOOM, holders=(known,)), "Holders").rows
 
     assert in_words(row) == (
         "b2f9c3 bob wrote it · carol named it · erin sent it to us · dave maybe (filter, 0.10%)"
@@ -235,7 +245,7 @@ def test_an_own_message_is_yours_and_has_its_mark() -> None:
     )
     crowd = snapshot(present("bob"))
 
-    rows = [section(crowd, info, "Who has it").rows[0] for info in (alone, named, pending)]
+    rows = [section(crowd, info, "Holders").rows[0] for info in (alone, named, pending)]
 
     assert [row.text for row in rows] == [
         "yours · received before this start",
@@ -257,7 +267,7 @@ def test_a_mark_that_a_cut_list_cannot_tell_is_left_out() -> None:
         outgoing_count=150,
     )
 
-    [row] = section(snapshot(), info, "Who has it").rows
+    [row] = section(snapshot(), info, "Holders").rows
 
     assert (row.mark, row.text) == (None, "yours")
 
@@ -267,7 +277,7 @@ def test_many_names_are_counted() -> None:
     known = holders(*((name, Evidence.NAMED) for name in names))
     crowd = snapshot(*(present(name) for name in names))
 
-    [row] = section(crowd, replace(CALM, bloom=BLOOM, holders=(known,)), "Who has it").rows
+    [row] = section(crowd, replace(CALM, bloom=BLOOM, holders=(known,)), "Holders").rows
 
     assert row.text == "peer0, peer1, peer2 and 6 more named it"
 
@@ -308,7 +318,7 @@ def test_line_mode_says_the_same_in_words_alone() -> None:
         lacking(), bloom=BLOOM, holders=(holders(("bob", Evidence.WROTE)),), lost=2, outgoing=()
     )
 
-    lines = protocol.as_text(snapshot(present("bob")), info).splitlines()
+    lines = state_sections.as_text(snapshot(present("bob")), info).splitlines()
 
     assert lines == [
         "Waiting for parents: 1",
@@ -325,7 +335,7 @@ def test_line_mode_says_the_same_in_words_alone() -> None:
         "  412 of 1,000 ids, rolls over in 588",
         "  9,585 bits, k 7, 24% set",
         "  chance of a false “maybe”: 0.10%",
-        "Who has it, newest first:",
+        "Holders, newest first:",
         "  b2f9c3 bob wrote it",
     ]
 
@@ -353,4 +363,4 @@ def test_an_engine_with_every_mark_says_who_may_have_what() -> None:
 
     assert {row.mark for row in rows} == set(Delivery) - {Delivery.ACKNOWLEDGED}
     assert any(row.text.startswith("maybe received by bob (filter)") for row in rows)
-    assert any("named it" in row.text for row in section(shown, info, "Who has it").rows)
+    assert any("named it" in row.text for row in section(shown, info, "Holders").rows)

@@ -3,12 +3,12 @@
 import re
 from dataclasses import replace
 
-from chat_tui.debug import state_sections as protocol
+from chat_tui.debug import state_sections
 from chat_tui.debug.sync_cards import CARDS_SHOWN, PAYLOADS_SHOWN, session_cards
 from sync.machine import HOUR, MINUTE, SECOND, ChannelId
 from sync.view.view import RoundInfo, SessionInfo, Snapshot
-from tests.chat_tui.wording.test_sentences import CALM, present, session, snapshot
 from tests.support.chat_tui import scenes
+from tests.support.chat_tui.snapshots_of_state import CALM, present, session, snapshot
 
 ASKS = RoundInfo(True, 48, 0, 1, 0, 0, "#" * 32)
 DIVIDES = RoundInfo(False, 642, 7, 1, 0, 0, "." * 16 + "####" + "." * 12)
@@ -43,6 +43,18 @@ def test_a_card_says_why_what_each_payload_was_and_what_came_of_it() -> None:
         ("", "naive list would cost 34.8 kB (18x)"),
         ("result", "need 12, got 12, gave 4"),
     ]
+
+
+def test_all_payloads_of_an_answer_are_of_one_round_trip() -> None:
+    over = session(12, "carol", ASKS, DIVIDES, DIVIDES, LISTS, LISTS, LISTS, ENDS)
+    longer = replace(over, payloads=len(over.rounds) + 2)
+
+    assert [over.trip(at) for at in range(7)] == [1, 1, 1, 2, 2, 2, 2]
+    assert [subject for subject, _ in card(over) if subject.startswith("rt")][:4] == [
+        *["rt 1"] * 3,
+        "rt 2",
+    ]
+    assert (over.trips, longer.trips) == (2, 3)
 
 
 def test_each_payload_draws_its_cells() -> None:
@@ -118,7 +130,7 @@ def test_words_of_peers_are_cleaned_and_cut() -> None:
 
 
 def test_line_mode_says_the_card_in_words() -> None:
-    lines = protocol.as_text(with_sessions(session(12, "carol", ASKS)), CALM).splitlines()
+    lines = state_sections.as_text(with_sessions(session(12, "carol", ASKS)), CALM).splitlines()
 
     assert "Session 12 with carol:" in lines
     assert "  rt 1 out 48 B, 1 to compare" in lines

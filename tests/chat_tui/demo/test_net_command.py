@@ -6,9 +6,9 @@ from textual.pilot import Pilot
 from chat_tui.demo.acts import Delay, Duplicate, Loss, Write
 from chat_tui.demo.net_command import acts_of
 from sync.errors import LocalError
-from tests.chat_tui.app.test_app import until
 from tests.support.chat_tui import scenes
 from tests.support.chat_tui.demos import lines, on_screen, ready
+from tests.support.chat_tui.live_screens import until
 from tests.support.chat_tui.readings import reading, short_talk, shown
 
 
@@ -24,7 +24,7 @@ def test_what_is_wished_becomes_acts_in_its_order() -> None:
     ("line", "says"),
     [
         ("/net", "Say what the network does"),
-        ("/net jitter=3", "There is no 'jitter'"),
+        ("/net jitter=3", "Unknown setting 'jitter'"),
         ("/net loss", "loss is a number from 0 to 100"),
         ("/net loss=101", "loss is a number from 0 to 100"),
         ("/net delay=60001", "delay is a number from 0 to 60,000"),

@@ -1,5 +1,8 @@
 """The details of one message in words, over simulated scenes."""
 
+import re
+from dataclasses import replace
+
 import pytest
 
 from chat_tui.client.simulated import SimulatedChat
@@ -10,12 +13,14 @@ from chat_tui.details.raw import raw_lines
 from chat_tui.details.sections import as_text, ordinal, parts
 from chat_tui.details.timeline import lateness
 from chat_tui.wording.glyphs import ASCII
+from sync.entries.identity import short_fingerprint
+from sync.group.values import Damaged
 from sync.machine import MILLISECOND, MINUTE, SECOND, Nanos
 from sync.sds.message import Delivery
 from sync.sds.parameters import LAN
 from sync.sds.repair import Window
 from tests.support.chat_tui import scenes, stories
-from tests.support.chat_tui.scenes import ALICE, BOB, Scene
+from tests.support.chat_tui.scenes import ALICE, BOB, CAROL, Scene
 
 pytestmark = pytest.mark.usefixtures("in_utc")
 
@@ -215,6 +220,45 @@ async def test_what_was_deleted_is_nowhere_to_be_read() -> None:
     assert "the author deleted this message" in said
 
 
+async def test_what_says_that_a_message_is_deleted_may_be_damaged_itself() -> None:
+    scene = await stories.changed(deleted=True)
+    world = scene.world
+    [*_, (_, redaction)] = world.nodes[ALICE].disk.log()
+    world.partition({ALICE}, {BOB, CAROL})
+    world.rot(ALICE, [redaction])
+    world.give(ALICE, Damaged((redaction,)))
+    world.run(5 * SECOND)
+    said = as_text(await stories.known(scene, ""))
+
+    assert "the demo" not in said
+    assert "Deleted: by its author; what says so is damaged on this disk, and fetched again" in said
+
+
+async def test_whoever_shares_a_name_has_the_key_beside_it_everywhere(repaired: Scene) -> None:
+    known = await stories.known(repaired, "long cable")
+    shared = frozenset({"dave", "bob"})
+    known = replace(known, snapshot=replace(known.snapshot, shared_names=shared))
+    said = as_text(known)
+    lost = await stories.known(repaired, stories.LOST)
+    lost = replace(lost, snapshot=replace(lost.snapshot, shared_names=shared))
+
+    alone = re.compile(r"\b(dave|bob)\b(?! [0-9A-F]{4}-[0-9A-F]{4}|, key )")
+    assert "dave " in said
+    assert alone.findall(said) == []
+    assert alone.findall(as_text(lost)) == []
+
+
+async def test_before_and_after_a_message_namesakes_have_their_keys(repaired: Scene) -> None:
+    known = await stories.known(repaired, "I bring both")
+    [*others, node] = known.disk.parents
+    alike = replace(node, nick="alice")
+    known = replace(known, disk=replace(known.disk, parents=(*others, alike)))
+
+    assert node.author != known.line.author
+    assert node.author is not None
+    assert f" alice {short_fingerprint(node.author)} " in part(known, "Before it")
+
+
 # -- bytes -----------------------------------------------------------------------------------------
 
 
@@ -234,11 +278,11 @@ async def test_bytes_and_signature_are_of_what_is_stored(repaired: Scene) -> Non
 
 async def test_trust_in_the_author_is_said(repaired: Scene) -> None:
     known = await stories.known(repaired, stories.LOST)
-    await repaired.chat.verify(known.line.author)
+    await repaired.chat.people.verify(known.line.author)
     try:
         again = await stories.known(repaired, stories.LOST)
     finally:
-        repaired.chat.book = TrustBook(known.snapshot.me)
+        repaired.chat.people.book = TrustBook(known.snapshot.me)
 
     assert part(again, "Signature").endswith(", verified)")
 

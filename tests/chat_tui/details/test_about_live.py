@@ -11,7 +11,7 @@ from chat_tui.details.facts import Way, know, read
 from chat_tui.details.sections import as_text
 from sync.sds.message import Delivery
 from sync.view.view import DeliveryShown, Line
-from tests.chat_tui.commands.test_changing_live import Heard, shows
+from tests.support.chat_tui.changing_live import Heard, shows
 from tests.support.chat_tui.chats import meet, opened, running
 
 pytestmark = pytest.mark.net
@@ -33,7 +33,7 @@ async def test_both_ends_tell_the_story_of_a_message(tmp_path: Path) -> None:
         assert channel is not None
         at_ann, at_bob = Heard(ann), Heard(bob)
         await meet(ann, bob)
-        written = await ann.write(channel, "tea?")
+        written = await ann.send_text(channel, "tea?")
         await at_bob.until(shows("tea?"))
         await at_ann.until(
             lambda event: event == DeliveryShown(channel, written, Delivery.ACKNOWLEDGED)
@@ -57,7 +57,7 @@ async def test_after_a_start_it_says_what_was_not_kept(tmp_path: Path) -> None:
     async with running(tmp_path, "ann") as ann:
         channel = ann.first_channel
         assert channel is not None
-        await ann.write(channel, "before the start")
+        await ann.send_text(channel, "before the start")
 
     async with opened(tmp_path, "ann") as ann:
         told = await said(ann, await only_line(ann))

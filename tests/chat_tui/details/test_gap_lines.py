@@ -13,6 +13,7 @@ from sync.machine import MINUTE, SECOND
 from sync.sds.parameters import LAN
 from sync.view.view import RequestInfo
 from tests.support.chat_tui import scenes
+from tests.support.chat_tui.gap_lines import go_to_gap
 from tests.support.chat_tui.readings import command, reading, shown, top_lines, until
 from tests.support.chat_tui.scenes import ALICE, BOB, CAROL, DAVE, Scene
 
@@ -27,18 +28,6 @@ def gap_lines(app: ChatApp) -> list[str]:
 def requests(scene: Scene) -> list[RequestInfo]:
     repair = scene.snapshot().channels[0].repair
     return [] if repair is None else list(repair.requests)
-
-
-async def go_to_gap(pilot: Pilot[None]) -> None:
-    """Put the cursor on the line above the message that follows a gap."""
-    app = pilot.app
-    assert isinstance(app, ChatApp)
-    await pilot.press("ctrl+t")
-    for _ in range(30):
-        if app.transcript.part is Part.GAP:
-            return
-        await pilot.press("up")
-    raise AssertionError("there is no gap above")
 
 
 async def go_to_tail(pilot: Pilot[None]) -> None:
@@ -316,8 +305,8 @@ async def test_a_command_is_about_the_gap_the_cursor_is_on() -> None:
     ("text", "said"),
     [
         ("/gaps ffff", "No missing message begins with ffff"),
-        ("/hide 12", "/hide is about the line the cursor is on"),
-        ("/hide", "Line mode prints a gap once"),
+        ("/hide 12", "Select a gap first"),
+        ("/hide", "Line mode prints a gap only once"),
     ],
 )
 async def test_what_cannot_be_done_is_said(text: str, said: str) -> None:

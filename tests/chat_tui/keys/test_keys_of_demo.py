@@ -9,9 +9,9 @@ from chat_tui.demo.recording import Recording
 from chat_tui.demo.screen import DemoScreen
 from chat_tui.screens.first_run import FirstRun
 from chat_tui.settings.preferences import Preferences, Wishes
-from tests.chat_tui.screens.test_first_run import SUGGESTED, anything
 from tests.support.chat_tui import scenes
 from tests.support.chat_tui.demos import SEED, lines, ready
+from tests.support.chat_tui.first_runs import SUGGESTED, anything
 from tests.support.chat_tui.readings import change_keys, press, reading, shown
 
 pytestmark = pytest.mark.usefixtures("in_utc")

@@ -3,8 +3,8 @@
 import pytest
 
 from chat_tui.details.gap_screen import HoleScreen
-from tests.chat_tui.details.test_gap_lines import go_to_gap
 from tests.support.chat_tui import scenes
+from tests.support.chat_tui.gap_lines import go_to_gap
 from tests.support.chat_tui.readings import (
     change_keys,
     command,

@@ -7,14 +7,14 @@ from textual.containers import VerticalScroll
 from textual.dom import DOMNode
 from textual.widgets import Button
 
-from chat_tui.app.frame import Panel
 from chat_tui.details.message_screen import DetailsScreen
-from chat_tui.screens.help import TextScreen
 from chat_tui.screens.palette import Palette
 from chat_tui.screens.peers import AddressScreen, PeersScreen, VerifyScreen
 from chat_tui.screens.settings import SettingsScreen
 from chat_tui.settings import schema
 from chat_tui.transcript.choice_screens import BareScreen, ChoiceScreen
+from chat_tui.widgets.panel import Panel
+from chat_tui.widgets.text_screen import TextScreen
 from tests.support.chat_tui import scenes
 from tests.support.chat_tui.readings import (
     change_keys,
@@ -245,6 +245,6 @@ async def test_notices_name_the_keys_there_are() -> None:
         real = shown(app)
 
     assert "F12 quits." in quits
-    assert "select it (F8), or write" in nothing
+    assert "select it (F8), or type" in nothing
     assert "then use F10" in " ".join(copied.split())
     assert "In the demo (Alt+G), w and then" in " ".join(real.split())

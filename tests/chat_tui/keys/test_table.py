@@ -42,8 +42,8 @@ def test_no_usual_key_means_two_things() -> None:
         ("a", "needed for writing"),
         ("space", "needed for writing"),
         ("enter", "needed for writing and for lists"),
-        ("f13", "no key F13"),
-        ("hyper", "no key Hyper"),
+        ("f13", "Unknown key F13"),
+        ("hyper", "Unknown key Hyper"),
     ],
 )
 def test_a_key_that_does_not_arrive_is_refused_with_the_reason(key: str, why: str) -> None:
@@ -80,7 +80,7 @@ def test_the_pane_takes_keys_that_write_elsewhere() -> None:
         ("alt+b", "Ctrl\\+Left"),
         ("ctrl+m", "Enter"),
         ("alt+enter", "same for Alt\\+Enter as for Enter"),
-        ("hyper", "no key Hyper"),
+        ("hyper", "Unknown key Hyper"),
     ],
 )
 def test_the_pane_too_takes_only_keys_that_arrive(key: str, why: str) -> None:

@@ -40,7 +40,7 @@ def test_all_that_came_is_drained_at_once() -> None:
         Notice("The disk is full. Make room."),
         PeerShown(peer("bob"), "bob", PeerState.UP),
     ):
-        fed.note(event)
+        fed.note_event(event)
 
     news = fed.drain(LOBBY)
 
@@ -52,16 +52,16 @@ def test_all_that_came_is_drained_at_once() -> None:
 
 def test_messages_alone_leave_the_surroundings_as_they_are() -> None:
     fed = feed()
-    fed.note(MessageShown(line(1)))
+    fed.note_event(MessageShown(line(1)))
 
     assert not fed.drain(LOBBY).around
 
 
 def test_what_waits_for_history_is_a_row_like_others_and_says_nothing_else() -> None:
     fed = feed()
-    fed.note(PreviewShown(line(2, loading=True)))
-    fed.note(MessageShown(line(1)))
-    fed.note(MessageShown(line(2)))
+    fed.note_event(PreviewShown(line(2, loading=True)))
+    fed.note_event(MessageShown(line(1)))
+    fed.note_event(MessageShown(line(2)))
 
     news = fed.drain(LOBBY)
 
@@ -74,10 +74,10 @@ def test_what_is_set_aside_leaves_the_screen_which_is_read_anew() -> None:
     fed = feed()
     early = line(2, author="alice")
     for event in (MessageShown(line(1)), MessageShown(early)):
-        fed.note(event)
+        fed.note_event(event)
     fed.drain(LOBBY)
 
-    fed.note(WithdrawnShown(LOBBY, (early.message_id,)))
+    fed.note_event(WithdrawnShown(LOBBY, (early.message_id,)))
     news = fed.drain(LOBBY)
 
     assert news.changes == [Removed(0, 2)]
@@ -87,7 +87,7 @@ def test_what_is_set_aside_leaves_the_screen_which_is_read_anew() -> None:
 
 def test_other_channels_only_count() -> None:
     fed = feed()
-    fed.note(MessageShown(line(1)))
+    fed.note_event(MessageShown(line(1)))
 
     news = fed.drain(OTHER)
 
@@ -95,7 +95,7 @@ def test_other_channels_only_count() -> None:
     assert lamports(fed.conversation(LOBBY)) == [1]
     assert (fed.unread(LOBBY), fed.unread(OTHER)) == (0, 0)
     fed.conversation(LOBBY).look_away()
-    fed.note(MessageShown(line(2)))
+    fed.note_event(MessageShown(line(2)))
     fed.drain(OTHER)
     assert fed.unread(LOBBY) == 1
 
@@ -103,7 +103,7 @@ def test_other_channels_only_count() -> None:
 def test_the_next_channel_with_unread_messages_is_found_going_round() -> None:
     fed = feed()
     fed.conversation(LOBBY).look_away()
-    fed.note(MessageShown(line(1)))
+    fed.note_event(MessageShown(line(1)))
     fed.drain(OTHER)
 
     assert fed.next_unread([LOBBY, OTHER], OTHER) == LOBBY
@@ -113,11 +113,11 @@ def test_the_next_channel_with_unread_messages_is_found_going_round() -> None:
 
 def test_a_flood_is_read_from_disk_instead_and_loses_no_notice() -> None:
     fed = feed()
-    fed.note(MessageShown(line(0)))
+    fed.note_event(MessageShown(line(0)))
     fed.drain(LOBBY)
     for at in range(EVENTS_MAX + 1):
-        fed.note(MessageShown(line(1 + at)))
-    fed.note(Notice("Look here."))
+        fed.note_event(MessageShown(line(1 + at)))
+    fed.note_event(Notice("Look here."))
 
     news = fed.drain(LOBBY)
 

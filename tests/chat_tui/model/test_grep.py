@@ -34,7 +34,7 @@ async def test_a_flood_of_matches_is_cut_and_says_so() -> None:
 async def test_a_wrong_pattern_says_what_is_wrong(pattern: str) -> None:
     scene = short_talk()
 
-    with pytest.raises(LocalError, match="is no regular expression"):
+    with pytest.raises(LocalError, match="is not a regular expression"):
         await matching(scene.chat.history, scene.world.channel, pattern)
 
 

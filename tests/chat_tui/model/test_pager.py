@@ -18,7 +18,7 @@ async def test_history_is_paged_in_from_its_end_to_its_beginning(tmp_path: Path)
         channel = alice.first_channel
         assert channel is not None
         for at in range(FIRST_PAGE + PAGE + 5):
-            await alice.write(channel, f"m{at}")
+            await alice.send_text(channel, f"m{at}")
         pager = Pager(alice.history, pytest.fail)
         held = Conversation(channel, alice.identity.peer_id, "alice")
 
@@ -36,7 +36,7 @@ async def test_what_was_forgotten_below_is_paged_in_again(tmp_path: Path) -> Non
         channel = alice.first_channel
         assert channel is not None
         for at in range(8):
-            await alice.write(channel, f"m{at}")
+            await alice.send_text(channel, f"m{at}")
         pager = Pager(alice.history, pytest.fail)
         held = Conversation(channel, alice.identity.peer_id, "alice")
         lines = await alice.history.page(channel, before=None, limit=8)

@@ -6,16 +6,16 @@ from pathlib import Path
 import pytest
 
 from chat_tui.app.app import ChatApp
-from chat_tui.model import reading_state as seen
+from chat_tui.model import reading_state
 from chat_tui.model.conversation import BEGINNING
 from chat_tui.model.event_feed import Feed
 from chat_tui.model.reading_state import SAVE_EVERY, Seen
 from storage.profile.read_marks import CHANNELS_MAX, SIZE_MAX, ReadMarks
 from sync.machine import ChannelId, MessageId
 from sync.view.view import MessageShown
-from tests.chat_tui.app.test_app import until
 from tests.support.chat_tui import scenes
 from tests.support.chat_tui.conversations import LOBBY, line
+from tests.support.chat_tui.live_screens import until
 from tests.support.chat_tui.readings import long_talk, short_talk, shown
 from tests.support.chat_tui.scenes import BOB, Scene
 
@@ -76,7 +76,7 @@ async def test_at_most_so_many_are_counted(tmp_path: Path, monkeypatch: pytest.M
     scene, marks = long_talk(), ReadMarks(tmp_path / "read.json")
     channel = scene.world.channel
     marks.save({channel: BEGINNING})
-    monkeypatch.setattr(seen, "UNREAD_MAX", 300)
+    monkeypatch.setattr(reading_state, "UNREAD_MAX", 300)
     feed = feed_of(scene)
 
     await Seen(marks, feed, scene.chat.history).resume([channel], None)
@@ -89,7 +89,7 @@ async def test_a_channel_that_nobody_has_opened_is_wholly_unread_next_time(tmp_p
     feed = feed_of(scene)
     one = Seen(marks, feed, scene.chat.history)
     await one.resume([], None)
-    feed.note(MessageShown(line(1)))
+    feed.note_event(MessageShown(line(1)))
     feed.drain(None)
 
     await one.save([LOBBY])

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.chat_tui.processes.test_processes_chat import company
 from tests.support.processes import PlainProcess
+from tests.support.programs import company
 
 pytestmark = [pytest.mark.net, pytest.mark.slow]
 

@@ -79,7 +79,7 @@ async def test_an_index_damaged_by_a_crash_is_mended_and_nothing_is_missing(tmp_
         async with PlainProcess(alice, "--no-discovery", "--history", "9") as process:
             told = await process.wait_for("error")
             assert "damaged" in told["message"]
-            assert "made anew" in told["message"]
+            assert "rebuilt" in told["message"]
             await process.say("four")
     async with PlainProcess(alice, "--no-discovery", "--history", "9") as process:
         await process.until(lambda: len(texts(process)) == 4, "all that was written")

@@ -11,9 +11,9 @@ import pytest
 from chat_tui.text.plain_lines import MARK
 from sync.entries.identity import short_fingerprint
 from sync.machine import PeerId
-from tests.chat_tui.processes.test_processes_chat import channel_of_its_own, person
 from tests.support.patience import PATIENCE_S
 from tests.support.processes import ROOT, PlainProcess, everyone_sees_everyone, run
+from tests.support.programs import channel_of_its_own, person
 
 pytestmark = [pytest.mark.net, pytest.mark.slow]
 

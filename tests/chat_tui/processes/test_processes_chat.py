@@ -2,16 +2,12 @@
 
 import asyncio
 import json
-import uuid
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import pytest
 
 from tests.support.patience import PATIENCE_S
 from tests.support.processes import (
-    Person,
     PlainProcess,
     equal_logs,
     everyone_sees_everyone,
@@ -20,6 +16,7 @@ from tests.support.processes import (
     run,
     texts,
 )
+from tests.support.programs import FOUND_CHANNEL, channel_of_its_own, company, person
 
 pytestmark = [pytest.mark.net, pytest.mark.slow]
 
@@ -28,33 +25,6 @@ SEEN_WITHIN_S = 3.0
 
 ACKNOWLEDGED_WITHIN_S = 60.0
 """A sync message names 16 lines and comes every 0.5-5 s, so 100 lines need up to 35 s."""
-
-FOUND_CHANNEL = "/create"
-"""The command that founds a private channel and goes there."""
-
-
-def person(name: str, tmp_path: Path, channel: str | None = None) -> Person:
-    return Person(name, tmp_path / name, interface="127.0.0.1", channel=channel)
-
-
-def channel_of_its_own() -> str:
-    """An open channel that no other program on this machine is in."""
-    return f"#test-{uuid.uuid4().hex[:12]}"
-
-
-@asynccontextmanager
-async def company(tmp_path: Path, *names: str) -> AsyncIterator[list[PlainProcess]]:
-    """People who are in one channel and see each other."""
-    channel = channel_of_its_own()
-    async with AsyncExitStack() as running:
-        processes = await asyncio.gather(
-            *(
-                running.enter_async_context(PlainProcess(person(name, tmp_path, channel)))
-                for name in names
-            )
-        )
-        await everyone_sees_everyone(processes)
-        yield list(processes)
 
 
 def numbered(count: int) -> list[str]:

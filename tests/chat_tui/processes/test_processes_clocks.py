@@ -13,8 +13,8 @@ import pytest
 
 from sync.machine import MINUTE, Nanos
 from sync.net import clock
-from tests.chat_tui.processes.test_processes_chat import FOUND_CHANNEL, channel_of_its_own
 from tests.support.processes import Event, Person, PlainProcess, everyone_sees_everyone, texts
+from tests.support.programs import FOUND_CHANNEL, channel_of_its_own
 from tests.support.sync.nodes import Station, stations
 from tests.support.wrong_clocks import DAY, nothing_left, off_by
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.chat_tui.processes.test_processes_chat import person
 from tests.support.patience import PATIENCE_S
 from tests.support.processes import ROOT, Finished, Person
+from tests.support.programs import person
 from tests.support.storage.archived import export
 from tests.support.storage.archives import archive
 
@@ -54,7 +54,7 @@ async def test_bytes_that_are_no_text_are_refused_or_replaced(tmp_path: Path) ->
     )
     for refused in (text, name, setting):
         assert refused.code == 2
-        assert "it is no UTF-8 text" in refused.stderr
+        assert "it is not UTF-8 text" in refused.stderr
 
     piped = await run(ann.plain(), b"caf\xe9\n\xff\xfe\n\xed\xa0\x80\n")
 

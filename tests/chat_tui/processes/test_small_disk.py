@@ -1,4 +1,4 @@
-"""A full or a read-only disk under real programs; the scenes are those of `tests.support.storage.small_disk`."""
+"""Real programs on a full or read-only disk (scenes: `tests.support.storage.small_disk`)."""
 
 from pathlib import Path
 

@@ -9,12 +9,7 @@ from textual.widgets import Input
 from chat_tui.cli import first_start
 from chat_tui.screens.first_run import Answers, FirstRun
 from sync.errors import LocalError
-
-SUGGESTED = Answers("alice", "", Path("/home/alice/.local/share/chat-tui"))
-
-
-def anything(_answers: Answers) -> None:
-    """Every answer is fine."""
+from tests.support.chat_tui.first_runs import SUGGESTED, anything
 
 
 def no_spaces(answers: Answers) -> None:

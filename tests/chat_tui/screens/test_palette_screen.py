@@ -4,12 +4,18 @@ import pytest
 from textual.widgets import Input
 
 from chat_tui.keys.table import BY_ID
-from chat_tui.screens.palette import NOT_LISTED, Palette, channel_entries, command_entries, matching
+from chat_tui.screens.palette import (
+    NOT_LISTED,
+    Palette,
+    channel_entries,
+    command_entries,
+    matching,
+)
 from chat_tui.settings import schema
 from chat_tui.settings.preferences import Preferences
-from tests.chat_tui.settings.test_settings_screen import type_in
 from tests.support.chat_tui import scenes
 from tests.support.chat_tui.readings import reading, shown, until
+from tests.support.chat_tui.typing import type_in
 
 pytestmark = pytest.mark.usefixtures("in_utc")
 

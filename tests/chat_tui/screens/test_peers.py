@@ -7,15 +7,15 @@ import pytest
 from chat_tui.app.app import ChatApp
 from chat_tui.client.live import Client
 from chat_tui.client.simulated import SimulatedChat
-from chat_tui.screens.help import TextScreen
 from chat_tui.screens.peers import AddressScreen, PeersScreen, VerifyScreen
+from chat_tui.widgets.text_screen import TextScreen
 from sync.entries.identity import pair_number, pair_words, short_fingerprint
 from sync.machine import SECOND, PeerId
 from sync.view.view import PeerState, Trust
-from tests.chat_tui.app.test_app import beside_bob, lobby, screen, type_in, until
-from tests.chat_tui.client.test_live import Heard
 from tests.support.chat_tui import scenes
 from tests.support.chat_tui.chats import meet, opened, running, setup_of
+from tests.support.chat_tui.live_clients import Heard
+from tests.support.chat_tui.live_screens import beside_bob, lobby, screen, type_in, until
 from tests.support.chat_tui.readings import shown
 
 
@@ -125,8 +125,8 @@ async def test_an_address_is_asked_for_and_a_wrong_one_answered() -> None:
 
 async def test_a_changed_key_stands_over_the_chat_until_it_is_answered() -> None:
     scene, app, (_, bob, carol, _) = morning()
-    scene.chat.book.verify(bob, "bob", scene.snapshot().now)
-    scene.chat.book.read(carol, "bob", scene.snapshot().now)
+    scene.chat.people.book.verify(bob, "bob", scene.snapshot().now)
+    scene.chat.people.book.read(carol, "bob", scene.snapshot().now)
     async with app.run_test(size=(60, 16)) as pilot:
         await pilot.pause()
         assert "CHANGED KEY: bob was a key you verified" in shown(app)
@@ -154,9 +154,9 @@ async def test_verify_by_command_opens_the_comparison() -> None:
 async def test_a_direct_message_shows_as_a_channel_with_its_count(tmp_path: Path) -> None:
     async with beside_bob(tmp_path, (140, 40)) as (app, pilot, bob):
         [alice] = bob.snapshot().peers
-        direct = await bob.open_direct(alice.peer)
-        await bob.write(direct, "alice, psst")
-        await bob.write(direct, "are you there?")
+        direct = await bob.people.open_direct(alice.peer)
+        await bob.send_text(direct, "alice, psst")
+        await bob.send_text(direct, "are you there?")
 
         await until(pilot, lambda: "@bob" in shown(app) and "2 @1" in shown(app))
         await pilot.press("alt+a")
@@ -181,7 +181,7 @@ async def test_m_opens_the_channel_of_two_and_leave_closes_it(tmp_path: Path) ->
 @pytest.mark.net
 async def test_b_blocks_and_b_again_unblocks(tmp_path: Path) -> None:
     async with beside_bob(tmp_path) as (app, pilot, bob):
-        await bob.write(lobby(bob), "hello alice")
+        await bob.send_text(lobby(bob), "hello alice")
         await until(pilot, lambda: "bob  hello alice" in shown(app))
         await pilot.press("f3", "b")
         await until(pilot, lambda: "✗ blocked" in shown(app))
@@ -203,7 +203,7 @@ async def test_an_invite_is_shown_to_scan(tmp_path: Path) -> None:
         await until(pilot, lambda: isinstance(app.screen, TextScreen))
         await pilot.pause()
 
-        assert "Whoever has this code can read #plans" in shown(app)
+        assert "Anyone with this code can read" in shown(app)
         assert "█▀▀▀▀▀█" in shown(app) or "▄▄▄▄▄" in shown(app)
 
 
@@ -226,8 +226,8 @@ async def test_sending_to_a_changed_key_stops_and_the_line_stays_in_the_input(
         heard = Heard(alice)
         await meet(alice, bob)
         await heard.peer(PeerState.UP)
-        await alice.verify(bob.identity.peer_id)
-        direct = await alice.open_direct(bob.identity.peer_id)
+        await alice.people.verify(bob.identity.peer_id)
+        direct = await alice.people.open_direct(bob.identity.peer_id)
     async with opened(tmp_path, "alice") as alice, screen(alice) as (app, pilot):
         false_bob = await Client.open(setup_of(tmp_path / "elsewhere", "bob"))
         try:
@@ -266,6 +266,6 @@ async def test_a_key_copies_the_invite_code(tmp_path: Path) -> None:
         await until(pilot, lambda: "Copied" in shown(app))
         plans = next(i.channel for i in alice.snapshot().channels if i.name == "plans")
 
-        assert app.clipboard == f"/join {alice.invite(plans)}"
+        assert app.clipboard == f"/join {alice.memberships.invite(plans)}"
         await pilot.press("escape")
         assert not isinstance(app.screen, TextScreen)

@@ -15,7 +15,8 @@ from chat_tui.client.setup import Setup
 from chat_tui.commands.table import BY_NAME
 from chat_tui.settings import schema
 from chat_tui.settings.preferences import checked_wishes
-from chat_tui.terminal.key_bindings import usual_glyphs
+from chat_tui.settings.schema import TYPING_NOTICES
+from chat_tui.terminal.character_sets import usual_glyphs
 from chat_tui.wording.glyphs import ASCII, UNICODE
 from storage.profile.profile import Settings
 from sync.errors import LocalError
@@ -48,8 +49,8 @@ async def test_reset_as_a_value_undoes_a_change(tmp_path: Path) -> None:
     ("line", "says"),
     [
         ("/set them", "Nearest are theme"),
-        ("/set theme pink", "pink cannot stand here"),
-        ("/theme pink", "pink cannot stand here"),
+        ("/set theme pink", "pink is not valid"),
+        ("/theme pink", "pink is not valid"),
         ("/mouse maybe", "on or off"),
         ("/set keys.help ctrl+i", "Terminals send the same for Ctrl+I as for Tab"),
         ("/set keys.help f3", "F3 is taken by keys.peers"),
@@ -79,7 +80,7 @@ async def test_commands_list_settings_themes_and_keys(tmp_path: Path) -> None:
     assert "high-contrast" in themes.text
     assert "F1 or Alt+H" in keys.text
     assert mouse == ["mouse is off", "mouse is on"]
-    assert later.text == "history_days is 30 now. It holds from the next start on."
+    assert later.text == "history_days is 30 now. It takes effect at the next start."
 
 
 async def test_typing_notices_that_an_old_profile_had_off_stay_off(tmp_path: Path) -> None:
@@ -87,10 +88,10 @@ async def test_typing_notices_that_an_old_profile_had_off_stay_off(tmp_path: Pat
         alice.profile.save(Settings("alice", 46021, typing_notices=False))
         (tmp_path / "alice" / "settings.toml").unlink(missing_ok=True)
     async with opened(tmp_path, "alice") as again:
-        taken_over = again.typing_notices
-        await again.set_typing_notices(on=True)
+        taken_over = again.settings[TYPING_NOTICES]
+        again.settings.change(TYPING_NOTICES, True)
     async with opened(tmp_path, "alice") as third:
-        assert third.typing_notices
+        assert third.settings[TYPING_NOTICES]
         assert third.profile.settings.port == 46021
 
     assert not taken_over
@@ -105,7 +106,7 @@ async def test_typing_and_set_are_one_setting(tmp_path: Path) -> None:
         await run(alice, "/set typing_notices on")
 
         assert "typing_notices is off" in asked.text
-        assert alice.typing_notices
+        assert alice.settings[TYPING_NOTICES]
 
 
 async def test_a_name_is_the_same_by_set_nick_and_file(tmp_path: Path) -> None:
@@ -229,7 +230,7 @@ def test_keys_are_listed_as_the_profile_and_the_persons_file_have_them(
     of_nobody = CliRunner().invoke(main.cli, ["keys", "--list", "--data-dir", str(tmp_path)])
 
     assert "t is taken by keys.pane_list (Protocol: graph as text)" in clash.output
-    assert "until that is mended, all keys are the usual ones" in clash.output
+    assert "until that is corrected, all keys are the default ones" in clash.output
     assert "(changed" not in clash.output
     lines = {" ".join(line.split()) for line in listed.output.splitlines()}
     assert "F12 Help keys.help (changed, usually F1 or Alt+H)" in lines

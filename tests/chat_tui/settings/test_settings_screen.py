@@ -19,11 +19,6 @@ SECTIONS = len(schema.Section)
 pytestmark = pytest.mark.usefixtures("in_utc")
 
 
-async def type_in(pilot: Pilot[None], text: str) -> None:
-    await pilot.press(*["space" if key == " " else key for key in text], "enter")
-    await pilot.pause()
-
-
 async def go_to(pilot: Pilot[None], name: str) -> SettingsScreen:
     """Open the settings at one of them."""
     await pilot.press("f6")

@@ -5,9 +5,9 @@ import pytest
 from chat_tui.app.app import ChatApp
 from chat_tui.settings import schema
 from chat_tui.wording.glyphs import ASCII, UNICODE, Glyphs
-from tests.chat_tui.snapshots.test_snapshots import SnapCompare
 from tests.support.chat_tui import scenes
 from tests.support.chat_tui.screenshots import NARROW, SMALL, WIDE
+from tests.support.chat_tui.snap_compare import SnapCompare
 
 pytestmark = pytest.mark.usefixtures("in_utc")
 

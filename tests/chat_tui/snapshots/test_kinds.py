@@ -5,10 +5,10 @@ import pytest
 from chat_tui.wording.glyphs import ASCII, UNICODE, Glyphs
 from sync.entries.changes import Change, Edit, Reactions, Redaction
 from sync.machine import MINUTE, SECOND
-from tests.chat_tui.snapshots.test_snapshots import SnapCompare
 from tests.support.chat_tui import scenes
 from tests.support.chat_tui.scenes import ALICE, BOB, CAROL, DAVE, Scene
 from tests.support.chat_tui.screenshots import NARROW, WIDE
+from tests.support.chat_tui.snap_compare import SnapCompare
 
 STACKED = (62, 24)
 

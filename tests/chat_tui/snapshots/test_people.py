@@ -9,9 +9,9 @@ from textual.pilot import Pilot
 
 from chat_tui.app.overlays import doctor_content
 from chat_tui.client.doctor_findings import Finding
-from chat_tui.screens.help import TextScreen
 from chat_tui.screens.peers import code_screen
 from chat_tui.text.qr import half_blocks
+from chat_tui.widgets.text_screen import TextScreen
 from chat_tui.wording.glyphs import ASCII, UNICODE, Glyphs
 from tests.support.chat_tui import scenes
 from tests.support.chat_tui.screenshots import NARROW, WIDE
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.usefixtures("in_utc")
 def known(*, glyphs: Glyphs = UNICODE, changed: bool = False) -> App[Any]:
     """Alice's screen: bob is verified; with `changed`, carol goes by his name, in Cyrillic."""
     scene = scenes.morning()
-    book, now = scene.chat.book, scene.snapshot().now
+    book, now = scene.chat.people.book, scene.snapshot().now
     peers = [node.identity.peer_id for node in scene.world.nodes]
     book.verify(peers[scenes.BOB], "bob", now)
     if changed:

@@ -1,6 +1,5 @@
 """Snapshots of the screens, down to the cell. Look at a difference before `--snapshot-update`."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,8 +11,7 @@ from chat_tui.wording.glyphs import ASCII
 from sync.machine import SECOND
 from tests.support.chat_tui import scenes
 from tests.support.chat_tui.screenshots import NARROW, WIDE
-
-SnapCompare = Callable[..., bool]
+from tests.support.chat_tui.snap_compare import SnapCompare
 
 pytestmark = pytest.mark.usefixtures("in_utc")
 

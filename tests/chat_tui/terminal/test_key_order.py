@@ -13,7 +13,7 @@ from chat_tui.demo.screen import DemoScreen
 from chat_tui.demo.stage import Stage
 from chat_tui.screens.palette import Palette
 from chat_tui.screens.peers import PeersScreen
-from chat_tui.terminal import key_order as in_order
+from chat_tui.terminal import key_order
 from tests.support.chat_tui.bursts import (
     ALT_K,
     CTRL_F,
@@ -162,7 +162,7 @@ async def test_what_hangs_does_not_hold_keys_for_ever() -> None:
 
 
 async def test_only_so_many_keys_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(in_order, "HELD_MAX", 3)
+    monkeypatch.setattr(key_order, "HELD_MAX", 3)
     async with reading(short_talk()) as (app, pilot):
         app._settling = True
         burst(app, *"abcdef")

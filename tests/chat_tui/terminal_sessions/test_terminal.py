@@ -6,14 +6,14 @@ import re
 import shutil
 import signal
 import sys
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests.support.chat_tui.chats import opened
+from tests.support.chat_tui.terminal_chats import LEFT_CLEAN, READY, chat, chatting, lacks, leave
 from tests.support.chat_tui.terminals import Terminal, ended
 from tests.support.patience import PATIENCE_S
 from tests.support.processes import free_port, run
@@ -24,51 +24,13 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux makes the terminals"),
 ]
 
-READY = "/ begins a command"
 NOWHERE = "192.0.2.1"
 """An address for documentation, which no interface has."""
-
-LEFT_CLEAN = "0 1 0"
-"""The usual screen, a visible cursor, no mouse reporting."""
-
-
-def chat(data: Path, name: str, *options: str) -> list[str]:
-    """The command line of somebody who looks for nobody but the addresses in `options`."""
-    where = ["--profile", name, "--data-dir", str(data), "--interface", "127.0.0.1"]
-    return [sys.executable, "-m", "chat_tui", "chat", *where, "--no-discovery", *options]
 
 
 def limited(limit: str, command: Sequence[str]) -> list[str]:
     """The command under a limit of the shell."""
     return ["sh", "-c", f'{limit}; exec "$@"', "sh", *command]
-
-
-def lacks(text: str, screen: str) -> bool:
-    return text not in screen
-
-
-@asynccontextmanager
-async def chatting(
-    directory: Path,
-    name: str,
-    *options: str,
-    size: tuple[int, int] = (80, 24),
-    environment: dict[str, str] | None = None,
-) -> AsyncIterator[Terminal]:
-    """Somebody who has answered the questions of the first run, if there were any."""
-    command = chat(directory / "data", name, *options)
-    async with Terminal(command, size=size, environment=environment) as terminal:
-        screen = await terminal.until(lambda text: READY in text or "Your name" in text)
-        if "Your name" in screen:
-            await terminal.press("Enter")
-            await terminal.until(READY)
-        yield terminal
-
-
-async def leave(terminal: Terminal, keys: Sequence[str] = ("C-q",)) -> str:
-    """Quit; returns what is on the terminal then."""
-    await terminal.press(*keys)
-    return await terminal.until("EXIT")
 
 
 @pytest.mark.parametrize("enters", [1, 3])

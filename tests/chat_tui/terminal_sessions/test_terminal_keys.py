@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.chat_tui.terminal_sessions.test_terminal import LEFT_CLEAN, READY, chat, chatting, leave
 from tests.support.chat_tui.chats import opened
+from tests.support.chat_tui.terminal_chats import LEFT_CLEAN, READY, chat, chatting, leave
 from tests.support.chat_tui.terminals import Terminal
 from tests.support.patience import PATIENCE_S
 
@@ -22,13 +22,13 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux makes the terminals"),
 ]
 OTHER_SCREEN = "1 "
-"""How `Terminal.mode` begins while a program has the whole screen."""
+"""Beginning of `Terminal.mode` while a program has the whole screen."""
 
 WRITES = """
 import os, signal, sys
 from textual.app import App
 from textual.widgets import Label
-from chat_tui.terminal import Terminal
+from chat_tui.terminal.driver import Terminal
 
 class Writer(App):
     def compose(self):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.chat_tui.terminal_sessions.test_terminal import LEFT_CLEAN, READY, chatting, lacks, leave
+from tests.support.chat_tui.terminal_chats import LEFT_CLEAN, READY, chatting, lacks, leave
 from tests.support.chat_tui.terminals import Terminal
 
 pytestmark = [

@@ -40,7 +40,7 @@ def said(text: str, at: int, channel: ChannelId) -> MessageShown:
 def feed(*events: MessageShown) -> Feed:
     fed = Feed(peer("alice"), "alice")
     for event in events:
-        fed.note(event)
+        fed.note_event(event)
     fed.drain(LOBBY)
     return fed
 
@@ -59,7 +59,7 @@ def test_what_was_seen_mentions_nobody_any_more() -> None:
     fed.conversation(OTHER).look()
     seen = fed.mentioned(OTHER)
     fed.conversation(OTHER).look_away()
-    fed.note(said("hello all", 2, OTHER))
+    fed.note_event(said("hello all", 2, OTHER))
     fed.drain(LOBBY)
 
     assert (seen, fed.unread(OTHER), fed.mentioned(OTHER)) == (0, 1, 0)
@@ -76,7 +76,7 @@ def test_where_one_is_mentioned_comes_first() -> None:
 def test_when_somebody_is_hidden_rows_are_read_anew() -> None:
     fed = feed(said("spam", 1, LOBBY))
     fed.conversation(LOBBY).has_older = False
-    fed.note(TrustShown(peer("bob"), "bob", Trust.BLOCKED, hidden=True))
+    fed.note_event(TrustShown(peer("bob"), "bob", Trust.BLOCKED, hidden=True))
 
     news = fed.drain(LOBBY)
 

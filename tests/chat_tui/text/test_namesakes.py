@@ -11,9 +11,8 @@ from chat_tui.commands.table import Commands
 from chat_tui.settings import schema
 from chat_tui.terminal.alerts import Announcer
 from chat_tui.text.namesakes import NAMES_MAX, Names, called, look_alike_key, tell_apart
-from chat_tui.text.plain_lines import MARK, laid, plain_name, said, tailed
-from chat_tui.wording import panels, peers_table
-from chat_tui.wording import sentences as reports
+from chat_tui.text.plain_lines import INDENT, MARK, laid, plain_name, said, tailed
+from chat_tui.wording import panels, peers_table, sentences
 from chat_tui.wording.glyphs import UNICODE
 from sync.entries.identity import short_fingerprint
 from sync.machine import ChannelId, PeerId
@@ -52,6 +51,48 @@ def test_nobody_takes_the_key_of_another_into_their_name(form: str) -> None:
 
     assert shown.endswith(short_fingerprint(EVE))
     assert names.called(BOB, "bob") == f"bob {short_fingerprint(BOB)}" != shown
+
+
+def test_a_name_that_ends_like_a_key_has_its_own_beside_it_though_nobody_else_has_that_name() -> (
+    None
+):
+    forged = f"bob {short_fingerprint(BOB)}"
+
+    assert Names().called(EVE, forged) == f"{forged} {short_fingerprint(EVE)}"
+    assert called(EVE, forged, frozenset()) == f"{forged} {short_fingerprint(EVE)}"
+
+
+@pytest.mark.parametrize(
+    ("name", "signs"),
+    [
+        ("Nina", "N\u039d\ua4e0"),  # capitals of Greek and Lisu
+        ("Hans", "H\u0397\u041d\u13bb\ua4e7"),
+        ("Yves", "Y\u03a5\u0423\u04ae\ua4ec"),
+        ("Zoe", "Z\u0396\u13c3\ua4dc"),
+        ("bob", "b\u042c\u0184\u0299\u13cf\u15af"),
+        ("oskar", "o\u0585\u05e1\u1d0f\u3007\u2c9f\u0966"),
+        ("alice", "a\u0251\u237a\u1d00"),
+        ("lara", "l\u01c0\u2223\u0269\u0627\u05d5\u2d4f\u16c1"),
+        ("carl", "c\u1d04\u2ca5"),
+        ("emil", "e\u04bd\u212e\u1d07"),
+        ("grace", "g\u0261\u0581\u0262"),
+        ("hugo", "h\u0570\u029c"),
+        ("roy", "r\u0433\u1d26\u0280"),
+        ("yusuf", "y\u04af\u10e7\u0263\u028f"),
+        ("uwe", "u\u057d\u1d1c\u028b"),
+        ("wim", "w\u0561\u1d21\u026f"),
+        ("nora", "n\u0578\u0274"),
+        ("vera", "v\u2228\u1d20"),
+        ("sam", "s\ua731\u01bd"),
+        ("xaver", "x\u00d7\u157d"),
+        ("fred", "f\u0192\ua799"),
+        ("kim", "k\u0138\u1d0b"),
+    ],
+)
+def test_letters_of_any_script_that_look_like_a_latin_one_are_that(name: str, signs: str) -> None:
+    folded = {look_alike_key(sign + name[1:]) for sign in signs}
+
+    assert folded == {look_alike_key(name)}
 
 
 def test_dashes_that_look_alike_are_one() -> None:
@@ -108,6 +149,16 @@ def test_a_terminal_does_not_break_lines_for_an_author() -> None:
 
     assert all(len(line) <= 40 for line in (first, *others))
     assert all(line.startswith(MARK) for line in others)
+
+
+def test_no_hit_that_is_broken_off_looks_like_two() -> None:
+    hits = "* 2 hits:\n    d49310 12:01 eve: tea " + "y" * 11 + " 12:00 bob: tea is on me"
+
+    *others, last = laid(hits, INDENT, width=50).split("\n")
+
+    assert last == f"{INDENT}{' ' * 4}{MARK}12:00 bob: tea is on me"
+    assert not any(line.endswith("on me") for line in others)
+    assert all(len(line) <= 50 for line in (*others, last))
 
 
 @pytest.mark.parametrize(
@@ -190,8 +241,8 @@ async def test_status_typing_and_lists_tell_them_apart(scene: Scene) -> None:
     typists = (TypistInfo(peers[1], "bob"), TypistInfo(peers[2], CYRILLIC_BOB))
     typing = replace(snapshot.channels[0], typists=typists)
 
-    assert reports.who_types(snapshot, typing) == f"{bob} and {other} are typing"
-    assert {reports.name_of(snapshot, peer) for peer in peers[1:]} == {bob, other}
+    assert sentences.who_types(snapshot, typing) == f"{bob} and {other} are typing"
+    assert {sentences.name_of(snapshot, peer) for peer in peers[1:]} == {bob, other}
     sidebar = panels.sidebar(snapshot, None, lambda _: 0, UNICODE).plain
     table = "\n".join(line.plain for line in peers_table.table(snapshot, 120, 0, UNICODE))
     for shown in (bob, other):
@@ -211,7 +262,7 @@ async def test_notices_searches_and_files_tell_them_apart(scene: Scene, tmp_path
     scene.chat.settings.change(schema.DESKTOP, "osc9")
     announcer = Announcer(scene.chat, heard.append, lambda: None)
     [_, line] = await scene.chat.history.page(scene.world.channel, before=None, limit=2)
-    announcer.note(MessageShown(line))
+    announcer.note_event(MessageShown(line))
 
     assert f"{bob}: the real one" in found.text
     assert f"{other}: the other one" in found.text

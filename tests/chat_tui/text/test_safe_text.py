@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from chat_tui.text import safe_text as text
+from chat_tui.text import safe_text, times
 from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND
 
 MIXED = st.text(alphabet=st.sampled_from("ab \n漢é👍e\u0301\u200d\ufe0f"), max_size=200)
@@ -15,7 +15,7 @@ MIXED = st.text(alphabet=st.sampled_from("ab \n漢é👍e\u0301\u200d\ufe0f"), m
 
 @given(st.text())
 def test_clean_text_holds_nothing_that_steers_a_terminal(raw: str) -> None:
-    clean = text.clean_text(raw)
+    clean = safe_text.clean_text(raw)
 
     assert all(
         character == "\n" or unicodedata.category(character) not in {"Cc", "Cf", "Cs"}
@@ -25,9 +25,9 @@ def test_clean_text_holds_nothing_that_steers_a_terminal(raw: str) -> None:
 
 @given(st.text())
 def test_cleaning_twice_changes_nothing_more(raw: str) -> None:
-    once = text.clean_text(raw)
+    once = safe_text.clean_text(raw)
 
-    assert text.clean_text(once) == once
+    assert safe_text.clean_text(once) == once
 
 
 @pytest.mark.parametrize(
@@ -45,95 +45,95 @@ def test_cleaning_twice_changes_nothing_more(raw: str) -> None:
     ],
 )
 def test_tricks_are_taken_out_and_the_words_stay(raw: str, clean: str) -> None:
-    assert text.clean_text(raw) == clean
+    assert safe_text.clean_text(raw) == clean
 
 
 def test_stacked_marks_are_cut() -> None:
-    clean = text.clean_text("Z" + "\u0335" * 500)
+    clean = safe_text.clean_text("Z" + "\u0335" * 500)
 
-    assert len(clean) == 1 + text.COMBINING_MAX
+    assert len(clean) == 1 + safe_text.COMBINING_MAX
 
 
 def test_a_nick_is_one_short_visible_line() -> None:
-    assert text.clean_nick("  bob\n\x1b[2Jthe \u200bbuilder ") == "bob the builder"
-    assert text.clean_nick("\u200b\u3164") == text.NAMELESS
-    assert cell_len(text.clean_nick("漢" * 100)) <= text.NICK_CELLS_MAX
+    assert safe_text.clean_nick("  bob\n\x1b[2Jthe \u200bbuilder ") == "bob the builder"
+    assert safe_text.clean_nick("\u200b\u3164") == safe_text.NAMELESS
+    assert cell_len(safe_text.clean_nick("漢" * 100)) <= safe_text.NICK_CELLS_MAX
 
 
 def test_names_a_reader_takes_for_the_same_share_a_key() -> None:
-    assert text.same_nick_key("Alice") == text.same_nick_key("\uff41lice")
+    assert safe_text.same_nick_key("Alice") == safe_text.same_nick_key("\uff41lice")
 
 
-@given(st.text().map(text.clean_text), st.integers(0, 40))
+@given(st.text().map(safe_text.clean_text), st.integers(0, 40))
 def test_clipping_never_exceeds_the_width(raw: str, width: int) -> None:
-    clipped = text.clip_cells(raw, width)
+    clipped = safe_text.clip_cells(raw, width)
 
     assert cell_len(clipped) <= width or clipped == raw
 
 
 def test_clipping_shows_that_something_was_cut() -> None:
-    assert text.clip_cells("projector", 5) == "proj…"
-    assert text.clip_cells("漢字漢字", 5) == "漢字…"
-    assert text.clip_cells("fits", 4) == "fits"
+    assert safe_text.clip_cells("projector", 5) == "proj…"
+    assert safe_text.clip_cells("漢字漢字", 5) == "漢字…"
+    assert safe_text.clip_cells("fits", 4) == "fits"
 
 
-@given(MIXED.map(text.clean_text), st.integers(2, 30))
+@given(MIXED.map(safe_text.clean_text), st.integers(2, 30))
 def test_wrapped_lines_fit_and_lose_only_spaces(raw: str, width: int) -> None:
-    lines = text.wrap(raw, width)
+    lines = safe_text.wrap(raw, width)
 
     assert all(cell_len(line) <= width for line in lines)
-    if len(lines) < text.LINES_MAX:
+    if len(lines) < safe_text.LINES_MAX:
         assert "".join(lines).replace(" ", "") == raw.replace(" ", "").replace("\n", "")
 
 
 @given(st.text(alphabet="ab  c", max_size=100), st.integers(2, 30))
 def test_the_ascii_path_breaks_where_the_measuring_one_does(raw: str, width: int) -> None:
-    fast = text.wrap(raw, width)
-    measured = text.wrap(raw.replace("a", "é"), width)
+    fast = safe_text.wrap(raw, width)
+    measured = safe_text.wrap(raw.replace("a", "é"), width)
 
     assert [line.replace("é", "a") for line in measured] == fast
 
 
 def test_words_break_only_when_longer_than_a_line() -> None:
-    assert text.wrap("we need the long one", 9) == ["we need", "the long", "one"]
-    assert text.wrap("abcdefghij kl", 4) == ["abcd", "efgh", "ij", "kl"]
-    assert text.wrap("漢字漢字 ok", 5) == ["漢字", "漢字", "ok"]
-    assert text.wrap("", 10) == [""]
-    assert text.wrap("fits here ", 9) == ["fits here"]
-    assert text.wrap("one  \n\ntwo\n\n", 5) == ["one", "", "two"]
+    assert safe_text.wrap("we need the long one", 9) == ["we need", "the long", "one"]
+    assert safe_text.wrap("abcdefghij kl", 4) == ["abcd", "efgh", "ij", "kl"]
+    assert safe_text.wrap("漢字漢字 ok", 5) == ["漢字", "漢字", "ok"]
+    assert safe_text.wrap("", 10) == [""]
+    assert safe_text.wrap("fits here ", 9) == ["fits here"]
+    assert safe_text.wrap("one  \n\ntwo\n\n", 5) == ["one", "", "two"]
 
 
 def test_a_flood_of_lines_is_cut_and_says_by_how_much() -> None:
-    lines = text.wrap("\n" * 580 + "end", 40)
+    lines = safe_text.wrap("\n" * 580 + "end", 40)
 
-    assert len(lines) == text.LINES_MAX
-    assert lines[-1] == f"… {581 - (text.LINES_MAX - 1)} more lines"
+    assert len(lines) == safe_text.LINES_MAX
+    assert lines[-1] == f"… {581 - (safe_text.LINES_MAX - 1)} more lines"
 
 
 def test_days_and_times_survive_any_claimed_time() -> None:
-    assert len(text.time_of_day(1_763_716_560 * SECOND)) == len("09:16")
-    assert text.day_of(1_763_726_400 * SECOND).endswith("21 November 2025")
-    assert text.day_of(-1) == text.day_of(0)
-    assert text.day_of(2**68) == text.day_of(2**70)
+    assert len(times.time_of_day(1_763_716_560 * SECOND)) == len("09:16")
+    assert times.day_of(1_763_726_400 * SECOND).endswith("21 November 2025")
+    assert times.day_of(-1) == times.day_of(0)
+    assert times.day_of(2**68) == times.day_of(2**70)
 
 
 def test_spans_use_their_largest_whole_unit() -> None:
-    assert text.span(-SECOND) == "0 s"
-    assert text.span(41 * SECOND) == "41 s"
-    assert text.span(4 * MINUTE + 59 * SECOND) == "4 min"
-    assert text.span(25 * HOUR) == "1 d"
-    assert text.milliseconds(2_400_000) == "2.4 ms"
-    assert text.milliseconds(38 * MILLISECOND) == "38 ms"
+    assert times.span(-SECOND) == "0 s"
+    assert times.span(41 * SECOND) == "41 s"
+    assert times.span(4 * MINUTE + 59 * SECOND) == "4 min"
+    assert times.span(25 * HOUR) == "1 d"
+    assert times.milliseconds(2_400_000) == "2.4 ms"
+    assert times.milliseconds(38 * MILLISECOND) == "38 ms"
 
 
 def test_counts_agree_with_their_noun() -> None:
-    assert text.count(1, "message") == "1 message"
-    assert text.count(3, "message") == "3 messages"
-    assert text.count(2, "person", "people") == "2 people"
+    assert times.count(1, "message") == "1 message"
+    assert times.count(3, "message") == "3 messages"
+    assert times.count(2, "person", "people") == "2 people"
 
 
 def test_how_often_is_said_as_people_say_it() -> None:
-    assert [text.times(number) for number in (1, 2, 3, 1_200)] == [
+    assert [times.times(number) for number in (1, 2, 3, 1_200)] == [
         "once",
         "twice",
         "3 times",
@@ -142,7 +142,7 @@ def test_how_often_is_said_as_people_say_it() -> None:
 
 
 def test_sizes_have_one_decimal_from_a_kilobyte_on() -> None:
-    sizes = [text.size(length) for length in (0, 999, 1_000, 34_800, 1_250_000)]
+    sizes = [times.size(length) for length in (0, 999, 1_000, 34_800, 1_250_000)]
 
     assert sizes == ["0 B", "999 B", "1.0 kB", "34.8 kB", "1.2 MB"]
 
@@ -152,4 +152,4 @@ def test_sizes_have_one_decimal_from_a_kilobyte_on() -> None:
     [("👍\U0001f3fd yes", "👍 yes"), ("\U0001f44b\U0001f3ff", "👋"), ("\U0001f3fb", "")],
 )
 def test_a_tone_of_skin_takes_no_cell_that_terminals_disagree_about(raw: str, shown: str) -> None:
-    assert text.clean_text(raw) == shown
+    assert safe_text.clean_text(raw) == shown

@@ -5,11 +5,11 @@ from textual.events import MouseMove
 from textual.message import Message
 
 from chat_tui.details.message_screen import DetailsScreen
-from chat_tui.screens.help import TextScreen
 from chat_tui.settings.schema import THEMES
 from chat_tui.transcript.choice_screens import BareScreen, ChoiceScreen
 from chat_tui.transcript.message_actions import COPY_MAX
 from chat_tui.widgets.messages import GraphWanted
+from chat_tui.widgets.text_screen import TextScreen
 from chat_tui.wording.glyphs import ASCII
 from sync.machine import SECOND
 from tests.support.chat_tui.readings import (

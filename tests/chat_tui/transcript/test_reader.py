@@ -12,7 +12,8 @@ from rich.style import Style
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
-from chat_tui.text.safe_text import DAY, LINES_MAX
+from chat_tui.text.safe_text import LINES_MAX
+from chat_tui.text.times import DAY
 from chat_tui.text.word_match import words_of
 from chat_tui.transcript.layout_options import Taste
 from chat_tui.transcript.painted_line import Painted
@@ -21,8 +22,8 @@ from chat_tui.transcript.row_layout import Shape
 from chat_tui.wording.glyphs import ASCII, UNICODE, Glyphs
 from sync.sds.message import Delivery
 from sync.view.view import Line
-from tests.chat_tui.transcript.test_transcript import lines_of
 from tests.support.chat_tui.conversations import NOON, conversation, line
+from tests.support.chat_tui.transcripts import lines_of
 
 WORDS = [
     "cable",

@@ -102,7 +102,7 @@ async def test_grep_lists_and_a_wrong_pattern_is_explained() -> None:
         listed = shown(app)
         await pilot.press("escape")
         await command(pilot, "/grep (")
-        await until(pilot, lambda: "is no regular expression" in shown(app))
+        await until(pilot, lambda: "is not a regular expression" in shown(app))
 
     assert "2 messages of 900 match apple [12]5" in listed
 
@@ -138,7 +138,7 @@ async def test_goto_a_message_by_the_beginning_of_its_id() -> None:
         await until(pilot, lambda: selected(app) == "line 0")
         await pilot.press("escape")
         await command(pilot, "/goto nowhere")
-        await until(pilot, lambda: "is no day, time or id" in shown(app))
+        await until(pilot, lambda: "is not a day, time or id" in shown(app))
 
 
 async def test_unread_goes_to_the_first_message_nobody_saw() -> None:

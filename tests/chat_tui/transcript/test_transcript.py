@@ -1,81 +1,17 @@
 """The transcript in a bare application: what is on the screen, and how little work it takes."""
 
 import random
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 import pytest
 from rich.cells import cell_len
-from textual.app import App, ComposeResult
-from textual.pilot import Pilot
 
 from chat_tui.model.conversation import ROWS_KEPT, ROWS_SLACK, Conversation
 from chat_tui.transcript.layout_options import Taste
 from chat_tui.transcript.row_layout import TAIL
-from chat_tui.transcript.transcript import Transcript
-from chat_tui.widgets.messages import FollowChanged, OlderWanted
 from sync.machine import MINUTE, SECOND
 from sync.sds.message import Delivery
-from sync.view.view import Line
 from tests.support.chat_tui.conversations import LOBBY, NOON, conversation, line, peer
-from tests.support.chat_tui.paints import PaintsNoted
-
-
-class Recording(Transcript, PaintsNoted):
-    """A transcript that notes what it asks to be painted."""
-
-
-class Screen(App[None]):
-    """Nothing but a transcript."""
-
-    def __init__(self, held: Conversation) -> None:
-        super().__init__()
-        self.animation_level = "none"
-        self.transcript = Recording(held, now=NOON)
-        self.wishes: list[OlderWanted] = []
-        self.follows: list[bool] = []
-
-    def compose(self) -> ComposeResult:
-        yield self.transcript
-
-    def on_older_wanted(self, wish: OlderWanted) -> None:
-        self.wishes.append(wish)
-
-    def on_follow_changed(self, change: FollowChanged) -> None:
-        self.follows.append(change.follow)
-
-    def shown(self) -> list[str]:
-        height = self.transcript.size.height
-        return [self.transcript.render_line(y).text.rstrip() for y in range(height)]
-
-    def arrive(self, *lines: Line) -> None:
-        held = self.transcript.conversation
-        for each in lines:
-            self.transcript.apply(held.arrive(each))
-
-
-def painted(app: Screen) -> list[str]:
-    """Return what a terminal would show; it is older than `shown` where painting was forgotten."""
-    return [strip.text for strip in app.screen._compositor.render_strips()]
-
-
-@asynccontextmanager
-async def screen(
-    *lines: Line, size: tuple[int, int] = (80, 20)
-) -> AsyncIterator[tuple[Screen, Pilot[None]]]:
-    app = Screen(conversation(*lines))
-    async with app.run_test(size=size) as pilot:
-        yield app, pilot
-
-
-def lines_of(count: int, *, step: int = 1) -> list[Line]:
-    """Messages of one to four lines at 80 columns."""
-    draw = random.Random(7)
-    words = ["projector", "room", "switch", "the", "a", "cable"]
-    return [
-        line(at * step, f"m{at} " + " ".join(draw.choices(words, k=draw.randrange(1, 30))))
-        for at in range(count)
-    ]
+from tests.support.chat_tui.transcripts import Screen, lines_of, painted, screen
 
 
 async def test_a_short_conversation_begins_at_the_top_with_its_day() -> None:

@@ -95,7 +95,7 @@ def test_only_so_much_news_waits_and_the_oldest_gives_way() -> None:
 async def test_news_does_not_hide_what_a_command_answered() -> None:
     async with reading(short_talk()) as (app, pilot):
         await command(pilot, "/typing off")
-        await until(pilot, lambda: "Nobody is told that you type." in shown(app))
+        await until(pilot, lambda: "Others do not see that you are typing." in shown(app))
         app._note(NEWS)
         app._paint()
         app._tick()
@@ -105,13 +105,13 @@ async def test_news_does_not_hide_what_a_command_answered() -> None:
         await pilot.pause()
         after = shown(app)
         await command(pilot, "/typing on")
-        await until(pilot, lambda: "Others see that you type." in shown(app))
+        await until(pilot, lambda: "Others see that you are typing." in shown(app))
         interrupted = shown(app)
         app._around.status.pass_on()
         await pilot.pause()
         again = shown(app)
 
-    assert "Nobody is told that you type." in with_news
+    assert "Others do not see that you are typing." in with_news
     assert NEWS.text not in with_news
     assert NEWS.text in after
     assert NEWS.text not in interrupted

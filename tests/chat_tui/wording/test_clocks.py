@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from chat_tui.wording import clocks
-from chat_tui.wording import sentences as reports
+from chat_tui.wording import clocks, sentences
 from chat_tui.wording.clocks import ClockNews
 from sync.entries.identity import short_fingerprint
 from sync.machine import HOUR, MINUTE, SECOND, Nanos
@@ -23,9 +22,9 @@ from sync.view.view import (
     Snapshot,
     Trust,
 )
-from tests.chat_tui.wording.test_sentences import CALM, HERE, ident, present, snapshot
 from tests.support.chat_tui.chats import line_mode
 from tests.support.chat_tui.conversations import LOBBY, NOON, line, peer
+from tests.support.chat_tui.snapshots_of_state import CALM, HERE, ident, present, snapshot
 
 DAY: Nanos = 24 * HOUR
 
@@ -117,7 +116,7 @@ def test_line_mode_is_asked_once_and_told_how_it_ended() -> None:
     asked = news.said_of(ClockShown(asking(question(bob))), here)
     again = news.said_of(ClockShown(asking(question(bob, sets_aside=2))), here)
     more = news.said_of(ClockShown(asking(question(bob, carol))), here)
-    settled = news.said_of(ClockShown(asking(None)), here)
+    settled = news.said_of(ClockShown(replace(asking(None), followed_by=(bob.peer,))), here)
 
     assert len(asked) == 3
     assert again == []
@@ -130,6 +129,7 @@ def test_line_mode_is_asked_once_and_told_how_it_ended() -> None:
     [
         (offset("bob", SECOND), "Your clock and bob agree now"),
         (snapshot(), "bob left: nothing is asked"),
+        (offset("bob", -DAY), "bob's clock still differs, but others here show your time"),
     ],
 )
 def test_why_a_question_has_settled_itself_is_said(now: Snapshot, said: str) -> None:
@@ -158,7 +158,7 @@ def test_who_follows_by_a_setting_is_told_in_one_sentence() -> None:
     said = news.said_of(ClockShown(asking(None, ClockAnswer.FOLLOW)), snapshot())
 
     assert said == [
-        "What you write bears the others' time, not that of your clock. /clock says more."
+        "Your messages now carry the others' time instead of your clock's. /clock says more."
     ]
 
 
@@ -181,14 +181,18 @@ def test_the_line_above_the_input_does_not_call_received_what_waits() -> None:
     aside = snapshot(here, info=waiting)
     stays = replace(snapshot(here), clock=asking(None, ClockAnswer.STAY))
 
-    assert reports.what_happens(asked, waiting) == (
+    assert sentences.what_happens(asked, waiting) == (
         "1 message of yours waits for your answer about the clock; /clock says more."
     )
-    assert reports.what_happens(aside, waiting) == (
+    assert sentences.what_happens(aside, waiting) == (
         "1 message of yours waits for its time; /resend writes it anew."
     )
-    assert reports.what_happens(stays, CALM).startswith("bob may see what you write only in 24")
-    assert reports.what_happens(snapshot(here), CALM) == "Everything you sent was received."
+    alone = replace(waiting, unsent=1)
+    assert sentences.what_happens(snapshot(here, info=alone), alone) == (
+        "1 message of yours waits for somebody who shows the time: your clock was doubted."
+    )
+    assert sentences.what_happens(stays, CALM).startswith("bob may see what you write only in 24")
+    assert sentences.what_happens(snapshot(here), CALM) == "Everything you sent was received."
 
 
 def test_status_and_peers_say_what_is_wrong_with_a_clock() -> None:
@@ -196,11 +200,11 @@ def test_status_and_peers_say_what_is_wrong_with_a_clock() -> None:
     flat = replace(right, clock=ClockInfo(is_clock=False, moved_ns=56 * 365 * DAY))
     far = replace(present("bob"), clock_offset_ns=25 * HOUR)
 
-    assert "clock" not in reports.status(right, CALM)
-    assert "cannot be right" in reports.status(flat, CALM)
-    assert "stamped 56 years ahead of it" in reports.status(flat, CALM)
-    assert "clock 2000 ms off" in reports.who(right)
-    assert "clock 25 hours ahead" in reports.who(snapshot(far))
+    assert "clock" not in sentences.status(right, CALM)
+    assert "cannot be right" in sentences.status(flat, CALM)
+    assert "stamped 56 years ahead of it" in sentences.status(flat, CALM)
+    assert "clock 2000 ms off" in sentences.who(right)
+    assert "clock 25 hours ahead" in sentences.who(snapshot(far))
     assert clocks.short_offset(-25 * HOUR) == "-1 d"
     assert clocks.short_offset(2 * SECOND) == "+2.0 s"
 
@@ -215,7 +219,7 @@ def test_the_report_lists_all_that_waits() -> None:
 
     assert said[0] == "Nothing is known to keep this computer's clock right (NTP)."
     assert said[1:4] == clocks.in_words(shown, asked)
-    assert said[5] == "2 messages here set aside until the time they bear:"
+    assert said[5] == "Set aside here until its time: 2 messages."
     assert said[6].endswith("bob: see you")
     assert said[7].endswith(f"you: mine (/resend {mine.message_id[:8]})")
 

@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-from chat_tui.wording import sentences as reports
+from chat_tui.wording import sentences
 from chat_tui.wording.gap_lines import Gaps
 from sync.machine import MINUTE, SECOND, MessageId
 from sync.view.view import ChannelInfo, RepairInfo, RequestInfo, Snapshot, WaitingInfo
-from tests.chat_tui.wording.test_sentences import CALM, present, snapshot
 from tests.support.chat_tui.conversations import NOON, peer
+from tests.support.chat_tui.snapshots_of_state import CALM, present, snapshot
 
 ROW = MessageId("aa" * 32)
 LOST = MessageId("bb" * 32)
@@ -70,10 +70,10 @@ def test_the_tail_says_what_is_missing_and_the_status_beside_it_what_waits() -> 
     info = replace(asking(0, 4), waiting=(waiting,), waiting_count=3)
 
     assert Gaps().below(HERE, info) == "1 earlier message is missing, asking peers in 4 s"
-    assert reports.what_else_happens(HERE, info) == (
+    assert sentences.what_else_happens(HERE, info) == (
         "3 messages are held back for it, 1 min at most."
     )
-    assert reports.what_happens(HERE, info) == (
+    assert sentences.what_happens(HERE, info) == (
         "1 earlier message is missing, asking peers in 4 s; 3 held back, 1 min at most."
     )
     here = replace(info, missing=(), missing_count=0)

@@ -6,9 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from chat_tui.wording import json_events as events
+from chat_tui.commands.command import Result
+from chat_tui.line_mode.output import JsonFace
+from chat_tui.wording import json_events
 from sync.entries.identity import short_fingerprint
 from sync.machine import MessageId
+from sync.sds.message import Delivery
 from sync.view.view import (
     AheadShown,
     ClockInfo,
@@ -16,6 +19,7 @@ from sync.view.view import (
     ClockShown,
     ClockVoter,
     Event,
+    Line,
     MessageShown,
     PeerShown,
     PeerState,
@@ -26,14 +30,15 @@ from sync.view.view import (
     TypingShown,
 )
 from tests.support.chat_tui import scenes
-from tests.support.chat_tui.chats import line_mode
+from tests.support.chat_tui.chats import line_mode, meet, running
 from tests.support.chat_tui.conversations import LOBBY, line, peer
+from tests.support.chat_tui.live_clients import Heard, lobby
 
 
 def test_the_status_counts_what_is_missing_lost_and_about_to_be_repaired() -> None:
-    status = events.snapshot(scenes.repairing().snapshot(), lambda _: "#lobby")
+    status = json_events.snapshot(scenes.repairing().snapshot(), lambda _: "#lobby")
 
-    [channel] = json.loads(events.dumps(status))["channels"]
+    [channel] = json.loads(json_events.dumps(status))["channels"]
 
     assert channel["channel"] == "#lobby"
     assert (channel["missing_count"], channel["lost"]) == (1, 0)
@@ -43,9 +48,9 @@ def test_the_status_counts_what_is_missing_lost_and_about_to_be_repaired() -> No
 
 
 def test_the_status_says_who_has_which_message() -> None:
-    status = events.snapshot(scenes.repairing().snapshot(), lambda _: "#lobby")
+    status = json_events.snapshot(scenes.repairing().snapshot(), lambda _: "#lobby")
 
-    [channel] = json.loads(events.dumps(status))["channels"]
+    [channel] = json.loads(json_events.dumps(status))["channels"]
 
     own = [known for known in channel["holders"] if known["own"]]
     assert all([status["participant"], "wrote"] in known["holders"] for known in own)
@@ -54,7 +59,7 @@ def test_the_status_says_who_has_which_message() -> None:
 def test_who_begins_or_ceases_to_type_is_named() -> None:
     shown = TypingShown(LOBBY, peer("bob"), "bob", typing=True)
 
-    assert events.to_json(shown, lambda _: "#lobby") == {
+    assert json_events.to_json(shown, lambda _: "#lobby") == {
         "event": "typing",
         "channel": "#lobby",
         "peer": peer("bob"),
@@ -64,7 +69,7 @@ def test_who_begins_or_ceases_to_type_is_named() -> None:
 
 
 def test_scripts_hear_of_a_message_once_it_is_delivered() -> None:
-    assert events.to_json(PreviewShown(line(1, loading=True)), lambda _: "#lobby") is None
+    assert json_events.to_json(PreviewShown(line(1, loading=True)), lambda _: "#lobby") is None
 
 
 @pytest.mark.net
@@ -114,9 +119,50 @@ async def test_a_line_of_another_channel_than_ones_own_says_which(
     assert elsewhere.endswith(" (#lobby) bob: message 1")
 
 
+def test_scripts_read_what_becomes_of_own_messages_and_whether_they_wait() -> None:
+    mine = replace(line(1), own=True, delivery=Delivery.POSSIBLY_ACKNOWLEDGED)
+    waits = replace(line(2), own=True, parked=True, waits=True, delivery=Delivery.UNACKNOWLEDGED)
+
+    def told(shown: Line) -> tuple[object, object]:
+        event = json_events.message(shown, lambda _: "#lobby")
+        return event["delivery"], event["waits"]
+
+    assert told(mine) == ("possibly acknowledged", False)
+    assert told(waits) == ("unacknowledged", True)
+    assert told(line(3)) == (None, False), "somebody else's"
+
+
+@pytest.mark.net
+async def test_scripts_read_what_authors_take_and_how_much_of_them_waits(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    async with running(tmp_path, "alice") as alice, running(tmp_path, "bob") as bob:
+        face = JsonFace(alice)
+        await meet(alice, bob)
+        heard = Heard(alice)
+        await bob.send_text(lobby(bob), "hello")
+        await heard.texts(1)
+        me, them = alice.identity.peer_id, bob.identity.peer_id
+        await alice.send_text(lobby(alice), "hi")
+        await alice._sizes.look()
+        face.event(PeerShown(them, "bob", PeerState.UP))
+        face.result("/status", Result(text="all is well"))
+    told = [json.loads(one) for one in capsys.readouterr().out.splitlines()]
+
+    [shown, result, status] = told
+    stored = shown["stored_bytes"]
+    assert (shown["event"], shown["waiting"], shown["stored_messages"]) == ("peer", 0, 1)
+    assert stored > 100
+    assert (result["event"], status["event"]) == ("result", "status")
+    assert {one["peer"]: one["messages"] for one in status["authors"]} == {me: 1, them: 1}
+    assert {"peer": them, "messages": 1, "bytes": stored} in status["authors"]
+
+
 def test_trust_and_absence_are_told_to_scripts() -> None:
-    told = events.to_json(TrustShown(peer("bob"), "bob", Trust.CHANGED), lambda _: "#lobby")
-    away = events.to_json(PeerShown(peer("bob"), "bob", PeerState.UP, "lunch"), lambda _: "#lobby")
+    told = json_events.to_json(TrustShown(peer("bob"), "bob", Trust.CHANGED), lambda _: "#lobby")
+    away = json_events.to_json(
+        PeerShown(peer("bob"), "bob", PeerState.UP, "lunch"), lambda _: "#lobby"
+    )
 
     assert told is not None
     assert (told["event"], told["trust"]) == ("trust", "changed key")
@@ -130,7 +176,7 @@ def test_a_status_can_be_told_while_a_reconciliation_is_remembered() -> None:
     shown = scene.snapshot()
     assert any(one.ranges for session in shown.sessions for one in session.rounds)
 
-    told = json.loads(events.dumps(events.snapshot(shown, lambda channel: channel)))
+    told = json.loads(json_events.dumps(json_events.snapshot(shown, lambda channel: channel)))
 
     assert told["sessions"][0]["rounds"]
 
@@ -139,10 +185,10 @@ def test_scripts_read_what_is_parked_and_hear_of_the_clock() -> None:
     voter = ClockVoter(peer("bob"), "bob", -90_000_000_000, standing=True)
     question = ClockQuestion((voter,), -90_000_000_000, 3, standing=True, channels=(LOBBY,))
 
-    def told(event: Event) -> events.Json:
-        shown = events.to_json(event, lambda _: "#lobby")
+    def told(event: Event) -> json_events.Json:
+        shown = json_events.to_json(event, lambda _: "#lobby")
         assert shown is not None
-        return json.loads(events.dumps(shown))  # type: ignore[no-any-return]
+        return json.loads(json_events.dumps(shown))  # type: ignore[no-any-return]
 
     aside = told(PreviewShown(replace(line(1), parked=True, waits=True)))
     asked = told(ClockShown(ClockInfo(question=question)))

@@ -12,8 +12,8 @@ from chat_tui.wording.glyphs import ASCII, UNICODE, Glyphs
 from sync.machine import SECOND, ChannelId
 from sync.sds.message import Delivery
 from sync.view.view import Level, Notice, PeerInfo, PeerState
-from tests.chat_tui.wording.test_sentences import CALM, absent, present, snapshot
 from tests.support.chat_tui.conversations import LOBBY, peer
+from tests.support.chat_tui.snapshots_of_state import CALM, absent, present, snapshot
 
 BUILD = replace(CALM, channel=ChannelId("1" * 32), name="build", open=False)
 

@@ -2,108 +2,33 @@
 
 from dataclasses import replace
 
-from chat_tui.wording import sentences as reports
-from sync.machine import MINUTE, SECOND, MessageId, Nanos, PeerId
-from sync.sds.message import Delivery
+from chat_tui.wording import sentences
+from sync.machine import SECOND, PeerId
 from sync.view.view import (
-    ChannelInfo,
-    OutgoingInfo,
     PeerInfo,
     PeerState,
-    RepairInfo,
-    RequestInfo,
-    RoundInfo,
     SessionInfo,
-    Snapshot,
     Trust,
     TypistInfo,
-    WaitingInfo,
 )
-from tests.support.chat_tui.conversations import LOBBY, NOON, peer
-
-CALM = ChannelInfo(
-    LOBBY, "lobby", open=True, profile="lan", messages=12, wrote=True, peers=(peer("bob"),)
+from tests.support.chat_tui.conversations import NOON, peer
+from tests.support.chat_tui.snapshots_of_state import (
+    CALM,
+    HERE,
+    NETWORK,
+    absent,
+    lacking,
+    present,
+    session,
+    snapshot,
+    waiting,
 )
-HERE = replace(CALM, peers=(peer("carol"), peer("dave")))
-NETWORK = "Looking for people on eth0; nobody yet."
-
-
-def present(name: str, *, syncing: bool = False, rtt: Nanos | None = None) -> PeerInfo:
-    return PeerInfo(peer(name), name, PeerState.UP, "192.168.1.31:46021", rtt, None, NOON, syncing)
-
-
-def absent(name: str) -> PeerInfo:
-    return PeerInfo(peer(name), name, PeerState.DOWN, "", last_seen_ns=NOON - 4 * MINUTE)
-
-
-def snapshot(*peers: PeerInfo, info: ChannelInfo = CALM) -> Snapshot:
-    return Snapshot(peer("alice"), "alice", NOON, 46021, "eth0", NETWORK, (info,), peers)
-
-
-def ident(beginning: str) -> MessageId:
-    return MessageId(beginning.ljust(64, "0"))
-
-
-def lacking(*, asked: int = 0, count: int = 1) -> ChannelInfo:
-    """Bob's 9c41e2 is here, and is held back for 51b07d and others."""
-    request = RequestInfo(
-        ident("51b07d"), ident("9c41e2"), peer("bob"), NOON + 4 * SECOND, asked, waiters=1
-    )
-    held = WaitingInfo(ident("9c41e2"), peer("bob"), (ident("51b07d"),), NOON + MINUTE)
-    return replace(
-        CALM,
-        missing=(ident("51b07d"),),
-        missing_count=count,
-        waiting=(held,),
-        waiting_count=1,
-        repair=RepairInfo(5, 1, SECOND, 6 * SECOND, (request,), count),
-    )
-
-
-def session(
-    number: int,
-    name: str,
-    *rounds: RoundInfo,
-    state: str = "over",
-    result: str = "",
-    need: int = 0,
-    got: int = 0,
-    have: int = 0,
-) -> SessionInfo:
-    """A session about everything, half a second old."""
-    over = state == "over"
-    return SessionInfo(
-        number=number,
-        channel=LOBBY,
-        peer=peer(name),
-        protocol="waku",
-        why="new link",
-        state=state,
-        result=result,
-        proved=over,
-        since=0,
-        began_at=NOON - SECOND // 2,
-        ended_at=NOON if over else None,
-        need=need,
-        got=got,
-        have=have,
-        naive=34_800,
-        payloads=len(rounds),
-        bytes_in=sum(one.size for one in rounds if not one.sent),
-        bytes_out=sum(one.size for one in rounds if one.sent),
-        rounds=rounds,
-    )
-
-
-def waiting(count: int) -> ChannelInfo:
-    outgoing = OutgoingInfo(ident("e07a11"), Delivery.UNACKNOWLEDGED, 1, NOON)
-    return replace(CALM, outgoing=(outgoing,), outgoing_count=count)
 
 
 def test_alone_with_messages_says_that_they_wait_and_for_what() -> None:
     alone = snapshot(info=waiting(3))
 
-    sentence = reports.what_happens(alone, alone.channels[0])
+    sentence = sentences.what_happens(alone, alone.channels[0])
 
     assert sentence == "Nobody here; 3 messages wait and go out when someone appears."
 
@@ -111,7 +36,7 @@ def test_alone_with_messages_says_that_they_wait_and_for_what() -> None:
 def test_one_message_waits_in_the_singular() -> None:
     alone = snapshot(absent("bob"), info=waiting(1))
 
-    sentence = reports.what_happens(alone, alone.channels[0])
+    sentence = sentences.what_happens(alone, alone.channels[0])
 
     assert sentence == "Nobody here; 1 message waits and goes out when someone appears."
 
@@ -119,28 +44,28 @@ def test_one_message_waits_in_the_singular() -> None:
 def test_alone_and_silent_says_what_the_network_does() -> None:
     alone = snapshot()
 
-    assert reports.what_happens(alone, CALM) == NETWORK
-    assert reports.others_here(alone, CALM) == "nobody else here"
-    assert reports.agreement(alone, CALM) == ""
+    assert sentences.what_happens(alone, CALM) == NETWORK
+    assert sentences.others_here(alone, CALM) == "nobody else here"
+    assert sentences.agreement(alone, CALM) == ""
 
 
 def test_who_is_on_the_network_but_not_in_the_channel_is_named_with_the_way_in() -> None:
     elsewhere = snapshot(present("carol"), present("dave"))
     private = replace(CALM, open=False)
 
-    assert reports.what_happens(elsewhere, CALM) == (
+    assert sentences.what_happens(elsewhere, CALM) == (
         "carol and 1 other can come here with /join #lobby."
     )
-    assert "/invite" in reports.what_happens(elsewhere, private)
+    assert "/invite" in sentences.what_happens(elsewhere, private)
 
 
 def test_nobody_is_called_into_a_channel_of_two() -> None:
     two = replace(CALM, open=False, name="bob", direct=peer("bob"))
 
-    said = reports.what_happens(snapshot(absent("bob"), present("carol"), info=two), two)
+    said = sentences.what_happens(snapshot(absent("bob"), present("carol"), info=two), two)
 
     waiting = replace(two, outgoing_count=2)
-    then = reports.what_happens(snapshot(absent("bob"), info=waiting), waiting)
+    then = sentences.what_happens(snapshot(absent("bob"), info=waiting), waiting)
 
     assert said == "bob is not here; what you write waits for them."
     assert then == "bob is not here; 2 messages wait for them."
@@ -150,32 +75,32 @@ def test_nobody_is_advised_to_invite_a_name_that_came_with_another_key() -> None
     changed = replace(present("carol"), trust=Trust.CHANGED)
     private = replace(CALM, open=False)
 
-    alone_with_it = reports.what_happens(snapshot(changed), private)
-    beside_others = reports.what_happens(snapshot(changed, present("dave")), private)
+    alone_with_it = sentences.what_happens(snapshot(changed), private)
+    beside_others = sentences.what_happens(snapshot(changed, present("dave")), private)
 
     assert "carol" not in alone_with_it
     assert beside_others == "dave can come here with the code that /invite shows."
 
 
 def test_an_empty_channel_says_who_will_read() -> None:
-    assert "everybody" in reports.nothing_yet(CALM)[1]
-    assert "/invite" in reports.nothing_yet(replace(CALM, open=False))[1]
-    assert "/join" in reports.nothing_yet(None)[1]
+    assert "everybody" in sentences.nothing_yet(CALM)[1]
+    assert "/invite" in sentences.nothing_yet(replace(CALM, open=False))[1]
+    assert "/join" in sentences.nothing_yet(None)[1]
 
 
 def test_all_well_is_said_too() -> None:
     two = snapshot(present("bob"))
 
-    assert reports.what_happens(two, CALM) == "Everything you sent was received."
+    assert sentences.what_happens(two, CALM) == "Everything you sent was received."
 
 
 def test_who_has_written_nothing_is_not_told_that_it_was_received() -> None:
     reader = replace(CALM, wrote=False)
 
-    assert reports.what_happens(snapshot(present("bob")), reader) == (
+    assert sentences.what_happens(snapshot(present("bob")), reader) == (
         "bob is here and will read what you write."
     )
-    assert reports.what_happens(snapshot(present("bob")), replace(reader, lost=2)) == (
+    assert sentences.what_happens(snapshot(present("bob")), replace(reader, lost=2)) == (
         "bob is here and will read what you write; 2 earlier messages are lost (/sync looks again)."
     )
 
@@ -183,38 +108,38 @@ def test_who_has_written_nothing_is_not_told_that_it_was_received() -> None:
 def test_a_peer_counts_only_in_the_channels_it_proved() -> None:
     two = snapshot(present("bob"), present("carol"))
 
-    assert reports.others_here(two, CALM) == "1 other here"
-    assert reports.agreement(two, CALM) == "in sync"
+    assert sentences.others_here(two, CALM) == "1 other here"
+    assert sentences.agreement(two, CALM) == "in sync"
 
 
 def test_comparing_is_said_before_all_is_well() -> None:
     comparing = snapshot(present("bob", syncing=True))
 
-    assert reports.agreement(comparing, CALM) == "comparing histories"
-    assert reports.what_happens(comparing, CALM) == "Comparing histories with bob."
+    assert sentences.agreement(comparing, CALM) == "comparing histories"
+    assert sentences.what_happens(comparing, CALM) == "Comparing histories with bob."
 
 
 def test_two_who_type_are_named_and_more_are_counted() -> None:
     people = [TypistInfo(peer(name), name) for name in ("dave", "erin", "\x1b[31mfay")]
 
     said = [
-        reports.who_types(snapshot(), replace(CALM, typists=tuple(people[:n]))) for n in range(4)
+        sentences.who_types(snapshot(), replace(CALM, typists=tuple(people[:n]))) for n in range(4)
     ]
 
     assert said == ["", "dave is typing", "dave and erin are typing", "3 people are typing"]
-    assert reports.who_types(snapshot(), replace(CALM, typists=(people[2],))) == "fay is typing"
-    assert reports.who_types(snapshot(), None) == ""
+    assert sentences.who_types(snapshot(), replace(CALM, typists=(people[2],))) == "fay is typing"
+    assert sentences.who_types(snapshot(), None) == ""
 
 
 def test_what_is_missing_is_said_with_the_time_of_the_next_asking() -> None:
     first, again = lacking(asked=0), lacking(asked=2, count=1_200)
 
-    assert reports.agreement(snapshot(present("bob", syncing=True)), first) == "1 missing"
-    assert reports.what_happens(snapshot(present("bob")), first) == (
+    assert sentences.agreement(snapshot(present("bob", syncing=True)), first) == "1 missing"
+    assert sentences.what_happens(snapshot(present("bob")), first) == (
         "1 earlier message is missing, asking peers in 4 s; 1 held back, 1 min at most."
     )
-    assert reports.agreement(snapshot(present("bob")), again) == "1,200 missing"
-    assert reports.what_happens(snapshot(present("bob")), again).startswith(
+    assert sentences.agreement(snapshot(present("bob")), again) == "1,200 missing"
+    assert sentences.what_happens(snapshot(present("bob")), again).startswith(
         "1,200 earlier messages are missing, asking again in 4 s; "
     )
 
@@ -228,9 +153,11 @@ def test_history_on_its_way_is_said_with_exact_counts_and_who_sends_it() -> None
     one = replace(shown, sessions=(bringing("carol", 12_000, 4_310),))
     two = replace(shown, sessions=(bringing("dave", 30, 30, "checking"), *one.sessions))
 
-    assert reports.what_happens(one, HERE) == "Getting history from carol: need 12,000, got 4,310."
-    assert reports.agreement(one, HERE) == "getting history"
-    assert reports.what_happens(two, HERE) == (
+    assert (
+        sentences.what_happens(one, HERE) == "Getting history from carol: need 12,000, got 4,310."
+    )
+    assert sentences.agreement(one, HERE) == "getting history"
+    assert sentences.what_happens(two, HERE) == (
         "Getting history from carol: need 12,000, got 4,310; from dave: need 30, got 30."
     )
 
@@ -239,76 +166,76 @@ def test_more_who_send_history_are_counted() -> None:
     sessions = tuple(bringing(f"peer{number}", 9 - number, 0) for number in range(4))
     shown = replace(snapshot(present("bob")), sessions=sessions)
 
-    assert reports.what_happens(shown, CALM).endswith("got 0; and from 2 others.")
+    assert sentences.what_happens(shown, CALM).endswith("got 0; and from 2 others.")
 
 
 def test_who_lacks_nothing_or_is_still_comparing_gets_no_history() -> None:
     nothing, comparing = bringing("bob", 0, 0), bringing("bob", 9, 0, "reconciling")
     shown = replace(snapshot(present("bob", syncing=True)), sessions=(nothing, comparing))
 
-    assert reports.what_happens(shown, CALM) == "Comparing histories with bob."
-    assert reports.agreement(shown, CALM) == "comparing histories"
+    assert sentences.what_happens(shown, CALM) == "Comparing histories with bob."
+    assert sentences.agreement(shown, CALM) == "comparing histories"
 
 
 def test_what_waits_for_older_messages_that_nobody_sends_says_so() -> None:
     waits, waits_alone = replace(CALM, loading=1_200), replace(CALM, loading=1)
     cut = replace(snapshot(present("bob")), sessions=(bringing("bob", 9, 4, "over"),))
 
-    assert reports.what_happens(cut, waits) == (
+    assert sentences.what_happens(cut, waits) == (
         "1,200 newer messages wait for older ones; looking for somebody who has them."
     )
-    assert reports.what_happens(snapshot(), waits_alone) == (
+    assert sentences.what_happens(snapshot(), waits_alone) == (
         "1 newer message waits for older ones; nobody is here to ask."
     )
-    assert reports.agreement(cut, waits) == "1,200 waiting for history"
+    assert sentences.agreement(cut, waits) == "1,200 waiting for history"
 
 
 def test_what_has_all_come_is_put_into_place() -> None:
     done = replace(snapshot(present("bob")), sessions=(bringing("bob", 9, 9, "over"),))
     waits = replace(CALM, loading=7)
 
-    assert reports.what_happens(done, waits) == "Putting 7 messages into place."
-    assert reports.agreement(done, waits) == "sorting history"
+    assert sentences.what_happens(done, waits) == "Putting 7 messages into place."
+    assert sentences.agreement(done, waits) == "sorting history"
 
 
 def test_what_is_due_is_asked_for_now_and_not_at_all_while_nobody_is_here() -> None:
     due = replace(snapshot(present("bob")), now=NOON + 5 * SECOND)
 
-    assert "asking peers now" in reports.what_happens(due, lacking())
-    assert "and nobody is here to ask" in reports.what_happens(snapshot(), lacking())
+    assert "asking peers now" in sentences.what_happens(due, lacking())
+    assert "and nobody is here to ask" in sentences.what_happens(snapshot(), lacking())
 
 
 def test_what_stands_in_line_to_be_asked_for_is_looked_for_too() -> None:
     unarmed = replace(lacking(count=2), repair=None)
 
-    assert "missing, looking for them;" in reports.what_happens(snapshot(present("bob")), unarmed)
+    assert "missing, looking for them;" in sentences.what_happens(snapshot(present("bob")), unarmed)
 
 
 def test_what_is_lost_is_said_whatever_else_there_is_to_say() -> None:
     lost = replace(CALM, lost=1)
     comparing = snapshot(present("bob", syncing=True))
 
-    assert reports.agreement(snapshot(present("bob")), lost) == "1 lost"
-    assert reports.agreement(snapshot(), lost) == "1 lost"
-    assert reports.agreement(comparing, lost) == "comparing histories, 1 lost"
-    assert reports.agreement(comparing, replace(lacking(), lost=2)) == "1 missing, 2 lost"
-    assert reports.what_happens(snapshot(present("bob")), lost) == (
+    assert sentences.agreement(snapshot(present("bob")), lost) == "1 lost"
+    assert sentences.agreement(snapshot(), lost) == "1 lost"
+    assert sentences.agreement(comparing, lost) == "comparing histories, 1 lost"
+    assert sentences.agreement(comparing, replace(lacking(), lost=2)) == "1 missing, 2 lost"
+    assert sentences.what_happens(snapshot(present("bob")), lost) == (
         "Everything you sent was received; 1 earlier message is lost (/sync looks again)."
     )
 
 
 def test_without_a_channel_it_says_how_to_get_one() -> None:
-    assert "/join" in reports.what_happens(snapshot(), None)
-    assert "/join" in reports.channels(replace(snapshot(), channels=()))
+    assert "/join" in sentences.what_happens(snapshot(), None)
+    assert "/join" in sentences.channels(replace(snapshot(), channels=()))
 
 
 def test_the_open_lobby_says_that_it_is_open() -> None:
-    assert reports.openness(CALM) == "open to everybody on this network"
-    assert "invite" in reports.openness(replace(CALM, open=False))
+    assert sentences.openness(CALM) == "open to everybody on this network"
+    assert "invite" in sentences.openness(replace(CALM, open=False))
 
 
 def test_peers_here_come_first_each_with_a_word() -> None:
-    rows = reports.who(snapshot(absent("erin"), present("bob", rtt=2_000_000))).splitlines()
+    rows = sentences.who(snapshot(absent("erin"), present("bob", rtt=2_000_000))).splitlines()
 
     assert rows[0].startswith("bob ")
     assert rows[0].endswith("· here · 192.168.1.31:46021 · 2.0 ms · first seen")
@@ -316,25 +243,25 @@ def test_peers_here_come_first_each_with_a_word() -> None:
 
 
 def test_nobody_yet_is_never_a_blank() -> None:
-    assert reports.who(snapshot()) == f"Nobody yet. {NETWORK}"
+    assert sentences.who(snapshot()) == f"Nobody yet. {NETWORK}"
 
 
 def test_names_of_peers_are_cleaned_everywhere() -> None:
     evil = PeerInfo(peer("bob"), "b\x1b[2Job\u202e", PeerState.UP, "1.2.3.4:1\x07")
     shown = snapshot(evil)
 
-    for text in (reports.who(shown), reports.name_of(shown, peer("bob"))):
+    for text in (sentences.who(shown), sentences.name_of(shown, peer("bob"))):
         assert "\x1b" not in text
         assert "\u202e" not in text
         assert "\x07" not in text
 
 
 def test_an_unknown_author_is_named_by_the_key() -> None:
-    assert len(reports.name_of(snapshot(), PeerId("ab" * 32))) == len("7F3A-91C2")
+    assert len(sentences.name_of(snapshot(), PeerId("ab" * 32))) == len("7F3A-91C2")
 
 
 def test_status_and_whoami_say_name_key_and_place() -> None:
-    text = reports.status(snapshot(present("bob")), CALM)
+    text = sentences.status(snapshot(present("bob")), CALM)
 
     assert text.startswith("You are alice, listening on eth0, port 46021.")
     assert "#lobby (open to everybody on this network): 12 messages, 1 other here, in sync." in text

@@ -25,7 +25,7 @@ class Cost:
     """Own messages awaiting acknowledgement all the while."""
     cpu_s: float
     done: int
-    """How many really were delivered, or sent: `count`."""
+    """Number really delivered, or sent: `count`."""
     wire_bytes: int
     """Of all `count` encoded messages together."""
 

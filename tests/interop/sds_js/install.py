@@ -32,7 +32,7 @@ UNREACHABLE: Final = (
     "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND",
     "ERR_SOCKET_TIMEOUT", "ETIMEDOUT",
 )  # fmt: skip
-"""What npm says when the registry is not there; anything else it says is our fault."""
+"""Words of npm when the registry is not there; anything else it says is our fault."""
 
 
 class UnavailableError(Exception):

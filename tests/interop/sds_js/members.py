@@ -30,10 +30,10 @@ LogEntry = tuple[int, str]
 """(lamport, message id)"""
 
 SYNC_EVERY: Nanos = 30 * SECOND
-"""How often the application around the package sends a sync message."""
+"""Interval at which the application around the package sends a sync message."""
 
 TWO_NAMED: Final[Mapping[str, object]] = {"causalHistorySize": 2}
-"""What the specification recommends; the package's own default is 200."""
+"""The recommendation of the specification; the package's own default is 200."""
 
 
 REQUEST_QUEUED: Final = "RepairRequestQueued"

@@ -48,7 +48,7 @@ def text_acted_on(earlier: PeerId, later: PeerId, delay: Delay) -> str:
 class Company:
     """Alice of ours; bob, carol and dave of theirs; bob said something that some did not hear.
 
-    What he said `before` and `after` it, everybody heard.
+    Everybody heard what he said `before` and `after` it.
     """
 
     def __init__(self, node: SdsNode, text: str, *deaf: str) -> None:

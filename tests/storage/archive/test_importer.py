@@ -45,7 +45,7 @@ async def imported(store: Store, directory: Path, journal: SqliteJournal | None 
     me = identity("me")
     author = writer.Author(me.peer_id, me.sign, verify, lambda: 77)
     importer = Importer(author, journal or store.journal, random.Random(0), NOW)
-    return await importer.take(Archive.find(directory), [TEA], lambda _: None)
+    return await importer.import_rows(Archive.find(directory), [TEA], lambda _: None)
 
 
 async def log_in(store: Store) -> list[tuple[int, MessageId]]:

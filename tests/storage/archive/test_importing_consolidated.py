@@ -24,7 +24,6 @@ from sync.group import writer
 from sync.group.values import StoredMessage
 from sync.machine import HOUR, MILLISECOND, MINUTE, ChannelId
 from sync.runner.runner import BATCH_MAX
-from tests.chat_tui.cli.test_importing_command import count, imported, lines, profile
 from tests.support.storage.archived import (
     consolidated,
     consolidated_rows,
@@ -33,6 +32,7 @@ from tests.support.storage.archived import (
     row_of,
 )
 from tests.support.storage.archives import archive
+from tests.support.storage.import_commands import count, imported, lines, profile
 from tests.support.storage.rows import log_of, stamped
 from tests.support.storage.stores import Store, membership, opened
 from tests.support.sync.entries import CHANNEL, Author, identity
@@ -49,7 +49,7 @@ async def taken(store: Store, directory: Path) -> Imported:
     me = identity("me")
     author = writer.Author(me.peer_id, me.sign, verify, lambda: 77)
     importer = Importer(author, store.journal, random.Random(0), NOW)
-    return await importer.take(Archive.find(directory), [membership()], lambda _: None)
+    return await importer.import_rows(Archive.find(directory), [membership()], lambda _: None)
 
 
 async def held(path: Path, source: Path, *messages: StoredMessage) -> tuple[Imported, object]:
@@ -273,7 +273,7 @@ def test_it_needs_neither_java_nor_spark(tmp_path: Path) -> None:
     script = """
 import sys
 sys.modules["pyspark"] = None  # importing it is an ImportError
-from chat_tui.main import main
+from chat_tui.cli.main import main
 main()
 """
     words = ["import", str(source), "--data-dir", str(tmp_path / "data")]
@@ -299,7 +299,7 @@ main()
 async def test_what_spark_made_of_exports_is_what_they_are(
     tmp_path: Path, spark: "SparkSession"
 ) -> None:
-    from storage.pipeline.consolidate import job as consolidate  # noqa: PLC0415
+    from storage.pipeline.consolidate import job  # noqa: PLC0415
     from storage.pipeline.inputs.inputs import Inputs  # noqa: PLC0415  # the others need no pyspark
     from storage.pipeline.job_context import Work  # noqa: PLC0415
     from storage.pipeline.results.publishing import Results  # noqa: PLC0415
@@ -311,11 +311,11 @@ async def test_what_spark_made_of_exports_is_what_they_are(
     rows = [row_of(one) for one in [*history[:300], *plans]]
     export_rows(exports / "one", [*rows, false], names={CHANNEL: "tea", OTHER: "plans"})
     export(exports / "two", history[100:], ["b", "c"])
-    Note(["b", "c"], {CHANNEL: "", OTHER: ""}, {}, {}).write(exports / "two")
+    Note(["b", "c"], {CHANNEL: "", OTHER: ""}, {}, {}).write_files(exports / "two")
     results = Results(out)
 
     with results.run("consolidate") as run:
-        consolidate.run(Work(spark, Inputs.find([exports]), results, run, tmp_path))
+        job.run(Work(spark, Inputs.find([exports]), results, run, tmp_path))
     assert not list(out.rglob(NOTE))
     of_exports, state = await held(tmp_path / "exports.db", exports, *history)
     of_history, same = await held(tmp_path / "history.db", out, *history)

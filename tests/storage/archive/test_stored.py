@@ -8,8 +8,8 @@ from sync.machine import ChannelId, MessageId
 from tests.support.chat_tui import stories
 from tests.support.chat_tui.scenes import BOB
 from tests.support.storage.stores import opened
+from tests.support.sync.changed import changed
 from tests.support.sync.entries import CHANNEL, Author
-from tests.sync.entries.test_changes import changed
 
 UNKNOWN = MessageId("ab" * 32)
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from tests.support.interrupting import begun
 
 PROGRAM = (sys.executable, "-m", "chat_tui")
 WITHIN_S = 300
-"""What a machine with much else to do may take; a quiet one takes a tenth of it."""
+"""Time that a machine with much else to do may take; a quiet one takes a tenth of it."""
 
 
 def ran(*arguments: object) -> subprocess.CompletedProcess[str]:
@@ -31,11 +32,13 @@ def ran(*arguments: object) -> subprocess.CompletedProcess[str]:
     )
 
 
-def simulate(office: Path) -> None:
-    done = ran(
-        "sim", "--peers", 3, "--messages", 20, "--loss", 20, "--seeds", 1, "--export", office
-    )
+@pytest.fixture(scope="module")
+def office(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the export of a group of three, which no test changes."""
+    made = tmp_path_factory.mktemp("simulated") / "office"
+    done = ran("sim", "--peers", 3, "--messages", 20, "--loss", 20, "--seeds", 1, "--export", made)
     assert done.returncode == 0, done.stderr
+    return made
 
 
 def everything(office: Path, out: Path) -> tuple[object, ...]:
@@ -43,9 +46,8 @@ def everything(office: Path, out: Path) -> tuple[object, ...]:
 
 
 @pytest.mark.spark
-def test_an_honest_group_gets_a_report_with_nothing_wrong(tmp_path: Path) -> None:
-    office, out = tmp_path / "office", tmp_path / "out"
-    simulate(office)
+def test_an_honest_group_gets_a_report_with_nothing_wrong(office: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
 
     done = ran(*everything(office, out))
 
@@ -62,9 +64,8 @@ def test_an_honest_group_gets_a_report_with_nothing_wrong(tmp_path: Path) -> Non
 
 
 @pytest.mark.spark
-def test_jobs_that_run_side_by_side_are_stopped_together(tmp_path: Path) -> None:
-    office, out = tmp_path / "office", tmp_path / "out"
-    simulate(office)
+def test_jobs_that_run_side_by_side_are_stopped_together(office: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
     (out / "runs").mkdir(parents=True)
     command = (*PROGRAM, *map(str, everything(office, out)))
     with appearing(out / "runs") as files, begun(*command) as process:
@@ -80,13 +81,13 @@ def test_jobs_that_run_side_by_side_are_stopped_together(tmp_path: Path) -> None
 
 
 @pytest.mark.spark
-def test_a_job_that_fails_leaves_the_others_their_results(tmp_path: Path) -> None:
-    office, out = tmp_path / "office", tmp_path / "out"
-    simulate(office)
-    for file in (office / LOG_DIR).rglob("*.parquet"):
+def test_a_job_that_fails_leaves_the_others_their_results(office: Path, tmp_path: Path) -> None:
+    without_log, out = tmp_path / "office", tmp_path / "out"
+    shutil.copytree(office, without_log)
+    for file in (without_log / LOG_DIR).rglob("*.parquet"):
         file.unlink()
 
-    done = ran(*everything(office, out))
+    done = ran(*everything(without_log, out))
 
     assert done.returncode == 2
     assert "no protocol log" in done.stderr

@@ -101,4 +101,4 @@ def test_a_master_that_does_not_answer_is_said(tmp_path: Path) -> None:
 
     line = said("sweep", "--out", str(tmp_path / "out"), "--master", master)
 
-    assert "No master answers at 127.0.0.1:1" in line
+    assert "No Spark master answers at 127.0.0.1:1" in line

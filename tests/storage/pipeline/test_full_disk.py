@@ -1,4 +1,4 @@
-"""Exports and results on a disk that gets full; the scenes are those of `tests.support.storage.full_disk`."""
+"""Exports and results on a disk that gets full (scenes: `tests.support.storage.full_disk`)."""
 
 from pathlib import Path
 

@@ -92,20 +92,22 @@ def test_while_java_starts(exports: Path, out: Path, tmp_path: Path) -> None:
 
 @pytest.mark.spark
 @pytest.mark.parametrize(
-    "moment",
+    ("moment", "job"),
     [
-        pytest.param("return:SparkContext._do_init", id="Spark has just put its own handler"),
-        pytest.param("return:Results._publish", id="one job is published, others go on"),
-        pytest.param("call:_forget", id="all is done", marks=pytest.mark.slow),
+        pytest.param(
+            "return:SparkContext._do_init", "fingerprints", id="Spark has just put its own handler"
+        ),
+        pytest.param("return:Results._publish", "all", id="one job is published, others go on"),
+        pytest.param("call:_forget", "fingerprints", id="all is done", marks=pytest.mark.slow),
     ],
 )
-def test_while_spark_runs(moment: str, exports: Path, out: Path, tmp_path: Path) -> None:
+def test_while_spark_runs(moment: str, job: str, exports: Path, out: Path, tmp_path: Path) -> None:
     need_java()
     scratch = tmp_path / "scratch"
     scratch.mkdir()
 
     ended = interrupted(
-        *(moment, "pipeline", "all", exports, "--out", out, *SMALL),
+        *(moment, "pipeline", job, exports, "--out", out, *SMALL),
         **os.environ | {"TMPDIR": str(scratch), "XDG_DATA_HOME": str(scratch)},
     )
 

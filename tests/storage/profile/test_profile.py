@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[3]
 HOLD = """
 import sys
 from pathlib import Path
-from storage.profile import Profile
+from storage.profile.profile import Profile
 
 profile = Profile.open(Path(sys.argv[1]), "ann", lambda size: b"k" * size)
 print("open", flush=True)

@@ -20,15 +20,23 @@ from sync.entries.changes import (
     look_of,
 )
 from sync.entries.entry import Kind, Text, encode_text
-from sync.group.values import Altered, Record, SetStatus, Status, StoredMessage, StoreMessage
+from sync.group.values import (
+    Altered,
+    Discard,
+    Record,
+    SetStatus,
+    Status,
+    StoredMessage,
+    StoreMessage,
+)
 from sync.machine import ChannelId
 from sync.sim.disk import Disk
 from sync.view.line_looks import changed as shown_as
 from sync.view.projection import line_of
 from sync.view.view import Line
 from tests.support.storage.stores import ME, Store, membership, opened
+from tests.support.sync.changed import changed
 from tests.support.sync.entries import CHANNEL, Author
-from tests.sync.entries.test_changes import changed
 
 LIMIT = 100
 OTHER = ChannelId("dd" * 16)
@@ -308,6 +316,10 @@ class Model:
             choice: list[Change] = [Edit(one, word), Redaction(one), Reactions(one, (word,))]
             change = data.draw(st.sampled_from(choice))
             named = data.draw(st.integers(0, 5)) > 0
+            made = [one for one in self.written if one.entry.header.kind in CHANGING]
+            if made and data.draw(st.integers(0, 3)) == 0:  # one of these is taken back
+                target = data.draw(st.sampled_from(made))
+                change, named = Redaction(target.entry.message_id), False
             message = changed(author, change, target, lamport=lamport, named=named)
         self.written.append(message)
         self.late.append(message)
@@ -454,16 +466,53 @@ async def test_only_its_author_with_an_earlier_time_writes_a_line_anew(
     assert look_of(target.entry, [again.entry]) == Look()
 
 
+def taken_back(author: Author, change: StoredMessage, lamport: int) -> StoredMessage:
+    """A redaction that takes back a change of its author's."""
+    said = Redaction(change.entry.message_id)
+    return changed(author, said, change, lamport=lamport, named=False)
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
+async def test_a_change_that_is_taken_back_has_no_effect_in_any_order(
+    tmp_path: Path, order: tuple[int, ...]
+) -> None:
+    ann = Author("ann")
+    target = ann.write("tea at four")
+    one = target.entry.message_id
+    ahead = changed(ann, Edit(one, "coffee at five"), target, lamport=900)
+    again = changed(ann, Edit(one, "milk at six"), target, lamport=5)
+    back = taken_back(ann, ahead, lamport=6)
+    sim = Disk(ann.peer_id, 1)
+
+    async with opened(tmp_path / "chat.db") as store:
+        for records in (stored(target), *(stored((ahead, again, back)[at]) for at in order)):
+            assert told(await store.journal.commit(records)) == told(sim.commit(records))
+        lines = await shown(store)
+        counts = [await found(store, word) for word in ("tea", "coffee", "milk")]
+        details = await store.history.stored(CHANNEL, one)
+        await store.journal.commit([Discard(CHANNEL, back.entry.message_id)])
+        await store.journal.commit(stored(back))
+        again_lines = await shown(store)
+
+    assert [line.text for line in lines] == [line.text for line in again_lines] == ["milk at six"]
+    assert counts == [[], [], ["milk at six"]]
+    assert details is not None
+    assert [change.message_id for change in details.changes] == [again.entry.message_id]
+
+
 async def test_what_of_ours_was_written_anew_is_known_after_a_start(tmp_path: Path) -> None:
     me = Author("me")
     ahead, other = me.write("one", lamport=900), me.write("two", lamport=901)
     again = anew(me, ahead, "one", lamport=5)
+    edit = changed(me, Edit(other.entry.message_id, "three"), other, lamport=902)
+    back = taken_back(me, edit, lamport=6)
     sim = Disk(me.peer_id, 1)
 
     async with opened(tmp_path / "chat.db") as store:
-        records = [*stored(ahead, other, status=Status.PARKED), *stored(again)]
+        records = [*stored(ahead, other, edit, status=Status.PARKED), *stored(again, back)]
         await store.journal.commit(records)
         sim.commit(records)
         restored = await store.journal.restore(CHANNEL)
 
-    assert restored.replaced == sim.restore().replaced == {ahead.entry.message_id}
+    done = {ahead.entry.message_id, edit.entry.message_id}
+    assert restored.replaced == sim.restore().replaced == done

@@ -9,7 +9,7 @@ import pytest
 from rich.cells import cell_len
 
 from chat_tui.wording import peers_table
-from chat_tui.wording.contradictions import Contradictions, of_author
+from chat_tui.wording.contradictions import KEPT_MAX, STRANGERS_MAX, Contradictions, of_author
 from chat_tui.wording.glyphs import UNICODE
 from storage.sqlite.contradictions import all_found
 from sync.entries.entry import Entry, seal
@@ -18,7 +18,7 @@ from sync.errors import StorageError
 from sync.group.ingest import Gate, message_of
 from sync.group.records import Contradiction, Contradicts
 from sync.group.values import StoredMessage
-from sync.machine import ChannelId, MessageId
+from sync.machine import ChannelId, MessageId, PeerId
 from sync.sim.disk import Disk
 from sync.view.projection import info_of
 from sync.view.view import ContradictionInfo
@@ -156,16 +156,35 @@ def test_people_are_told_of_an_author_once_and_may_ask_for_the_rest() -> None:
     found = info_of(
         Contradiction(CHANNEL, first.header.author, what, 1, 2, second.message_id, first.message_id)
     )
-    known = Contradictions()
-    sentence = known.note(found, "ann")
+    known = Contradictions(lambda _: False)
+    sentence = known.note_found(found, "ann")
     assert sentence.startswith("ann signed two messages as number 2 of one log")
     for message_id in found.message_ids:
         assert message_id[:8] in sentence
-    assert known.note(replace(found, seq=3), "ann") == ""
+    assert known.note_found(replace(found, seq=3), "ann") == ""
     known.load([found, replace(found, seq=3)])
     assert len(known.found) == 2, "told in this run, and on the disk"
     assert "1 more" in of_author(known.found, found.author)
     assert of_author(known.found, ME) == ""
+
+
+def test_of_authors_that_somebody_makes_up_few_are_told_of_and_none_pushes_out_a_friend() -> None:
+    friend = PeerId("f" * 64)
+    found = ContradictionInfo(CHANNEL, ME, "fork", 2, (MessageId("a" * 64), MessageId("b" * 64)))
+    known = Contradictions(lambda peer: peer in {ME, friend})
+    before = known.note_found(found, "ann")
+
+    told = [
+        known.note_found(replace(found, author=PeerId(f"{number:064x}"), seq=number), "eve")
+        for number in range(2 * KEPT_MAX)
+    ]
+    later = known.note_found(replace(found, author=friend), "bob")
+
+    assert len([one for one in told if one]) < STRANGERS_MAX
+    assert before
+    assert later
+    assert len(known.found) == KEPT_MAX
+    assert of_author(known.found, ME)
 
 
 @pytest.mark.parametrize("width", [80, 100, 140])

@@ -7,14 +7,14 @@ from typing import Any, TypeAlias
 from storage.archive.stored_days import HistoryReader
 from storage.sqlite.columns import to_u64
 from storage.sqlite.soundness import CLAIMS, is_sound
-from sync.entries.changes import Edit
+from sync.entries.changes import Edit, Reactions, Redaction
 from sync.group.records import Contradiction
-from sync.group.values import Discard, Status, StoredMessage, StoreMessage
+from sync.group.values import Discard, SetStatus, Status, StoredMessage, StoreMessage
 from sync.machine import ChannelId, MessageId
 from tests.support.storage.rotting import rot
 from tests.support.storage.stores import ME, Store, delivered, ids, opened
+from tests.support.sync.changed import changed
 from tests.support.sync.entries import CHANNEL, Author
-from tests.sync.entries.test_changes import changed
 
 ROW = """
     SELECT channel, message_id, author, lamport, created_ns, waku_hash, body_size, payload
@@ -23,7 +23,7 @@ ROW = """
 
 
 Row: TypeAlias = tuple[Any, ...]
-"""What `is_sound` takes."""
+"""Arguments of `is_sound`."""
 
 
 def sound(row: Row) -> bool:
@@ -208,3 +208,72 @@ async def test_an_edit_of_a_line_that_rotted_is_stored_and_counts_later(tmp_path
         await store.journal.commit(delivered(line))
         assert await texts(store) == [("coffee at five", False)]
         assert (await found(store, "tea"), await found(store, "coffee")) == ([], ["coffee at five"])
+
+
+async def hidden(store: Store) -> list[tuple[str, bool]]:
+    lines = await store.history.page(CHANNEL, before=None, limit=100)
+    return [(line.text, line.deleted) for line in lines]
+
+
+async def test_what_a_rotten_redaction_hid_stays_hidden_until_it_comes_again(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "chat.db"
+    ann = Author("ann")
+    line = ann.write("tea at four")
+    edit = changed(ann, Edit(line.entry.message_id, "coffee at five"), line)
+    gone = changed(ann, Redaction(line.entry.message_id), line)
+    async with opened(path) as store:
+        await store.journal.commit(delivered(line, edit, gone))
+        assert await hidden(store) == [("", True)]
+    rot(path, "", replaced=bytes.fromhex(line.entry.message_id), message_id=gone.entry.message_id)
+
+    async with opened(path) as store:
+        assert await hidden(store) == [("", True)], "rotten, and not found yet"
+        assert await store.journal.load(CHANNEL, [gone.entry.message_id]) == {}
+        await discarded(store, gone)
+        assert await hidden(store) == [("", True)], "set aside"
+        assert (await found(store, "tea"), await found(store, "coffee")) == ([], [])
+    async with opened(path) as store:
+        assert await hidden(store) == [("", True)], "and after a restart"
+        reacted = changed(Author("bob"), Reactions(line.entry.message_id, ("👍",)), line)
+        await store.journal.commit(delivered(reacted))
+        assert await hidden(store) == [("", True)], "whatever else comes"
+        await store.journal.commit(delivered(gone))
+        assert await hidden(store) == [("", True)]
+        assert (await found(store, "tea"), await found(store, "coffee")) == ([], [])
+        back = changed(ann, Edit(line.entry.message_id, "cake at six"), line)
+        await store.journal.commit(delivered(back))
+        assert await hidden(store) == [("cake at six", False)], "as after any redaction"
+
+
+async def test_an_edit_after_a_rotten_redaction_brings_the_line_back_as_after_any(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "chat.db"
+    ann = Author("ann")
+    line = ann.write("tea at four")
+    gone = changed(ann, Redaction(line.entry.message_id), line)
+    async with opened(path) as store:
+        await store.journal.commit(delivered(line, gone))
+        await discarded(store, gone)
+        await store.journal.commit(
+            delivered(changed(ann, Edit(line.entry.message_id, "cake at six"), line))
+        )
+        assert await hidden(store) == [("cake at six", False)]
+        assert (await found(store, "tea"), await found(store, "cake")) == ([], ["cake at six"])
+
+
+async def test_what_a_rotten_redaction_hid_is_not_among_what_is_set_aside(tmp_path: Path) -> None:
+    ann = Author("ann")
+    line = ann.write("tea at four")
+    gone = changed(ann, Redaction(line.entry.message_id), line)
+    async with opened(tmp_path / "chat.db") as store:
+        await store.journal.commit([StoreMessage(line, Status.PARKED), *delivered(gone)])
+        assert await store.history.parked(CHANNEL, limit=9) == []
+        await discarded(store, gone)
+        assert await store.history.parked(CHANNEL, limit=9) == []
+        await store.journal.commit(
+            [SetStatus(CHANNEL, line.entry.message_id, Status.DELIVERED, after_gap=False)]
+        )
+        assert await hidden(store) == [("", True)], "nor once its time comes"

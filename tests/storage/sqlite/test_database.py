@@ -25,8 +25,8 @@ import asyncio, sys
 from pathlib import Path
 from sync.errors import StorageError
 from sync.group.values import Status, StoreMessage
-from tests.entries import CHANNEL, Author
-from tests.stores import opened
+from tests.support.sync.entries import CHANNEL, Author
+from tests.support.storage.stores import opened
 
 async def main(disk: Path) -> None:
     ballast = disk / "ballast"

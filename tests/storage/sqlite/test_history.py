@@ -16,8 +16,8 @@ from sync.machine import ChannelId
 from sync.sds.message import Delivery
 from sync.view.view import Line
 from tests.support.storage.stores import Store, membership, opened
+from tests.support.sync.changed import changed
 from tests.support.sync.entries import CHANNEL, Author, identity
-from tests.sync.entries.test_changes import changed
 
 OTHER = ChannelId("0d" * 16)
 LIMIT = 100

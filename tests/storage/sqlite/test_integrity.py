@@ -10,13 +10,14 @@ from chat_tui.client.disk_watch import DiskWatch
 from storage.sqlite.database import Database
 from storage.sqlite.integrity import beside, problems_of, rotten
 from storage.sqlite.open_file import OpenFile
-from sync.entries.changes import Edit
+from sync.entries.changes import Edit, Redaction
 from sync.errors import StorageError
+from sync.group.values import Discard
 from sync.view.view import Notice
 from tests.support.storage.rotting import bring_back, hide_index, rot, scribble
 from tests.support.storage.stores import Store, delivered, ids, opened
+from tests.support.sync.changed import changed
 from tests.support.sync.entries import CHANNEL, Author
-from tests.sync.entries.test_changes import changed
 
 
 async def filled(path: Path) -> None:
@@ -53,7 +54,7 @@ async def test_a_row_that_an_index_lacks_is_found_and_the_index_made_anew(tmp_pa
         assert await beside(path, problems_of) == []
         [notice] = told
         assert "missing from index messages_in_order" in notice.text
-        assert "made anew" in notice.text
+        assert "has been rebuilt" in notice.text
         assert anew == [True]
         await watch.look()
         assert len(told) == 1
@@ -81,6 +82,27 @@ async def test_a_page_of_an_index_that_is_gone_is_mended(tmp_path: Path, what: s
         found = await store.history.search(CHANNEL, "tea", limit=100)
         assert [line.text for line in found] == WHOLE[1:]
         assert await beside(path, problems_of) == []
+
+
+async def test_a_copy_of_a_damaged_file_shows_nothing_that_was_deleted(tmp_path: Path) -> None:
+    path = tmp_path / "chat.db"
+    ann = Author("ann")
+    deleted, gone = ann.write("tea at four"), ann.write("milk at five")
+    found_out, not_yet = (
+        changed(ann, Redaction(line.entry.message_id), line) for line in (deleted, gone)
+    )
+    async with opened(path) as store:
+        await store.journal.commit(delivered(deleted, gone, found_out, not_yet))
+        await store.journal.commit([Discard(CHANNEL, found_out.entry.message_id)])
+    target = bytes.fromhex(gone.entry.message_id)
+    rot(path, "", replaced=target, message_id=not_yet.entry.message_id)
+    scribble(path, "texts_data")
+
+    async with opened(path) as store:
+        await store.database.mend()
+        assert path.with_name("chat.db.damaged").exists(), "it took a copy"
+        assert await shown(store) == ["", ""]
+        assert await store.history.search(CHANNEL, "at", limit=9) == []
 
 
 async def test_what_cannot_be_mended_says_what_to_do(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from storage.sqlite.journal import Fork, Hole
 from sync.errors import StorageError
+from sync.group.status import UNSENT
 from sync.group.values import (
     ChannelState,
     OwnState,
@@ -136,6 +137,29 @@ async def test_every_kind_of_record_is_in_the_state_after_reopening(tmp_path: Pa
     assert (after.waiting, after.parked) == ((outline(held),), (outline(early),))
     assert loaded[hers.entry.message_id].after_gap
     assert loaded[again.entry.message_id].delivery is Delivery.FAILED
+
+
+async def test_what_nobody_was_sent_yet_is_known_after_a_start_until_it_is_sent(
+    tmp_path: Path,
+) -> None:
+    me = Author("me", log=OWN_LOG)
+    withdrawn, waits = me.write("sent, and set aside later"), me.write("waits")
+    unacknowledged, waiting = Delivery.UNACKNOWLEDGED, waits.entry.message_id
+    async with opened(tmp_path / "chat.db", me.peer_id) as store:
+        before = await restored(
+            store,
+            StoreMessage(withdrawn, Status.PARKED, delivery=unacknowledged),
+            StoreMessage(waits, Status.PARKED, delivery=unacknowledged, attempts=UNSENT),
+        )
+        parked = await store.history.parked(CHANNEL, limit=9)
+        after = await restored(store, SetDelivery(CHANNEL, waiting, unacknowledged, 0))
+
+    assert before.unsent == {waiting}
+    assert [(line.text, line.waits) for line in parked] == [
+        ("sent, and set aside later", False),
+        ("waits", True),
+    ]
+    assert after.unsent == frozenset()
 
 
 async def test_a_new_log_of_ours_begins_empty_and_the_old_one_keeps_its_time(

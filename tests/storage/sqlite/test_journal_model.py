@@ -35,8 +35,8 @@ COMMIT_FOR_EVER = """
 import asyncio, sys
 from pathlib import Path
 from sync.group.values import Status, StoreMessage
-from tests.entries import Author
-from tests.stores import opened
+from tests.support.sync.entries import Author
+from tests.support.storage.stores import opened
 
 async def main(path: Path, name: str) -> None:
     author = Author(name)

@@ -19,8 +19,8 @@ from chat_tui.client.doctor_findings import Finding
 from chat_tui.demo.app import DemoApp
 from chat_tui.demo.recording import Recording
 from chat_tui.demo.screen import DemoScreen
-from chat_tui.screens.help import TextScreen
 from chat_tui.settings import schema
+from chat_tui.widgets.text_screen import TextScreen
 from tests.support.chat_tui import scenes
 from tests.support.chat_tui.demos import SEED, ready
 from tests.support.chat_tui.readings import command, shown, until
@@ -72,9 +72,9 @@ def known(*, impostor: bool = False) -> ChatApp:
     scene = scenes.morning()
     now = scene.snapshot().now
     peers = [node.identity.peer_id for node in scene.world.nodes]
-    scene.chat.book.verify(peers[scenes.BOB], "bob", now)
+    scene.chat.people.book.verify(peers[scenes.BOB], "bob", now)
     if impostor:
-        scene.chat.book.read(peers[scenes.CAROL], "B\u043eb", now)
+        scene.chat.people.book.read(peers[scenes.CAROL], "B\u043eb", now)
     return scenes.screen_of(scene)
 
 
@@ -140,7 +140,7 @@ async def see_the_doctor(pilot: Pilot[Any]) -> None:
             "A firewall or the access point drops multicast: allow UDP port 5353, "
             "or use /connect HOST:PORT.",
         ),
-        Finding("TCP port", "46021 was reached by this computer; no peer has dialled it"),
+        Finding("TCP port", "46021 was reached by this computer; no peer has connected yet"),
     ]
     content = doctor_content(findings, "All tests are done.", pilot.app.size.width)
     await pilot.pause()

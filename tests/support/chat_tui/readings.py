@@ -14,6 +14,7 @@ from chat_tui.widgets.composer import Composer
 from chat_tui.wording.glyphs import UNICODE, Glyphs
 from sync.machine import SECOND
 from tests.support.chat_tui import scenes
+from tests.support.chat_tui.copies import made_once
 from tests.support.chat_tui.scenes import ALICE, BOB, Scene
 
 LINK = "https://example.com/plan?day=3"
@@ -21,6 +22,7 @@ LONG = 900
 """Lines of the long conversation: several pages more than the first."""
 
 
+@made_once
 def short_talk() -> Scene:
     """A few lines with everything a reader can do something with."""
     scene = Scene("alice", "bob")
@@ -33,6 +35,7 @@ def short_talk() -> Scene:
     return scene
 
 
+@made_once
 def long_talk() -> Scene:
     """Many lines, a second apart; every hundredth names alice and an apple."""
     scene = Scene("alice", "bob")

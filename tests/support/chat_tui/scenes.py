@@ -7,9 +7,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from copy import deepcopy
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +20,7 @@ from sync.sim.network import Link
 from sync.sim.walls import Person
 from sync.sim.world import EPOCH, Terms, World
 from sync.view.view import ChannelInfo, Snapshot
+from tests.support.chat_tui.copies import made_once
 
 NAMES: Final = ("alice", "bob", "carol", "dave")
 ALICE, BOB, CAROL, DAVE = range(4)
@@ -30,7 +29,7 @@ SEED: Final = 8
 
 QUICK: Final = Link(delay=(1 * MILLISECOND, 2 * MILLISECOND))
 BUSY: Final = Link(delay=(1 * MILLISECOND, 150 * MILLISECOND))
-"""What is pushed at once does not arrive at once."""
+"""A message pushed at once does not arrive at once."""
 SILENT: Final = replace(QUICK, loss=1.0, streams=False)
 """Links stay up, and nothing arrives."""
 
@@ -47,14 +46,14 @@ IN_MANY_SCRIPTS: Final = (
     "おはよう! 会議室は二階ですか、それとも三階ですか? 新しいプロジェクターはもう届きましたか?",
     "二階 👍🏽 e\u0301te\u0301 👩‍👩‍👧 the one with the big window",
 )
-"""What dave and carol say when they come in the morning."""
+"""Lines of dave and carol when they come in the morning."""
 
 DAY: Final[Nanos] = 24 * HOUR
 PART: Final = 12
 """Lines of those that come at once: fewer than the screen has."""
 
 LIVE: Final = Terms()
-"""What live chats have agreed on."""
+"""Parameters that live chats have agreed on."""
 
 LONG: Final[Nanos] = 10 * MINUTE
 """Within which everything in a scene comes about."""
@@ -83,7 +82,7 @@ class Scene:
 
     def say(self, who: int, text: str, *, then: Nanos = 20 * SECOND) -> None:
         """Let somebody write, and time pass."""
-        self.world.write(who, text)
+        self.world.write_text(who, text)
         self.world.run(then)
 
     def talk(self, did: str, lines: int, who: int = BOB) -> None:
@@ -110,18 +109,12 @@ class Scene:
 
 def morning() -> Scene:
     """A conversation with every kind of line, and every mark, at its end."""
-    return deepcopy(_played(*IN_A_FONT))
+    return _played(*IN_A_FONT)
 
 
 def morning_in_many_scripts() -> Scene:
     """The same, with signs that are two cells wide; few fonts have them for a picture."""
-    return deepcopy(_played(*IN_MANY_SCRIPTS))
-
-
-@cache
-def _played(dave_says: str, carol_says: str) -> Scene:
-    """A morning, for copies: it takes ten times as long to play it as to copy it."""
-    return play_morning(dave_says, carol_says)
+    return _played(*IN_MANY_SCRIPTS)
 
 
 def play_morning(dave_says: str, carol_says: str) -> Scene:
@@ -134,6 +127,10 @@ def play_morning(dave_says: str, carol_says: str) -> Scene:
     return scene
 
 
+_played = made_once(play_morning)
+
+
+@made_once
 def alone() -> Scene:
     """Alice alone on the network, with lines that wait for somebody."""
     scene = Scene("alice")
@@ -143,6 +140,7 @@ def alone() -> Scene:
     return scene
 
 
+@made_once
 def repairing() -> Scene:
     """Alice lacks a message and asks for it; dave lacks another, and she plans to answer him.
 
@@ -166,16 +164,12 @@ def repairing() -> Scene:
     return scene
 
 
+@made_once
 def coming_back() -> Scene:
     """Alice was away, and before that cut off from carol: she lacks hundreds of lines.
 
     Nothing has come yet: `history` brings it, to whoever looks at her screen by then.
     """
-    return deepcopy(_come_back())
-
-
-@cache
-def _come_back() -> Scene:
     scene = Scene("alice", "bob", "carol")
     scene.sleep_until(MONDAY_MORNING)
     scene.talk("measured", 140)
@@ -200,6 +194,7 @@ def history(scene: Scene) -> None:
     scene.until(lambda info: info.loading >= PART)
 
 
+@made_once
 def empty() -> Scene:
     """Alice and bob, before anybody has said anything."""
     scene = Scene("alice", "bob")
@@ -207,6 +202,7 @@ def empty() -> Scene:
     return scene
 
 
+@made_once
 def doubted(*wrong: int, ahead: Nanos = DAY) -> Scene:
     """Alice, bob and carol, who know each other; the clocks of some are a day ahead."""
     scene = Scene("alice", "bob", "carol")
@@ -220,6 +216,7 @@ def doubted(*wrong: int, ahead: Nanos = DAY) -> Scene:
     return scene
 
 
+@made_once
 def ahead_of_time() -> Scene:
     """Alice reads bob and carol, whose clocks are ahead, and writes herself."""
     scene = doubted(BOB, CAROL)

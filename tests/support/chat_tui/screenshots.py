@@ -34,7 +34,7 @@ FONT_FACE: Final = re.compile(r"\s*@font-face \{.*?\}", re.DOTALL)
 """Textual's SVG fetches its font from a server; ours needs nobody."""
 
 LISTENED_TO: Final = ("NO_COLOR", "COLORTERM", "TERM", "COLUMNS", "LINES", "LC_ALL", "LANG")
-"""What a terminal says of itself, of which a picture must know nothing."""
+"""Variables by which a terminal names itself, of which a picture must know nothing."""
 
 
 async def svg_of(picture: Picture) -> str:

@@ -6,11 +6,13 @@ from sync.machine import MILLISECOND, SECOND
 from sync.sim.world import Terms
 from sync.view.view import Line
 from tests.support.chat_tui import scenes
+from tests.support.chat_tui.copies import made_once
 from tests.support.chat_tui.scenes import ALICE, BOB, CAROL, DAVE, NAMES, Scene
 
 LOST = "can you bring the switch?"
 
 
+@made_once
 def repaired() -> Scene:
     """Dave's question did not reach alice; she asked for it, and bob answered, for dave had gone.
 
@@ -32,6 +34,7 @@ def repaired() -> Scene:
     return scene
 
 
+@made_once
 def late_joiner() -> Scene:
     """Alice was off while bob wrote; comparing histories brings it."""
     scene = Scene("alice", "bob")

@@ -20,7 +20,7 @@ from tests.support.patience import PATIENCE_S
 from tests.support.processes import ROOT
 
 OF_OURS: Final = ("TMUX", "COLUMNS", "LINES")
-"""What the terminal around the tests says of itself; a program in another one must not hear it."""
+"""Variables by which the terminal around the tests names itself; no other may hear of it."""
 
 
 class Terminal:

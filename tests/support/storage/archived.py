@@ -69,7 +69,7 @@ def export_rows(
 ) -> Path:
     """Write an export with these rows, wherever they say they belong; returns `directory`."""
     directory.mkdir(parents=True, exist_ok=True)
-    Note(nodes, names or {}, {}, {}).write(directory)
+    Note(nodes, names or {}, {}, {}).write_files(directory)
 
     def place(row: Row) -> tuple[str, str]:
         return str(row.get("in_channel", row["channel"])), day_of(row["created_ns"] or 0)
@@ -127,7 +127,7 @@ def export_log(directory: Path, table: pa.Table | None = None) -> Path:
     """Write an export whose log is one file, with `LOGGED` unless told; returns the file."""
     where = directory / partition(LOG_DIR, "0010", "1970-01-01")
     where.mkdir(parents=True, exist_ok=True)
-    Note(["ab"], {}, {}, {}).write(directory)
+    Note(["ab"], {}, {}, {}).write_files(directory)
     path = where / "a.parquet"
     pq.write_table(pa.Table.from_pylist([LOGGED], LOG) if table is None else table, path)
     return path

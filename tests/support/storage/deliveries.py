@@ -24,8 +24,10 @@ NODES = (ANN, BOB, CAT)
 Event = tuple[int, str, str, bytes | None]
 """(ms, node, kind, message)"""
 
-GOT, LATER, STATES, LOST, CLOCKS, TWICE = (f"{number:04x}" for number in range(6))
+STORIES = GOT, LATER, STATES, LOST, CLOCKS, TWICE = tuple(f"{number:04x}" for number in range(6))
 """Channels, each with a story of its own."""
+
+HOSTS = {DAN: "one", EVE: "two"}
 
 
 def named(channel: str, number: int) -> bytes:
@@ -143,7 +145,7 @@ def sessions() -> list[dict[str, Any]]:
 def export(directory: Path, rows: Sequence[dict[str, Any]], hosts: dict[str, str]) -> Path:
     """Write an export with a log."""
     directory.mkdir(parents=True)
-    Note([*NODES, DAN, EVE], {}, hosts, {}).write(directory)
+    Note([*NODES, DAN, EVE], {}, hosts, {}).write_files(directory)
     for channel in {row["channel"] for row in rows}:
         where = directory / partition(tables.LOG_DIR, channel, DAY)
         where.mkdir(parents=True)
@@ -180,22 +182,31 @@ class Ran:
         return row
 
 
+def all_rows() -> list[dict[str, Any]]:
+    """Return a log with all stories, a reconciliation, and a row whose time is absurd."""
+    rows = sessions()
+    for channel in STORIES:
+        rows += rows_of(channel, story(channel))
+    absurd = rows_of(GOT, [(0, BOB, "delivered", named(GOT, 1))])[0] | {"ts_ns": -(2**63)}
+    return [*rows, absurd]
+
+
 def run_job(spark: "SparkSession", directory: Path, rows: Sequence[dict[str, Any]]) -> Ran:
     """Run the job over one export of these rows."""
-    made = export(directory / "export", rows, {DAN: "one", EVE: "two"})
+    made = export(directory / "export", rows, HOSTS)
     return run_over(spark, directory / "out", made)
 
 
 def run_over(spark: "SparkSession", out: Path, *exports: Path) -> Ran:
     """Run the job over exports."""
-    from storage.pipeline.delivery import job as delivery  # noqa: PLC0415
+    from storage.pipeline.delivery import job  # noqa: PLC0415
     from storage.pipeline.inputs.inputs import Inputs  # noqa: PLC0415  # pyspark, for these tests alone
     from storage.pipeline.job_context import Work  # noqa: PLC0415
     from storage.pipeline.results.publishing import Results  # noqa: PLC0415
 
     results = Results(out)
     with results.run("delivery") as run:
-        delivery.run(Work(spark, Inputs.find(exports), results, run, out))
+        job.run(Work(spark, Inputs.find(exports), results, run, out))
     published = results.published("delivery")
     assert published is not None
     return Ran(published.figures, published.directory)

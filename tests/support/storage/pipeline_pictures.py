@@ -20,7 +20,7 @@ PLACE: Final = DIRECTORY / "pipeline"
 
 SIM: Final = "sim --peers 5 --messages 300 --loss 20 --crash 2 --partition 20 --reconcile --seeds 1"
 SWEEP: Final = "sweep --peers 10,50 --t-min 1 --t-max 6,3,12,24 --filter 1000 --resend 5 --seeds 5"
-"""What PIPELINE.md tells to type; a test holds them equal."""
+"""The command that PIPELINE.md shows; a test holds them equal."""
 
 PAPER, INK = "#ffffff", "#24292f"
 

@@ -11,9 +11,11 @@ from sync.group import group as machine
 from sync.group import values
 from sync.group.writer import Author
 from sync.machine import MILLISECOND, SECOND, Nanos, PeerId, Tick
+from sync.manager.registry import PROTOCOLS
 from sync.sds.message import HistoryEntry, Message
 from sync.sds.parameters import LAN
 from sync.sds.wire import encode
+from sync.sessions.protocol import Protocols
 from sync.sim.disk import Disk
 from tests.support.sync.entries import CHANNEL, identity
 
@@ -31,6 +33,9 @@ class Member:
     group: machine.Group = field(init=False)
     drawn: int = 100
     retention: Nanos | None = None
+    protocols: Protocols = PROTOCOLS
+    in_steps: bool = False
+    """Whether a session is told to go on by whoever tells it, and not at once."""
 
     def __post_init__(self) -> None:
         self.identity = identity(self.name)
@@ -43,12 +48,16 @@ class Member:
         author = Author(
             self.peer_id, self.identity.sign, verify, self._draw_log, retention=self.retention
         )
-        self.group = machine.Group(author, CHANNEL, LAN, random.Random(0))
+        self.group = machine.Group(author, CHANNEL, LAN, random.Random(0), protocols=self.protocols)
         return self.tell(values.Restored(self.disk.restore()))
 
     def tell(self, event: values.Input, now: Nanos = NOW) -> list[values.Effect]:
         """Give the group an input, and the disk the records that come of it."""
         effects = list(self.group.handle(event, now))
+        while not self.in_steps and (going_on := only(values.Continue, effects)):
+            effects = [one for one in effects if one not in going_on]
+            for one in going_on:
+                effects += self.group.handle(one, now)
         self.disk.commit([effect for effect in effects if isinstance(effect, values.Record)])
         return effects
 

@@ -21,6 +21,7 @@ from sync.entries.membership import Membership
 from sync.errors import RemoteError
 from sync.group.clock_values import Follows
 from sync.machine import SECOND, ChannelId, MessageId, Nanos, PeerId
+from sync.manager.registry import PROTOCOLS
 from sync.net import clock
 from sync.net.clock import draw_key
 from sync.net.invite import open_channel
@@ -33,13 +34,14 @@ from sync.net.links.stream import SecureStream
 from sync.net.node import Node
 from sync.net.options import Options
 from sync.net.trace import Trace
+from sync.sessions.protocol import Protocols
 from sync.view.view import Event, MessageShown, Notice, PeerShown, PeerState
 from tests.support.patience import PATIENCE_S
 from tests.support.sync.entries import identity
 
 HOST = "127.0.0.1"
 HEARTBEAT_S = 0.01
-"""How often the meshes tick, and so at least how often a condition is looked at."""
+"""Interval of the meshes' ticks, and the longest until a condition is looked at."""
 
 E = TypeVar("E", bound=Event)
 
@@ -97,7 +99,7 @@ class MovableClock(clock.Clock):
 
 
 class Station:
-    """A mesh and a record of what it told; `sync.net.links.mesh_events.Events` and the driver in one."""
+    """A mesh and a record of what it told; its `Events` and the driver in one."""
 
     def __init__(self, name: str, *channels: str) -> None:
         self.identity: Identity = identity(name)
@@ -109,6 +111,8 @@ class Station:
         self.downs = 0
         self.frames: list[tuple[PeerId, ChannelId, bytes]] = []
         self.refusals: list[tuple[str, str]] = []
+        self.skips: list[tuple[str, int]] = []
+        self.announcements: list[tuple[PeerId, ChannelId, tuple[str, ...]]] = []
         self.knocks: list[PeerId] = []
         self.pongs: list[Nanos | None] = []
         self.renames = 0
@@ -161,6 +165,12 @@ class Station:
 
     def refused(self, who: str, reason: str) -> None:
         self.refusals.append((who, reason))
+
+    def announced(self, peer: PeerId, channel: ChannelId, protocols: tuple[str, ...]) -> None:
+        self.announcements.append((peer, channel, protocols))
+
+    def skipped(self, who: str, size: int) -> None:
+        self.skips.append((who, size))
 
     async def offered(self, stream: SecureStream, opened: Open) -> Serve:
         raise RemoteError(f"no sessions here, for {stream.peer} neither: {opened.protocol}")
@@ -256,7 +266,7 @@ class Host:
     async def write(self, channel: ChannelId, text: str) -> MessageId:
         """Write a message; returns once it is committed."""
         body = encode_text(Text(self.name, text))
-        return await self.node.write(channel, Kind.TEXT, body)
+        return await self.node.submit(channel, Kind.TEXT, body)
 
 
 @asynccontextmanager
@@ -266,6 +276,7 @@ async def host(
     *channels: str,
     trace: Trace | None = None,
     options: Options | None = None,
+    protocols: Protocols = PROTOCOLS,
 ) -> AsyncIterator[Host]:
     """A node on the network, on 127.0.0.1 alone, that finds nobody by itself."""
     options = options or Options(interface=HOST, discovery=False)
@@ -274,7 +285,7 @@ async def host(
     events: list[Event] = []
     moving = MovableClock()
     journal = SqliteJournal(database, me.peer_id)
-    node = Node(me, journal, options, events.append, trace or Trace(), moving)
+    node = Node(me, journal, options, events.append, trace or Trace(), moving, protocols=protocols)
     node.nick = node.mesh.nick = name
     running = Host(name, node, database, moving, events)
     try:
@@ -315,12 +326,18 @@ TEA, TEA_SECRET = channel_of("tea")
 
 @asynccontextmanager
 async def session(
-    to: Host, protocol: str, secret: bytes, name: str = "eve", local: str = HOST
+    to: Host,
+    protocol: str,
+    secret: bytes,
+    name: str = "eve",
+    local: str = HOST,
+    payloads_max: int = 1,
 ) -> AsyncIterator[SecureStream]:
     """Eve's connection for a session with `to`, with her proof of a channel sent."""
     stream = await SecureStream.dial(HOST, to.port, identity(name), draw_key, local_address=local)
     proofs = Proofs(stream.role, stream.handshake_hash, {TEA: secret})
-    stream.send_batch([encode(Open(protocol, 0)), *map(encode, map(Proof, proofs.opening()))])
+    proved = [Proof(mac, payloads_max) for mac in proofs.opening()]
+    stream.send_batch([encode(Open(protocol, 0)), *map(encode, proved)])
     try:
         yield stream
     finally:

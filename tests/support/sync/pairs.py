@@ -29,6 +29,9 @@ class Pair:
     ended: list[values.SessionEnded] = field(default_factory=list)
     queue: deque[tuple[Member, values.Input]] = field(default_factory=deque)
     lose_pushed_after: int | None = None
+    carried: list[values.Effect] = field(default_factory=list)
+    payloads_max: int = 1
+    """Payloads of one answer that both take."""
 
     def __post_init__(self) -> None:
         self.one.join(self.other.peer_id)
@@ -45,22 +48,31 @@ class Pair:
     def run(self, now: Nanos = NOW) -> None:
         """Let everything arrive, in order."""
         while self.queue:
-            member, event = self.queue.popleft()
-            for effect in member.tell(event, now):
-                self.carry_out(member, effect)
+            self.step(now)
+
+    def step(self, now: Nanos = NOW) -> None:
+        """Let one thing arrive."""
+        member, event = self.queue.popleft()
+        for effect in member.tell(event, now):
+            self.carry_out(member, effect)
 
     def beside(self, member: Member) -> Member:
         return self.other if member is self.one else self.one
 
     def carry_out(self, member: Member, effect: values.Effect) -> None:
+        self.carried.append(effect)
         peer = self.beside(member)
         match effect:
             case values.OpenSession(session, _, protocol):
                 twin = self.number()
                 self.twins[member.name, session] = twin
                 self.twins[peer.name, twin] = session
-                self.queue.append((peer, values.SessionOffered(twin, member.peer_id, protocol)))
-                self.queue.append((member, values.SessionOpened(session)))
+                most = self.payloads_max
+                offered = values.SessionOffered(twin, member.peer_id, protocol, most)
+                self.queue.append((peer, offered))
+                self.queue.append((member, values.SessionOpened(session, most)))
+            case values.Continue():
+                self.queue.append((member, effect))
             case values.SendPayload(session, payload):
                 twin = self.twins[member.name, session]
                 self.queue.append((peer, values.SessionPayload(twin, payload)))

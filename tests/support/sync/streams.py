@@ -13,7 +13,8 @@ from sync.errors import RemoteError
 from sync.machine import PeerId
 from sync.net.links.handshake import IdentityHandshake
 from sync.net.links.noise import CipherState, Role
-from sync.net.links.stream import HANDSHAKE_DEADLINE, SecureStream
+from sync.net.links.stream import HANDSHAKE_DEADLINE, PLAINTEXT_MAX, SecureStream
+from sync.structures.codec import encode_uvarint
 
 HOST = "127.0.0.1"
 PATIENCE = 20.0
@@ -123,6 +124,14 @@ async def connected() -> AsyncIterator[tuple[SecureStream, SecureStream]]:
             await end(alice)
 
 
+def begin(stream: SecureStream, size: int) -> None:
+    """Send all of a frame but its last byte."""
+    data = (encode_uvarint(size) + bytes(size))[:-1]
+    for start in range(0, len(data), PLAINTEXT_MAX):
+        sealed = stream._sender.encrypt(b"", data[start : start + PLAINTEXT_MAX])
+        stream._writer.write(record(sealed))
+
+
 @dataclass
 class Raw:
     """A bare connection, which may carry anything; after `shake_hands` also sealed records."""
@@ -136,7 +145,7 @@ class Raw:
         handshake = IdentityHandshake(Role.INITIATOR, EVE, X25519PrivateKey.generate())
         while not handshake.finished:
             if handshake.our_turn:
-                self.writer.write(record(handshake.write()))
+                self.writer.write(record(handshake.write_message()))
             else:
                 length = int.from_bytes(await self.reader.readexactly(2), "big")
                 handshake.read(await self.reader.readexactly(length))

@@ -30,7 +30,14 @@ from sync.waku.reconcile import PayloadReceived, Role, SendPayload
 from sync.waku.reconcile import Result as ReconciliationResult
 from tests.support.sync.checks import SALTS, Pair, assert_learnt, check, checked, pair
 from tests.support.sync.digests import SortedIds, held, times
-from tests.waku_sets import NOW, PLAIN, filled, numbered, session, subset_with_zero_xor
+from tests.support.sync.waku_sets import (
+    NOW,
+    PLAIN,
+    filled,
+    numbered,
+    session,
+    subset_with_zero_xor,
+)
 
 BUCKET = 1 << LEAF_BITS
 

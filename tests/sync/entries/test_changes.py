@@ -26,6 +26,7 @@ from sync.entries.entry import TEXT_MAX, Kind
 from sync.errors import DecodeError, LocalError
 from sync.group.values import StoredMessage
 from sync.machine import MessageId, PeerId
+from tests.support.sync.changed import changed
 from tests.support.sync.entries import Author
 
 TARGET = MessageId("ab" * 32)
@@ -42,23 +43,6 @@ all_changes = st.one_of(
     st.builds(Redaction, st.just(TARGET)),
     st.sets(emojis, max_size=EMOJIS_MAX).map(lambda some: Reactions(TARGET, tuple(sorted(some)))),
 )
-
-
-def changed(
-    author: Author,
-    change: changes.Change,
-    target: StoredMessage,
-    *,
-    lamport: int | None = None,
-    named: bool = True,
-) -> StoredMessage:
-    """An entry that changes `target`, naming it unless told not to."""
-    return author.write(
-        kind=changes.kind_of(change),
-        body=encode(change),
-        after=[target] if named else [],
-        lamport=lamport,
-    )
 
 
 def look(target: StoredMessage, *stored: StoredMessage) -> Look:
@@ -219,6 +203,45 @@ def test_who_does_not_name_the_target_among_the_parents_changes_nothing() -> Non
 
     assert [change_of(message.entry) for message in unnamed] == [None] * 3
     assert look(target, *unnamed) == UNCHANGED
+
+
+def test_a_change_that_its_author_takes_back_has_no_effect() -> None:
+    ann, bob = Author("ann"), Author("bob")
+    target = ann.write("first")
+    one = target.entry.message_id
+    ahead = changed(ann, Edit(one, "second"), target, lamport=900)
+    liked = changed(bob, Reactions(one, ("x",)), target, lamport=900)
+    again = changed(ann, Edit(one, "second"), target, lamport=5)
+    third = changed(ann, Edit(one, "third"), target, lamport=7)
+
+    def back(author: Author, change: StoredMessage, lamport: int) -> StoredMessage:
+        said = Redaction(change.entry.message_id)
+        return changed(author, said, change, lamport=lamport, named=False)
+
+    made = [target, ahead, liked, again, third]
+    assert look(*made).text == "second", "the latest time counts"
+    assert look(*made, back(ann, ahead, 6)) == Look("third", reactions=((bob.peer_id, ("x",)),))
+    assert look(*made, back(ann, ahead, 6), back(bob, liked, 6)) == Look("third")
+    for useless in (back(bob, ahead, 6), back(ann, liked, 6), back(ann, ahead, 901)):
+        assert look(*made, useless) == look(*made), "another's, or of a later time"
+    assert look(*made, back(ann, target, 1)) == look(*made), "and no line is taken back like that"
+
+
+def test_what_is_sent_anew_says_the_same_and_takes_the_other_back() -> None:
+    ann = Author("ann")
+    target = ann.write("first")
+    ahead = changed(ann, Edit(target.entry.message_id, "second"), target, lamport=900)
+    text, *others = changes.anew(target.entry)
+    edit, taken_back = changes.anew(ahead.entry)
+
+    assert (others, text.kind, text.about) == ([], Kind.TEXT, None)
+    assert (edit.kind, edit.body, edit.about) == (
+        Kind.EDIT, ahead.entry.body, target.entry.message_id,
+    )  # fmt: skip
+    assert (taken_back.kind, taken_back.about) == (Kind.REDACTION, None)
+    assert [one.replaces for one in (text, edit, taken_back)] == [
+        target.entry.message_id, None, ahead.entry.message_id,
+    ]  # fmt: skip
 
 
 def test_the_newest_reactions_of_each_author_stand_for_all_before() -> None:

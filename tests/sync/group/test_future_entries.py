@@ -6,8 +6,16 @@ import pytest
 
 from sync.entries.entry import Kind, Text, encode_text
 from sync.group import values
-from sync.group.clock_values import Policy
-from sync.group.future_entries import CLOCK_AHEAD_MAX, PARKED_MAX, PARKED_PER_AUTHOR_MAX, Parked
+from sync.group.aside import STRANGERS_WARNED_MAX
+from sync.group.clock_policy import Policy
+from sync.group.clock_values import Follows, MemberClock
+from sync.group.future_entries import (
+    CLOCK_AHEAD_MAX,
+    PARKED_MAX,
+    PARKED_PER_AUTHOR_MAX,
+    TOO_MANY_AHEAD,
+    Parked,
+)
 from sync.group.ingest import outline_of
 from sync.group.values import Effect
 from sync.machine import DAY, HOUR, MILLISECOND, MINUTE, SECOND, MessageId, PeerId
@@ -15,6 +23,7 @@ from sync.sds.message import Delivery
 from tests.support.sync.entries import Author
 from tests.support.sync.groups import NOW, NOW_MS, Member, arrived, name_of, only, sds_of
 
+YEAR_2100_MS = 4_102_444_800_000
 AHEAD_MS = CLOCK_AHEAD_MAX // MILLISECOND
 
 
@@ -101,10 +110,11 @@ def test_filter_and_request_beside_a_parked_message_count_and_its_history_does_n
     changed = {one.message_id: one.delivery for one in only(values.DeliveryChanged, effects)}
     possibly = Delivery.POSSIBLY_ACKNOWLEDGED
     assert changed == {one.entry.message_id: possibly for one in (named, hinted)}
-    assert only(values.LoadAuthors, effects) == [
-        values.LoadAuthors(bob.peer_id, (hinted.entry.message_id,))
-    ]
-    assert only(values.LoadAuthors, relayed) == []
+    answers = alice.group.sds.repairs.answering.answers
+    assert {one: answer.requester for one, answer in answers.items()} == {
+        hinted.entry.message_id: bob.peer_id
+    }
+    assert only(values.DeliveryChanged, relayed) == []
 
 
 def test_a_parked_message_counts_as_evidence_once_it_is_let_in() -> None:
@@ -239,6 +249,24 @@ def test_what_is_less_than_five_minutes_ahead_stays() -> None:
     assert only(values.Withdrawn, meets(alice, "bob")) == []
 
 
+def test_strangers_who_come_and_go_take_nothing_back_time_and_again() -> None:
+    """Each time all machines would begin anew, and all sessions of all channels be cut."""
+    alice, mallory = Member("alice"), Author("mallory")
+    for name in ("one", "two", "three"):
+        meets(alice, name, offset=4 * MINUTE, standing=False)
+    moved = alice.group.aside.offset
+    alice.hear(mallory.write("far", lamport=NOW_MS + (moved + CLOCK_AHEAD_MAX) // MILLISECOND - 9))
+
+    gone: list[Effect] = []
+    for name in ("one", "two", "three"):
+        gone += alice.tell(values.PeerGone(Author(name).peer_id))
+    gone += meets(alice, "other", standing=False)
+
+    assert moved > MINUTE
+    assert only(values.Withdrawn, gone) == []
+    assert only(values.BeginAnew, gone) == []
+
+
 def test_a_time_server_says_the_same_where_there_are_no_links() -> None:
     alice = Member("alice")
     ahead_of(alice)
@@ -279,6 +307,8 @@ def waits(alice: Member) -> values.StoredMessage:
 def test_what_those_with_standing_would_set_aside_waits_for_the_answer() -> None:
     alice, written = asked()
     waiting = waits(alice)
+    aside = alice.group.aside
+    assert (waiting.entry.message_id in aside, len(aside)) == (True, 1)
 
     stayed = alice.tell(values.ClockAnswered(follow=False))
 
@@ -287,6 +317,73 @@ def test_what_those_with_standing_would_set_aside_waits_for_the_answer() -> None
     assert alice.shown() == ids
     assert list(alice.group.sds.outgoing.pending) == ids
     assert alice.write("goes out at once").entry.header.seq == 3
+
+
+def restarted(alice: Member) -> None:
+    """Alice begins anew with the same clock, alone."""
+    effects = alice.start() + alice.tell(values.OwnClock(10 * MINUTE, policy=Policy.ASK))
+    assert not only(values.BroadcastStored, effects)
+
+
+def test_what_waits_goes_on_waiting_after_a_start_and_goes_out_once_it_is_answered() -> None:
+    alice, written = asked()
+    waiting = waits(alice)
+    ids = [written[0].entry.message_id, waiting.entry.message_id]
+    restarted(alice)
+    alone = alice.shown()
+    met = meets(alice, "bob")
+    meanwhile = alice.shown()
+
+    stayed = alice.tell(values.ClockAnswered(follow=False))
+
+    assert alone == meanwhile == ids[:1]
+    assert not only(values.BroadcastStored, met)
+    assert [one.message_id for one in only(values.BroadcastStored, stayed)] == ids[1:]
+    assert ids[1] in alice.group.sds.outgoing.pending
+    again = alice.advance(NOW + MINUTE)
+    assert ids[1] in [one.message_id for one in only(values.BroadcastStored, again)], "resent"
+    assert alice.shown() == ids
+
+
+def test_after_a_start_it_goes_out_as_soon_as_nobody_with_standing_would_set_it_aside() -> None:
+    alice, written = asked()
+    waiting = waits(alice)
+    restarted(alice)
+
+    effects = meets(alice, "bob", offset=10 * MINUTE)
+
+    sent = [waiting.entry.message_id]
+    assert [one.message_id for one in only(values.BroadcastStored, effects)] == sent
+    assert alice.shown() == [written[0].entry.message_id, *sent]
+    restarted(alice)
+    assert alice.shown() == [written[0].entry.message_id, *sent], "and only once"
+    assert not only(values.WriteAnew, effects)
+
+
+def test_after_a_start_whoever_follows_has_it_written_anew_once() -> None:
+    alice, _ = asked()
+    waiting = waits(alice)
+    restarted(alice)
+    meets(alice, "bob")
+
+    effects = alice.tell(values.ClockAnswered(follow=True))
+    restarted(alice)
+    again = meets(alice, "bob")
+
+    assert only(values.WriteAnew, effects) == [values.WriteAnew((waiting.entry.message_id,))]
+    assert not only(values.WriteAnew, again)
+
+
+def test_what_was_sent_before_it_was_set_aside_does_not_wait_for_an_answer() -> None:
+    alice, written = asked()
+    alice.tell(values.ClockAnswered(follow=True))
+    restarted(alice)
+
+    effects = meets(alice, "bob")
+
+    assert alice.group.aside.own() == [written[0].entry.message_id]
+    assert not only(values.WriteAnew, effects)
+    assert alice.shown() == []
 
 
 def test_whoever_follows_has_it_written_anew() -> None:
@@ -302,6 +399,23 @@ def test_whoever_follows_has_it_written_anew() -> None:
     assert effects[-1] == values.BeginAnew()
     assert alice.disk.log_number != log
     assert alice.disk.clock.shift == -10 * MINUTE
+
+
+def test_who_is_gone_asks_nothing_any_more() -> None:
+    alice, _ = asked()
+
+    effects = alice.tell(values.PeerGone(Author("bob").peer_id))
+
+    assert [one.question for one in only(values.ClockJudged, effects)] == [None]
+
+
+def test_who_begins_to_follow_us_is_told_once() -> None:
+    alice = Member("alice")
+    bob = MemberClock(Author("bob").peer_id, HOUR, "10.0.0.2", True, Follows.YOU)
+
+    told = [only(values.ClockJudged, alice.tell(bob)) for _ in range(2)]
+
+    assert told == [[values.ClockJudged(None)], []]
 
 
 def test_what_strangers_would_set_aside_goes_out() -> None:
@@ -339,6 +453,18 @@ def test_without_a_clock_nothing_is_set_aside_and_nothing_let_in() -> None:
     assert mine.created_ns == NOW - DAY, "no entry is older than the program"
 
 
+def test_what_is_stamped_after_2100_waits_even_where_nobody_has_a_clock() -> None:
+    alice, bob = Member("alice"), Author("bob")
+    alice.tell(values.OwnClock(-NOW, was_set=True, released=NOW - DAY))
+    in_time = bob.write("at the turn of the century", lamport=YEAR_2100_MS)
+
+    alice.hear(in_time)
+    alice.hear(late := bob.write("a millisecond later", lamport=YEAR_2100_MS + 1))
+
+    assert alice.shown() == [in_time.entry.message_id]
+    assert late.entry.message_id in alice.group.aside
+
+
 def test_what_sync_messages_told_meanwhile_is_no_base_of_what_is_written() -> None:
     alice = Member("alice")
     meets(alice, "bob")
@@ -371,6 +497,21 @@ def test_one_person_is_told_of_once() -> None:
     assert told[0] == [values.AuthorAhead(bob.peer_id, "bob", 2 * AHEAD_MS * MILLISECOND)]
 
 
+def test_of_authors_that_somebody_makes_up_few_are_told_of_and_of_friends_all() -> None:
+    alice, bob = Member("alice"), Author("bob")
+    meets(alice, "bob")
+    ahead = NOW_MS + 2 * AHEAD_MS
+
+    made_up = [
+        only(values.AuthorAhead, alice.hear(Author(f"eve {number}").write("x", lamport=ahead)))
+        for number in range(2 * STRANGERS_WARNED_MAX)
+    ]
+    of_bob = only(values.AuthorAhead, alice.hear(bob.write("hello", lamport=ahead)))
+
+    assert sum(map(len, made_up)) == STRANGERS_WARNED_MAX
+    assert [one.peer for one in of_bob] == [bob.peer_id]
+
+
 def test_parked_messages_are_bounded_over_all_authors_but_those_with_standing() -> None:
     parked = Parked()
     author = Author("mallory")
@@ -382,6 +523,23 @@ def test_parked_messages_are_bounded_over_all_authors_but_those_with_standing() 
     assert parked.full(PeerId("bob"))
     assert not parked.full(PeerId("bob"), known=True)
     assert parked.full(PeerId(f"{0:064x}"), known=True)
+
+
+def test_of_whoever_is_not_here_no_more_is_kept_aside_once_the_table_is_full(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sync.group.future_entries.PARKED_MAX", 2)
+    alice, bob = Member("alice"), Author("bob")
+    for name in ("mallory", "eve"):
+        alice.hear(Author(name).write("doom", lamport=NOW_MS + 10**9))
+    meets(alice, "bob")
+
+    strangers = alice.hear(Author("carol").write("doom", lamport=NOW_MS + 10**9))
+    known = alice.hear(bob.write("early", lamport=NOW_MS + 10**9))
+
+    assert [one.reason for one in only(values.Refused, strangers)] == [TOO_MANY_AHEAD]
+    assert only(values.Refused, known) == []
+    assert len(alice.group.aside.parked) == 3
 
 
 def test_a_message_set_aside_is_missed_by_nobody() -> None:

@@ -18,6 +18,7 @@ from sync.structures.ordered_set import ORIGIN, ZERO_HASH, SyncId
 from sync.waku.message import (
     CLUSTER,
     EVERYTHING,
+    RECONCILIATION,
     Bounds,
     Fingerprint,
     ItemSet,
@@ -29,7 +30,7 @@ from sync.waku.wire import encode_ranges
 from tests.support.sync.entries import CHANNEL, Author
 from tests.support.sync.groups import NOW, Member, arrived, name_of, only, sds_of
 from tests.support.sync.pairs import transfer
-from tests.waku_sets import numbered
+from tests.support.sync.waku_sets import numbered
 
 FIRST, SECOND_ID = numbered(1), numbered(2)
 SWEEPING = [values.LoadHeldBack(None, SWEEP)]
@@ -113,7 +114,7 @@ def test_what_comes_while_the_disk_is_read_follows_at_once() -> None:
     live = bob.write("while the disk is read", after=[older], lamport=at + 2, created_ns=NOW)
     last = bob.write("and once more", after=[live], lamport=at + 3, created_ns=NOW)
     alice.join(bob.peer_id)
-    alice.tell(values.SessionOffered(1, bob.peer_id))
+    alice.tell(values.SessionOffered(1, bob.peer_id, RECONCILIATION))
     alice.tell(claim(1, SyncId(NOW, oldest.waku_hash)))
     alice.hear(older)
 
@@ -137,7 +138,7 @@ def test_filter_and_request_beside_a_message_that_waits_for_history_count() -> N
     at = NOW // 10**6
     oldest = bob.write("long ago", lamport=at, created_ns=NOW)
     live = bob.write("now", after=[oldest], lamport=at + 1, created_ns=NOW)
-    alice.tell(values.SessionOffered(1, bob.peer_id))
+    alice.tell(values.SessionOffered(1, bob.peer_id, RECONCILIATION))
     alice.tell(claim(1, SyncId(NOW, oldest.waku_hash)))
     filter_of = alice.group.sds.filter.to_bytes()
     message = sds_of(live)._replace(bloom_filter=filter_of, repair_request=(name_of(mine),))
@@ -148,9 +149,7 @@ def test_filter_and_request_beside_a_message_that_waits_for_history_count() -> N
     assert only(values.DeliveryChanged, effects) == [
         values.DeliveryChanged(mine.entry.message_id, Delivery.POSSIBLY_ACKNOWLEDGED)
     ]
-    assert only(values.LoadAuthors, effects) == [
-        values.LoadAuthors(bob.peer_id, (mine.entry.message_id,))
-    ]
+    assert list(alice.group.sds.repairs.answering.answers) == [mine.entry.message_id]
 
 
 def test_a_session_that_is_cut_while_the_disk_is_read_may_be_followed_by_another() -> None:
@@ -163,7 +162,7 @@ def test_a_session_that_is_cut_while_the_disk_is_read_may_be_followed_by_another
 
     loading.unwant([FIRST], NOW)
     loading.session_over(NOW, complete=False)
-    loading.take((), NOW)
+    loading.take_loaded((), NOW)
 
     assert loading.deadline() == NOW + PATIENCE
 
@@ -174,7 +173,7 @@ def test_what_the_disk_does_not_show_is_not_looked_for_at_every_turn() -> None:
         loading.came(one.hash, NOW)
     assert loading.sweep(NOW) == SWEEPING
 
-    loading.take((), NOW)
+    loading.take_loaded((), NOW)
 
     assert loading.deadline() == NOW + PATIENCE
 
@@ -270,14 +269,14 @@ def test_a_peer_that_claims_what_it_never_sends_does_not_stop_the_channel() -> N
     now = NOW
     effects: list[values.Effect] = []
 
-    alice.tell(values.SessionOffered(1, mallory.peer_id), now)
+    alice.tell(values.SessionOffered(1, mallory.peer_id, RECONCILIATION), now)
     alice.tell(claim(1, claimed), now)
     alice.hear(bait, now)
     alice.hear(reply, now)
     waited = alice.shown()
     for session in range(2, 60):  # one session after another, each with the same claim
         now += 10 * SECOND
-        told = alice.tell(values.SessionOffered(session, mallory.peer_id), now)
+        told = alice.tell(values.SessionOffered(session, mallory.peer_id, RECONCILIATION), now)
         told += alice.tell(claim(session, claimed), now)
         effects += swept(alice, [*told, *alice.advance(now)], now)
 
@@ -292,7 +291,7 @@ def test_what_a_peer_owes_that_stalls_is_hoped_for_again_once_it_goes_on() -> No
     at = NOW // 10**6
     first, second = (bob.write(text, lamport=at, created_ns=NOW) for text in ("one", "two"))
     ids = sorted(SyncId(NOW, one.waku_hash) for one in (first, second))
-    alice.tell(values.SessionOffered(1, bob.peer_id))
+    alice.tell(values.SessionOffered(1, bob.peer_id, RECONCILIATION))
     alice.tell(claim(1, *ids))
     hoped = [{*alice.group.loading.coming}]
 
@@ -314,7 +313,7 @@ def test_of_history_on_its_way_only_what_its_author_sent_is_acknowledged_by_name
     older = carol.write("after that", after=[oldest], lamport=at + 1, created_ns=NOW)
     live = bob.write("meanwhile", after=[oldest], lamport=at + 2, created_ns=NOW)
     alice.join(bob.peer_id)
-    alice.tell(values.SessionOffered(1, bob.peer_id))
+    alice.tell(values.SessionOffered(1, bob.peer_id, RECONCILIATION))
     alice.tell(claim(1, SyncId(NOW, oldest.waku_hash)))
 
     alice.tell(values.Arrived(bob.peer_id, older.payload))
@@ -337,7 +336,7 @@ def test_what_is_claimed_again_and_again_and_never_sent_is_asked_of_others() -> 
     missing: list[values.Missing] = []
 
     for session in range(1, 120):
-        told = alice.tell(values.SessionOffered(session, mallory.peer_id), now)
+        told = alice.tell(values.SessionOffered(session, mallory.peer_id, RECONCILIATION), now)
         told += alice.tell(claim(session, claimed), now)
         if session == 1:
             told += alice.hear(bait, now)

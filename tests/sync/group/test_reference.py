@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sync.group.clock_policy import Policy
 from sync.group.clock_values import (
     Answer,
     ClockKept,
     Follows,
     MemberClock,
     OwnClock,
-    Policy,
     Settled,
 )
-from sync.group.reference import AGREE, END, UNASKED_MAX, Reference
+from sync.group.reference import AGREE, END, UNASKED_MAX, Reference, Ruling
 from sync.machine import DAY, HOUR, MINUTE, SECOND, Nanos, PeerId
 from tests.support.sync.groups import NOW
 
@@ -99,6 +99,75 @@ class Judge:
         return [] if question is None else [vote.peer for vote in question.votes]
 
 
+def test_the_figures_are_those_that_people_were_told() -> None:
+    two_minutes, five_minutes = 120 * SECOND, 300 * SECOND
+    century = 4_102_444_800 * SECOND - NOW
+
+    assert Judge(member(1, five_minutes), wall=0).asked is None
+    assert Judge(member(1, five_minutes + 1), wall=0).asked == five_minutes + 1
+    assert Judge(*(member(number, five_minutes) for number in (1, 2, 3))).moved == two_minutes
+    assert Judge(*(member(number, 49_999_999) for number in (1, 2, 3))).moved == 0
+    assert Judge(*(member(number, 50_000_000) for number in (1, 2, 3))).moved == 50_000_000
+    assert Judge(member(1, century - 1)).asked == century - 1
+    assert Judge(member(1, century)).asked is None
+
+
+def test_a_time_server_is_followed_until_our_clock_is_told_anew() -> None:
+    judge = Judge(member(1, HOUR))
+    judge.reference.tell_reference(7 * SECOND)
+    told = judge.reference.judge(NOW)
+    assert judge.reference.withdrawn_above(NOW) == NOW + 7 * SECOND + AGREE
+    judge.own(0)
+
+    assert (told.offset, told.reach, told.judges, told.question) == (7 * SECOND,) * 2 + (True, None)
+    assert judge.asked == HOUR
+
+
+def test_what_is_taken_back_is_ahead_of_our_clock_and_of_one_other() -> None:
+    """Of several who agree with us, the one whose clock is least ahead; never less than ours."""
+    behind = Judge(member(1, HOUR - MINUTE), wall=HOUR)
+    ahead = Judge(member(1, HOUR + 2 * MINUTE), member(2, HOUR + MINUTE), wall=HOUR)
+    nobody = Judge(member(1, HOUR + AGREE + 1), member(2, -HOUR), wall=HOUR)
+
+    assert behind.reference.withdrawn_above(NOW) == NOW + HOUR + AGREE
+    assert ahead.reference.withdrawn_above(NOW) == NOW + HOUR + MINUTE + AGREE
+    assert nobody.reference.withdrawn_above(NOW) is None
+
+
+def test_own_entries_wait_above_what_those_with_standing_would_take() -> None:
+    asked = Judge(member(1, -DAY), wall=HOUR)
+    strange = Judge(*strangers(-DAY, "a", "b"), wall=HOUR)
+    agreed = Judge(member(1, HOUR), wall=HOUR)
+
+    assert asked.reference.held_above(NOW) == NOW - DAY + AGREE
+    assert strange.asked == -DAY - HOUR
+    assert [one.reference.held_above(NOW) for one in (strange, agreed)] == [None, None]
+
+
+def test_standing_is_that_of_who_is_here() -> None:
+    judge = Judge(member(1), member(2, standing=False), member(3))
+    judge.reference.forget(peer(3))
+
+    standing = [judge.reference.has_standing(peer(number)) for number in (1, 2, 3, 4)]
+    assert standing == [True, False, False, False]
+    assert [Judge().reference.was_told, judge.reference.was_told] == [False, True]
+
+
+def test_whom_we_follow_and_who_follows_us_is_known_of_those_who_are_here() -> None:
+    near, far = member(1, HOUR), member(2, 3 * HOUR)
+    ours = member(3, follows=Follows.YOU)
+    judge = Judge(near, far, member(4, HOUR + AGREE), member(5, HOUR + AGREE + 1), ours)
+    judge.answer(follow=True)
+    shift = judge.reference.ours
+
+    followed = [one.peer for one in judge.reference.following]
+
+    assert shift == HOUR
+    assert followed == [peer(1), peer(4)]
+    assert judge.reference.follows(peer(5)) is Follows.OTHERS
+    assert judge.reference.followed_by == [peer(3)]
+
+
 # --- Who votes -----------------------------------------------------------------------------------
 
 
@@ -142,10 +211,50 @@ def test_strangers_are_heard_only_where_nobody_has_standing() -> None:
     assert (judge.asked, judge.moved) == (None, 0)
 
 
-def test_who_has_standing_keeps_strangers_silent_also_while_it_follows_us() -> None:
-    judge = Judge(*strangers(YEAR, "a", "b"), member(9, HOUR, follows=Follows.YOU))
+@pytest.mark.parametrize("wall", [HOUR, TO_1970])
+def test_who_has_standing_keeps_strangers_silent_also_while_it_follows_us(wall: Nanos) -> None:
+    judge = Judge(*strangers(YEAR, "a", "b"), member(9, wall, follows=Follows.YOU))
 
     assert judge.asked is None
+
+
+def test_a_wall_just_before_the_release_follows_one_just_after_it() -> None:
+    """They differ by two minutes, which is nothing to ask about; but ours is no clock."""
+    release = RELEASED - NOW
+    judge = Judge(member(1, release + MINUTE), wall=release - MINUTE)
+
+    assert judge.reference.follows(peer(1)) is Follows.YOU
+    assert judge.reference.ruling.offset == release + MINUTE
+
+
+def test_what_strangers_asked_keeps_nobody_with_standing_from_asking_nor_the_other_way() -> None:
+    after_strangers = Judge(*strangers(YEAR, "a", "b"))
+    after_strangers.hear(member(9, HOUR))
+    after_friend = Judge(member(9, HOUR))
+    after_friend.reference.forget(peer(9))
+    after_friend.hear(*strangers(3 * HOUR, "a", "b"))
+
+    assert (after_strangers.asked, after_friend.asked) == (HOUR, 3 * HOUR)
+
+
+def test_the_day_counts_from_when_strangers_first_asked() -> None:
+    judge = Judge(*strangers(YEAR, "a", "b"))
+    for hours, ahead in ((23, YEAR), (24, 3 * HOUR)):
+        judge.now = NOW + hours * HOUR
+        judge.hear(*strangers(ahead, "a", "b"))
+
+    assert judge.asked == 3 * HOUR
+
+
+def test_of_as_many_on_either_side_those_near_to_our_clock_count() -> None:
+    def pairs(one: Nanos, other: Nanos, *, wall: Nanos) -> Nanos | None:
+        return Judge(
+            member(1, one), member(2, one), member(3, other), member(4, other), wall=wall
+        ).asked
+
+    assert pairs(-2 * HOUR, HOUR, wall=0) == HOUR
+    assert pairs(-HOUR, 2 * HOUR, wall=0) == -HOUR
+    assert pairs(-HOUR, 5 * HOUR // 2, wall=HOUR) == 3 * HOUR // 2, "our own is an hour ahead"
 
 
 def test_strangers_are_one_vote_an_address() -> None:
@@ -183,11 +292,13 @@ def test_two_people_moved_apart_do_not_park_each_other(walls: list[Nanos], seed:
     dice = random.Random(seed)
     others = [member(3 + number, wall) for number, wall in enumerate(walls)]
 
-    def of(number: int) -> Nanos:
+    def of(number: int) -> Ruling:
         heard = [one for one in others if dice.random() < 0.5]
-        return Judge(member(number), *heard).reference.ruling.offset
+        return Judge(member(number), *heard).reference.ruling
 
-    assert abs(of(1) - of(2)) < AGREE
+    one, other = of(1), of(2)
+    assert one.offset - other.reach < AGREE
+    assert other.offset - one.reach < AGREE
 
 
 def test_what_varies_by_less_than_50_ms_moves_nothing() -> None:
@@ -395,6 +506,28 @@ def one_tells(judge: Judge, to: PeerId) -> Follows:
     return judge.reference.follows(to)
 
 
+def test_no_stranger_has_us_let_go_of_friends_whom_we_follow() -> None:
+    friends, stranger = (member(1, HOUR), member(2, HOUR)), peer(9)
+    judge = Judge(*friends, me=peer(0))
+    judge.answer(follow=True)
+
+    judge.hear(MemberClock(stranger, HOUR, "10.0.0.9", standing=False, follows=Follows.YOU))
+
+    assert (judge.moved, judge.reference.kept.answer) == (HOUR, Answer.FOLLOW)
+
+
+def test_who_follows_us_back_changes_nothing_while_others_show_that_time_by_themselves() -> None:
+    judge = Judge(member(1, HOUR), member(2, HOUR), me=peer(0))
+    judge.answer(follow=True)
+
+    judge.hear(member(1, HOUR, follows=Follows.YOU))
+    others_there = judge.moved
+    judge.reference.forget(peer(2))
+    judge.reference.judge(judge.now)
+
+    assert (others_there, judge.moved) == (HOUR, 0)
+
+
 # --- What outlives a run -------------------------------------------------------------------------
 
 
@@ -427,6 +560,75 @@ def test_after_a_start_the_first_voter_says_whether_the_clock_was_set(ahead: Nan
     assert (still_wrong.asked, still_wrong.reference.ruling.offset) == (None, -ahead)
     assert (set_right.asked, set_right.reference.ruling.offset) == (None, -ahead)
     assert set_right.reference.kept.shift == 0
+
+
+@pytest.mark.parametrize("ahead", [DAY, -DAY])
+def test_after_a_start_no_stranger_says_that_the_clock_was_set(ahead: Nanos) -> None:
+    """Else all that was withdrawn would be back, until somebody we followed is there."""
+    judge = Judge(member(1, -ahead), member(2, -ahead))
+    judge.answer(follow=True)
+    again = restarted(judge, 0)
+
+    again.hear(member(9, 0, standing=False))
+    alone_with_a_stranger = again.moved
+    again.hear(member(1, -ahead))
+
+    assert alone_with_a_stranger == min(0, -ahead)
+    assert (again.moved, again.asked) == (-ahead, None)
+
+
+def test_after_a_start_strangers_may_confirm_whom_we_follow() -> None:
+    judge = Judge(*strangers(DAY, "a", "b"))
+    judge.answer(follow=True)
+    again = restarted(judge, 0)
+
+    again.hear(*strangers(DAY, "a", "b"))
+
+    assert (again.moved, again.asked) == (DAY, None)
+
+
+def heard_together(judge: Judge, *members: MemberClock) -> None:
+    for each in members:
+        judge.reference.tell_member(each)
+    judge.reference.judge(judge.now)
+
+
+def test_after_a_start_those_who_agree_say_it_whatever_each_of_the_others_says() -> None:
+    judge = Judge(member(1, DAY))
+    judge.answer(follow=True)
+    friends, others = (member(1, DAY), member(2, DAY)), (-DAY, -2 * DAY, -3 * DAY)
+    again = restarted(judge, 0)
+
+    heard_together(again, *friends, *(member(at, walls) for at, walls in enumerate(others, 3)))
+
+    assert (again.moved, again.asked) == (DAY, None)
+
+
+def test_after_a_start_one_of_two_who_disagree_may_confirm_whom_we_follow() -> None:
+    judge = Judge(member(1, DAY))
+    judge.answer(follow=True)
+    again = restarted(judge, 0)
+
+    heard_together(again, member(1, DAY), member(2, 3 * DAY))
+
+    assert (again.moved, again.asked) == (DAY, None)
+
+
+def test_after_a_start_whom_we_follow_is_compared_with_what_our_clock_shows_now() -> None:
+    judge = Judge(member(1, HOUR + DAY), wall=HOUR)
+    judge.answer(follow=True)
+    again = restarted(judge, HOUR)
+
+    again.hear(member(1, HOUR + DAY))
+
+    assert (again.moved, again.asked) == (DAY, None)
+
+
+def test_who_stays_by_the_settings_stays_where_its_clock_is_none_too() -> None:
+    judge = Judge(member(1), wall=TO_1970, policy=Policy.STAY)
+
+    assert judge.moved <= RELEASED - NOW - TO_1970
+    assert judge.reference.kept.shift == 0
 
 
 def test_what_was_asked_and_answered_is_asked_again_only_for_a_reason() -> None:
@@ -469,13 +671,14 @@ def test_our_clock_and_one_voter_who_agrees_say_what_is_not_of_now(
 
 
 def test_nothing_is_taken_back_that_would_be_let_in_at_once() -> None:
-    """The median may have moved us ahead of both."""
+    """The median moves our stamps ahead of both, but not what is let in."""
     judge = Judge(member(1, -MINUTE), *(member(number, 4 * MINUTE) for number in (2, 3, 4)))
     limit = judge.reference.withdrawn_above(NOW)
 
     assert judge.moved > 0
     assert limit is not None
-    assert limit >= NOW + judge.reference.ruling.offset + AGREE
+    assert limit >= NOW + judge.reference.ruling.reach + AGREE
+    assert limit > NOW + judge.reference.ruling.offset
 
 
 def test_two_hundred_people_are_judged_in_a_moment() -> None:

@@ -226,7 +226,7 @@ def test_everybody_sees_who_types_until_the_line_is_there(mesh: bool) -> None:
 
     group.type(1, seconds=20)
     meanwhile = group.typists
-    group.world.write(1, "that took me a while")
+    group.world.write_text(1, "that took me a while")
     group.world.run(SECOND)
 
     assert (meanwhile, group.typists) == (["bob"], [])

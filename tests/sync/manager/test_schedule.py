@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from sync.machine import HOUR, MINUTE, SECOND, ChannelId, Nanos, PeerId, Tick
+from sync.manager.registry import PROTOCOLS
 from sync.manager.schedule import (
     AGAIN_AFTER,
     ASKED,
+    ASKING_MAX,
     CUT_SHORT,
     LACKING_AFTER,
     MISSING,
+    MOVED_MAX,
     NEW_LINK,
     PERIOD,
     REGULAR,
@@ -20,6 +23,7 @@ from sync.manager.schedule import (
     RETRY_MAX,
     SESSIONS_MAX,
     SPAN,
+    Announced,
     Asked,
     Ended,
     Joined,
@@ -31,7 +35,10 @@ from sync.manager.schedule import (
     Start,
 )
 from sync.manager.searching import NAMES_PAUSE_MAX, STEP_FIRST
-from sync.sessions.values import PUT_OFF, SHARE
+from sync.sessions.protocol import Protocols
+from sync.sessions.values import PUT_OFF, SHARE, Mode, Outcome
+from sync.waku.session import WAKU_SYNC
+from tests.support.toy.session import TOY
 
 NOW: Nanos = 1_763_700_000 * SECOND
 LOBBY = ChannelId("c0" * 16)
@@ -45,7 +52,7 @@ def manager(*joined: PeerId) -> Manager:
     made = Manager(ME, random.Random(0))
     for peer in joined:
         made.handle(Joined(LOBBY, peer), NOW)
-        made.handle(Ended(LOBBY, peer, converged=True), NOW)
+        made.handle(Ended(LOBBY, peer, Outcome.CONVERGED), NOW)
     return made
 
 
@@ -100,7 +107,7 @@ def test_no_more_sessions_run_at_once_than_the_limit() -> None:
 
     begun = [start for peer in PEERS for start in made.handle(Joined(LOBBY, peer), NOW)]
     full = soon(made)
-    freed = made.handle(Ended(LOBBY, PEERS[0], converged=True), NOW)
+    freed = made.handle(Ended(LOBBY, PEERS[0], Outcome.CONVERGED), NOW)
 
     assert whom(begun) == PEERS[:SESSIONS_MAX]
     assert full is None
@@ -117,8 +124,34 @@ def test_no_peer_holds_more_than_one_place() -> None:
 
     assert [start.peer for start in started] == PEERS[:2]
     assert soon(made) is None  # nothing is due while that peer's session goes on
-    [following] = made.handle(Ended(channels[0], PEERS[0], converged=True), NOW + SECOND)
+    [following] = made.handle(Ended(channels[0], PEERS[0], Outcome.CONVERGED), NOW + SECOND)
     assert (following.peer, following.channel) == (PEERS[0], channels[1])
+
+
+def test_no_address_holds_all_places_and_who_is_elsewhere_comes_first() -> None:
+    """Whoever makes up keys could keep a friend from the history for hours, minutes each."""
+    made = Manager(ME, random.Random(0))
+    crowd, friends = PEERS[:8], PEERS[8:10]
+
+    started = [
+        start for peer in crowd for start in made.handle(Joined(LOBBY, peer, host="10.0.0.9"), NOW)
+    ]
+    waits = soon(made)
+    first = made.handle(Joined(LOBBY, friends[0], host="10.0.0.1"), NOW + SECOND)
+    none_free = made.handle(Joined(LOBBY, friends[1], host="10.0.0.2"), NOW + SECOND)
+    second = made.handle(Ended(LOBBY, crowd[0], Outcome.CONVERGED), NOW + 2 * SECOND)
+
+    assert whom(started) == crowd[: SESSIONS_MAX - 1]
+    assert waits is None, "nothing is due while that address has its share"
+    assert (whom(first), none_free, whom(second)) == ([friends[0]], [], [friends[1]])
+
+
+def test_a_person_who_asks_need_not_wait_for_others_of_that_address() -> None:
+    made = Manager(ME, random.Random(0))
+    for peer in PEERS[:4]:
+        made.handle(Joined(LOBBY, peer, host="10.0.0.9"), NOW)
+
+    assert whom(made.handle(Asked(LOBBY, PEERS[3]), NOW)) == [PEERS[3]]
 
 
 def test_who_keeps_failing_waits_for_everybody_else() -> None:
@@ -127,7 +160,7 @@ def test_who_keeps_failing_waits_for_everybody_else() -> None:
     for peer in hostile:
         made.handle(Joined(LOBBY, peer), NOW)
     for peer in hostile:
-        made.handle(Ended(LOBBY, peer, converged=False), NOW)
+        made.handle(Ended(LOBBY, peer, Outcome.NOT_CONVERGED), NOW)
 
     started = made.handle(Joined(LOBBY, late), NOW + RETRY_MAX)
 
@@ -140,7 +173,7 @@ def test_a_session_that_brought_something_goes_on_soon() -> None:
 
     for number in range(10):
         now = NOW + number * 10 * SECOND
-        assert not made.handle(Ended(LOBBY, PEERS[0], converged=False, got=1000), now)
+        assert not made.handle(Ended(LOBBY, PEERS[0], Outcome.NOT_CONVERGED, got=1000), now)
         assert due(made) == now + RETRY_FIRST
         assert made.handle(Tick(), due(made))
 
@@ -151,7 +184,7 @@ def test_a_session_that_failed_is_tried_again_ever_later() -> None:
     now, waits = NOW, []
 
     for _ in range(8):
-        made.handle(Ended(LOBBY, PEERS[0], converged=False), now)
+        made.handle(Ended(LOBBY, PEERS[0], Outcome.NOT_CONVERGED), now)
         [(at, start)] = starts(made, now + RETRY_MAX)
         waits.append((at - now) // SECOND)
         now = at
@@ -204,7 +237,7 @@ def searched(made: Manager, until: Nanos, *, names: int = 1) -> list[tuple[Nanos
             made.handle(LackingNow(LOBBY, missing, tuple(PEERS)), told)
             told += MINUTE
         for start in made.handle(Tick(), at):
-            made.handle(Ended(LOBBY, start.peer, converged=True), at)
+            made.handle(Ended(LOBBY, start.peer, Outcome.CONVERGED), at)
             asked += [(at, start.peer)] if start.why == MISSING else []
     return asked
 
@@ -246,7 +279,7 @@ def test_a_session_that_brought_something_and_a_new_peer_are_news() -> None:
     made.handle(LackingNow(LOBBY, 1, (*peers, BELOW)), NOW + 30 * SECOND)
     [(at, first)] = starts(made, NOW + 40 * SECOND)
 
-    made.handle(Ended(LOBBY, BELOW, converged=True, got=3), at)
+    made.handle(Ended(LOBBY, BELOW, Outcome.CONVERGED, got=3), at)
     [(again, second)] = starts(made, at + STEP_FIRST)
 
     assert len(asked) == 3
@@ -254,6 +287,47 @@ def test_a_session_that_brought_something_and_a_new_peer_are_news() -> None:
     assert waits > NOW + MINUTE
     assert (late, first.peer, first.why) == ([], BELOW, MISSING)
     assert (again, second.why) == (at + STEP_FIRST, MISSING)
+
+
+def test_who_brings_a_line_in_each_session_begins_no_round_each_time() -> None:
+    """Lines cost little more than names, as long as nobody else has them."""
+    made = manager(*PEERS)
+    made.handle(LackingNow(LOBBY, 1, tuple(PEERS)), NOW)
+    asked: list[PeerId] = []
+
+    while (at := due(made)) < NOW + HOUR:
+        for start in made.handle(Tick(), at):
+            got = int(start.peer == PEERS[0])
+            made.handle(Ended(LOBBY, start.peer, Outcome.CONVERGED, got=got), at)
+            asked += [start.peer] if start.why == MISSING else []
+
+    assert len(asked) <= (2 * HOUR // NAMES_PAUSE_MAX + 1) * len(PEERS), "two rounds in that time"
+
+
+def test_a_session_that_never_ends_keeps_nobody_from_being_asked() -> None:
+    made = Manager(ME, random.Random(0))
+    made.handle(Joined(LOBBY, PEERS[0]), NOW)  # it trickles, for minutes
+    made.handle(Joined(LOBBY, BELOW), NOW)
+    made.handle(LackingNow(LOBBY, 1, (PEERS[0], BELOW)), NOW)
+
+    asked = starts(made, NOW + ASKING_MAX + SECOND)
+
+    assert [(start.peer, start.why) for _, start in asked] == [(BELOW, MISSING)]
+
+
+def test_who_begins_one_session_after_the_other_keeps_nobody_from_being_asked() -> None:
+    made = Manager(ME, random.Random(0))
+    made.handle(Joined(LOBBY, PEERS[0]), NOW)
+    made.handle(Joined(LOBBY, BELOW), NOW)
+    made.handle(LackingNow(LOBBY, 1, (PEERS[0], BELOW)), NOW)
+    asked: list[PeerId] = []
+
+    for turn in range(20):
+        now = NOW + turn * SECOND
+        asked += whom(made.handle(Ended(LOBBY, PEERS[0], Outcome.NOT_CONVERGED, got=1), now))
+        asked += whom([start for _, start in starts(made, now + SECOND - 1)])
+
+    assert BELOW in asked
 
 
 def test_who_names_and_sends_by_turns_begins_no_round_each_time() -> None:
@@ -264,7 +338,7 @@ def test_who_names_and_sends_by_turns_begins_no_round_each_time() -> None:
         now = NOW + turn * SECOND
         made.handle(LackingNow(LOBBY, turn % 4 // 2, tuple(PEERS)), now)
         for at, start in starts(made, now):
-            made.handle(Ended(LOBBY, start.peer, converged=True), at)
+            made.handle(Ended(LOBBY, start.peer, Outcome.CONVERGED), at)
             begun.append(start.peer)
 
     assert len(begun) <= 5 * len(PEERS)
@@ -278,7 +352,7 @@ def test_what_is_missing_after_a_long_peace_is_looked_for_at_once() -> None:
     later = NOW + HOUR
     while (at := due(made)) < later:
         for start in made.handle(Tick(), at):
-            made.handle(Ended(LOBBY, start.peer, converged=True), at)
+            made.handle(Ended(LOBBY, start.peer, Outcome.CONVERGED), at)
 
     made.handle(LackingNow(LOBBY, 1, tuple(PEERS)), later)
 
@@ -293,7 +367,7 @@ def test_a_peer_that_came_and_went_is_remembered_nowhere() -> None:
         made.handle(Joined(LOBBY, peer), now)
         made.handle(LackingNow(LOBBY, 1 + number % 2, (peer, PEERS[0])), now)
         for start in made.handle(Tick(), max(now, due(made))):
-            made.handle(Ended(LOBBY, start.peer, converged=True), now)
+            made.handle(Ended(LOBBY, start.peer, Outcome.CONVERGED), now)
         made.handle(Left(LOBBY, peer), now)
 
     assert made.sizes() == {"sessions wished for": 0, "peers asked": 1, "searches": 1}
@@ -306,9 +380,9 @@ def test_a_failing_peer_does_not_keep_us_from_asking_another() -> None:
     made.handle(Joined(LOBBY, PEERS[0]), NOW)
     now = NOW
     for _ in range(6):
-        made.handle(Ended(LOBBY, PEERS[0], converged=False), now)
+        made.handle(Ended(LOBBY, PEERS[0], Outcome.NOT_CONVERGED), now)
         [(now, _)] = starts(made, due(made))
-    made.handle(Ended(LOBBY, PEERS[0], converged=False), now)
+    made.handle(Ended(LOBBY, PEERS[0], Outcome.NOT_CONVERGED), now)
 
     made.handle(LackingNow(LOBBY, 1, tuple(PEERS[1:])), now)
 
@@ -320,9 +394,9 @@ def test_a_session_of_the_peer_that_converged_is_as_good_as_ours() -> None:
     made.handle(LackingNow(LOBBY, 1, (PEERS[0],)), NOW)
     made.handle(LackingNow(LOBBY, 0, (PEERS[0],)), NOW)
     made.handle(Joined(LOBBY, PEERS[1]), NOW)
-    made.handle(Ended(LOBBY, PEERS[1], converged=False), NOW)
+    made.handle(Ended(LOBBY, PEERS[1], Outcome.NOT_CONVERGED), NOW)
 
-    made.handle(Ended(LOBBY, PEERS[1], converged=True), NOW + SECOND)
+    made.handle(Ended(LOBBY, PEERS[1], Outcome.CONVERGED), NOW + SECOND)
 
     assert soon(made) is None
 
@@ -330,9 +404,9 @@ def test_a_session_of_the_peer_that_converged_is_as_good_as_ours() -> None:
 def test_a_session_of_the_peer_that_was_cut_short_is_repeated_by_us() -> None:
     one = manager(BELOW)
 
-    one.handle(Ended(LOBBY, BELOW, converged=False), NOW)
+    one.handle(Ended(LOBBY, BELOW, Outcome.NOT_CONVERGED), NOW)
     started = starts(one, NOW + 3 * RETRY_FIRST)
-    one.handle(Ended(LOBBY, BELOW, converged=True), NOW + 3 * RETRY_FIRST)
+    one.handle(Ended(LOBBY, BELOW, Outcome.CONVERGED), NOW + 3 * RETRY_FIRST)
 
     assert [(start.peer, start.why) for _, start in started] == [(BELOW, CUT_SHORT)]
     assert soon(one) is None
@@ -342,7 +416,7 @@ def test_whoever_left_is_neither_waited_for_nor_asked() -> None:
     made = Manager(ME, random.Random(0))
     made.handle(Joined(LOBBY, PEERS[0]), NOW)
     made.handle(Left(LOBBY, PEERS[0]), NOW)
-    made.handle(Ended(LOBBY, PEERS[0], converged=False), NOW)
+    made.handle(Ended(LOBBY, PEERS[0], Outcome.NOT_CONVERGED), NOW)
 
     asked = made.handle(Asked(LOBBY, PEERS[0]), NOW)
 
@@ -364,7 +438,7 @@ def test_asking_while_a_session_runs_begins_no_second_one() -> None:
     made.handle(Joined(LOBBY, PEERS[0]), NOW)
 
     asked = made.handle(Asked(LOBBY, PEERS[0]), NOW)
-    made.handle(Ended(LOBBY, PEERS[0], converged=True), NOW + SECOND)
+    made.handle(Ended(LOBBY, PEERS[0], Outcome.CONVERGED), NOW + SECOND)
 
     assert asked == []
     assert soon(made) is None
@@ -382,7 +456,7 @@ def test_after_a_failed_commit_sessions_are_tried_again_and_hold_no_places() -> 
             now = due(made)
             begun.extend(made.handle(Tick(), now))
         done.add(begun[0].peer)
-        begun.extend(made.handle(Ended(LOBBY, begun.popleft().peer, converged=True), now))
+        begun.extend(made.handle(Ended(LOBBY, begun.popleft().peer, Outcome.CONVERGED), now))
 
     assert len(cut) == SESSIONS_MAX
     assert rejoined == []
@@ -415,7 +489,7 @@ def test_every_five_minutes_the_last_hour_is_compared_with_one_peer_at_random() 
             if start.why in (REGULAR, REGULAR_WHOLE):
                 began.append((now, start))
                 asked.add(start.peer)
-            made.handle(Ended(LOBBY, start.peer, converged=True), now)
+            made.handle(Ended(LOBBY, start.peer, Outcome.CONVERGED), now)
 
     waits = [later - now for (now, _), (later, _) in pairwise(began)]
     spans = [start.span for _, start in began]
@@ -446,7 +520,7 @@ def test_a_share_that_failed_is_not_tried_again_by_itself() -> None:
     made = manager(PEERS[0])
     made.handle(Sought(LOBBY, (PEERS[0],), SHARE, once=True), NOW)
 
-    made.handle(Ended(LOBBY, PEERS[0], converged=False), NOW)
+    made.handle(Ended(LOBBY, PEERS[0], Outcome.NOT_CONVERGED), NOW)
 
     assert due(made) > NOW + RETRY_MAX
 
@@ -454,7 +528,7 @@ def test_a_share_that_failed_is_not_tried_again_by_itself() -> None:
 def test_who_was_put_off_has_its_turn_when_the_channel_says_so_and_in_a_minute_at_latest() -> None:
     made = manager()
     made.handle(Joined(LOBBY, PEERS[0]), NOW)
-    made.handle(Ended(LOBBY, PEERS[0], converged=False, put_off=True), NOW)
+    made.handle(Ended(LOBBY, PEERS[0], Outcome.BENIGN), NOW)
 
     assert due(made) == NOW + RETRY_MAX
     [start] = made.handle(Sought(LOBBY, (PEERS[0],), PUT_OFF), NOW + SECOND)
@@ -467,18 +541,84 @@ def test_who_announced_no_port_is_never_dialled_for_a_session() -> None:
     begun = [*made.handle(Joined(LOBBY, deaf, accepts=False), NOW)]
     begun += made.handle(LackingNow(LOBBY, 3, (deaf,)), NOW)
     begun += made.handle(Sought(LOBBY, (deaf,), SHARE), NOW)
-    begun += made.handle(Ended(LOBBY, deaf, converged=False), NOW)
+    begun += made.handle(Ended(LOBBY, deaf, Outcome.NOT_CONVERGED), NOW)
     begun += made.handle(Tick(), NOW + HOUR)
     alone = made.deadline()
     begun += made.handle(Joined(LOBBY, other), NOW + HOUR)
-    made.handle(Ended(LOBBY, other, converged=True), NOW + HOUR)
+    made.handle(Ended(LOBBY, other, Outcome.CONVERGED), NOW + HOUR)
     made.handle(LackingNow(LOBBY, 4, (deaf, other)), NOW + HOUR)
     for minute in range(1, 121):
         for start in made.handle(Tick(), NOW + HOUR + minute * MINUTE):
             begun.append(start)
-            made.handle(Ended(LOBBY, start.peer, converged=True), NOW + HOUR + minute * MINUTE)
+            made.handle(Ended(LOBBY, start.peer, Outcome.CONVERGED), NOW + HOUR + minute * MINUTE)
 
     assert alone is None
     assert {start.peer for start in begun} == {other}
     assert not made.may_dial(LOBBY, deaf)
     assert sum(start.why == MISSING for start in begun) < 30, "a round is over without it"
+
+
+# --- Which protocol, and what came of it -------------------------------------------------------
+
+WITH_TOY = Protocols((*PROTOCOLS, TOY))
+
+
+def met(protocols: Protocols = WITH_TOY) -> Manager:
+    """A manager that has met a peer, which speaks the toy."""
+    made = Manager(ME, random.Random(0), protocols)
+    made.handle(Joined(LOBBY, PEERS[0]), NOW)
+    made.handle(Announced(LOBBY, PEERS[0], frozenset({TOY.name, "another"})), NOW)
+    made.handle(Ended(LOBBY, PEERS[0], Outcome.CONVERGED), NOW)
+    return made
+
+
+def test_what_a_peer_announces_is_chosen_and_after_a_failure_another() -> None:
+    made = met()
+
+    [first] = made.handle(Asked(LOBBY, PEERS[0]), NOW)
+    made.handle(Ended(LOBBY, PEERS[0], Outcome.NOT_CONVERGED), NOW)
+    [(_, again)] = starts(made, NOW + RETRY_FIRST)
+
+    assert (first.protocol, first.chosen) == (TOY.name, "two messages say whether both are equal")
+    assert (again.protocol, again.why) == (WAKU_SYNC.name, ASKED)
+
+
+def test_what_was_announced_is_forgotten_with_the_link() -> None:
+    made = met()
+
+    made.handle(Left(LOBBY, PEERS[0]), NOW)
+    [start] = made.handle(Joined(LOBBY, PEERS[0]), NOW)
+
+    assert start.protocol == WAKU_SYNC.name
+
+
+def test_who_asks_for_a_protocol_gets_no_other_one() -> None:
+    made = met()
+
+    [named] = made.handle(Asked(LOBBY, PEERS[0], WAKU_SYNC.name), NOW)
+    made.handle(Ended(LOBBY, PEERS[0], Outcome.CONVERGED), NOW)
+
+    assert named.protocol == WAKU_SYNC.name
+    assert not made.handle(Asked(LOBBY, PEERS[0], "another"), NOW), "we do not speak it ourselves"
+
+
+def test_what_moved_meanwhile_is_tried_again_at_once_but_not_for_ever() -> None:
+    made = met()
+    tries = made.handle(Asked(LOBBY, PEERS[0]), NOW)
+
+    for _ in range(MOVED_MAX):
+        [again] = made.handle(Ended(LOBBY, PEERS[0], Outcome.MOVED), NOW)
+        assert again.why == tries[0].why
+
+    assert not made.handle(Ended(LOBBY, PEERS[0], Outcome.MOVED), NOW)
+    assert soon(made) == NOW + RETRY_FIRST
+
+
+def test_a_live_session_has_none_of_the_places_and_its_end_asks_for_nothing() -> None:
+    made = met()
+    made.handle(Asked(LOBBY, PEERS[0]), NOW)
+
+    made.handle(Ended(LOBBY, PEERS[0], Outcome.NOT_CONVERGED, mode=Mode.LIVE), NOW)
+
+    assert made.running == 1
+    assert soon(made) is None

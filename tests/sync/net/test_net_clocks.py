@@ -1,13 +1,15 @@
 """Clock readings between real nodes, and what they change: frames on 127.0.0.1."""
 
 import ctypes
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
 from sync.errors import LocalError
-from sync.group.clock_values import Follows, Policy
+from sync.group.clock_policy import Policy
+from sync.group.clock_values import Follows
 from sync.machine import DAY, HOUR, MINUTE, SECOND, PeerId
 from sync.net.clock import Clock
 from sync.net.links.frames import Ping, Pong, decode, encode
@@ -89,6 +91,7 @@ async def test_what_is_said_in_one_channel_moves_nothing_in_another(tmp_path: Pa
 
     assert asked is not None
     assert asked.channels == (TEA,)
+    assert not asked.standing, "whom nobody has met before has none"
     [line] = [shown.line for shown in alice.shown(MessageShown)]
     assert abs(line.created_ns - alice.clock.wall()) < MINUTE
 
@@ -108,6 +111,9 @@ async def test_who_is_behind_is_asked_and_reads_what_is_ahead_meanwhile(tmp_path
         await meet(alice, bob)
         await until(lambda: question(alice) == [bob.me], "alice is asked")
         await until(lambda: question(bob) == [alice.me], "bob is asked too")
+        asked = bob.node.snapshot().clock.question
+        assert asked is not None
+        assert asked.standing
         bob.node.answer_clock(follow=False)
         await until(lambda: question(bob) == [], "bob stays")
         await bob.write(TEA, "one")
@@ -197,6 +203,32 @@ def test_a_clock_that_is_faked_is_not_kept_right(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(time, "time_ns", lambda: 5)
 
     assert isinstance(kernels, bool)
+    assert not Clock().synchronised()
+
+
+class Kernel:
+    """A system that says its clock is kept right, and shows `seconds`."""
+
+    def __init__(self, seconds: int) -> None:
+        self.seconds = seconds
+
+    def ntp_adjtime(self, pointer: object) -> int:
+        timex = pointer._obj  # type: ignore[attr-defined]
+        timex.status, timex.seconds, timex.fraction = 0, self.seconds, 0
+        return 0
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere it tells no time")
+def test_only_the_clock_that_the_kernel_keeps_right_is_kept_right(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shown = 1_800_000_000
+    monkeypatch.setattr(time, "time_ns", lambda: shown * SECOND)
+    monkeypatch.setattr(ctypes, "CDLL", lambda _: Kernel(shown))
+    same = Clock().synchronised()
+    monkeypatch.setattr(ctypes, "CDLL", lambda _: Kernel(shown + 2))
+
+    assert same
     assert not Clock().synchronised()
 
 

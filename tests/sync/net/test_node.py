@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from zeroconf import ServiceInfo
 
+from chat_tui.debug.state_sections import refusals
 from sync.entries.identity import short_fingerprint
 from sync.errors import LocalError, RemoteError, StorageError
 from sync.machine import MINUTE, SECOND, MessageId
@@ -100,6 +101,24 @@ async def test_a_new_name_is_shown_once(tmp_path: Path) -> None:
         await until(lambda: alice.shown(PeerShown)[-1].nick == "robert", "the new name")
 
         assert [shown.nick for shown in alice.shown(PeerShown)] == ["bob", "robert"]
+
+
+async def test_frames_of_a_later_version_count_as_bad_input_with_their_bytes(
+    tmp_path: Path,
+) -> None:
+    async with host(tmp_path, "alice", "tea") as alice, host(tmp_path, "bob", "tea") as bob:
+        await meet(alice, bob)
+        link = bob.node.mesh.link_to(alice.me)
+        assert link is not None
+        link.queue(b"\x7a\x08a frame?")
+        link.flush()
+        await bob.write(TEA, "and a line")
+        await until(lambda: alice.texts() == ["and a line"], "what comes after it")
+
+        snapshot = alice.node.snapshot()
+        assert snapshot.refused == {bob.me: 1}
+        assert snapshot.skipped_bytes == {bob.me: 10}
+        assert "bob: 1, 10 B of unknown kinds" in refusals(snapshot)[0].rows[0].text
 
 
 async def test_an_ephemeral_message_that_says_nothing_we_know_is_counted_and_no_more(
@@ -319,8 +338,10 @@ async def test_what_a_full_disk_refuses_is_said_to_its_writer_and_did_not_happen
 async def test_who_cannot_store_keeps_its_links_and_catches_up_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sync.runner.runner.CROWDED", 4)
-    monkeypatch.setattr("sync.runner.runner.QUEUE_MAX", 60)  # so that what piles up breaks a link
+    monkeypatch.setattr("sync.runner.input_queue.CROWDED", 4)
+    monkeypatch.setattr(
+        "sync.runner.input_queue.QUEUE_MAX", 60
+    )  # so that what piles up breaks a link
     async with host(tmp_path, "alice", "tea") as alice, host(tmp_path, "bob", "tea") as bob:
         await meet(alice, bob)
         lines = texts(100, 3_000)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.sync.eve import Eve, joined
 from tests.support.sync.nodes import HOST, TEA, Host, host, meet, stations, until
-from tests.sync.net.test_node_repair import Eve, joined
 
 pytestmark = pytest.mark.net
 

@@ -1,16 +1,17 @@
 """SDS-R and wrong clocks between real nodes with real disks, on 127.0.0.1."""
 
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
 from sync.entries.entry import Kind
-from sync.group.clock_values import Policy
+from sync.group.clock_policy import Policy
 from sync.group.records import StoredMessage
 from sync.machine import DAY, MINUTE, SECOND, MessageId
-from sync.sds.message import HistoryEntry, Message
 from sync.sds.message import Kind as SdsKind
-from sync.sds.wire import decode, encode
 from sync.view.view import (
     FoundShown,
     MessageShown,
@@ -20,35 +21,10 @@ from sync.view.view import (
     WithdrawnShown,
 )
 from tests.support.sync.entries import Author
-from tests.support.sync.nodes import HOST, TEA, Host, Station, host, meet, stations, until
+from tests.support.sync.eve import Eve, joined
+from tests.support.sync.nodes import TEA, Host, host, meet, stations, until
 
 pytestmark = pytest.mark.net
-
-
-class Eve(Station):
-    """A member without machines: says what a test wants, and keeps all that it hears."""
-
-    def __init__(self) -> None:
-        super().__init__("eve", "tea")
-        self.author = Author("eve", TEA)
-
-    def heard(self) -> list[Message]:
-        return [decode(payload) for _, _, payload in self.frames]
-
-    def say(self, payload: bytes) -> None:
-        self.mesh.broadcast(TEA, payload)
-        self.mesh.flush()
-
-    def ask_for(self, message_id: MessageId, sender: Host) -> None:
-        """Send a sync message that asks for a message of `sender`."""
-        wanted = HistoryEntry(message_id, None, sender.me)
-        asking = Message(self.me, MessageId("e5" * 32), TEA, self.clock.now(), (), None, (wanted,))
-        self.say(encode(asking))
-
-
-async def joined(eve: Eve, other: Host) -> None:
-    await eve.mesh.connect(HOST, other.port)
-    await until(lambda: eve.shared, "eve is in the channel")
 
 
 async def test_an_answer_comes_from_the_whole_history_on_the_disk(tmp_path: Path) -> None:
@@ -82,6 +58,38 @@ async def test_what_is_missing_is_asked_for_and_shown_in_its_place(tmp_path: Pat
         assert _requests(eve) == {lost.entry.message_id}
         assert alice.texts() == ["lost on the way", "builds on it"]
         assert [event.lost for event in alice.shown(FoundShown)] == [False]
+
+
+@asynccontextmanager
+async def unreadable_disk(of: Host) -> AsyncIterator[None]:
+    """While inside, SQLite refuses to read the bytes of any message; what comes is still stored."""
+
+    def refuse(action: int, table: str | None, column: str | None, *_: str | None) -> int:
+        read = (action, table, column) == (sqlite3.SQLITE_READ, "messages", "payload")
+        return sqlite3.SQLITE_DENY if read else sqlite3.SQLITE_OK
+
+    await of.database.read(lambda db: db.set_authorizer(refuse))
+    yield
+    await of.database.read(lambda db: db.set_authorizer(None))
+
+
+async def test_what_is_committed_is_shown_however_long_the_disk_cannot_be_read(
+    tmp_path: Path,
+) -> None:
+    eve = Eve()
+    lost = eve.author.write("lost on the way")
+    later = Author("dan", TEA).write("builds on it", after=[lost])
+    async with host(tmp_path, "alice", "tea") as alice, stations(eve):
+        await joined(eve, alice)
+        eve.say(later.payload)
+        await until(lambda: alice.shown(MissingShown), "alice misses the first line")
+        async with unreadable_disk(alice):
+            eve.say(lost.payload)
+            await until(alice.notices, "the disk refuses to give what waited")
+            assert alice.texts() == []
+        await until(lambda: len(alice.texts()) == 2, "both are shown")
+
+        assert alice.texts() == ["lost on the way", "builds on it"]
 
 
 async def test_a_wish_asks_at_once_and_again_when_answers_had_their_time(tmp_path: Path) -> None:

@@ -28,6 +28,8 @@ from sync.waku.message import (
     pubsub_topic,
     shard,
 )
+from sync.waku.session import WakuExchange
+from sync.waku.turn import PAYLOADS_MAX
 from sync.waku.wire import encode_ranges, encode_transfer
 from tests.support.sync.entries import identity
 from tests.support.sync.nodes import (
@@ -140,7 +142,7 @@ async def test_large_messages_are_transferred_however_many_there_are(tmp_path: P
 async def test_a_crowded_engine_slows_peers_down_and_loses_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sync.runner.runner.CROWDED", 4)
+    monkeypatch.setattr("sync.runner.input_queue.CROWDED", 4)
     lines = texts(300)
     async with host(tmp_path, "alice", "tea") as alice:
         await write_all(alice, lines)
@@ -244,7 +246,7 @@ async def test_a_transfer_ends_soon_after_its_session(
 async def test_a_session_is_not_read_while_its_payloads_wait(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sync.runner.runner.PAYLOADS_MAX", 0)  # they always wait
+    monkeypatch.setattr("sync.runner.input_queue.PAYLOADS_MAX", 0)  # they always wait
     again = Ranges.of([Fingerprint(EVERYTHING, b"\1" * 32)])
     payload = encode_ranges(RangesData(CLUSTER, (shard(TEA),), again))
     async with (
@@ -253,15 +255,36 @@ async def test_a_session_is_not_read_while_its_payloads_wait(
     ):
         assert isinstance(await next_frame(eve), Proof)
         eve.send_batch([payload] * 10)
-        sessions = bob.node._runner.groups[TEA].sessions.by_peer
-        await until(lambda: EVE in sessions and sessions[EVE].payloads, "the first is read")
+        sessions = bob.node._runner.groups[TEA].sessions
+        await until(
+            lambda: EVE in sessions.by_peer and sessions.by_peer[EVE].payloads, "the first is read"
+        )
         for number in range(3):  # turns of the engine
             await bob.write(TEA, f"line {number}")
 
-        assert sessions[EVE].payloads == 2  # one received, one sent
-        monkeypatch.setattr("sync.runner.runner.PAYLOADS_MAX", 100)
+        assert sessions.by_peer[EVE].payloads == 2  # one received, one sent
+        monkeypatch.setattr("sync.runner.input_queue.PAYLOADS_MAX", 100)
         await bob.write(TEA, "another turn")
-        await until(lambda: sessions[EVE].payloads == 20, "the others follow")
+        await until(lambda: sessions.by_peer[EVE].payloads == 20, "the others follow")
+
+
+@pytest.mark.parametrize(("takes", "sent"), [(1, 1), (2, 2), (10**6, PAYLOADS_MAX)])
+async def test_both_sides_say_how_many_payloads_of_an_answer_they_take(
+    tmp_path: Path, takes: int, sent: int
+) -> None:
+    async with (
+        host(tmp_path, "bob", "tea") as bob,
+        session(bob, RECONCILIATION, TEA_SECRET, payloads_max=takes) as eve,
+    ):
+        proof = await next_frame(eve)
+        sessions = bob.node._runner.groups[TEA].sessions
+        await until(lambda: EVE in sessions.by_peer, "the session has begun")
+        exchange = sessions.by_peer[EVE].exchange
+
+        assert isinstance(proof, Proof)
+        assert proof.payloads_max == PAYLOADS_MAX
+        assert isinstance(exchange, WakuExchange)
+        assert exchange._machine._answerer._payloads_max == sent
 
 
 async def test_of_peers_that_are_pushed_to_a_friend_comes_before_guests(tmp_path: Path) -> None:

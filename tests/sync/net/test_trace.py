@@ -30,7 +30,7 @@ def test_a_step_is_one_line_with_its_input_and_all_effects(tmp_path: Path) -> No
     assert json.loads(line) == {
         "now": NOON,
         "machine": "manager",
-        "input": {"is": "PeerJoined", "peer": PEER, "accepts": True},
+        "input": {"is": "PeerJoined", "peer": PEER, "accepts": True, "host": ""},
         "effects": [{"is": "Broadcast", "payload": {"hex": "01ff"}}, {"is": "Tick"}],
     }
 

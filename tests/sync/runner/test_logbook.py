@@ -45,14 +45,14 @@ class Logged:
     def say(self, number: int, then: Nanos = SECOND) -> MessageId:
         """Let a node write; returns the id."""
         before = set(self.world.nodes[number].disk.rows)
-        self.world.write(number, "a line")
+        self.world.write_text(number, "a line")
         self.world.run(then)
         [written] = set(self.world.nodes[number].disk.rows) - before
         return written
 
     def about(self, number: int, message_id: MessageId) -> list[LogRow]:
         """Return what a node logged of a message, in order."""
-        self.recording.write()
+        self.recording.write_exports()
         peer = self.peers[number]
         return [row for row in self.rows if (row.node, row.message_id) == (peer, message_id)]
 
@@ -180,7 +180,7 @@ def test_sent_again_by_the_person_nothing_is_noted_but_the_sending() -> None:
     logbook.loaded(7, 500)
     logbook.let_out(NOW)
 
-    [(_, _, notes)] = logbook.take()
+    [(_, _, notes)] = logbook.take_chunks()
     assert notes == [Note(HERE, LogKind.SENT, None, line, 7, 500)]
 
 
@@ -202,13 +202,13 @@ def test_a_session_begins_has_rounds_and_ends_at_both_ends() -> None:
     logged.world.partition({0}, {1})
     logged.world.run(MINUTE)
     line = logged.say(0)
-    logged.recording.write()
+    logged.recording.write_exports()
     logged.rows.clear()
     logged.world.heal()
 
     logged.world.run(MINUTE)
 
-    logged.recording.write()
+    logged.recording.write_exports()
     ends = []
     for me, other in (logged.peers, logged.peers[::-1]):
         mine = [row for row in logged.rows if row.node == me and row.session is not None]
@@ -307,7 +307,7 @@ def test_a_run_is_the_same_whether_it_is_recorded_or_not() -> None:
 
 def test_a_crash_takes_what_was_not_written_down_and_says_so() -> None:
     logged = Logged(2)
-    logged.recording.write()
+    logged.recording.write_exports()
     line = logged.say(0, then=100 * MILLISECOND)
 
     logged.world.crash(0)
@@ -322,13 +322,13 @@ def test_a_crash_takes_what_was_not_written_down_and_says_so() -> None:
 def test_what_a_full_disk_refused_is_not_noted() -> None:
     logged = Logged(2)
     logged.world.fill_disk(0)
-    logged.recording.write()
+    logged.recording.write_exports()
     logged.rows.clear()
 
-    logged.world.write(0, "refused")
+    logged.world.write_text(0, "refused")
     logged.world.run(SECOND)
 
-    logged.recording.write()
+    logged.recording.write_exports()
     assert not [row for row in logged.rows if row.kind in {LogKind.SENT, LogKind.DELIVERED}]
 
 
@@ -345,7 +345,7 @@ def noted(logbook: Logbook, count: int, at: Nanos = 5) -> None:
 
 
 def seqs(logbook: Logbook) -> list[int]:
-    return [row.seq for row in rows_of(logbook.take(), "run", 1, PEER)]
+    return [row.seq for row in rows_of(logbook.take_chunks(), "run", 1, PEER)]
 
 
 def test_what_nobody_takes_is_dropped_and_leaves_a_hole() -> None:

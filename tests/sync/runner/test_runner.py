@@ -1,6 +1,8 @@
 """The one loop: handle, commit, release; and what is left after a commit that failed."""
 
+import gc
 import random
+import sys
 from copy import deepcopy
 
 import pytest
@@ -8,25 +10,26 @@ import pytest
 from sync.entries.entry import Kind, Text, encode_text
 from sync.entries.identity import verify
 from sync.entries.membership import Membership
-from sync.errors import LocalError, RemoteError, StorageError
+from sync.errors import DecodeError, LocalError, RemoteError, StorageError
 from sync.group import values
-from sync.group.clock_values import Policy
+from sync.group.clock_policy import Policy
 from sync.group.writer import Author
 from sync.machine import DAY, SECOND
-from sync.runner.runner import (
-    BATCH_MAX,
+from sync.runner.input_queue import (
     BURST,
     CROWDED,
     CROWDED_BY_ONE,
     FAIR_FROM,
     PAYLOADS_MAX,
     QUEUE_MAX,
-    Batch,
-    Runner,
 )
-from sync.runner.weights import BYTES_CROWDED, BYTES_OF_ONE
+from sync.runner.runner import BATCH_MAX, Batch, Runner
+from sync.runner.weights import BYTES_CROWDED, BYTES_OF_ONE, BYTES_OF_TURN, BYTES_SHARED
 from sync.sds.message import Delivery
 from sync.sim.disk import Disk
+from sync.waku import answerer
+from sync.waku.message import CLUSTER, RECONCILIATION, Ranges, RangesData, shard
+from sync.waku.wire import encode_ranges
 from tests.support.sync.entries import CHANNEL
 from tests.support.sync.entries import Author as Writer
 from tests.support.sync.groups import NOW
@@ -68,7 +71,7 @@ class Driver:
 
     def write(self, token: int) -> None:
         body = encode_text(Text("alice", f"line {token}"))
-        self.runner.feed(CHANNEL, values.Write(token, Kind.TEXT, body))
+        self.runner.queue_input(CHANNEL, values.Write(token, Kind.TEXT, body))
 
     def written(self) -> list[int]:
         return [effect.token for effect in self.released if isinstance(effect, values.Written)]
@@ -106,14 +109,14 @@ def test_nothing_of_a_failed_batch_is_released_and_its_writers_are_told() -> Non
 
 def test_what_waited_behind_a_failed_batch_is_handled_after_it() -> None:
     alice, bob = Driver(), Writer("bob")
-    alice.runner.feed(CHANNEL, values.PeerJoined(bob.peer_id))
+    alice.runner.queue_input(CHANNEL, values.PeerJoined(bob.peer_id))
     alice.turn()
     alice.disk.full = True
     alice.write(1)
     batch = alice.runner.turn(NOW)
     heard = bob.write("hello")
     alice.write(2)
-    alice.runner.feed(CHANNEL, values.Arrived(bob.peer_id, heard.payload))
+    alice.runner.queue_input(CHANNEL, values.Arrived(bob.peer_id, heard.payload))
     alice.disk.full = False
     alice.runner.rebuild({CHANNEL: alice.disk.restore()})
 
@@ -143,7 +146,7 @@ def test_a_sequence_number_is_signed_again_only_if_nobody_saw_it() -> None:
 
 def test_machines_made_anew_know_peers_and_reference_clock() -> None:
     alice, bob = Driver(), Writer("bob")
-    alice.runner.feed(CHANNEL, values.PeerJoined(bob.peer_id))
+    alice.runner.queue_input(CHANNEL, values.PeerJoined(bob.peer_id))
     alice.runner.feed_all(values.ReferenceClock(-60 * SECOND))
     alice.turn()
     alice.disk.full = True
@@ -165,7 +168,7 @@ def test_machines_made_anew_equal_those_before_what_failed() -> None:
     absent = bob.write("absent", after=[first])
     held = bob.write("held", after=[absent])
     for sent in (first, held):
-        alice.runner.feed(CHANNEL, values.Arrived(bob.peer_id, sent.payload))
+        alice.runner.queue_input(CHANNEL, values.Arrived(bob.peer_id, sent.payload))
     alice.write(1)
     alice.turn()
     before = alice.runner.groups[CHANNEL]
@@ -175,7 +178,7 @@ def test_machines_made_anew_equal_those_before_what_failed() -> None:
         one.content = one.content._replace(via=None)  # the disk knows no links
     alice.disk.full = True
     alice.write(2)
-    alice.runner.feed(CHANNEL, values.Arrived(bob.peer_id, absent.payload))
+    alice.runner.queue_input(CHANNEL, values.Arrived(bob.peer_id, absent.payload))
 
     alice.turn()
     alice.turn()
@@ -189,12 +192,12 @@ def test_machines_made_anew_equal_those_before_what_failed() -> None:
 def test_what_the_person_asked_for_survives_a_failed_commit_of_something_else() -> None:
     alice, bob = Driver(), Writer("bob")
     alice.write(1)
-    alice.runner.feed(CHANNEL, values.PeerJoined(bob.peer_id))
+    alice.runner.queue_input(CHANNEL, values.PeerJoined(bob.peer_id))
     alice.turn()
     [message_id] = alice.disk.rows
     alice.write(2)
     alice.runner.turn(NOW)
-    alice.runner.feed(CHANNEL, values.SendAgain(message_id))
+    alice.runner.queue_input(CHANNEL, values.SendAgain(message_id))
     alice.runner.rebuild({CHANNEL: alice.disk.restore()})
 
     alice.turn()
@@ -207,7 +210,7 @@ def test_sessions_of_machines_made_anew_hold_no_place() -> None:
     alice = Driver()
     peers = [Writer(f"peer {number}").peer_id for number in range(20)]
     for peer in peers:
-        alice.runner.feed(CHANNEL, values.PeerJoined(peer))
+        alice.runner.queue_input(CHANNEL, values.PeerJoined(peer))
     alice.turn()
     alice.turn()
     running = alice.runner.manager.running
@@ -223,10 +226,10 @@ def test_sessions_of_machines_made_anew_hold_no_place() -> None:
 
 def test_a_bad_input_fails_alone() -> None:
     alice, bob = Driver(), Writer("bob")
-    alice.runner.feed(CHANNEL, values.Arrived(bob.peer_id, b"\xff"))
+    alice.runner.queue_input(CHANNEL, values.Arrived(bob.peer_id, b"\xff"))
     alice.write(1)
-    alice.runner.feed(CHANNEL, values.SendAgain(bob.write("x").entry.message_id))
-    alice.runner.feed(CHANNEL, values.Arrived(bob.peer_id, bob.write("hello").payload))
+    alice.runner.queue_input(CHANNEL, values.SendAgain(bob.write("x").entry.message_id))
+    alice.runner.queue_input(CHANNEL, values.Arrived(bob.peer_id, bob.write("hello").payload))
 
     batch = alice.turn()
 
@@ -254,12 +257,12 @@ def test_a_batch_has_a_limit_and_ends_early_when_it_is_enough() -> None:
 def test_the_queue_is_crowded_long_before_it_is_full() -> None:
     alice = Driver()
     for _ in range(CROWDED - 1):
-        alice.runner.feed(CHANNEL, values.Typing("alice"))
-    calm = alice.runner.crowded
-    alice.runner.feed(CHANNEL, values.Typing("alice"))
-    crowded = alice.runner.crowded
+        alice.runner.queue_input(CHANNEL, values.Typing("alice"))
+    calm = alice.runner.inputs.crowded
+    alice.runner.queue_input(CHANNEL, values.Typing("alice"))
+    crowded = alice.runner.inputs.crowded
     for _ in range(QUEUE_MAX - CROWDED):
-        alice.runner.feed(CHANNEL, values.Typing("alice"))
+        alice.runner.queue_input(CHANNEL, values.Typing("alice"))
 
     assert (calm, crowded) == (False, True)
     with pytest.raises(LocalError, match="wait a moment"):
@@ -270,15 +273,44 @@ def test_a_session_is_read_no_further_than_two_payloads() -> None:
     alice = Driver()
     crowded = []
     for _ in range(PAYLOADS_MAX):
-        alice.runner.feed(CHANNEL, values.SessionPayload(7, b""))
-        crowded.append(alice.runner.is_crowded_by_session(7))
-    others = alice.runner.is_crowded_by_session(8)
+        alice.runner.queue_input(CHANNEL, values.SessionPayload(7, b""))
+        crowded.append(alice.runner.inputs.is_crowded_by_session(7))
+    others = alice.runner.inputs.is_crowded_by_session(8)
     alice.runner.turn(NOW)
 
     assert crowded == [False, True]
     assert not others
-    assert not alice.runner.is_crowded_by_session(7)
-    assert not alice.runner._payloads
+    assert not alice.runner.inputs.is_crowded_by_session(7)
+    assert not alice.runner.inputs._payloads
+
+
+def test_an_answer_in_steps_lets_others_have_their_turn_and_reads_no_further(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(answerer, "WORK", 1)
+    alice, peer = Driver(), Writer("bob").peer_id
+    fingerprints = [(NOW + number, bytes([255]) * 32) for number in range(3)]
+    asked = Ranges([upper for upper, _ in fingerprints], {}, [one for _, one in fingerprints])
+    payload = encode_ranges(RangesData(CLUSTER, (shard(CHANNEL),), asked))
+    alice.runner.queue_input(CHANNEL, values.PeerJoined(peer))
+    alice.runner.queue_input(CHANNEL, values.SessionOffered(7, peer, RECONCILIATION))
+    alice.runner.queue_input(CHANNEL, values.SessionPayload(7, payload))
+    alice.write(1)
+    alice.write(2)
+    handled: list[object] = []
+    crowded = []
+    while alice.runner.busy:
+        batch = alice.runner.turn(NOW, lambda: True)
+        handled += [type(one.event).__name__ for one in batch.inputs]
+        sent = [one for one in batch.releases if isinstance(one.effect, values.SendPayload)]
+        crowded.append((alice.runner.inputs.is_crowded_by_session(7), len(sent)))
+
+    steps = ["Continue"] * (len(handled) - 5)
+    assert handled == ["PeerJoined", "SessionOffered", "SessionPayload", "Write", "Write", *steps]
+    assert len(steps) >= 3
+    answering = [(True, 0)] * (len(handled) - 3)
+    assert crowded == [(False, 0), (False, 0), *answering, (False, 1)]
+    assert not alice.runner.inputs._answering
 
 
 def test_every_input_is_traced_with_its_effects() -> None:
@@ -292,7 +324,7 @@ def test_every_input_is_traced_with_its_effects() -> None:
         lambda _, name, event, effects: lines.append((name, type(event).__name__, len(effects))),
     )
     runner.add_channel(LOBBY, disk.restore())
-    runner.feed(CHANNEL, values.PeerJoined(Writer("bob").peer_id))
+    runner.queue_input(CHANNEL, values.PeerJoined(Writer("bob").peer_id))
 
     runner.turn(NOW)
 
@@ -320,7 +352,7 @@ def flooded(driver: Driver, count: int) -> tuple[list[values.StoredMessage], val
     honest = carol.write("hello")
     for sent in (*flood, honest):
         author = sent.entry.header.author
-        driver.runner.feed(CHANNEL, values.Arrived(author, sent.payload))
+        driver.runner.queue_input(CHANNEL, values.Arrived(author, sent.payload))
     return flood, honest
 
 
@@ -369,17 +401,17 @@ def test_peers_that_flood_have_turns_and_are_read_no_further_than_their_share() 
     for name, count in (("mallory", CROWDED_BY_ONE + 3 * int(BURST)), ("eve", 2 * int(BURST))):
         for number in range(count):
             sent = floods[name].write(f"line {number}")
-            alice.runner.feed(CHANNEL, values.Arrived(floods[name].peer_id, sent.payload))
+            alice.runner.queue_input(CHANNEL, values.Arrived(floods[name].peer_id, sent.payload))
     carol = Writer("carol").peer_id
-    crowded = [alice.runner.is_crowded_by(one.peer_id) for one in floods.values()]
-    backlog = alice.runner.backlog
+    crowded = [alice.runner.inputs.is_crowded_by(one.peer_id) for one in floods.values()]
+    backlog = alice.runner.inputs.backlog
 
     handled = [one.event for one in alice.runner.turn(NOW).inputs]
 
     of_mallory, of_eve = (one.peer_id for one in floods.values())
     assert crowded == [True, False]
-    assert not alice.runner.is_crowded_by(carol)
-    assert not alice.runner.crowded
+    assert not alice.runner.inputs.is_crowded_by(carol)
+    assert not alice.runner.inputs.crowded
     assert set(backlog) == {of_mallory, of_eve}
     at_once = FAIR_FROM + 2 * int(BURST)
     last = [one.peer for one in handled[at_once:][:60] if isinstance(one, values.Arrived)]
@@ -390,8 +422,8 @@ def test_peers_that_flood_have_turns_and_are_read_no_further_than_their_share() 
 def feed_large(alice: Driver, name: str, size: int, at_most: int) -> int:
     """Feed frames of a peer until it is not read any more; returns their bytes."""
     peer, fed = Writer(name).peer_id, 0
-    while not alice.runner.is_crowded_by(peer) and fed < at_most:
-        alice.runner.feed(CHANNEL, values.Arrived(peer, bytes(size)))
+    while not alice.runner.inputs.is_crowded_by(peer) and fed < at_most:
+        alice.runner.queue_input(CHANNEL, values.Arrived(peer, bytes(size)))
         fed += size
     return fed
 
@@ -404,73 +436,119 @@ def test_of_large_frames_no_more_bytes_wait_than_the_share_of_their_sender() -> 
 
     assert of_mallory == BYTES_OF_ONE
     assert sum(of_many) + of_mallory < BYTES_CROWDED + large
-    crowded = [alice.runner.crowded]
+    crowded = [alice.runner.inputs.crowded]
     while alice.runner.busy:
         alice.turn()
-    crowded.append(alice.runner.crowded)
+    crowded.append(alice.runner.inputs.crowded)
 
     assert crowded == [True, False], "so many peers take all there is"
-    assert not alice.runner.is_crowded_by(carol)
-    assert not alice.runner.is_crowded_by(Writer("mallory").peer_id)
+    assert not alice.runner.inputs.is_crowded_by(carol)
+    assert not alice.runner.inputs.is_crowded_by(Writer("mallory").peer_id)
+
+
+def test_those_who_send_large_frames_share_so_much_that_others_are_still_read() -> None:
+    alice, large = Driver(), 128 * 1024
+    names = [f"eve {number}" for number in range(16)]
+    fed = sum(feed_large(alice, name, large, large) for name in names)
+    fed += sum(feed_large(alice, name, large, BYTES_OF_ONE) for name in names)
+
+    assert BYTES_SHARED <= fed < BYTES_SHARED + len(names) * large
+    assert not alice.runner.inputs.crowded
+    assert not alice.runner.inputs.is_crowded_by(Writer("carol").peer_id)
+
+
+def payload_bytes(batch: Batch) -> int:
+    return sum([len(getattr(one.event, "payload", b"")) for one in batch.inputs])
+
+
+def test_a_turn_ends_with_its_bytes() -> None:
+    alice, large = Driver(), 256 * 1024
+    for number in range(16):
+        peer = Writer(f"eve {number}").peer_id
+        alice.runner.queue_input(CHANNEL, values.Arrived(peer, bytes(large)))
+    batch = alice.runner.turn(NOW)
+
+    assert payload_bytes(batch) == BYTES_OF_TURN
+    assert payload_bytes(alice.runner.turn(NOW)) == BYTES_OF_TURN
+
+
+def test_what_was_refused_is_gone_with_its_turn() -> None:
+    alice, payload = Driver(), bytes(1024)
+    gc.collect()
+    gc.disable()  # a collection comes when many objects were made, and a large frame is one
+    try:
+        before = sys.getrefcount(payload)
+        alice.runner.queue_input(CHANNEL, values.Arrived(Writer("eve").peer_id, payload))
+        batch = alice.runner.turn(NOW)
+        refused = [type(failure.error) for failure in batch.failures]
+        del batch
+        after = sys.getrefcount(payload)
+    finally:
+        gc.enable()
+
+    assert refused == [DecodeError]
+    assert after == before
 
 
 def test_a_session_and_a_transfer_have_shares_of_bytes_of_their_own() -> None:
     alice, mallory = Driver(), Writer("mallory").peer_id
     feed_large(alice, "mallory", 1024 * 1024, BYTES_CROWDED)
-    alice.runner.feed(CHANNEL, values.SessionPayload(7, bytes(BYTES_OF_ONE)))
-    alice.runner.feed(CHANNEL, values.Transferred(mallory, b"little"))
+    alice.runner.queue_input(CHANNEL, values.SessionPayload(7, bytes(BYTES_OF_ONE)))
+    alice.runner.queue_input(CHANNEL, values.Transferred(mallory, b"little"))
 
-    assert alice.runner.is_crowded_by(mallory)
-    assert alice.runner.is_crowded_by_session(7)
-    assert not alice.runner.is_crowded_by(mallory, transfers=True)
-    assert not alice.runner.is_crowded_by_session(8)
+    assert alice.runner.inputs.is_crowded_by(mallory)
+    assert alice.runner.inputs.is_crowded_by_session(7)
+    assert not alice.runner.inputs.is_crowded_by(mallory, transfers=True)
+    assert not alice.runner.inputs.is_crowded_by_session(8)
 
 
 def test_what_survives_a_failed_commit_still_counts_by_its_bytes() -> None:
     alice = Driver()
     alice.write(1)
     for _ in range(BATCH_MAX):
-        alice.runner.feed(CHANNEL, values.Typing("alice"))
-    alice.runner.feed(CHANNEL, values.Arrived(Writer("eve").peer_id, bytes(BYTES_OF_ONE)))
+        alice.runner.queue_input(CHANNEL, values.Typing("alice"))
+    alice.runner.queue_input(CHANNEL, values.Arrived(Writer("eve").peer_id, bytes(BYTES_OF_ONE)))
     alice.disk.full = True
     alice.turn()
-    crowded = alice.runner.is_crowded_by(Writer("eve").peer_id)
+    crowded = alice.runner.inputs.is_crowded_by(Writer("eve").peer_id)
     alice.disk.full = False
     while alice.runner.busy:
         alice.turn()
 
     assert crowded
-    assert not alice.runner.is_crowded_by(Writer("eve").peer_id)
+    assert not alice.runner.inputs.is_crowded_by(Writer("eve").peer_id)
 
 
 def test_what_a_peer_transfers_waits_beside_what_it_says_and_in_order_with_its_end() -> None:
     alice, bob = Driver(), Writer("bob")
     waku = b"not a message"
     for _ in range(FAIR_FROM + 2 * int(BURST)):
-        alice.runner.feed(CHANNEL, values.Transferred(bob.peer_id, waku))
+        alice.runner.queue_input(CHANNEL, values.Transferred(bob.peer_id, waku))
     ends: list[values.Input] = [values.TransferEnded(bob.peer_id), values.PeerGone(bob.peer_id)]
     ends.append(values.PeerJoined(bob.peer_id))
     for event in ends:
-        alice.runner.feed(CHANNEL, event)
+        alice.runner.queue_input(CHANNEL, event)
     said = values.Arrived(bob.peer_id, bob.write("live").payload)
-    alice.runner.feed(CHANNEL, said)
+    alice.runner.queue_input(CHANNEL, said)
 
     handled = [one.event for one in alice.runner.turn(NOW).inputs]
 
     assert handled[-3:] == ends
     assert handled.index(said) == FAIR_FROM + int(BURST)
-    assert alice.runner.backlog == {}
+    assert alice.runner.inputs.backlog == {}
 
 
 def test_a_channel_that_was_left_takes_nothing_more_and_comes_back_from_the_disk() -> None:
     alice = Driver()
-    alice.runner.feed(CHANNEL, values.PeerJoined(Writer("bob").peer_id))
+    alice.runner.queue_input(CHANNEL, values.PeerJoined(Writer("bob").peer_id))
     alice.turn()
     held = alice.runner.manager.deadline()
 
     alice.runner.remove_channel(CHANNEL, NOW)
     alice.runner.remove_channel(CHANNEL, NOW)
-    alice.runner.feed(CHANNEL, values.Write(1, Kind.TEXT, encode_text(Text("alice", "hello?"))))
+    alice.runner.queue_input(
+        CHANNEL, values.Write(1, Kind.TEXT, encode_text(Text("alice", "hello?")))
+    )
     alice.turn()
     gone = dict(alice.runner.groups)
     alice.runner.rebuild({CHANNEL: alice.disk.restore()})
@@ -487,7 +565,7 @@ def test_a_channel_that_was_left_takes_nothing_more_and_comes_back_from_the_disk
 
 
 TOMORROW = NOW + DAY
-"""What her machines' clock shows, which began with the wrong one."""
+"""Reading of her machines' clock, which began with the wrong one."""
 
 
 def followed(*, set_right: bool = False) -> tuple[Driver, Writer]:
@@ -501,8 +579,10 @@ def followed(*, set_right: bool = False) -> tuple[Driver, Writer]:
     alice.turn(TOMORROW)
     if set_right:
         alice.runner.feed_all(values.OwnClock(-DAY, policy=Policy.FOLLOW, was_set=True))
-    alice.runner.feed(CHANNEL, values.PeerJoined(bob.peer_id))
-    alice.runner.feed(CHANNEL, values.MemberClock(bob.peer_id, -DAY, "10.0.0.2", standing=True))
+    alice.runner.queue_input(CHANNEL, values.PeerJoined(bob.peer_id))
+    alice.runner.queue_input(
+        CHANNEL, values.MemberClock(bob.peer_id, -DAY, "10.0.0.2", standing=True)
+    )
     batch = alice.turn(TOMORROW)
     assert batch.begin_anew
     assert any(isinstance(one, values.Withdrawn) for one in alice.released)
@@ -549,8 +629,8 @@ def test_nor_does_it_come_back_after_a_start_with_a_clock_that_is_still_wrong() 
     alice.runner = again
 
     step_by_step(alice)
-    again.feed(CHANNEL, values.PeerJoined(bob.peer_id))
-    again.feed(CHANNEL, values.MemberClock(bob.peer_id, -DAY, "10.0.0.2", standing=True))
+    again.queue_input(CHANNEL, values.PeerJoined(bob.peer_id))
+    again.queue_input(CHANNEL, values.MemberClock(bob.peer_id, -DAY, "10.0.0.2", standing=True))
     step_by_step(alice)
 
     assert not [one for one in alice.released if isinstance(one, values.Deliver)]

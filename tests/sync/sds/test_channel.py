@@ -384,7 +384,7 @@ def test_only_an_own_waiting_message_can_be_sent_again() -> None:
     alice = channel("alice")
     hear(alice, message("one"))
 
-    with pytest.raises(LocalError, match="not waiting"):
+    with pytest.raises(LocalError, match="does not wait"):
         alice.handle(SendAgain(message_id("one")), NOW)
 
 

@@ -58,7 +58,7 @@ def test_whoever_names_a_message_has_it_in_whatever_order_that_was_said() -> Non
 def test_nothing_is_known_of_a_message_that_is_not_here() -> None:
     holders = Holders()
 
-    holders.note(ONE, peer("carol"), Evidence.SENT)
+    holders.add_evidence(ONE, peer("carol"), Evidence.SENT)
     holders.told(peer("dave"), None, named("one"))
 
     assert of(holders) == {}
@@ -75,7 +75,7 @@ def test_the_strongest_evidence_counts_whichever_came_first(said: tuple[str, ...
             holders.told(peer("carol"), None, named("one"))
         else:
             evidence = Evidence.SENT if how == "sent" else Evidence.FILTER
-            holders.note(ONE, peer("carol"), evidence)
+            holders.add_evidence(ONE, peer("carol"), evidence)
         seen.append(of(holders)[peer("carol")])
 
     order = [Evidence.NAMED, Evidence.SENT, Evidence.FILTER]
@@ -108,10 +108,10 @@ def test_so_much_that_was_said_is_remembered_and_the_oldest_forgotten(beyond: in
 def test_weaker_evidence_is_remembered_of_so_many_messages(beyond: int) -> None:
     holders = Holders()
     wrote(holders, "one")
-    holders.note(ONE, peer("carol"), Evidence.SENT)
+    holders.add_evidence(ONE, peer("carol"), Evidence.SENT)
 
     for number in range(HINTS_MAX - 1 + beyond):
-        holders.note(message_id(f"m{number}"), peer("carol"), Evidence.SENT)
+        holders.add_evidence(message_id(f"m{number}"), peer("carol"), Evidence.SENT)
 
     assert (peer("carol") in of(holders)) is (beyond == 0)
     assert len(holders._hints) == HINTS_MAX
@@ -122,7 +122,7 @@ def test_weaker_evidence_is_remembered_of_so_many_participants() -> None:
     wrote(holders, "one")
 
     for number in range(HOLDERS_MAX + 1):
-        holders.note(ONE, peer(f"peer {number}"), Evidence.FILTER)
+        holders.add_evidence(ONE, peer(f"peer {number}"), Evidence.FILTER)
 
     assert len(of(holders)) == 1 + HOLDERS_MAX
 

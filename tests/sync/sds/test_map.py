@@ -147,7 +147,8 @@ def has(holder: object, path: list[str]) -> bool:
 @cache
 def collected_from(stem: str) -> set[str]:
     """Return the names that pytest collects from a test file."""
-    path = HERE / f"test_{stem}.py"
+    room, _, name = stem.rpartition(".")
+    path = HERE.parent / room / f"test_{name}.py"
     if not path.exists():
         return set()
     body = ast.parse(path.read_text(encoding="utf-8")).body
@@ -198,7 +199,7 @@ def test_every_function_of_the_map_exists() -> None:
 
 
 def test_every_test_of_the_map_exists() -> None:
-    tests = {tuple(test.split(".")) for rule in RULES for test in rule.tests}
+    tests = {tuple(test.rsplit(".", 1)) for rule in RULES for test in rule.tests}
 
     assert [test for test in sorted(tests) if test[1] not in collected_from(test[0])] == []
 
@@ -208,7 +209,7 @@ def test_what_does_not_exist_is_noticed() -> None:
     assert not exists("Nobody")
     assert not exists("repair.nothing")
     assert not exists("sync.structures.bloom.Nothing")
-    assert "test_nothing" not in collected_from("sds_channel")
+    assert "test_nothing" not in collected_from("sds.channel")
     assert collected_from("no_such_file") == set()
 
 
@@ -219,9 +220,9 @@ def test_the_docstring_has_every_section_with_what_the_map_says_of_it() -> None:
     for section, (functions, tests) in rows.items():
         rules = [rule for rule in RULES if rule.section == section]
         known = {function for rule in rules for function in rule.functions}
-        files = {test.partition(".")[0] for rule in rules for test in rule.tests}
+        files = {test.rpartition(".")[0] for rule in rules for test in rule.tests}
         assert set(functions) <= known, section
-        assert {f"sds_{test}" for test in tests} <= files, section
+        assert {f"sds.{test}" for test in tests} <= files, section
         assert bool(functions) == bool(tests) == bool(known), section
 
 

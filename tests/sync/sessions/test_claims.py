@@ -33,7 +33,7 @@ def test_sessions_of_all_channels_share_one_budget_and_none_gets_nothing() -> No
 
 
 def test_a_session_that_has_its_share_gets_no_more_until_others_end() -> None:
-    sessions = Taking([CLAIMS_BYTES_MAX // 2, CLAIMS_BYTES_MAX // 4])
+    sessions = Taking([CLAIMS_BYTES_MAX * 3 // 4, CLAIMS_BYTES_MAX // 4])
     claims = Claims(lambda: [sessions])
 
     assert claims.room(sessions.claimed[0]) == 0

@@ -3,8 +3,8 @@
 import pytest
 
 from sync.group import values
-from sync.group.sessions import SPAN_OFFSET
 from sync.machine import HOUR, MILLISECOND, SECOND, Nanos
+from sync.sessions.sessions import SPAN_OFFSET
 from tests.support.sync.entries import CHANNEL, Author
 from tests.support.sync.groups import NOW
 from tests.support.sync.pairs import Pair, pair

@@ -4,11 +4,12 @@ import pytest
 
 from sync.errors import RemoteError
 from sync.group import values
-from sync.group.sessions import STALE_AFTER
-from sync.machine import SECOND
-from sync.sessions import session
+from sync.machine import SECOND, Tick
 from sync.sessions.receiving import INACTIVITY_MAX as TRANSFER_INACTIVITY_MAX
 from sync.sessions.session import OFFERED
+from sync.sessions.sessions import STALE_AFTER
+from sync.waku import answer, answerer
+from sync.waku import session as waku
 from sync.waku.message import WakuMessage, content_topic, deterministic_hash
 from sync.waku.reconcile import INACTIVITY_MAX
 from tests.support.sync.entries import CHANNEL, Author
@@ -52,7 +53,7 @@ def test_equal_logs_cost_one_fingerprint() -> None:
 def test_payloads_are_counted_though_only_the_first_are_remembered(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(session, "ROUNDS_MAX", 1)
+    monkeypatch.setattr(waku, "ROUNDS_MAX", 1)
     both = different()
 
     both.start(both.one)
@@ -93,6 +94,57 @@ def test_a_second_session_with_the_same_peer_is_put_off() -> None:
 
 
 # --- Cut short ---------------------------------------------------------------------------------
+
+
+def in_steps(monkeypatch: pytest.MonkeyPatch, payloads_max: int) -> Pair:
+    """Two who differ in much and answer it in steps, and in so many payloads."""
+    monkeypatch.setattr(answerer, "WORK", 8)
+    monkeypatch.setattr(answerer, "RANGES_MAX", 250)
+    monkeypatch.setattr(answer, "RANGES_MAX", 250)
+    both = pair()
+    both.payloads_max = payloads_max
+    for number in range(400):
+        (both.one, both.other)[number % 2].write(f"line {number}", NOW + number)
+    for member in (both.one, both.other):
+        member.in_steps = True
+    return both
+
+
+@pytest.mark.parametrize("payloads_max", [1, 4])
+def test_what_is_answered_in_steps_makes_both_equal(
+    payloads_max: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both = in_steps(monkeypatch, payloads_max)
+
+    both.start(both.one)
+    both.run()
+
+    assert len(both.one.shown()) == 400
+    assert both.one.shown() == both.other.shown()
+    assert [ended.converged for ended in both.ended] == [True, True]
+
+
+@pytest.mark.parametrize("how", ["the peer goes", "the stream is closed", "time"])
+def test_a_session_that_ends_in_the_midst_of_an_answer_goes_on_with_nothing(
+    how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both = in_steps(monkeypatch, 4)
+    both.start(both.one)
+    while not (both.queue and isinstance(both.queue[0][1], values.Continue)):
+        both.step()
+    member, event = both.queue[0]
+    assert isinstance(event, values.Continue)
+
+    ends = {
+        "the peer goes": lambda: member.tell(values.PeerGone(both.beside(member).peer_id)),
+        "the stream is closed": lambda: member.tell(values.SessionClosed(event.session)),
+        "time": lambda: member.tell(Tick(), NOW + INACTIVITY_MAX),
+    }
+    [end] = only(values.SessionEnded, ends[how]())
+
+    assert not end.converged
+    assert member.tell(event) == []
+    assert not member.group.sessions.by_peer
 
 
 def test_a_session_whose_peer_goes_ends_and_says_so() -> None:

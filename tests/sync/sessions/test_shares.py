@@ -4,7 +4,8 @@ from itertools import pairwise
 
 from sync.check import check
 from sync.machine import SECOND, Nanos, PeerId
-from sync.sessions import receiving as transfer
+from sync.sessions import receiving
+from sync.sessions.protocol import Finished
 from sync.sessions.session import STALLED_AFTER, Session
 from sync.sessions.shares import (
     FAILURES_MAX,
@@ -15,15 +16,15 @@ from sync.sessions.shares import (
     SHARE_WITHIN,
     Shares,
 )
-from sync.sessions.values import PAGE
+from sync.sessions.values import PAGE, SessionKey
 from sync.structures.ordered_set import columns_of
-from sync.waku import reconcile
-from sync.waku.reconcile import Result
-from tests.waku_sets import numbered
+from sync.waku.session import WAKU_SYNC
+from tests.support.sync.entries import CHANNEL
+from tests.support.sync.waku_sets import numbered
 
 NOW: Nanos = 1_000 * SECOND
 MANY = [numbered(number) for number in range(10 * PAGE)]
-DONE = reconcile.Finished(Result.RECONCILED, 3, len(MANY), 0)
+DONE = Finished("reconciled", 3, checked=True)
 EQUAL = check.CheckFinished(check.Result.EQUAL, 0, 0, 0, 0, 0, "")
 LONG: Nanos = 1_000 * SECOND
 """Later, when the leader has proved to be slow."""
@@ -31,7 +32,7 @@ BOB, CAROL, DAVE = (PeerId(name * 64) for name in "bcd")
 
 
 def session(peer: PeerId, now: Nanos = NOW) -> Session:
-    one = Session(1, peer, "test", now, now)
+    one = Session(1, SessionKey(CHANNEL, peer), WAKU_SYNC, "test", now, now)
     one.moved_at = now
     return one
 
@@ -41,8 +42,8 @@ def led() -> tuple[Shares, Session]:
     shares, leader = Shares(), session(BOB)
     assert shares.admits(leader, NOW)
     leader.found.append(columns_of(MANY))
-    leader.transfer.handle(transfer.Wanted(tuple(MANY)), NOW)
-    leader.reconciled, leader.need = DONE, len(MANY)
+    leader.transfer.handle(receiving.Wanted(tuple(MANY)), NOW)
+    leader.exchanged, leader.need = DONE, len(MANY)
     shares.found(leader, NOW)
     come(shares, leader, len(MANY) - 1, len(MANY))
     return shares, leader
@@ -51,7 +52,7 @@ def led() -> tuple[Shares, Session]:
 def come(shares: Shares, leader: Session, first: int, last: int) -> None:
     """So many of them are here, by whatever way."""
     for one in MANY[first:last]:
-        leader.transfer.handle(transfer.Here(one), NOW)
+        leader.transfer.handle(receiving.Here(one), NOW)
         shares.came(one)
 
 
@@ -190,8 +191,8 @@ def test_of_equal_timestamps_all_are_in_one_share() -> None:
     same = [one._replace(timestamp=5) for one in MANY]
     shares.admits(leader, NOW)
     leader.found.append(columns_of(same))
-    leader.transfer.handle(transfer.Wanted(tuple(same)), NOW)
-    leader.reconciled = DONE
+    leader.transfer.handle(receiving.Wanted(tuple(same)), NOW)
+    leader.exchanged = DONE
     shares.found(leader, NOW)
     shares.came(same[-1])
 

@@ -23,9 +23,9 @@ from sync.sim.walls import Person
 from sync.sim.world import Terms, World
 from sync.view.projection import event_of
 from sync.view.view import Event, Line, LineChanged, MessageShown, PreviewShown
+from tests.support.sync.changed import changed
 from tests.support.sync.entries import CHANNEL, Author
 from tests.support.sync.groups import NOW, Member, only
-from tests.sync.entries.test_changes import changed
 
 NAMES = ("alice", "bob", "carol", "dave")
 LOSSY = Link(loss=0.2, duplicate=0.05, reorder=0.05)
@@ -114,7 +114,7 @@ async def test_all_show_the_same_after_any_trouble(seed: int, reconcile: bool) -
         if step == 28:
             world.heal()
         if step < 4 or rng.random() < 0.3:
-            world.write(rng.randrange(4), f"line {step}")
+            world.write_text(rng.randrange(4), f"line {step}")
         else:
             change_something(world, rng)
         world.run(SECOND)
@@ -136,7 +136,7 @@ async def test_all_show_the_same_after_any_trouble(seed: int, reconcile: bool) -
 def test_what_others_edit_or_delete_stays_as_its_author_left_it(seed: int) -> None:
     world = World(3, seed, LOSSY)
     world.run(6 * SECOND)
-    world.write(0, "mine")
+    world.write_text(0, "mine")
     world.run(MINUTE)
     [(line, _)] = lines_of(world, 1)
 
@@ -152,7 +152,7 @@ def test_what_others_edit_or_delete_stays_as_its_author_left_it(seed: int) -> No
 def test_edits_that_race_with_a_deletion_end_alike_everywhere() -> None:
     world = World(3, 5, PERFECT)
     world.run(6 * SECOND)
-    world.write(0, "mine")
+    world.write_text(0, "mine")
     world.run(MINUTE)
     [(line, _)] = lines_of(world, 0)
     world.partition({0}, {1}, {2})
@@ -172,7 +172,7 @@ async def test_who_comes_late_sees_only_what_is_left() -> None:
     world = World(2, 7, PERFECT)
     late = Watching(world, 1)
     world.crash(1)
-    world.write(0, "a secret")
+    world.write_text(0, "a secret")
     world.run(SECOND)
     [(line, _)] = lines_of(world, 0)
     world.change(0, Redaction(line))
@@ -191,7 +191,7 @@ async def test_an_edit_of_a_wrong_clock_is_taken_back_until_it_is_sent_anew() ->
     world = World(5, 2, Link(loss=0.1, duplicate=0.05))
     world.nodes[0].wall.person = Person.FOLLOWS
     world.run(6 * SECOND)
-    world.write(0, "before")
+    world.write_text(0, "before")
     world.run(10 * SECOND)
     [(line, _)] = lines_of(world, 0)
     loner = SimulatedChat(world, 0, (*NAMES, "erin"))
@@ -220,6 +220,47 @@ async def test_an_edit_of_a_wrong_clock_is_taken_back_until_it_is_sent_anew() ->
     assert [node.disk.looks() for node in world.nodes] == [{line: Look(text="after")}] * 5
 
 
+@pytest.mark.slow
+async def test_what_was_sent_anew_does_not_win_again_once_its_time_comes() -> None:
+    """It was changed once more meanwhile, and reacted to otherwise; so it stays."""
+    world = World(3, 2, Link(loss=0.1))
+    world.nodes[0].wall.person = Person.FOLLOWS
+    world.run(6 * SECOND)
+    world.write_text(1, "theirs")
+    world.run(5 * SECOND)
+    world.write_text(0, "mine")
+    world.run(10 * SECOND)
+    theirs, mine = (line for line, _ in lines_of(world, 0))
+    loner = SimulatedChat(world, 0, NAMES[:3])
+    world.partition({0}, {1, 2})
+    world.run(20 * SECOND)
+    world.set_clock(0, 24 * HOUR)
+    await loner.edit(world.channel, mine, "second")
+    world.change(0, Reactions(theirs, ("👍",)))
+    world.heal()
+    world.run(2 * MINUTE)
+    world.set_clock(0, 0)
+    world.run(MINUTE)
+    for parked in loner.snapshot().channels[0].parked_own:
+        await loner.resend(world.channel, parked)
+    quiet(world)
+    [info] = loner.snapshot().channels
+    assert info.parked_own == (), "written anew, so nothing is left to send"
+    world.crash(0)
+    world.restart(0)
+    quiet(world)
+    [info] = loner.snapshot().channels
+    assert info.parked_own == (), "nor after a start"
+
+    world.change(0, Edit(mine, "third"))
+    world.change(0, Reactions(theirs, ()))
+    world.run(25 * HOUR)
+    assert world.nodes[0].disk.parked() == [], "its time has come"
+
+    world.check()
+    assert [node.disk.looks() for node in world.nodes] == [{mine: Look(text="third")}] * 3
+
+
 # --- One participant ---------------------------------------------------------------------------
 
 
@@ -227,7 +268,7 @@ def test_a_change_names_its_target_whatever_else_it_names() -> None:
     world = World(2, 1, PERFECT)
     world.run(6 * SECOND)
     for number in range(30):
-        world.write(number % 2, f"line {number}")
+        world.write_text(number % 2, f"line {number}")
         world.run(SECOND)
     (oldest, _), *_, (newest, _) = lines_of(world, 0)
 
@@ -342,7 +383,7 @@ def test_who_joins_late_never_sees_what_was_deleted_long_before() -> None:
 
 
 def _said(world: World, text: str) -> bool:
-    world.write(0, text)
+    world.write_text(0, text)
     world.run(MILLISECOND)
     return True
 

@@ -30,7 +30,7 @@ def test_two_faces_are_seen_by_everybody_and_keep_nobody_apart(seed: int) -> Non
     eve.send(tails.payload, to=(2,))
     world.heal()
     for number in range(20):
-        world.write(number % 5, f"line {number}")
+        world.write_text(number % 5, f"line {number}")
         world.run(SECOND)
     world.crash(3)
     world.restart(3)

@@ -166,12 +166,12 @@ def test_a_full_disk_shows_nothing_and_catches_up_when_there_is_room() -> None:
     world.run(6 * SECOND)
     world.fill_disk(0)
     for number in range(3):
-        world.write(number, "while node 0 is full")
+        world.write_text(number, "while node 0 is full")
     world.run(30 * SECOND)
     full, logs = world.nodes[0].disk.log(), world.logs()
 
     world.free_disk(0)
-    world.write(0, "room again")
+    world.write_text(0, "room again")
     world.run(30 * SECOND)
 
     assert full == []
@@ -185,7 +185,7 @@ def test_who_joins_late_gets_the_whole_past() -> None:
     world.crash(3)
     world.run(6 * SECOND)
     for number in range(300):
-        world.write(number % 3, f"line {number}")
+        world.write_text(number % 3, f"line {number}")
         world.run(50 * MILLISECOND)
 
     world.restart(3)
@@ -201,7 +201,7 @@ def test_what_was_written_alone_goes_out_when_somebody_comes() -> None:
     world.crash(1)
     world.run(6 * SECOND)
     for number in range(100):
-        world.write(0, f"line {number}")
+        world.write_text(0, f"line {number}")
     world.run(HOUR)
 
     world.restart(1)
@@ -235,8 +235,8 @@ def test_between_two_a_clock_ahead_is_waited_for() -> None:
     ahead = 10 * MINUTE
     world = World(2, seed=7, clocks=(ahead, 0))
     world.run(6 * SECOND)
-    world.write(0, "from the future")
-    world.write(1, "from now")
+    world.write_text(0, "from the future")
+    world.write_text(1, "from now")
     world.run(MINUTE)
     early = world.logs()
 
@@ -252,11 +252,11 @@ def test_between_two_a_clock_ahead_is_waited_for() -> None:
 
 def test_a_clock_that_is_set_right_keeps_what_was_written() -> None:
     world = World(3, seed=9, clocks=(10 * MINUTE, 0, 0))
-    world.write(0, "before anybody was there")
+    world.write_text(0, "before anybody was there")
     world.run(6 * SECOND)
     world.set_clock(0, 0)
-    world.write(0, "after")
-    world.write(1, "hello")
+    world.write_text(0, "after")
+    world.write_text(1, "hello")
 
     world.run(20 * MINUTE)
 
@@ -278,7 +278,7 @@ def test_the_other_profile_converges_as_well() -> None:
 def test_an_idle_group_says_little() -> None:
     world = World(8, seed=1)
     world.run(6 * SECOND)
-    world.write(0, "good night")
+    world.write_text(0, "good night")
     world.run(10 * MINUTE)
     before = world.network.frames
 

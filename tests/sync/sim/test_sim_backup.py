@@ -15,11 +15,11 @@ def put_back(world: World, *, alone: bool) -> None:
     """Put OWNER's disk of a while ago back; it writes on, alone at first or among the others."""
     world.run(10 * SECOND)
     for number in range(9):
-        world.write(number % 3, f"line {number}")
+        world.write_text(number % 3, f"line {number}")
         world.run(SECOND)
     backup = copy.deepcopy(world.nodes[OWNER].disk)
     for number in range(9):
-        world.write(number % 3, f"later {number}")
+        world.write_text(number % 3, f"later {number}")
         world.run(SECOND)
     world.run(20 * SECOND)
     assert world.converged()
@@ -43,7 +43,7 @@ def test_who_hears_of_it_in_time_signs_no_number_twice(seed: int) -> None:
     world = World(3, seed)
     put_back(world, alone=False)
     for number in range(6):
-        world.write(OWNER, f"anew {number}")
+        world.write_text(OWNER, f"anew {number}")
         world.run(SECOND)
     world.run(2 * MINUTE)
 
@@ -62,7 +62,7 @@ def place_of(world: World, message_id: object) -> tuple[object, int, int]:
 def test_what_was_signed_twice_before_is_told_to_everybody(seed: int) -> None:
     world = World(3, seed)
     put_back(world, alone=True)
-    world.write(OWNER, "signed as a number that was taken")
+    world.write_text(OWNER, "signed as a number that was taken")
     world.run(5 * SECOND)
     world.heal()
     world.run(2 * MINUTE)

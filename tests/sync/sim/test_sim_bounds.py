@@ -17,7 +17,7 @@ def besieged() -> World:
     assert world.hostiles is not None
     world.run(6 * SECOND)
     for number in range(3):
-        world.write(number, "hello")
+        world.write_text(number, "hello")
         world.tell_typing(number)
     world.run(SECOND)
     for act in world.hostiles.acts:

@@ -40,14 +40,14 @@ def alone_with_a_wrong_clock(seed: int, offset: Nanos, *, reconcile: bool) -> tu
         node.wall.person = Person.FOLLOWS
     told = Told(world)
     world.run(6 * SECOND)
-    world.write(LONER, "before")
+    world.write_text(LONER, "before")
     world.run(10 * SECOND)
     world.partition({LONER}, set(range(1, 5)))
     world.run(20 * SECOND)
     world.set_clock(LONER, offset)
     for number in range(3):
-        world.write(LONER, f"alone {number}")
-        world.write(1 + number, f"meanwhile {number}")
+        world.write_text(LONER, f"alone {number}")
+        world.write_text(1 + number, f"meanwhile {number}")
         world.run(SECOND)
     world.heal()
     world.run(2 * MINUTE)
@@ -85,8 +85,8 @@ def test_it_can_be_sent_anew_and_the_channel_goes_on(seed: int) -> None:
     before = [len(log) for log in world.logs()]
 
     for number in range(3):
-        world.write(LONER, f"alone {number}, anew")
-    world.write(2, "an answer")
+        world.write_text(LONER, f"alone {number}, anew")
+    world.write_text(2, "an answer")
     world.run(20 * MINUTE)
 
     assert world.converged(), f"seed={seed}"

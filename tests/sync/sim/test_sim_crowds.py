@@ -72,14 +72,14 @@ def test_the_only_holder_answers_in_the_end_though_it_is_outside_of_the_response
     size, author, candidates = 260, 0, range(1, 9)
     world = World(size, 5, PERFECT, Terms(mesh=False, reconcile=False))
     world.partition({author, *candidates}, set(range(9, size)))
-    world.write(author, "for few")
+    world.write_text(author, "for few")
     world.run(SECOND)
     [(_, line)] = world.nodes[author].disk.log()
     holder = next(number for number in candidates if not in_group(world, number, line))
     for number in {author, *candidates} - {holder}:
         world.crash(number)
     world.heal()
-    world.write(holder, "did you see that?")
+    world.write_text(holder, "did you see that?")
 
     world.run(10 * MINUTE)
 

@@ -77,7 +77,7 @@ def chat(seed: int, lose_at: int | None) -> World:
     world.network.lose_at = lose_at
     world.run(6 * SECOND)
     for number in range(6):
-        world.write(number % 2, f"line {number}")
+        world.write_text(number % 2, f"line {number}")
         world.run(300 * MILLISECOND)
     world.run(2 * MINUTE)
     return world

@@ -2,10 +2,11 @@
 
 import pytest
 
+from sync.entries.changes import Redaction
 from sync.group.values import Damaged, Deliver, Discarded, Warned
 from sync.machine import MINUTE, SECOND, MessageId
 from sync.runner.runner import Release
-from sync.sim.world import World
+from sync.sim.world import Terms, World
 
 SEEDS = range(3)
 OWNER = 1
@@ -40,7 +41,7 @@ def spoken(size: int, seed: int, lines: int = 40) -> World:
     world = World(size, seed)
     world.run(10 * SECOND)
     for number in range(lines):
-        world.write(number % size, f"line {number}")
+        world.write_text(number % size, f"line {number}")
         world.run(SECOND)
     world.run(20 * SECOND)
     assert world.converged()
@@ -78,6 +79,32 @@ def test_what_rotted_comes_back_and_never_reaches_who_joins(seed: int) -> None:
     assert set(bad) <= set(told.shown)
 
 
+def test_what_a_rotten_redaction_hid_is_shown_at_no_moment() -> None:
+    world = spoken(3, 0, lines=6)
+    line = ids(world, OWNER)[0]
+    disk = world.nodes[OWNER].disk
+    author = disk.rows[line].message.entry.header.author
+    [writer] = [one for one, node in enumerate(world.nodes) if node.identity.peer_id == author]
+    world.change(writer, Redaction(line))
+    world.run(10 * SECOND)
+    assert disk.look(line).deleted
+    redaction = ids(world, OWNER)[-1]
+    world.partition({OWNER}, {0, 2})
+    world.rot(OWNER, [redaction])
+    world.give(OWNER, Damaged((redaction,)))
+    world.run(5 * SECOND)
+
+    assert redaction not in disk.rows
+    assert disk.look(line).deleted
+    assert not disk.is_line(line)
+    world.heal()
+    world.run(2 * MINUTE)
+    assert redaction in disk.rows
+    assert disk.look(line).deleted
+    assert world.converged()
+    world.check()
+
+
 def test_without_an_entry_of_our_log_no_number_is_signed_twice() -> None:
     world = spoken(3, 0, lines=12)
     told = Told(world, OWNER)
@@ -88,7 +115,7 @@ def test_without_an_entry_of_our_log_no_number_is_signed_twice() -> None:
     world.partition({OWNER}, {0, 2})  # so that nobody tells it what it has lost
     world.give(OWNER, Damaged(tuple(own[-2:])))
     world.run(5 * SECOND)
-    world.write(OWNER, "written meanwhile")
+    world.write_text(OWNER, "written meanwhile")
     world.run(5 * SECOND)
     world.heal()
     world.run(2 * MINUTE)
@@ -112,7 +139,7 @@ def test_slow_and_unreadable_disks_hold_up_nobody_else_and_lose_nothing(seed: in
     told = Told(world, OWNER)
     world.run(10 * SECOND)
     for number in range(40):
-        world.write(number % 5, f"line {number}")
+        world.write_text(number % 5, f"line {number}")
         if number == 10:
             world.break_disk(OWNER)
             world.crash(4)
@@ -129,3 +156,30 @@ def test_slow_and_unreadable_disks_hold_up_nobody_else_and_lose_nothing(seed: in
     assert world.converged()
     world.check()
     assert sorted(told.shown) == sorted(ids(world, OWNER)), "each was shown once"
+
+
+def test_what_is_committed_is_released_however_long_the_disk_cannot_be_read() -> None:
+    """One turn shows what came and what waited for it; it has to read the latter."""
+    world = World(2, 1, terms=Terms(reconcile=False))
+    told = Told(world, OWNER)
+    world.run(10 * SECOND)
+    world.partition({0}, {OWNER})
+    world.write_text(0, "lost on the way")
+    world.run(SECOND)
+    world.heal()
+    world.write_text(0, "names it")
+    runner = world.nodes[OWNER].runner
+    assert runner is not None
+    incoming = runner.groups[world.channel].sds.incoming
+    while not incoming.waiting:
+        world.run(SECOND // 100)
+    world.break_disk(OWNER)
+    while incoming.waiting:
+        world.run(SECOND // 10)
+    assert told.shown == [], "what it takes cannot be read"
+    world.run(10 * SECOND)
+    world.mend_disk(OWNER)
+    world.run(10 * SECOND)
+
+    assert told.shown == ids(world, 0)
+    assert len(told.shown) == 2

@@ -4,13 +4,14 @@ import pytest
 
 from sync.group import values
 from sync.machine import MILLISECOND, SECOND, MessageId, Nanos
-from sync.runner.runner import CROWDED_BY_ONE, Release
+from sync.runner.input_queue import CROWDED_BY_ONE
+from sync.runner.runner import Release
 from sync.sim.network import Link
 from sync.sim.world import Terms, World
 from tests.support.sync.hostiles import Mallory
 
 WORK: Nanos = 3 * MILLISECOND
-"""What an input takes: 333 a second, of which a member may take 20 while others wait."""
+"""Cost of an input: 333 a second, of which a member may take 20 while others wait."""
 
 NEAR = Link(delay=(MILLISECOND, 2 * MILLISECOND))
 
@@ -27,7 +28,7 @@ class Latencies:
 
     def write(self, text: str) -> None:
         self._asked = self._world.now
-        self._world.write(self._writer, text)
+        self._world.write_text(self._writer, text)
 
     def _hear(self, number: int, release: Release) -> None:
         effect = release.effect
@@ -64,7 +65,11 @@ def test_a_thousand_lines_a_second_of_one_make_no_line_of_others_wait_a_second(
             latencies.write(f"honest {tenth}")
         world.run(SECOND // 10)
         backlogs.append(
-            max(node.runner.backlog.get(mallory.peer_id, 0) for node in world.nodes if node.runner)
+            max(
+                node.runner.inputs.backlog.get(mallory.peer_id, 0)
+                for node in world.nodes
+                if node.runner
+            )
         )
     world.run(2 * SECOND)
 

@@ -108,12 +108,12 @@ def test_each_act_alone_is_survived(act: str) -> None:
     world = World(5, 3, terms=Terms(hostile=2))
     assert world.hostiles is not None
     world.run(6 * SECOND)
-    world.write(0, "before")
+    world.write_text(0, "before")
     world.run(3 * SECOND)
     for number in range(3):
         for member in world.hostiles.members:
             world.hostiles.act(member, act)
-        world.write(number, f"line {number}")
+        world.write_text(number, f"line {number}")
         world.run(3 * SECOND)
 
     for _ in range(20):

@@ -46,7 +46,7 @@ class Seat:
         self.asked: list[MessageId] = []
         self.ended: list[SessionEnded] = []
         self.first_preview_among: int | None = None
-        """How many had been delivered by the first preview."""
+        """Number delivered by the first preview."""
         world.listeners.append(self.note)
 
     def note(self, number: int, release: Release) -> None:
@@ -86,7 +86,7 @@ def join_while_writing(world: World, lines: int = 40) -> None:
     """Start the late one, and let the others write meanwhile."""
     world.restart(LATE)
     for number in range(lines):
-        world.write(number % LATE, f"live {number}")
+        world.write_text(number % LATE, f"live {number}")
         world.run(250 * MILLISECOND)
 
 
@@ -121,7 +121,7 @@ def test_lines_that_come_while_history_takes_its_place_are_shown_at_once(seed: i
     world.restart(LATE)
     run_until(world, lambda: seat.previewed)
     for number in range(500):
-        world.write(0, f"live {number}")
+        world.write_text(0, f"live {number}")
         world.run(3 * MILLISECOND)
     world.run(SECOND)
 
@@ -157,7 +157,7 @@ def sender(world: World) -> int | None:
     runner = world.nodes[LATE].runner
     assert runner is not None
     for session in runner.groups[CHANNEL].sessions.by_peer.values():
-        if session.reconciliation is not None:
+        if session.exchange is not None:
             return next(n.number for n in world.nodes if n.identity.peer_id == session.peer)
     return None
 

@@ -14,19 +14,24 @@ from numpy.typing import NDArray
 from sync.entries.entry import Entry
 from sync.group.ingest import Gate
 from sync.group.records import StoredMessage
+from sync.group.values import Broadcast
 from sync.machine import DAY, MINUTE, SECOND, Nanos
-from sync.runner.runner import Batch, Runner
+from sync.runner.runner import Batch, Release, Runner
 from sync.sds.acknowledge import Outgoing, Pending
 from sync.sds.answering import Answering
 from sync.sds.asking import Asking, Request
 from sync.sds.causal import Causal
+from sync.sds.events import Effect
 from sync.sds.history import Log
+from sync.sds.incoming import Content
 from sync.sds.message import Delivery, HistoryEntry, Message
 from sync.sds.parameters import LAN
 from sync.sds.repair import Window
 from sync.sim.network import PERFECT, Link
-from sync.sim.scenario import Scenario, run
+from sync.sim.rooms import CHANNEL
+from sync.sim.scenario import ClockJump, Scenario, run
 from sync.sim.world import Terms, World
+from tests.support.sync.entries import Author
 from tests.support.sync.scenarios import lossy
 
 ALONE = Terms(reconcile=False)
@@ -77,7 +82,7 @@ def gap_that_nobody_fills() -> World:
     world = World(4, 1, terms=Terms(hostile=1))
     assert world.hostiles is not None
     world.run(6 * SECOND)
-    world.write(0, "before")
+    world.write_text(0, "before")
     world.run(2 * SECOND)
     world.hostiles.act(world.hostiles.members[0], "invented parents")
     world.run(3 * MINUTE)
@@ -98,12 +103,12 @@ def write_after_a_start_with_a_slow_clock() -> None:
     world = World(2, 1, PERFECT, ALONE)
     world.run(6 * SECOND)
     world.partition({0}, {1})
-    world.write(0, "before")
+    world.write_text(0, "before")
     world.run(SECOND)
     world.crash(0)
     world.set_clock(0, -10 * MINUTE)
     world.restart(0)
-    world.write(0, "after")
+    world.write_text(0, "after")
     world.run(SECOND)
     assert len(world.nodes[0].disk.log()) == 2
 
@@ -123,6 +128,27 @@ def test_a_lamport_time_that_is_not_restored_is_caught(monkeypatch: pytest.Monke
         write_after_a_start_with_a_slow_clock()
 
 
+def test_a_message_no_later_than_what_its_author_had_is_caught(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of two whose clocks differ by four minutes: the later one's lines are answered."""
+    scenario = Scenario(2, 6, PERFECT, 1, troubles=(ClockJump(0, 10 * MINUTE, 0, 4 * MINUTE),))
+    run(scenario)
+    whole = Causal._put
+
+    def mutant(
+        self: Causal, content: Content, effects: list[Effect], *, after_gap: bool
+    ) -> list[Content]:
+        before = self.lamport
+        released = whole(self, content, effects, after_gap=after_gap)
+        self.lamport = before
+        return released
+
+    monkeypatch.setattr(Causal, "_put", mutant)
+
+    assert "late" in caught(scenario)
+
+
 # --- What leaves, and what comes ---------------------------------------------------------------
 
 
@@ -140,6 +166,22 @@ def test_a_frame_that_leaves_before_its_commit_is_caught(monkeypatch: pytest.Mon
     monkeypatch.setattr(Runner, "turn", mutant)
 
     assert "are on its disk" in caught(Scenario(3, 5, PERFECT, 1))
+
+
+def test_a_message_that_its_sender_does_not_keep_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = Runner.turn
+    kept_by_nobody = Author("carol", CHANNEL).write("hello", lamport=1)
+
+    def mutant(self: Runner, now: Nanos, enough: Callable[[], bool] | None = None) -> Batch:
+        batch = whole(self, now, enough)
+        if batch.records:
+            batch.releases.append(Release(CHANNEL, Broadcast(kept_by_nobody.payload)))
+        return batch
+
+    monkeypatch.setattr(Runner, "turn", mutant)
+
+    said = caught(Scenario(3, 5, PERFECT, 1))
+    assert f"sends {kept_by_nobody.entry.message_id} before it is on its disk" in said
 
 
 def test_a_name_that_leaves_before_its_message_is_here_is_caught(
@@ -166,7 +208,7 @@ def test_a_forged_delivery_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     assert world.hostiles is not None
     world.run(6 * SECOND)
     for number in range(3):
-        world.write(number, "an honest line")
+        world.write_text(number, "an honest line")
     world.run(2 * SECOND)
     world.hostiles.act(world.hostiles.members[0], "forgeries")
 

@@ -67,7 +67,7 @@ def leads(world: World) -> Node | None:
     runner = world.nodes[-1].runner
     assert runner is not None
     leader = runner.groups[CHANNEL].sessions.leader
-    if leader is None or leader.reconciled is None:
+    if leader is None or leader.exchanged is None:
         return None
     return next(node for node in world.nodes if node.identity.peer_id == leader.peer)
 

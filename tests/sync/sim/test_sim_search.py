@@ -3,7 +3,9 @@
 import pytest
 
 from sync.entries.entry import decode_text
+from sync.group import values
 from sync.machine import MINUTE, SECOND
+from sync.runner.runner import Release
 from sync.sds.answering import ANSWERS_BURST, ANSWERS_PER_SECOND
 from sync.sds.incoming import MISSING_MAX, MISSING_PER_LINK_MAX
 from sync.sds.message import REPAIR_MAX, HistoryEntry
@@ -20,7 +22,7 @@ def met(seed: int, *, size: int = PEERS, reconcile: bool = True) -> World:
     world = World(size, seed, terms=Terms(reconcile=reconcile))
     world.run(10 * SECOND)
     for number in range(size):
-        world.write(number, f"hello from {number}")
+        world.write_text(number, f"hello from {number}")
     world.run(MINUTE)
     return world
 
@@ -49,6 +51,25 @@ def test_a_line_that_names_what_nobody_has_is_searched_for_ever_less() -> None:
     world.check_bounds()
 
 
+@pytest.mark.slow
+def test_lines_that_name_what_nobody_has_are_asked_for_ever_less() -> None:
+    world = met(1)
+    mallory = Mallory(world, 7)
+    for line in range(63):
+        ghosts = [f"ghost {line}/{number}" for number in range(LINE_NAMES)]
+        mallory.name_what_nobody_wrote(mallory.author("one"), [f"line {line}"], ghosts)
+        world.run(SECOND // 3)
+    sizes = []
+    for _ in range(10):
+        before = world.meter.sent[Sort.SYNC].size
+        world.run(MINUTE)
+        sizes.append(world.meter.sent[Sort.SYNC].size - before)
+
+    assert max(sizes[3:]) < 500_000, sizes  # it was 8 MB in each minute
+    assert sum(sizes) < 5_000_000, sizes
+    world.check_bounds()
+
+
 def invent(world: World, mallory: Mallory, *, names: int, authors: int) -> None:
     """Let `authors` that Mallory invented name so many messages that nobody wrote, 16 a line."""
     invented = [mallory.author(f"author {number}") for number in range(authors)]
@@ -70,10 +91,10 @@ def test_an_honest_gap_among_thousands_of_invented_names_is_repaired_as_if_they_
     full = len(incoming.missing)
 
     world.network.cuts.add((1, 2))
-    world.write(2, "which bob does not get")
+    world.write_text(2, "which bob does not get")
     world.run(SECOND)
     world.network.cuts.clear()
-    world.write(2, "which names it")
+    world.write_text(2, "which names it")
     world.run(20 * SECOND)
 
     rows = [bob.disk.rows[one] for _, one in bob.disk.log()]
@@ -87,11 +108,11 @@ def test_an_honest_gap_among_thousands_of_invented_names_is_repaired_as_if_they_
 def request_for(world: World, lacking: int) -> HistoryEntry:
     """Let node 2 write a line that node `lacking` does not get, and another that names it."""
     world.network.cuts.add((lacking, 2))
-    world.write(2, "which one does not get")
+    world.write_text(2, "which one does not get")
     world.run(SECOND // 2)
     world.network.cuts.clear()
     newest = world.nodes[2].disk.log()[-1][1]
-    world.write(2, "which names it")
+    world.write_text(2, "which names it")
     return world.nodes[2].disk.load(newest).named
 
 
@@ -109,9 +130,16 @@ def test_requests_that_name_no_sender_silence_nobody_who_would_ask() -> None:
     assert world.meter.repairs().seconds.max < 20
 
 
-def test_who_answers_and_when_follows_from_the_author_and_not_from_the_request() -> None:
+@pytest.mark.parametrize("restarted", [False, True])
+def test_who_answers_and_when_follows_from_the_author_and_not_from_the_request(
+    restarted: bool,  # a parameter of the test
+) -> None:
     world = met(4, size=4, reconcile=False)
     mallory, bob = Mallory(world, 3), world.nodes[1]
+    if restarted:  # then only the disk knows the authors
+        world.crash(1)
+        world.restart(1)
+        world.run(10 * SECOND)
     assert bob.runner is not None
     me, repairs = bob.identity.peer_id, bob.runner.groups[world.channel].sds.repairs
     window, answering = repairs.window(world.now), repairs.answering
@@ -120,9 +148,18 @@ def test_who_answers_and_when_follows_from_the_author_and_not_from_the_request()
         others, key=lambda one: window.answer_delay(me, one.sender_id or me, one.message_id)
     )
 
+    loaded: list[Release] = []
+    world.listeners.append(
+        lambda node, release: (
+            loaded.append(release)
+            if node == 1 and isinstance(release.effect, values.LoadAuthors)
+            else None
+        )
+    )
     mallory.ask([wanted._replace(sender_id=me)], to=[1])
     world.run(SECOND // 5)
 
+    assert bool(loaded) is restarted
     answer = answering.answers.get(wanted.message_id)
     assert answer is not None, "as its author it would have answered at once"
     assert answer.sender == wanted.sender_id
@@ -131,7 +168,7 @@ def test_who_answers_and_when_follows_from_the_author_and_not_from_the_request()
 def test_who_asks_for_everything_again_and_again_causes_no_more_than_its_share() -> None:
     world = met(5, size=4, reconcile=False)
     for number in range(200):
-        world.write(number % 3, f"line {number}")
+        world.write_text(number % 3, f"line {number}")
     world.run(10 * SECOND)
     mallory, disk = Mallory(world, 3), world.nodes[2].disk
     everything = [disk.load(one).named for _, one in disk.log()]

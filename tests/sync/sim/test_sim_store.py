@@ -14,10 +14,10 @@ def after_a_loss_whose_sender_is_gone() -> World:
     world.run(6 * SECOND)
     store = Store(world)
     world.network.link = Link(loss=1.0)
-    world.write(ALICE, "nobody hears this")
+    world.write_text(ALICE, "nobody hears this")
     world.run(SECOND // 10)
     world.network.link = Link()
-    world.write(ALICE, "it builds on that")
+    world.write_text(ALICE, "it builds on that")
     world.run(SECOND // 10)
     world.crash(ALICE)
     assert len(store) == 2

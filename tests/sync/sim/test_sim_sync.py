@@ -4,6 +4,7 @@ Nodes here lose every broadcast, so that nothing but sessions brings anything.
 """
 
 import random
+from itertools import pairwise
 from math import ceil, log
 
 import pytest
@@ -11,7 +12,8 @@ import pytest
 from sync.group.values import SessionEnded
 from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND, Nanos
 from sync.sim.network import Link
-from sync.sim.world import World
+from sync.sim.world import Terms, World
+from sync.waku import answer, answerer
 from sync.waku.division import NARROW
 from sync.waku.message import ITEM_BYTES_MAX, PAYLOAD_BYTES_MAX, RANGE_BYTES_MAX
 from tests.support.storage.archives import archive, assert_equal, divided, preloaded, scattered
@@ -97,6 +99,50 @@ def test_equal_histories_cost_one_fingerprint_and_one_check(seed: int) -> None:
     assert_equal(world)
 
 
+OLD = 1
+"""Payloads of an answer that a program of before takes, and sends."""
+
+
+def compared_in_little_room(seed: int, old: set[int]) -> World:
+    """Two who differ in much, with payloads of little room and small steps; run to the end."""
+    pool = scattered(1_200)
+    left, right = divided(pool, 400, "uniform", random.Random(seed))
+    world = preloaded([left, right], seed, World(2, seed, MUTE, Terms(work=MILLISECOND)))
+    for node in world.nodes:
+        if node.number in old:
+            node.payloads_max = OLD
+    world.run(2 * MINUTE)
+    one, other = the_session(world)
+    assert one.converged, f"seed={seed}: {one}"
+    assert other.converged, f"seed={seed}: {other}"
+    assert_equal(world)
+    return world
+
+
+def answers_in_several(world: World) -> bool:
+    """Return whether a side sent a payload directly behind another one."""
+    node = world.nodes[0]
+    assert node.runner is not None
+    [session] = node.runner.groups[world.channel].sessions.shown
+    return any(one.sent and other.sent for one, other in pairwise(session.rounds))
+
+
+@pytest.mark.parametrize("old", [set(), {0}, {1}], ids=["both new", "0 is old", "1 is old"])
+def test_programs_of_before_and_of_now_find_every_difference(
+    old: set[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (answer, answerer):
+        monkeypatch.setattr(module, "RANGES_MAX", 220)
+    monkeypatch.setattr(answerer, "WORK", 64)
+
+    runs = [compared_in_little_room(3, old) for _ in range(2)]
+
+    several = [answers_in_several(world) for world in runs]
+    assert several == [not old, not old]
+    assert runs[0].witness.sessions == runs[1].witness.sessions
+    assert runs[0].streams.sent_bytes == runs[1].streams.sent_bytes
+
+
 LASTING = (SECOND, 5 * SECOND, 20 * SECOND, MINUTE, 10 * MINUTE, HOUR)
 
 
@@ -108,7 +154,7 @@ def check_partition(lasts: Nanos, seed: int) -> None:
     world.partition({0, 1}, {2, 3})
     lines = dice.choice([4, 20, 60])
     for number in range(lines):
-        world.write(dice.randrange(4), f"line {number}")
+        world.write_text(dice.randrange(4), f"line {number}")
         world.run(lasts // lines)
     world.heal()
     world.run(5 * MINUTE)
@@ -195,7 +241,7 @@ def test_a_clock_that_was_wrong_in_a_partition_leaves_all_sets_equal(
     world.run(20 * SECOND)
     world.set_clock(0, offset)
     for number in range(30):
-        world.write(number % 3, f"line {number}")
+        world.write_text(number % 3, f"line {number}")
         world.run(500 * MILLISECOND)
     world.heal()
     world.run(30 * SECOND)

@@ -7,7 +7,8 @@ import pytest
 from sync.group.values import Arrived, Restored
 from sync.machine import MILLISECOND, MINUTE, SECOND, Nanos
 from sync.manager.schedule import SESSIONS_MAX
-from sync.runner.runner import CROWDED, Batch, Runner
+from sync.runner.input_queue import CROWDED
+from sync.runner.runner import Batch, Runner
 from sync.sim.network import PERFECT, Link
 from sync.sim.outlet import Frame
 from sync.sim.rooms import further_channel
@@ -34,9 +35,9 @@ def joined(world: World) -> World:
 def test_what_is_said_in_a_channel_reaches_who_is_in_it() -> None:
     world = joined(World(4, 1, lossy(0.1), Terms(rooms=(FRIENDS, frozenset({1, 2})))))
     other = further_channel(2)
-    world.write(0, "to all")
-    world.write(0, "to one", PRIVATE)
-    world.write(2, "to another", other)
+    world.write_text(0, "to all")
+    world.write_text(0, "to one", PRIVATE)
+    world.write_text(2, "to another", other)
 
     world.run(MINUTE)
 
@@ -54,8 +55,8 @@ def test_what_is_said_in_a_channel_reaches_who_is_in_it() -> None:
 def test_a_crash_and_a_full_disk_take_nothing_of_any_channel() -> None:
     world = joined(World(3, 2, lossy(0.1), Terms(rooms=(FRIENDS,))))
     for number in range(6):
-        world.write(number % 2, f"line {number}", PRIVATE)
-        world.write(number % 3, f"line {number}")
+        world.write_text(number % 2, f"line {number}", PRIVATE)
+        world.write_text(number % 3, f"line {number}")
         if number == 2:
             world.crash(1)
         if number == 3:
@@ -80,7 +81,7 @@ def test_what_strangers_do_in_the_lobby_does_not_touch_a_channel_of_friends() ->
             continue  # clocks are of the whole program: see `tests/sync/sim/test_sim_clocks.py`
         for member in world.hostiles.members:
             world.hostiles.act(member, act)
-        world.write(len(act) % 2, act, PRIVATE)
+        world.write_text(len(act) % 2, act, PRIVATE)
         world.run(SECOND)
 
     room = world.rooms[PRIVATE]
@@ -96,8 +97,8 @@ def test_what_strangers_do_in_the_lobby_does_not_touch_a_channel_of_friends() ->
 def test_a_one_way_link_is_noticed_and_what_it_took_is_repaired() -> None:
     world = joined(World(3, 3, PERFECT, ALONE))
     world.make_one_way(0, 1)
-    world.write(0, "not heard by one")
-    world.write(1, "heard by all")
+    world.write_text(0, "not heard by one")
+    world.write_text(1, "heard by all")
     world.run(SECOND // 2)
     heard = [len(node.disk) for node in world.nodes]
     world.run(15 * SECOND)
@@ -116,7 +117,7 @@ def test_who_vanishes_unnoticed_leaves_a_link_half_open_until_it_is_silent_or_ba
     world = joined(World(3, 1, PERFECT, ALONE))
     world.crash(0, unnoticed=True)
     world.crash(1, unnoticed=True)
-    world.write(2, "to nobody, yet")
+    world.write_text(2, "to nobody, yet")
     world.run(3 * SECOND)
     world.restart(1)
     half_open = {number: set(world.nodes[number].joined) for number in range(3)}
@@ -136,7 +137,7 @@ def test_streams_that_stall_are_given_up_and_others_asked() -> None:
     for pair in ((0, 1), (1, 2)):
         world.stall(*pair)
     for number in range(20):
-        world.write(number % 3, f"line {number}")
+        world.write_text(number % 3, f"line {number}")
         world.run(SECOND)
 
     world.run(3 * MINUTE)
@@ -154,7 +155,7 @@ def test_streams_that_stall_are_given_up_and_others_asked() -> None:
 def test_who_has_no_place_for_a_link_or_a_stream_says_so_and_all_hear_all() -> None:
     world = World(6, 2, lossy(0.1), Terms(links_max=3, streams_max=1))
     for number in range(12):
-        world.write(number % 6, f"line {number}")
+        world.write_text(number % 6, f"line {number}")
         world.run(2 * SECOND)
 
     world.run(5 * MINUTE)
@@ -180,8 +181,8 @@ def test_a_flood_of_identities_of_one_address_pushes_out_its_own() -> None:
     for number in friends:
         assert len(world.nodes[number].joined) <= 7
         assert world.nodes[number].joined >= friends - {number}, "who came back has a place too"
-    world.write(0, "back")
-    world.write(0, "back", PRIVATE)
+    world.write_text(0, "back")
+    world.write_text(0, "back", PRIVATE)
     world.run(10 * SECOND)
     assert world.converged()
 
@@ -204,7 +205,7 @@ def test_a_turn_ends_after_its_slice_and_after_the_loading_of_a_history(
     work = 4 * MILLISECOND
     world = joined(World(3, 1, lossy(0.1), Terms(work=work), clocks=(MINUTE, 0, 0)))
     for number in range(9):
-        world.write(number % 3, "all at once")
+        world.write_text(number % 3, "all at once")
     world.run(MINUTE)
 
     loading = [turn for turn in turns if Restored in turn]

@@ -28,7 +28,7 @@ def texts(world: World, number: int) -> int:
 
 def test_a_broadcast_reaches_everybody_without_links() -> None:
     world = World(50, 1, PERFECT, AIR)
-    world.write(0, "hello")
+    world.write_text(0, "hello")
 
     world.run(SECOND)
 
@@ -41,8 +41,8 @@ def test_a_broadcast_reaches_everybody_without_links() -> None:
 def test_a_cut_in_the_air_is_silent_and_is_repaired_after_it() -> None:
     world = World(10, 2, PERFECT, AIR)
     world.partition({0, 1, 2}, set(range(3, 10)))
-    world.write(0, "to three")
-    world.write(9, "to seven")
+    world.write_text(0, "to three")
+    world.write_text(9, "to seven")
     world.run(5 * SECOND)
     during = [texts(world, number) for number in range(10)]
     world.heal()
@@ -57,10 +57,10 @@ def test_a_cut_in_the_air_is_silent_and_is_repaired_after_it() -> None:
 
 def test_who_starts_again_is_told_its_audience_again() -> None:
     world = World(3, 3, PERFECT, AIR)
-    world.write(0, "before")
+    world.write_text(0, "before")
     world.run(10 * SECOND)
     world.crash(1)
-    world.write(0, "meanwhile")
+    world.write_text(0, "meanwhile")
     world.run(SECOND)
     world.restart(1)
 
@@ -77,10 +77,10 @@ def test_a_full_disk_leaves_the_audience_as_it_was() -> None:
     world = World(3, 4, PERFECT, AIR)
     world.run(SECOND)
     world.fill_disk(0)
-    world.write(0, "refused")
+    world.write_text(0, "refused")
     world.run(SECOND)
     world.free_disk(0)
-    world.write(0, "taken")
+    world.write_text(0, "taken")
 
     world.run(10 * SECOND)
 
@@ -163,7 +163,7 @@ def test_a_crash_in_the_midst_of_a_commit_takes_it_back() -> None:
     world = World(2, 1, PERFECT, MESH)
     world.run(6 * SECOND)
     world.crash_in_commit(0)
-    world.write(0, "gone")
+    world.write_text(0, "gone")
 
     world.run(SECOND)
 
@@ -172,7 +172,7 @@ def test_a_crash_in_the_midst_of_a_commit_takes_it_back() -> None:
     assert (texts(world, 0), texts(world, 1)) == (0, 0)
     assert world.witness.sent == set()
     world.restart(0)
-    world.write(0, "back")
+    world.write_text(0, "back")
     world.run(10 * SECOND)
     assert (texts(world, 0), texts(world, 1)) == (1, 1)
     world.check()
@@ -183,7 +183,7 @@ def test_who_commits_nothing_does_not_crash_in_a_commit() -> None:
     world.run(6 * SECOND)
     world.crash_in_commit(0)
     world.restart(0)
-    world.write(0, "hello")
+    world.write_text(0, "hello")
 
     world.run(SECOND)
 
@@ -250,7 +250,7 @@ def test_every_frame_is_decoded_once_for_all_who_receive_it() -> None:
             else None
         )
     )
-    world.write(0, "hello")
+    world.write_text(0, "hello")
     world.run(SECOND // 2)
     [payload] = payloads
     gates = [
@@ -268,7 +268,7 @@ def test_every_frame_is_decoded_once_for_all_who_receive_it() -> None:
 def test_a_signature_that_nobody_made_is_refused() -> None:
     world = World(2, 1, PERFECT, MESH)
     world.run(6 * SECOND)
-    world.write(0, "hello")
+    world.write_text(0, "hello")
     world.run(SECOND)
     [row] = world.nodes[0].disk.rows.values()
     entry = row.message.entry
@@ -315,7 +315,7 @@ def test_a_line_is_as_long_on_its_way_as_the_link_and_the_commits_take() -> None
 
 def test_what_is_written_is_the_text_that_was_given() -> None:
     world = World(2, 1)
-    world.write(1, "hello")
+    world.write_text(1, "hello")
     world.run(SECOND)
 
     [row] = world.nodes[1].disk.rows.values()

@@ -55,7 +55,7 @@ class Watched(World):
     def say(self, number: int) -> None:
         """Let a node's person write; what becomes of it is `read_by`'s."""
         before = set(self.nodes[number].disk.rows)
-        self.write(number, f"line {len(self.ids)} of {number}")
+        self.write_text(number, f"line {len(self.ids)} of {number}")
         self.run(SECOND)
         [written] = set(self.nodes[number].disk.rows) - before - set(self.ids.values())
         self.ids[f"line {len(self.ids)} of {number}"] = written
@@ -184,6 +184,30 @@ def test_in_a_chat_of_two_a_line_written_alone_hours_ahead_silences_nobody() -> 
     world.run(2 * HOUR)
     assert world.unread(0, 1) == [], "its time has come"
     world.end()
+
+
+def test_what_waits_is_sent_by_its_author_once_it_is_answered_after_a_restart_too() -> None:
+    """No session brings it: it goes out as any line does, and again where it is lost."""
+    world = World(2, 5, Link(loss=0.3), Terms(reconcile=False))
+    for node in world.nodes:
+        node.wall.person = Person.NEVER_ANSWERS
+    world.set_clock(0, HOUR)
+    world.run(30 * SECOND)
+    world.write_text(0, "whose clock is right?")
+    world.run(SECOND)
+    [waiting] = world.nodes[0].disk.parked()
+    world.crash(0)
+    world.run(MINUTE)
+    world.restart(0)
+    world.run(MINUTE)
+    assert world.nodes[0].disk.parked() == [waiting]
+    assert waiting not in world.nodes[1].disk.rows
+
+    world.answer_clock(0, follow=False)
+    world.run(MINUTE)
+    assert world.nodes[1].disk.parked() == [waiting]
+    world.run(HOUR)
+    assert [id_ for _, id_ in world.nodes[1].disk.log()] == [waiting]
 
 
 @people
@@ -323,7 +347,7 @@ def test_two_hundred_people_go_on_with_ten_wrong_clocks_among_them() -> None:
     world.clocks_differ()
     world.run(10 * SECOND)
     for number in range(10, 200, 19):
-        world.write(number, f"hello of {number}")
+        world.write_text(number, f"hello of {number}")
     world.run(10 * SECOND)
 
     lines = [id_ for _, id_ in world.nodes[100].disk.log()]

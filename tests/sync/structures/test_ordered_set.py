@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from sync.structures import ordered_set as ranges
+from sync.structures import ordered_set
 from sync.structures.ordered_set import (
     HASH_BYTES,
     ORIGIN,
@@ -94,18 +94,21 @@ def sum128(items: list[SyncId]) -> bytes:
 class OrderedSetMachine(RuleBasedStateMachine):
     """Whatever is done to both, the set answers like a sorted list without duplicates."""
 
-    group: Group = ranges.XOR
+    group: Group = ordered_set.XOR
     total = staticmethod(xor)
 
     def __init__(self) -> None:
         super().__init__()
-        self.late_max, ranges.LATE_MAX = ranges.LATE_MAX, 5  # so that both runs become one, often
+        self.late_max, ordered_set.LATE_MAX = (
+            ordered_set.LATE_MAX,
+            5,
+        )  # so that both runs become one, often
         self.ordered = OrderedSet(self.group)
         self.plain: list[SyncId] = []
         self.snapshots: list[tuple[OrderedSet, list[SyncId]]] = []
 
     def teardown(self) -> None:
-        ranges.LATE_MAX = self.late_max
+        ordered_set.LATE_MAX = self.late_max
 
     @rule(item=sync_ids)
     def insert(self, item: SyncId) -> None:

@@ -34,7 +34,7 @@ def test_each_kind_is_told_in_its_order() -> None:
         values.Withdrawn((OTHER, ONE)),
     ]
     for at, effect in enumerate(effects):
-        happenings.note(at, HERE, effect)
+        happenings.note_effect(at, HERE, effect)
 
     assert happenings.story(HERE, ONE).happenings == (
         Happening(0, What.WRITTEN),
@@ -50,9 +50,9 @@ def test_each_kind_is_told_in_its_order() -> None:
 
 def test_other_messages_channels_and_effects_are_not_told() -> None:
     happenings = empty()
-    happenings.note(1, HERE, delivered(OTHER))
-    happenings.note(2, ELSEWHERE, delivered(ONE))
-    happenings.note(3, HERE, values.Broadcast(b"frame"))
+    happenings.note_effect(1, HERE, delivered(OTHER))
+    happenings.note_effect(2, ELSEWHERE, delivered(ONE))
+    happenings.note_effect(3, HERE, values.Broadcast(b"frame"))
 
     story = happenings.story(HERE, ONE)
 
@@ -61,10 +61,10 @@ def test_other_messages_channels_and_effects_are_not_told() -> None:
 
 def test_the_oldest_notes_give_way_and_it_is_said_since_when_there_are_any() -> None:
     happenings = empty()
-    happenings.note(BEGAN, HERE, delivered(ONE))
+    happenings.note_effect(BEGAN, HERE, delivered(ONE))
     before = happenings.story(HERE, ONE)
     for number in range(KEPT_MAX):
-        happenings.note(BEGAN + 1 + number, HERE, delivered(OTHER))
+        happenings.note_effect(BEGAN + 1 + number, HERE, delivered(OTHER))
 
     after = happenings.story(HERE, ONE)
 

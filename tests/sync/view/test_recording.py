@@ -52,6 +52,19 @@ def test_what_waits_at_the_place_is_not_written_to(
     assert not victim.exists() or victim.read_text() == "theirs"
 
 
+def test_a_link_that_is_made_at_the_last_moment_is_not_followed_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "recorded"
+    linked(path)
+    monkeypatch.setattr(Path, "is_symlink", lambda _: False)
+
+    with pytest.raises(OSError, match="symbolic links"):
+        open_recording(path)
+
+    assert (tmp_path / "victim").read_text() == "theirs"
+
+
 def test_a_file_of_another_user_is_not_written_to(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,12 +7,12 @@ import pytest
 
 from sync.machine import Nanos
 from sync.structures.ordered_set import SyncId
-from sync.waku import answer, backlog, division
+from sync.waku import answer, answerer, backlog
 from sync.waku.backlog import UNKNOWN, Backlog
 from sync.waku.division import NARROW, STRICT, Parameters
 from sync.waku.message import Content, Items, Ranges, RangesData
 from sync.waku.reconcile import Begin, Differences, PayloadReceived, Role, SendPayload
-from tests.waku_sets import NOW, numbered, session
+from tests.support.sync.waku_sets import handled, numbered, session
 
 A, B, C, D, E = (bytes([number]) * 32 for number in range(5))
 
@@ -30,6 +30,7 @@ def put_off() -> Backlog:
     """From 10 on there was no room: 10 to 20 to 30 to 40 differ, the next is equal."""
     kept = Backlog()
     kept.keep(ranges((10, None), (20, A), (30, B), (40, C), (50, None)), 1)
+    kept.end_turn()
     return kept
 
 
@@ -69,6 +70,27 @@ def test_what_reaches_beyond_what_was_put_off_differs_there_too() -> None:
     assert told(resumed) == [(5, None), *beyond]
 
 
+def test_what_was_put_off_goes_on_with_the_next_payload_of_a_turn() -> None:
+    kept = put_off()
+
+    first = kept.resumed(ranges((10, None), (25, D)))
+    second = kept.resumed(ranges((25, None), (45, E), (50, None)))
+
+    assert told(first) == [(10, None), (20, A), (25, UNKNOWN)]
+    assert told(second) == [(25, None), (30, UNKNOWN), (40, C), (45, None), (50, None)]
+
+
+def test_what_is_put_off_in_several_payloads_is_gone_on_with_together() -> None:
+    kept = Backlog()
+    kept.keep(ranges((10, None), (20, A)), 1)
+    kept.keep(ranges((20, None), (30, B), (50, C)), 0)
+    kept.end_turn()
+
+    resumed = kept.resumed(ranges((10, None), (50, E)))
+
+    assert told(resumed) == [(10, None), (20, A), (30, B), (50, C)]
+
+
 def test_what_is_put_off_is_put_in_once() -> None:
     kept, coarse = put_off(), ranges((10, None), (50, E))
     kept.resumed(coarse)
@@ -91,7 +113,7 @@ def test_only_so_much_is_put_off(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_payloads_with_little_room_find_every_difference_without_beginning_anew(
     seed: int, other: Parameters, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (answer, division):
+    for module in (answer, answerer):
         monkeypatch.setattr(module, "RANGES_MAX", 300)
     dice = random.Random(seed)
     pool = [numbered(number) for number in range(4_000)]
@@ -114,7 +136,7 @@ def reconciled(
     payload: RangesData | None = None
     for count in range(200):
         event = Begin() if payload is None else PayloadReceived(payload)
-        effects = sides[count % 2].handle(event, NOW)
+        effects = handled(sides[count % 2], event)
         for effect in effects:
             if isinstance(effect, Differences) and count % 2 == 0:
                 need.update(effect.need)

@@ -21,10 +21,10 @@ from sync.waku.reconcile import (
     SendPayload,
 )
 from sync.waku.wire import decode_ranges, encode_ranges
-from tests.waku_sets import NOW, numbered, session
+from tests.support.sync.waku_sets import NOW, handled, numbered, session
 
 Found: TypeAlias = tuple[list[SyncId], list[SyncId], Result]
-"""What a side lacks, what only it has, and how it ended."""
+"""Ids a side lacks, ids only it has, and its result."""
 
 MODES: dict[str, tuple[Parameters, Parameters]] = {
     "strict": (STRICT, STRICT),
@@ -56,7 +56,7 @@ def take(
     side: Reconciliation, event: Begin | PayloadReceived, effects: list[Effect]
 ) -> bytes | None:
     """Give a side its input, note what it does; returns what it sends."""
-    done = side.handle(event, NOW)
+    done = handled(side, event)
     effects += done
     sent = [encode_ranges(effect.payload) for effect in done if isinstance(effect, SendPayload)]
     assert len(sent) <= 1

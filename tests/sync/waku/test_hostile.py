@@ -4,6 +4,7 @@
 stays up, and who can always be reconciled with when it behaves.
 """
 
+import gc
 import random
 from collections.abc import Iterator, Sequence
 
@@ -12,22 +13,23 @@ import pytest
 from sync.check.message import CHECK
 from sync.group import values
 from sync.group.history_loading import LEFT_MAX, STALLED_AFTER
-from sync.group.sessions import SHOWN_MAX, TOO_LONG
-from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND, PeerId, Tick
+from sync.machine import HOUR, MILLISECOND, MINUTE, SECOND, Nanos, PeerId, Tick
 from sync.sds.wire import decode, encode
 from sync.sessions.claims import CLAIMS_BYTES_MAX, CLAIMS_LEAST
-from sync.sessions.grace import GRACE
+from sync.sessions.grace import GRACE, LATE_MAX
 from sync.sessions.receiving import WAITING_MAX
-from sync.sessions.session import ROUNDS_MAX as ROUNDS_SHOWN_MAX
 from sync.sessions.session import SESSION_WITHIN
+from sync.sessions.sessions import TOO_LONG
+from sync.sessions.table import COMPARED_MAX, SHOWN_MAX
 from sync.structures.codec import append_uvarint
-from sync.structures.ordered_set import ORIGIN, ZERO_HASH, SyncId
+from sync.structures.ordered_set import ORIGIN, ZERO_HASH, OrderedSet, SyncId
 from sync.waku import reconcile
 from sync.waku.message import (
     CLUSTER,
     EVERYTHING,
     PAYLOAD_BYTES_MAX,
     RANGES_MAX,
+    RECONCILIATION,
     Bounds,
     Fingerprint,
     ItemSet,
@@ -40,12 +42,13 @@ from sync.waku.message import (
     sync_id,
 )
 from sync.waku.reconcile import NEED_MAX, ROUNDS_MAX
-from sync.waku.wire import decode_transfer, encode_ranges, encode_transfer
+from sync.waku.session import ROUNDS_MAX as ROUNDS_SHOWN_MAX
+from sync.waku.wire import decode_ranges, decode_transfer, encode_ranges, encode_transfer
 from tests.support.storage.archives import scattered
 from tests.support.sync.entries import CHANNEL, Author
 from tests.support.sync.groups import NOW, Member, only
 from tests.support.sync.pairs import TOPIC, Pair, pair, transfer
-from tests.waku_sets import subset_with_zero_xor
+from tests.support.sync.waku_sets import subset_with_zero_xor
 
 EFFECTS_MAX = 8
 """More than an answer, a difference, an end, a push and a refusal never follow one payload."""
@@ -118,7 +121,9 @@ def tell(honest: Member, event: values.Input) -> list[values.Effect]:
 
 def offer(honest: Member, both: Pair, protocol: str | None = None) -> list[values.Effect]:
     if protocol is None:
-        return tell(honest, values.SessionOffered(STREAM, both.beside(honest).peer_id))
+        return tell(
+            honest, values.SessionOffered(STREAM, both.beside(honest).peer_id, RECONCILIATION)
+        )
     return tell(honest, values.SessionOffered(STREAM + 1, both.beside(honest).peer_id, protocol))
 
 
@@ -250,14 +255,16 @@ def test_half_a_million_invented_ids_are_too_many_and_are_not_kept() -> None:
     check_unharmed(honest, both)
 
 
-def claim(honest: Member, number: int, payloads: int) -> tuple[PeerId, list[values.SessionEnded]]:
+def claim(
+    honest: Member, number: int, payloads: int, now: Nanos = NOW
+) -> tuple[PeerId, list[values.SessionEnded]]:
     """Have somebody new claim ids, in so many payloads or until the session is over."""
     peer = PeerId(f"{number:064x}")
     honest.join(peer)
-    honest.tell(values.SessionOffered(STREAM + number, peer))
+    honest.tell(values.SessionOffered(STREAM + number, peer, RECONCILIATION), now)
     claims = invented(size=16_000)
     for _ in range(payloads):
-        effects = honest.tell(values.SessionPayload(STREAM + number, next(claims)))
+        effects = honest.tell(values.SessionPayload(STREAM + number, next(claims)), now)
         if over := only(values.SessionEnded, effects):
             return peer, over
         if honest.group.sessions.by_peer[peer].settled:
@@ -292,13 +299,88 @@ def test_the_claims_of_all_sessions_have_one_budget_and_leave_room_for_an_honest
     assert both.one.shown() == both.other.shown()
 
 
+def without_a_leader() -> tuple[Member, Nanos]:
+    """The member under attack, and a time at which nobody leads: two who did only stalled."""
+    honest, both = attacked()
+    honest.tell(values.PeerGone(both.other.peer_id))
+    for number, now in ((-1, NOW), (-2, NOW + 6 * SECOND)):
+        honest.advance(now)
+        honest.tell(values.SessionOffered(number, PeerId(f"leader {number}"), RECONCILIATION), now)
+        honest.tell(values.SessionPayload(number, one_id()), now)
+    later = NOW + 12 * SECOND
+    honest.advance(later)
+    return honest, later
+
+
+@pytest.mark.slow
+def test_who_claims_in_one_session_after_another_and_sends_nothing_gives_way() -> None:
+    honest, begin = without_a_leader()
+    sessions = honest.group.sessions
+    taken, over = [], []
+    for number in range(40):
+        now = begin + number * SECOND // 4
+        honest.advance(now)
+        over += claim(honest, number, payloads=1 + number % 3, now=now)[1]
+        taken.append(sum(sessions.claimed))
+    friend, ended = claim(honest, 40, payloads=1, now=begin + 10 * SECOND)
+
+    assert CLAIMS_BYTES_MAX // 2 < max(taken) <= CLAIMS_BYTES_MAX + 5 * CLAIMS_LEAST  # of a second
+    assert friend not in {end.peer for end in ended}
+    assert sessions.by_peer[friend].transfer.lacking == 16_000, "there is room for who comes now"
+    assert not any(end.converged for end in over)
+
+
+def test_of_sessions_that_wait_for_a_little_there_are_so_many_and_no_more() -> None:
+    honest, begin = without_a_leader()
+    sessions = honest.group.sessions
+    for number in range(3 * COMPARED_MAX):
+        now = begin + number * MILLISECOND
+        honest.tell(values.SessionOffered(number, PeerId(f"{number:064x}"), RECONCILIATION), now)
+        honest.tell(values.SessionPayload(number, one_id()), now)
+    newest = [PeerId(f"{number:064x}") for number in range(2 * COMPARED_MAX, 3 * COMPARED_MAX)]
+
+    assert list(sessions.by_peer) == newest
+    assert len(sessions.claimed) <= COMPARED_MAX + LATE_MAX
+
+
+def one_id() -> bytes:
+    """A payload that says all there is is one message, which nobody has."""
+    whole = Bounds(ORIGIN, EVERYTHING.upper)
+    return ranges(ItemSet(whole, (SyncId(1, b"\1" * 32),), reconciled=True))
+
+
+def claimed_objects() -> int:
+    return sum([type(one) is SyncId for one in gc.get_objects()])
+
+
+def test_what_is_not_answered_to_its_end_is_gone_with_its_session() -> None:
+    gc.collect()
+    gc.disable()  # a collection comes when there are many objects, and not when they are large
+    try:
+        before = claimed_objects()
+        machine = reconcile.Reconciliation(
+            reconcile.Role.RESPONDER, OrderedSet(), (shard(CHANNEL),), NOW
+        )
+        received = decode_ranges(next(invented(size=16_000)))
+        effects = machine.handle(reconcile.PayloadReceived(received), NOW)
+        held = claimed_objects()
+        del machine, received
+        after = claimed_objects()
+    finally:
+        gc.enable()
+
+    assert effects == [reconcile.Continue()]
+    assert held - before > 16_000
+    assert after - before < 100
+
+
 @pytest.mark.slow
 def test_ids_claimed_by_one_session_after_another_are_not_piled_up() -> None:
     honest, both = attacked()
     payloads = invented(size=5_000)
 
     for number in range(2 * SHOWN_MAX):
-        tell(honest, values.SessionOffered(STREAM + number, both.other.peer_id))
+        tell(honest, values.SessionOffered(STREAM + number, both.other.peer_id, RECONCILIATION))
         tell(honest, values.SessionPayload(STREAM + number, next(payloads)))
         assert kept_now(honest) <= 5_000
     tell(honest, values.SessionClosed(STREAM + 2 * SHOWN_MAX - 1))
@@ -324,7 +406,9 @@ def test_sessions_opened_again_and_again_replace_each_other() -> None:
     honest, both = attacked()
 
     for number in range(500):
-        effects = tell(honest, values.SessionOffered(STREAM + number, both.other.peer_id))
+        effects = tell(
+            honest, values.SessionOffered(STREAM + number, both.other.peer_id, RECONCILIATION)
+        )
         assert not number or ended(effects).result == "put off: the peer began one too"
     tell(honest, values.SessionClosed(STREAM + 499))
 
@@ -425,11 +509,17 @@ def test_after_the_grace_nothing_of_a_session_is_kept() -> None:
     assert not honest.group.sessions.receives_from(both.other.peer_id, NOW + GRACE + 1)
 
 
-def test_a_transfer_that_is_not_canonical_is_refused_though_it_was_claimed_and_wanted() -> None:
+@pytest.mark.parametrize("other", ["bytes", "time"])
+def test_a_transfer_that_is_not_canonical_is_refused_though_it_was_claimed_and_wanted(
+    other: str,
+) -> None:
     honest, both = attacked()
     stored = Author("mallory", CHANNEL).write("hello", lamport=NOW // MILLISECOND, created_ns=NOW)
-    loose = encode(decode(stored.payload)._replace(bloom_filter=bytes(1800)))
-    created_ns = stored.entry.header.created_ns
+    loose = stored.payload
+    created_ns = stored.entry.header.created_ns + 1
+    if other == "bytes":
+        loose = encode(decode(stored.payload)._replace(bloom_filter=bytes(1800)))
+        created_ns -= 1
     pushed = encode_transfer(WakuMessage(loose, content_topic(CHANNEL), created_ns), TOPIC)
     before = honest.shown()
     offer(honest, both)

@@ -1,7 +1,7 @@
 """Pairs of reconciliations, every payload pushed through its bytes."""
 
 import random
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -15,67 +15,17 @@ from sync.waku.message import (
     TIMESTAMP_MAX,
     Fingerprint,
     ItemSet,
-    RangesData,
 )
 from sync.waku.reconcile import (
     ROUNDS_MAX,
-    Begin,
-    Differences,
-    Effect,
-    Finished,
-    PayloadReceived,
     Phase,
-    Reconciliation,
     Result,
     Role,
-    SendPayload,
 )
-from sync.waku.wire import decode_ranges, encode_ranges
-from tests.waku_sets import NOW, PLAIN, filled, numbered, session
+from sync.waku.wire import decode_ranges
+from tests.support.sync.waku_sets import NOW, PLAIN, Side, filled, numbered, pump, session
 
 TINY = replace(STRICT, partitions=3, wide_partitions=3, item_set_threshold=2, fresh_threshold=2)
-
-
-@dataclass
-class Side:
-    """One end of a session and what came out of it."""
-
-    machine: Reconciliation
-    need: list[SyncId] = field(default_factory=list)
-    have: list[SyncId] = field(default_factory=list)
-    finished: Finished | None = None
-    sent: list[RangesData] = field(default_factory=list)
-
-    def take(self, effects: list[Effect]) -> list[bytes]:
-        """Note the effects; return the bytes that leave."""
-        leaving = []
-        for effect in effects:
-            match effect:
-                case SendPayload(payload=payload):
-                    self.sent.append(payload)
-                    leaving.append(encode_ranges(payload))
-                case Differences(need=need, have=have):
-                    self.need += need
-                    self.have += have
-                case Finished():
-                    assert self.finished is None
-                    self.finished = effect
-        assert all(len(data) <= PAYLOAD_BYTES_MAX for data in leaving)
-        return leaving
-
-
-def pump(initiator: Side, responder: Side) -> list[bytes]:
-    """Run a session to its end; return everything that was on the wire."""
-    wire = []
-    pending = initiator.take(initiator.machine.handle(Begin(), NOW))
-    receiver, other = responder, initiator
-    while pending:
-        [data] = pending
-        wire.append(data)
-        received = PayloadReceived(decode_ranges(data))
-        pending = receiver.take(receiver.machine.handle(received, NOW))
-        receiver, other = other, receiver
-    return wire
 
 
 def reconciled(
@@ -88,7 +38,7 @@ def reconciled(
     initiator = Side(session(Role.INITIATOR, ours, parameters))
     responder = Side(session(Role.RESPONDER, theirs, their_parameters or parameters))
 
-    wire = pump(initiator, responder)
+    wire = [data for turn in pump(initiator, responder) for data in turn]
 
     expected = Result.EQUAL if ours == theirs else Result.RECONCILED
     for side, mine, other in ((initiator, ours, theirs), (responder, theirs, ours)):

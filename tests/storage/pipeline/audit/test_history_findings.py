@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from storage.archive.tables import BIGINT_MAX
-from storage.pipeline.audit import history_findings as findings
+from storage.pipeline.audit import history_findings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -23,7 +23,7 @@ def test_numbers_that_were_cut_make_no_fork(spark: "SparkSession") -> None:
     ]
     columns = "channel string, author string, log long, seq long, message_id binary"
 
-    found = findings.equivocations(spark.createDataFrame(rows, columns)).collect()
+    found = history_findings.equivocations(spark.createDataFrame(rows, columns)).collect()
 
     forks = [(row.seq, [bytes(one) for one in row.message_ids]) for row in found]
     assert forks == [(7, [b"one", b"other"])]

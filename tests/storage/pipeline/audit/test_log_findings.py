@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import pytest
 
 from storage.archive.tables import LOG
-from storage.pipeline.audit import log_findings as traces
+from storage.pipeline.audit import log_findings
 from storage.pipeline.inputs.inputs import struct_of
 from sync.runner.log_rows import LogKind
 
@@ -40,9 +40,9 @@ def early(spark: "SparkSession", *told: Told) -> list[tuple[str, int, bytes, byt
     )
     entries = [("general", PARENT, []), ("general", CHILD, [PARENT])]
     history = spark.createDataFrame(entries, HISTORY)
-    done = traces.delivered_or_lost(log)
-    suspected = traces.suspects(done, traces.relations(history))
-    found = traces.early_deliveries(traces.evidence(done, suspected), history)
+    done = log_findings.delivered_or_lost(log)
+    suspected = log_findings.suspects(done, log_findings.relations(history))
+    found = log_findings.early_deliveries(log_findings.evidence(done, suspected), history)
     columns = found.select("node", "boot", "message_id", "parent").collect()
     return [(row[0], row[1], bytes(row[2]), bytes(row[3])) for row in columns]
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from storage.pipeline.consolidate import transforms as consolidation
+from storage.pipeline.consolidate import transforms
 from storage.pipeline.inputs.inputs import Inputs
 from tests.support.storage.synthetic import NO_FAULTS, made, plan
 
@@ -21,7 +21,7 @@ def test_headers_are_hashed_after_equal_rows_were_put_together(
     """Spark moves a condition on the hash before the grouping, and reads all rows once more."""
     made(tmp_path / "made", plan(0, NO_FAULTS, messages=40))
     rows = Inputs.find([tmp_path / "made"]).history(spark)
-    found = consolidation.checked(consolidation.variants(rows, consolidation.members_of(rows)))
+    found = transforms.checked(transforms.variants(rows, transforms.members_of(rows)))
 
     steps = str(found._jdf.queryExecution().optimizedPlan()).splitlines()
 

@@ -20,19 +20,15 @@ from tests.support.storage.deliveries import (
     ANN,
     BOB,
     CAT,
-    CLOCKS,
     GOT,
     LATER,
     LOST,
-    STATES,
     TWICE,
     Ran,
     around,
-    named,
     rows_of,
     run_job,
     sessions,
-    story,
 )
 
 if TYPE_CHECKING:
@@ -41,18 +37,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 
 
-@pytest.fixture(scope="module")
-def ran(spark: "SparkSession", tmp_path_factory: pytest.TempPathFactory) -> Ran:
-    """All stories in one log, and the job run once: it is thirty small queries."""
-    rows = sessions()
-    for channel in (GOT, LATER, STATES, LOST, CLOCKS, TWICE):
-        rows += rows_of(channel, story(channel))
-    absurd = rows_of(GOT, [(0, BOB, "delivered", named(GOT, 1))])[0] | {"ts_ns": -(2**63)}
-    return run_job(spark, tmp_path_factory.mktemp("delivery"), [*rows, absurd])
-
-
-def test_latency_by_channel_is_exact(ran: Ran) -> None:
-    by_channel = {row["channel"]: row for row in ran.table("channels")}
+def test_latency_by_channel_is_exact(delivery: Ran) -> None:
+    by_channel = {row["channel"]: row for row in delivery.table("channels")}
     at = dict(zip(PERCENTS, by_channel[GOT]["at_us"], strict=True))
 
     assert by_channel[GOT]["count"] == 3
@@ -60,7 +46,7 @@ def test_latency_by_channel_is_exact(ran: Ran) -> None:
     assert at[50] == 40_000
     assert at[95] == pytest.approx(40_000 + 0.9 * 460_000)
     assert at[99] == pytest.approx(40_000 + 0.98 * 460_000)
-    assert ran.figures["latency"]["count"] == 3 + 2 + 2
+    assert delivery.figures["latency"]["count"] == 3 + 2 + 2
 
 
 def test_percentiles_are_those_of_all_values(spark: "SparkSession") -> None:
@@ -93,41 +79,41 @@ def test_percentiles_are_those_of_all_values(spark: "SparkSession") -> None:
     assert together["negative"] == sum(times for _, us, times in rows if us is not None and us < 0)
 
 
-def test_redundancy_and_convergence(ran: Ran) -> None:
-    hello, late = ran.message(GOT, 1), ran.message(GOT, 2)
+def test_redundancy_and_convergence(delivery: Ran) -> None:
+    hello, late = delivery.message(GOT, 1), delivery.message(GOT, 2)
 
     assert (hello["receptions"], hello["deliveries"], hello["sends"]) == (3, 2, 2)
     assert (hello["expected"], hello["converged_ns"]) == (2, 500 * MILLISECOND)
     assert (late["expected"], late["present_deliveries"], late["converged_ns"]) == (2, 1, None)
-    figures = ran.figures
+    figures = delivery.figures
     assert figures["messages"] == 2 + 1 + 2 + 2 + 2 + 1
     assert figures["sends"] == figures["messages"] + 1
     assert figures["receptions_per_delivery"] == pytest.approx((4 + 1 + 2 + 1 + 2) / 7)
 
 
-def test_a_fact_is_what_one_node_noted_of_one_message(ran: Ran) -> None:
-    cat = ran.fact(GOT, 1, CAT)
+def test_a_fact_is_what_one_node_noted_of_one_message(delivery: Ran) -> None:
+    cat = delivery.fact(GOT, 1, CAT)
 
     assert (cat["received_ns"], cat["buffered_ns"]) == (1030 * MILLISECOND,) * 2
     assert (cat["delivered_ns"], cat["sent_ns"]) == (1500 * MILLISECOND, SECOND)
     assert (cat["receptions"], cat["requests"], cat["present"]) == (1, 0, True)
-    assert ran.fact(GOT, 1, BOB)["receptions"] == 2
-    assert ran.fact(LOST, 1, BOB)["requests"] == 2
-    assert ran.fact(LOST, 1, CAT)["answers"] == 1
-    assert ran.fact(LOST, 2, CAT)["lost_ns"] == 9 * SECOND
-    assert ran.fact(GOT, 9, BOB)["author"] is None
+    assert delivery.fact(GOT, 1, BOB)["receptions"] == 2
+    assert delivery.fact(LOST, 1, BOB)["requests"] == 2
+    assert delivery.fact(LOST, 1, CAT)["answers"] == 1
+    assert delivery.fact(LOST, 2, CAT)["lost_ns"] == 9 * SECOND
+    assert delivery.fact(GOT, 9, BOB)["author"] is None
 
 
-def test_who_comes_later_is_not_waited_for(ran: Ran) -> None:
-    hello = ran.message(LATER, 1)
+def test_who_comes_later_is_not_waited_for(delivery: Ran) -> None:
+    hello = delivery.message(LATER, 1)
 
     assert (hello["expected"], hello["deliveries"]) == (1, 2)
     assert hello["converged_ns"] == 10 * MILLISECOND
-    assert not ran.fact(LATER, 1, CAT)["present"]
+    assert not delivery.fact(LATER, 1, CAT)["present"]
 
 
-def test_states_of_own_messages(ran: Ran) -> None:
-    states = ran.figures["states"]
+def test_states_of_own_messages(delivery: Ran) -> None:
+    states = delivery.figures["states"]
 
     assert (states["possibly_acknowledged"], states["acknowledged"], states["failed"]) == (2, 1, 1)
     times = {name: (of["count"], of["p50_us"]) for name, of in states["times"].items()}
@@ -138,8 +124,8 @@ def test_states_of_own_messages(ran: Ran) -> None:
     assert list(times) == list(SPANS)[1:], "the same order however many tasks wrote them"
 
 
-def test_a_mark_is_false_while_nobody_else_has_the_message(ran: Ran) -> None:
-    filters = ran.figures["filters"]
+def test_a_mark_is_false_while_nobody_else_has_the_message(delivery: Ran) -> None:
+    filters = delivery.figures["filters"]
 
     assert (filters["marked"], filters["false"]) == (2, 1), "nobody had it at 1300"
     full = (1 - math.exp(-LAN.k * LAN.capacity / LAN.m_bits)) ** LAN.k
@@ -166,8 +152,8 @@ def test_chances_are_the_filters_heard_while_alone(spark: "SparkSession") -> Non
     assert found.asDict() == {"marked": 1, "false": 1, "chances": 2.0 * (3 + 1)}
 
 
-def test_repairs_for_each_loss(ran: Ran) -> None:
-    repair = ran.figures["repair"]
+def test_repairs_for_each_loss(delivery: Ran) -> None:
+    repair = delivery.figures["repair"]
 
     assert (repair["messages"], repair["missing_at"]) == (2, 2)
     assert (repair["repaired_at"], repair["lost_at"]) == (1, 1)
@@ -178,12 +164,12 @@ def test_repairs_for_each_loss(ran: Ran) -> None:
     assert load["answers_per_member"] == pytest.approx(1 / 2 / 3)
 
 
-def test_sessions_rounds_and_bytes(ran: Ran) -> None:
-    talked = ran.figures["reconciliation"]
+def test_sessions_rounds_and_bytes(delivery: Ran) -> None:
+    talked = delivery.figures["reconciliation"]
 
     assert (talked["sides"], talked["ended"], talked["rounds_most"]) == (2, 2, 2)
     assert (talked["bytes"], talked["bytes_p50"]) == (300, 150)
-    assert {row["started_ns"] for row in ran.table("sessions")} == {SECOND}
+    assert {row["started_ns"] for row in delivery.table("sessions")} == {SECOND}
 
 
 def test_a_reconciliation_is_one_whether_each_row_names_the_other_side(
@@ -210,28 +196,33 @@ def test_a_reconciliation_is_one_whether_each_row_names_the_other_side(
     assert {(row["rounds"], row["bytes"]) for row in found} == {(2, 150)}
 
 
-def test_clocks_that_differ_are_found_and_nothing_is_clamped(ran: Ran) -> None:
-    assert (ran.figures["latency"]["negative"], ran.figures["latency"]["least_us"]) == (1, -480_000)
-    assert ran.figures["clocks"]["nodes_without_host"] == 3
-    [pair] = ran.figures["clocks"]["largest"]
+def test_clocks_that_differ_are_found_and_nothing_is_clamped(delivery: Ran) -> None:
+    assert (delivery.figures["latency"]["negative"], delivery.figures["latency"]["least_us"]) == (
+        1,
+        -480_000,
+    )
+    assert delivery.figures["clocks"]["nodes_without_host"] == 3
+    [pair] = delivery.figures["clocks"]["largest"]
     assert (pair["a"], pair["b"]) == ("one", "two")
     assert pair["offset_ns"] == -510 * MILLISECOND
     assert pair["uncertainty_ns"] == 30 * MILLISECOND
     assert abs(pair["offset_ns"] + 500 * MILLISECOND) <= pair["uncertainty_ns"]
 
 
-def test_the_author_is_who_sent_first(ran: Ran) -> None:
-    hello = ran.message(TWICE, 1)
+def test_the_author_is_who_sent_first(delivery: Ran) -> None:
+    hello = delivery.message(TWICE, 1)
 
     assert (hello["sent_ns"], hello["acknowledged_ns"]) == (SECOND, None)
 
 
-def test_the_matrix_counts_what_was_due_and_what_came(ran: Ran) -> None:
-    cells = ran.table("matrix")
+def test_the_matrix_counts_what_was_due_and_what_came(delivery: Ran) -> None:
+    cells = delivery.table("matrix")
 
-    assert sum(cell["expected"] for cell in cells) == ran.figures["due"] == 4 + 1 + 4 + 4 + 2 + 2
+    assert (
+        sum(cell["expected"] for cell in cells) == delivery.figures["due"] == 4 + 1 + 4 + 4 + 2 + 2
+    )
     came = sum(cell["delivered"] for cell in cells)
-    assert came == ran.figures["delivered_of_due"] == 3 + 1 + 2
+    assert came == delivery.figures["delivered_of_due"] == 3 + 1 + 2
     assert {cell["column"] for cell in cells} <= set(range(48))
 
 

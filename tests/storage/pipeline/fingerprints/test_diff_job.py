@@ -2,7 +2,6 @@
 
 import random
 import shutil
-from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,26 +14,23 @@ from hypothesis import strategies as st
 
 from storage.archive.importer import Imported, Importer
 from storage.archive.reader import Archive as Exports
-from storage.archive.tables import BIGINT_MAX, Note, sync_hash
-from storage.pipeline.consolidate import job as consolidate
+from storage.archive.tables import BIGINT_MAX, Note
 from storage.pipeline.errors import PipelineError
-from storage.pipeline.fingerprints import diff_job as diff
-from storage.pipeline.fingerprints import job as fingerprints
+from storage.pipeline.fingerprints import diff_job
 from storage.pipeline.fingerprints.archive import Archive
-from storage.pipeline.fingerprints.fingerprints import SPANS, XOR
-from storage.pipeline.inputs import batches as reading
+from storage.pipeline.fingerprints.fingerprints import SPANS
+from storage.pipeline.inputs import batches
 from storage.pipeline.inputs.batches import EVERYTHING, RANGES_MAX, minutes_in, ranges_of, rows_in
 from storage.pipeline.inputs.inputs import Inputs
 from storage.pipeline.job_context import Work
 from storage.pipeline.results.publishing import Results
-from storage.results import Published
 from sync.entries.identity import verify
 from sync.group import writer
-from sync.group.values import StoredMessage
 from sync.machine import DAY, HOUR, MILLISECOND, MINUTE, SECOND, ChannelId
 from sync.structures.ordered_set import ZERO_HASH, OrderedSet, SyncId
 from tests.support.storage.archived import export, export_rows, row_of
 from tests.support.storage.archives import archive, divided, scattered
+from tests.support.storage.diffs import found, ids, levels, ran
 from tests.support.storage.stores import Store, delivered, membership, opened
 from tests.support.sync.entries import CHANNEL, identity
 
@@ -42,44 +38,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 OTHER = ChannelId("0d" * 16)
-JOBS = {"consolidate": consolidate, "diff": diff, "fingerprints": fingerprints}
 NOW = 1_800_000_000_000 * MILLISECOND
-
-
-def ran(
-    spark: "SparkSession", tmp_path: Path, job: str, *named: Path, out: str = "out"
-) -> Published:
-    """Run a job as the command line does."""
-    results = Results(tmp_path / out)
-    with results.run(job) as run:
-        work = Work(spark, Inputs.find(named), results, run, tmp_path)
-        JOBS[job].run(work)
-    published = results.published(job)
-    assert published is not None
-    return published
-
-
-def found(published: Published, table: str) -> set[str]:
-    """The message ids of a table."""
-    files = (published.directory / table).rglob("*.parquet")
-    columns = [pq.ParquetFile(file).read(columns=["message_id"])["message_id"] for file in files]
-    return {value.hex() for column in columns for value in column.to_pylist()}
-
-
-def ids(messages: Iterable[StoredMessage]) -> set[str]:
-    return {one.entry.message_id for one in messages}
-
-
-def levels(published: Published, spark: "SparkSession") -> dict[tuple[str, str, int], object]:
-    """Count and fingerprint by level, channel and start."""
-    return {
-        (level, row["channel"], row["start_ns"]): (
-            row["count"],
-            sync_hash([row[xor] for xor in XOR]),
-        )
-        for level in SPANS
-        for row in spark.read.parquet(str(published.directory / level)).collect()
-    }
 
 
 def engine_of(sync_ids: bytes) -> OrderedSet:
@@ -94,7 +53,7 @@ async def imported(store: Store, directory: Path) -> Imported:
     me = identity("me")
     author = writer.Author(me.peer_id, me.sign, verify, lambda: 77)
     importer = Importer(author, store.journal, random.Random(0), NOW)
-    return await importer.take(Exports.find(directory), [membership()], lambda _: None)
+    return await importer.import_rows(Exports.find(directory), [membership()], lambda _: None)
 
 
 # --- Fingerprints --------------------------------------------------------------------------------
@@ -194,7 +153,7 @@ async def test_what_consolidate_made_is_an_archive_too(
         "a": export(tmp_path / "a", left, ["c", "d"]),
         "b": export(tmp_path / "b", right, ["e"]),
     }
-    Note(["c", "d"], {CHANNEL: "tea"}, {}, {}).write(named["a"])
+    Note(["c", "d"], {CHANNEL: "tea"}, {}, {}).write_files(named["a"])
     for name in consolidated:
         exports, named[name] = named[name], tmp_path / f"history_{name}"
         ran(spark, tmp_path, "consolidate", exports, out=f"history_{name}")
@@ -344,7 +303,7 @@ def test_a_diff_takes_two_archives(tmp_path: Path) -> None:
     results = Results(tmp_path / "out")
 
     with pytest.raises(PipelineError, match="name both"), results.run("diff") as run:
-        diff.run(Work(None, Inputs.find([a]), results, run, tmp_path))  # type: ignore[arg-type]
+        diff_job.run(Work(None, Inputs.find([a]), results, run, tmp_path))  # type: ignore[arg-type]
 
 
 # --- Ranges --------------------------------------------------------------------------------------
@@ -372,7 +331,7 @@ def test_ranges_hold_all_minutes_and_are_few(numbers: set[int]) -> None:
 def test_no_minutes_make_no_range_and_too_many_one_of_everything(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "MINUTES_MAX", 3)
+    monkeypatch.setattr(batches, "MINUTES_MAX", 3)
     table = pa.table({"start_ns": [BIGINT_MAX, 0, 5, MINUTE, 2 * MINUTE]})
     pq.write_table(table.slice(0, 3), tmp_path / "0.parquet")
     few = minutes_in(tmp_path, "start_ns")

@@ -17,7 +17,7 @@ from tests.support.storage.archived import LOGGED, export_log
 def inputs(directory: Path) -> Inputs:
     """Return an export that has a note and no files yet."""
     directory.mkdir()
-    Note(["ab"], {}, {}, {}).write(directory)
+    Note(["ab"], {}, {}, {}).write_files(directory)
     return Inputs.find([directory])
 
 

@@ -14,9 +14,9 @@ from storage.pipeline.inputs.inputs import Inputs
 from storage.pipeline.results.publishing import Results
 from storage.results import MANIFEST
 from sync.machine import HOUR, MINUTE
-from tests.storage.pipeline.fingerprints.test_diff_job import found, ids, levels, ran
 from tests.support.storage.archived import consolidated, export
 from tests.support.storage.archives import archive, divided, scattered
+from tests.support.storage.diffs import found, ids, levels, ran
 from tests.support.sync.entries import CHANNEL
 
 if TYPE_CHECKING:

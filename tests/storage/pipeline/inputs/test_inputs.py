@@ -66,7 +66,7 @@ def test_a_note_that_is_none_is_refused(wrong: dict[str, object], tmp_path: Path
 def test_groups_that_never_met_are_not_taken_for_one(tmp_path: Path) -> None:
     for seed in (1, 2):
         directory = export(tmp_path / f"seed-{seed}")
-        Note(["ab"], {}, {}, {tables.WORLD: f"sim-{seed}"}).write(directory)
+        Note(["ab"], {}, {}, {tables.WORLD: f"sim-{seed}"}).write_files(directory)
 
     with pytest.raises(PipelineError, match=r"2 groups that never met.*seed-1"):
         Inputs.find([tmp_path])

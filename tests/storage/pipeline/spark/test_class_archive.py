@@ -4,24 +4,34 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import pytest
 
 from storage.pipeline.prepare import SAMPLE
-from storage.pipeline.spark import class_archive as classes
+from storage.pipeline.spark import class_archive
 from storage.pipeline.synthetic.dataset import synthesize
 from tests.conftest import need_java
 
 WITHIN_S: Final = 600
-"""What a machine with much else to do may take; a quiet one takes a tenth of it."""
+"""Time that a machine with much else to do may take; a quiet one takes a tenth of it."""
 
 
-OUTSIDE: Final = (
-    "import sys; sys.prefix = sys.base_prefix; from chat_tui.cli.main import main; main()"
-)
-"""The program, as if installed without an environment of its own: what it keeps is in the cache."""
+OUTSIDE: Final = """
+import sys
+sys.prefix = sys.base_prefix
+from chat_tui.cli.main import main
+from storage.pipeline import command
+command.ALL = ["fingerprints"]
+main()
+"""
+"""The program, as if installed without an environment of its own: what it keeps is in the cache.
+What is prepared is what one job needs, which is the one that is then run."""
+
+FEW: Final = replace(SAMPLE, messages=200)
+"""Without its thousands of messages: to load classes, a job needs some rows."""
 
 
 @pytest.fixture(autouse=True)
@@ -40,26 +50,26 @@ def recorded(directory: Path, content: bytes) -> Path:
 
 
 def test_nothing_is_told_to_java_before_something_is_kept() -> None:
-    assert classes.kept() is None
-    assert classes.options(None) == []
+    assert class_archive.kept() is None
+    assert class_archive.options(None) == []
 
 
 def test_what_is_kept_takes_the_place_of_what_was_before(tmp_path: Path) -> None:
-    classes.keep(recorded(tmp_path, b"first"))
+    class_archive.keep(recorded(tmp_path, b"first"))
 
-    path = classes.keep(recorded(tmp_path, b"the second"))
+    path = class_archive.keep(recorded(tmp_path, b"the second"))
 
-    assert classes.kept() == path
-    assert [*classes.directory().iterdir()] == [path]
+    assert class_archive.kept() == path
+    assert [*class_archive.directory().iterdir()] == [path]
     assert path.read_bytes() == b"the second"
-    assert classes.options(None)[-1] == f"-XX:SharedArchiveFile={path}"
+    assert class_archive.options(None)[-1] == f"-XX:SharedArchiveFile={path}"
 
 
 def test_what_was_cut_short_is_not_used(tmp_path: Path) -> None:
-    path = classes.keep(recorded(tmp_path, b"classes"))
+    path = class_archive.keep(recorded(tmp_path, b"classes"))
     path.write_bytes(b"cla")
 
-    assert classes.kept() is None
+    assert class_archive.kept() is None
 
 
 def test_they_lie_in_the_environment_whose_class_files_they_are_of(
@@ -67,10 +77,10 @@ def test_they_lie_in_the_environment_whose_class_files_they_are_of(
 ) -> None:
     monkeypatch.setattr("sys.prefix", str(tmp_path / "venv"))
 
-    path = classes.keep(recorded(tmp_path, b"classes"))
+    path = class_archive.keep(recorded(tmp_path, b"classes"))
 
     assert path.parent == tmp_path / "venv" / "share" / "chat-tui"
-    assert classes.kept() == path
+    assert class_archive.kept() == path
 
 
 def test_who_may_not_write_into_the_environment_keeps_them_in_the_cache(
@@ -80,10 +90,10 @@ def test_who_may_not_write_into_the_environment_keeps_them_in_the_cache(
     (tmp_path / "venv" / "share").touch()  # no directory can be made there
     monkeypatch.setattr("sys.prefix", str(tmp_path / "venv"))
 
-    path = classes.keep(recorded(tmp_path, b"classes"))
+    path = class_archive.keep(recorded(tmp_path, b"classes"))
 
     assert path.parent == cache
-    assert classes.kept() == path
+    assert class_archive.kept() == path
 
 
 def pipeline(home: Path, *arguments: object, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -109,7 +119,7 @@ def pipeline(home: Path, *arguments: object, **variables: str) -> subprocess.Com
 def test_jobs_start_with_what_was_prepared_and_without_if_it_is_damaged(tmp_path: Path) -> None:
     need_java()
     export, loaded = tmp_path / "export", tmp_path / "loaded.log"
-    synthesize(export, SAMPLE, lambda _: None)
+    synthesize(export, FEW, lambda _: None)
     job = ("fingerprints", export, "--out", tmp_path / "out", "--memory", "1g", "--json")
     look = {"JDK_JAVA_OPTIONS": f"-Xlog:class+load:file={loaded}"}
 

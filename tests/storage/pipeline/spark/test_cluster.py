@@ -63,7 +63,7 @@ def test_a_master_that_does_not_answer_is_named() -> None:
         check_reachable(f"spark://127.0.0.1:{port}")
     with pytest.raises(PipelineError, match=f"at 127.0.0.1:{port}: is it running"):
         check_reachable(f"spark://127.0.0.1:{port}")
-    with pytest.raises(PipelineError, match="No master answers at 127"):
+    with pytest.raises(PipelineError, match="No Spark master answers at 127"):
         check_reachable("k8s://https://127.0.0.1:99999")
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from storage.pipeline.errors import PipelineError
-from storage.pipeline.spark import launcher as launch
+from storage.pipeline.spark import launcher
 from storage.pipeline.spark.session import Cluster, session
 from tests.conftest import need_java
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def nobody_set_spark_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the computer has that runs the tests."""
     for name in os.environ:
-        if name.startswith(launch.SET_UP):
+        if name.startswith(launcher.SET_UP):
             monkeypatch.delenv(name)
 
 
@@ -30,18 +30,18 @@ def nobody_set_spark_up(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_whoever_set_spark_up_has_it_started_its_own_way(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert not launch.is_set_up(tmp_path)
+    assert not launcher.is_set_up(tmp_path)
 
     monkeypatch.setenv(name, "something")
 
-    assert launch.is_set_up(tmp_path)
+    assert launcher.is_set_up(tmp_path)
 
 
 @pytest.mark.usefixtures("nobody_set_spark_up")
 def test_settings_beside_pyspark_are_kept(tmp_path: Path) -> None:
     (tmp_path / "conf").mkdir()
 
-    assert launch.is_set_up(tmp_path)
+    assert launcher.is_set_up(tmp_path)
 
 
 @pytest.mark.usefixtures("nobody_set_spark_up")
@@ -50,21 +50,21 @@ def test_a_pyspark_we_do_not_know_starts_its_own_way(
 ) -> None:
     monkeypatch.setattr("pyspark.__version__", "4.9.0")
 
-    assert launch.is_set_up(tmp_path)
+    assert launcher.is_set_up(tmp_path)
 
 
 def test_java_looks_where_most_classes_are_and_never_in_files_for_clusters(tmp_path: Path) -> None:
     for name in ("avro-1", "hive-exec-2", "kubernetes-client-7", "scala-library-2", "spark-core_2"):
         (tmp_path / f"{name}.jar").touch()
 
-    places = [Path(place).name for place in launch.class_path(tmp_path).split(":")]
+    places = [Path(place).name for place in launcher.class_path(tmp_path).split(":")]
 
     assert places == ["scala-library-2.jar", "spark-core_2.jar", "avro-1.jar"]
 
 
 def test_all_that_is_left_out_is_there() -> None:
-    jars = [path.name for path in (launch.HOME / "jars").glob("*.jar")]
-    words = " ".join(launch.LEFT_OUT.values()).split()
+    jars = [path.name for path in (launcher.HOME / "jars").glob("*.jar")]
+    words = " ".join(launcher.LEFT_OUT.values()).split()
 
     assert [word for word in words if not any(jar.startswith(word) for jar in jars)] == []
 
@@ -93,18 +93,18 @@ def test_a_java_that_dies_before_it_answers_is_said(
 
 @pytest.mark.spark
 def test_the_java_of_this_computer_is_started_without_a_launcher(spark: "SparkSession") -> None:
-    if launch.is_set_up():
+    if launcher.is_set_up():
         pytest.skip("Spark is set up here, or another one")
     java = spark.sparkContext._jvm.System  # type: ignore[union-attr]
 
-    assert java.getProperty("sun.java.command") == launch.MAIN
-    assert java.getProperty("java.class.path") == launch.class_path()
+    assert java.getProperty("sun.java.command") == launcher.MAIN
+    assert java.getProperty("java.class.path") == launcher.class_path()
 
 
 LOSING_JAVA = """
 import sys
 from pathlib import Path
-from storage.pipeline.session import Cluster, session
+from storage.pipeline.spark.session import Cluster, session
 
 with session(Cluster("local[1]", "512m"), Path(sys.argv[1])) as spark:
     context = spark.sparkContext

@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from storage.pipeline.spark import executor_probe as probe
+from storage.pipeline.spark import executor_probe
 from storage.pipeline.spark.shipping import packed
 
 EXECUTED: Final = (
@@ -19,10 +19,10 @@ EXECUTED: Final = (
 """The modules whose functions run on executors; whatever they import runs there too."""
 
 ELSEWHERE: Final = {"aiosqlite", "zeroconf", "textual", "rich", "click", "pyspark", "chat_tui"}
-"""What a computer of a cluster need not have, or brings along."""
+"""Packages that a computer of a cluster need not have, or brings along."""
 
-THERE: Final = {"numpy", "cffi"} | {name.partition(".")[0] for name in probe.INSTALLED}
-"""What it must have, with what that needs."""
+THERE: Final = {"numpy", "cffi"} | {name.partition(".")[0] for name in executor_probe.INSTALLED}
+"""Packages that it must have, with those they need."""
 
 PROGRAM: Final = """
 import importlib, json, sys
@@ -77,11 +77,13 @@ def test_whatever_else_it_imports_is_asked_for_before_a_job(
 def test_what_is_lacking_is_named_with_the_python_it_lacks_in(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert list(probe.lacks()) == []
+    assert list(executor_probe.lacks()) == []
 
-    monkeypatch.setattr(probe, "INSTALLED", ("nothing_like_it", "nothing.below", "pyarrow"))
+    monkeypatch.setattr(
+        executor_probe, "INSTALLED", ("nothing_like_it", "nothing.below", "pyarrow")
+    )
 
-    assert [said.partition(" lacks ")[2] for said in probe.lacks()] == [
+    assert [said.partition(" lacks ")[2] for said in executor_probe.lacks()] == [
         f"nothing_like_it for {sys.executable}",
         f"nothing.below for {sys.executable}",
     ]

@@ -4,24 +4,30 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
+from storage.pipeline.audit import job as audit
 from storage.pipeline.command import cli
+from storage.pipeline.consolidate import job as consolidate
+from storage.pipeline.inputs.inputs import Inputs
+from storage.pipeline.job_context import Work
 from storage.pipeline.results.publishing import Results
 from storage.pipeline.results.small_tables import table_names
-from tests.conftest import need_java
 from tests.support.chat_tui.appearing import appearing
 from tests.support.storage.standalone import Cluster, listening, standalone
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 PROGRAM: Final = """
 import sys
 from pathlib import Path
-from storage.pipeline.running import run_jobs
-from storage.pipeline.session import Cluster
+from storage.pipeline.job_runner import run_jobs
+from storage.pipeline.spark.session import Cluster
 
 master, exports, out = sys.argv[1:]
 sys.exit(run_jobs(
@@ -30,22 +36,25 @@ sys.exit(run_jobs(
 """
 """Two commands would start two JVMs here, and four executors."""
 
+LOOPBACK: Final = {"[::ffff:127.0.0.1]", "127.0.0.1"}
+
 WITHIN_S: Final = 240.0
-"""Seven JVMs on a busy machine; 30 s on a quiet one."""
+"""Six JVMs on a busy machine; 30 s on a quiet one."""
 
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_two_workers_give_the_same_bytes_as_one_process(tmp_path: Path) -> None:
-    need_java()
+def test_two_workers_give_the_same_bytes_as_one_process(
+    spark: "SparkSession", tmp_path: Path
+) -> None:
     exports = tmp_path / "exports"
     size = ["--nodes=8", "--messages=400", "--channels=2", "--members=6", "--late-joiners=2"]
     made = CliRunner().invoke(cli, ["synthesize", str(exports), *size])
     assert made.exit_code == 0, made.output
 
-    alone = ran("local[2]", exports, tmp_path / "alone")
+    alone = in_one_process(spark, exports, tmp_path / "alone")
     with standalone(2, tmp_path) as cluster:
-        spread = ran(cluster.url, exports, tmp_path / "spread", cluster)
+        spread = on(cluster, exports, tmp_path / "spread")
 
     assert spread == alone
     assert {"consolidate/history", "consolidate/quarantine", "audit/equivocations"} <= alone.keys()
@@ -55,10 +64,20 @@ def test_two_workers_give_the_same_bytes_as_one_process(tmp_path: Path) -> None:
         assert "Running task" in said.read_text(), f"{worker} did nothing"
 
 
-def ran(master: str, exports: Path, out: Path, cluster: Cluster | None = None) -> dict[str, bytes]:
-    """Run consolidate and audit there; returns each table as bytes, its rows sorted."""
+def in_one_process(spark: "SparkSession", exports: Path, out: Path) -> dict[str, bytes]:
+    """Run consolidate and audit in the session of the tests; returns what `tables` does."""
+    inputs, results = Inputs.find([exports]), Results(out)
+    for name, job in (("consolidate", consolidate), ("audit", audit)):
+        with results.run(name) as run:
+            job.run(Work(spark, inputs, results, run, out))
+    check_addresses({os.getpid()})
+    return tables(out)
+
+
+def on(cluster: Cluster, exports: Path, out: Path) -> dict[str, bytes]:
+    """Run consolidate and audit on a cluster; returns what `tables` does."""
     out.mkdir()
-    command = [sys.executable, "-c", PROGRAM, master, str(exports), str(out)]
+    command = [sys.executable, "-c", PROGRAM, cluster.url, str(exports), str(out)]
     with (
         appearing(out) as files,
         subprocess.Popen(
@@ -72,20 +91,25 @@ def ran(master: str, exports: Path, out: Path, cluster: Cluster | None = None) -
     ):
         try:
             files.next("manifest.json", WITHIN_S, process.pid)  # then everybody is at work
-            servers = {one.pid for one in (cluster.master, *cluster.workers)} if cluster else set()
-            addresses = set(listening({process.pid} | servers))
+            servers = {one.pid for one in (cluster.master, *cluster.workers)}
+            check_addresses({process.pid} | servers)
             _, complained = process.communicate(timeout=WITHIN_S)
         finally:
             process.kill()
     assert process.returncode == 1, f"there are findings: {complained}"
     assert complained == ""
-    assert addresses <= {"[::ffff:127.0.0.1]", "127.0.0.1"}
-    assert addresses
     return tables(out)
 
 
+def check_addresses(pids: set[int]) -> None:
+    """Check that these processes and their children listen, and on loopback alone."""
+    addresses = set(listening(pids))
+    assert addresses
+    assert addresses <= LOOPBACK
+
+
 def tables(out: Path) -> dict[str, bytes]:
-    """Every published table, by job and name."""
+    """Return each published table as bytes, its rows sorted, by job and name."""
     found = {}
     for job in ("consolidate", "audit"):
         published = Results(out).published(job)

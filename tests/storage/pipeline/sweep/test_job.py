@@ -15,7 +15,7 @@ from storage.pipeline.errors import PipelineError
 from storage.pipeline.inputs.inputs import Inputs
 from storage.pipeline.job_context import Work
 from storage.pipeline.results.publishing import Results
-from storage.pipeline.sweep import job as sweep
+from storage.pipeline.sweep import job
 from storage.pipeline.sweep.grid import Grid
 from storage.pipeline.sweep.simulation import Point, Simulation, simulated
 from storage.results import Figures
@@ -107,7 +107,7 @@ def test_a_run_is_the_same_every_time_and_says_what_it_cost() -> None:
     assert record["broken"] is None
     parts = ("content_bytes", "sync_bytes", "resend_bytes", "answer_bytes")
     assert record["bytes"] == sum(record[part] for part in parts)
-    assert set(record) == set(sweep.RUNS.fieldNames())
+    assert set(record) == set(job.RUNS.fieldNames())
 
 
 def test_a_kept_run_counts_for_its_point_and_its_engine_only(tmp_path: Path) -> None:
@@ -125,13 +125,13 @@ def test_a_kept_run_counts_for_its_point_and_its_engine_only(tmp_path: Path) -> 
 def test_effects_compare_runs_that_differ_in_one_thing(spark: "SparkSession") -> None:
     def row(t_min: float, t_max: float, seed: int, seconds: float) -> tuple[Any, ...]:
         record = simulated_as(t_min=t_min, t_max=t_max, seed=seed, convergence_s=seconds)
-        return sweep._row(record)
+        return job._row(record)
 
     rows = [row(1, 6, 0, 10), row(1, 6, 1, 20), row(1, 6, 2, 60), row(2, 6, 0, 5), row(1, 9, 0, 7)]
-    runs = spark.createDataFrame(rows, sweep.RUNS)
+    runs = spark.createDataFrame(rows, job.RUNS)
     base = {"t_min": 1.0, "t_max": 6.0, "filter_size": 100, "resend": 5.0}
 
-    found = sweep.effects(runs, ["t_min", "t_max"], base).orderBy("varied", "value").collect()
+    found = job.effects(runs, ["t_min", "t_max"], base).orderBy("varied", "value").collect()
 
     shown = [(one.varied, one.value, one.converged, one.convergence_s) for one in found]
     assert shown == [
@@ -145,7 +145,7 @@ def test_effects_compare_runs_that_differ_in_one_thing(spark: "SparkSession") ->
 
 def simulated_as(**changes: float) -> dict[str, Any]:
     """Return a record as a run might have given it, with `changes`."""
-    record = {field.name: 1 for field in sweep.RUNS.fields}
+    record = {field.name: 1 for field in job.RUNS.fields}
     measured = {"converged": True, "bytes": 800, "broken": None, "digest": ""}
     point = {"peers": 3, "filter_size": 100, "resend": 5.0, "loss": 20.0, "messages": 8}
     return record | measured | point | changes
@@ -156,7 +156,7 @@ def swept(spark: "SparkSession", out: Path, grid: Grid) -> tuple[Figures, list["
     results = Results(out)
     scratch = out.with_name(f"{out.name}-scratch")
     with results.locked(), results.run("sweep") as run:
-        sweep.run(Work(spark, Inputs((), ()), results, run, scratch, {"grid": grid}))
+        job.run(Work(spark, Inputs((), ()), results, run, scratch, {"grid": grid}))
     return run.figures, runs_of(spark, out)
 
 

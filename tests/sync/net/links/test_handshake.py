@@ -40,7 +40,7 @@ def responder(who: Identity) -> IdentityHandshake:
 def meet(one: IdentityHandshake, other: IdentityHandshake) -> None:
     while not one.finished:
         writer, reader = (one, other) if one.our_turn else (other, one)
-        reader.read(writer.write())
+        reader.read(writer.write_message())
 
 
 def test_each_end_learns_who_the_other_is() -> None:
@@ -74,11 +74,11 @@ def test_somebody_elses_payload_does_not_help_an_impostor() -> None:
     impostor = Handshake(
         Role.INITIATOR, static=EVE.noise_key, prologue=PROLOGUE, ephemeral=ephemeral(53)
     )
-    bob.read(impostor.write(b""))
-    impostor.read(bob.write())
+    bob.read(impostor.write_message(b""))
+    impostor.read(bob.write_message())
 
     with pytest.raises(RemoteError, match="did not sign"):
-        bob.read(impostor.write(identity_payload(ALICE)))
+        bob.read(impostor.write_message(identity_payload(ALICE)))
 
     assert not bob.finished
 
@@ -90,10 +90,10 @@ def test_dialling_ourselves_is_noticed_at_once() -> None:
 
 def test_the_dialler_refuses_another_peer_before_it_shows_itself() -> None:
     alice, eve = initiator(ALICE, expect=BOB.peer_id), responder(EVE)
-    eve.read(alice.write())
+    eve.read(alice.write_message())
 
     with pytest.raises(RemoteError, match=f"not to {BOB.peer_id}"):
-        alice.read(eve.write())
+        alice.read(eve.write_message())
 
     assert not alice.finished
 
@@ -112,7 +112,7 @@ def test_a_first_message_with_a_payload_is_refused() -> None:
     )
 
     with pytest.raises(RemoteError, match="payload"):
-        responder(BOB).read(chatty.write(b"hello?"))
+        responder(BOB).read(chatty.write_message(b"hello?"))
 
 
 def test_another_version_of_the_application_is_not_met() -> None:
@@ -120,10 +120,10 @@ def test_another_version_of_the_application_is_not_met() -> None:
         Role.RESPONDER, static=EVE.noise_key, prologue=b"/chat-tui/2", ephemeral=ephemeral(53)
     )
     alice = initiator(ALICE)
-    stranger.read(alice.write())
+    stranger.read(alice.write_message())
 
     with pytest.raises(RemoteError):
-        alice.read(stranger.write(identity_payload(EVE)))
+        alice.read(stranger.write_message(identity_payload(EVE)))
 
 
 @pytest.mark.parametrize(

@@ -135,6 +135,17 @@ async def test_only_the_answer_to_the_last_ping_counts() -> None:
         assert (link.wall_offset, link.follows) == (7 * SECOND, Follows.YOU)
 
 
+async def test_a_ping_is_answered_once() -> None:
+    """Each answer may tell another clock, and the machines judge it."""
+    async with both_ends(BY_ALICE) as ([link], _):
+        link.ping(NOW, NOW)
+
+        assert link.ponged(Pong(1, NOW), NOW + SECOND)
+        assert not link.ponged(Pong(1, NOW + 9 * SECOND, Follows.YOU), NOW + 2 * SECOND)
+
+        assert (link.rtt, link.follows) == (SECOND, Follows.NOBODY)
+
+
 async def test_what_is_queued_goes_out_before_the_goodbye() -> None:
     async with both_ends(BY_ALICE) as ([alice], [bob]):
         alice.queue(b"first")

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from itertools import pairwise
 
 import pytest
 
@@ -22,14 +23,20 @@ from sync.net.links.frames import (
     decode,
     encode,
 )
-from sync.net.links.link import PINGS_BURST, PRESENCE_EVERY, PROTOCOL
+from sync.net.links.link import PINGS_BURST, PRESENCE_EVERY, PROTOCOL, STRAY_BURST
 from sync.net.links.listener import STRANGERS_PER_ADDRESS_MAX
-from sync.net.links.mesh import DEAD_AFTER, LINKS_PER_PEER_MAX, PING_EVERY, PROOF_WITHIN
+from sync.net.links.mesh import (
+    DEAD_AFTER,
+    FRAMES_AT_ONCE,
+    LINKS_PER_PEER_MAX,
+    PING_EVERY,
+    PROOF_WITHIN,
+)
 from sync.net.links.stream import SecureStream
 from sync.structures.codec import length_prefixed
 from tests.support.sync.entries import identity
 from tests.support.sync.nodes import HOST, Station, channel_of, stations, until
-from tests.support.sync.streams import record
+from tests.support.sync.streams import PATIENCE, record
 
 pytestmark = pytest.mark.net
 
@@ -426,6 +433,26 @@ async def test_who_floods_from_one_address_keeps_nobody_else_out(
         assert {alice.me, carol.me} <= set(bob.mesh.links)
 
 
+async def test_who_comes_has_time_to_prove_that_it_goes_after_those_who_are_here(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sync.net.links.mesh.LINKS_MAX", 3)
+    bob, carol = Station("bob", "tea", "lobby"), Station("carol", "tea")
+    bob.mesh.open.add(LOBBY)
+    async with stations(bob, carol), AsyncExitStack() as closing:
+        for number in range(3):
+            guest = connected(bob, f"eve {number}", "lobby", local=f"127.0.0.{number + 2}")
+            await closing.enter_async_context(guest)
+        await until(lambda: len(bob.shared) == 3, "guests of an open channel take all places")
+
+        await carol.mesh.connect(HOST, bob.port)
+        await until(lambda: (bob.me, TEA) in carol.shared, "a member comes")
+        await until(lambda: len(bob.mesh.links) == 3, "a guest gave way")
+
+        assert carol.me in bob.mesh.links
+        assert carol.downs == 0
+
+
 async def test_of_many_addresses_strangers_give_way_and_people_known_never(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -487,6 +514,44 @@ async def test_strangers_may_send_next_to_nothing(frame: Frame) -> None:
         assert [reason for _, reason in bob.refusals] == [
             "too many frames before any proof of a channel"
         ]
+
+
+async def test_what_a_peer_announces_is_told_once_for_each_link_and_channel() -> None:
+    alice, bob = Station("alice", "tea"), Station("bob", "tea")
+    bob.mesh.protocols = ("toy", "another")
+    async with linked(alice, bob):
+        await until(lambda: alice.announcements, "bob has announced what he speaks")
+        bob.mesh.rename("robert")
+        await until(lambda: alice.mesh.nick_of(bob.me) == "robert", "another presence came")
+
+        assert alice.announcements == [(bob.me, TEA, ("toy", "another"))]
+        assert bob.announcements == []
+
+
+async def test_frames_of_a_later_version_are_passed_over_and_the_link_goes_on() -> None:
+    later = b"\x7a\x05later"
+    bob = Station("bob", "tea")
+    async with stations(bob), connected(bob, "eve", "tea") as eve:
+        eve.send_batch([later, encode(SdsFrame(TEA, b"said")), later, later])
+        eve.send(encode(SdsFrame(TEA, b"said after it")))
+        await until(lambda: len(bob.frames) == 2, "the link goes on")
+
+        assert bob.skips == [(identity("eve").peer_id, len(later))] * 3
+        assert bob.refusals == []
+        assert identity("eve").peer_id in bob.mesh.links
+
+
+async def test_a_stranger_may_send_no_more_of_unknown_kinds_than_of_others() -> None:
+    bob = Station("bob", "tea")
+    async with stations(bob), connected(bob) as eve:
+        eve.send_batch([b"\x7a\x01x"] * 2000)
+        await heard(eve)
+        await until(lambda: bob.refusals, "it is counted")
+
+        assert [reason for _, reason in bob.refusals] == [
+            "too many frames before any proof of a channel"
+        ]
+        assert len(bob.skips) <= STRAY_BURST + 1
 
 
 async def test_of_a_frame_that_a_stranger_begins_little_is_kept() -> None:
@@ -552,3 +617,22 @@ async def test_who_is_blocked_has_done_nothing_wrong_by_dialling() -> None:
         await until(lambda: not alice.mesh.links, "bob hung up")
 
         assert bob.refusals == []
+
+
+async def test_who_sends_many_frames_at_once_leaves_others_their_turns() -> None:
+    alice = Station("alice", "tea")
+    async with stations(alice), connected(alice, "eve", "tea") as eve:
+        await until(lambda: alice.shared, "the channel is proved")
+        handled: list[int] = []
+
+        def all_here() -> bool:
+            handled.append(len(alice.frames))
+            return handled[-1] == many
+
+        many = 4 * FRAMES_AT_ONCE
+        eve.send_batch([encode(SdsFrame(TEA, b"x"))] * many)
+        async with asyncio.timeout(PATIENCE):
+            while not all_here():  # noqa: ASYNC110  # counts each turn
+                await asyncio.sleep(0)
+
+    assert max(later - before for before, later in pairwise(handled)) <= FRAMES_AT_ONCE

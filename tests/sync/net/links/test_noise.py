@@ -30,7 +30,7 @@ class Pair:
         wire = []
         for number, payload in enumerate(PAYLOADS):
             writer, reader = self.writer_and_reader(number)
-            wire.append(writer.write(payload))
+            wire.append(writer.write_message(payload))
             assert reader.read(wire[-1]) == payload
         return wire
 
@@ -85,7 +85,7 @@ def test_the_published_vector_of_xx_is_met_byte_by_byte() -> None:
 
     for number in range(3):
         writer, reader = ends.writer_and_reader(number)
-        assert writer.write(payloads[number]) == ciphertexts[number]
+        assert writer.write_message(payloads[number]) == ciphertexts[number]
         assert reader.read(ciphertexts[number]) == payloads[number]
     initiator_send, initiator_receive = ends.initiator.split()
     responder_send, responder_receive = ends.responder.split()
@@ -122,7 +122,7 @@ def test_a_handshake_message_with_any_one_byte_changed_is_refused(number: int) -
 def handshake_with_changed_byte(ends: Pair, changed: int, position: int) -> None:
     for number, payload in enumerate(PAYLOADS):
         writer, reader = ends.writer_and_reader(number)
-        message = bytearray(writer.write(payload))
+        message = bytearray(writer.write_message(payload))
         if number == changed:
             message[position] ^= 0x80
         reader.read(bytes(message))
@@ -137,10 +137,10 @@ def test_a_handshake_message_cut_short_is_refused(number: int) -> None:
         ends = pair()
         for before in range(number):
             writer, reader = ends.writer_and_reader(before)
-            reader.read(writer.write(PAYLOADS[before]))
+            reader.read(writer.write_message(PAYLOADS[before]))
         writer, reader = ends.writer_and_reader(number)
         with pytest.raises(RemoteError):
-            reader.read(writer.write(PAYLOADS[number])[:kept])
+            reader.read(writer.write_message(PAYLOADS[number])[:kept])
 
 
 def test_a_message_over_the_limit_is_refused() -> None:
@@ -154,7 +154,7 @@ def test_a_key_that_fixes_the_shared_secret_is_refused(key: bytes) -> None:
     responder.read(key)
 
     with pytest.raises(RemoteError, match="zero"):
-        responder.write(b"")
+        responder.write_message(b"")
 
 
 def test_ends_with_different_prologues_do_not_meet() -> None:
@@ -166,7 +166,7 @@ def test_a_recorded_handshake_is_useless_against_a_fresh_one() -> None:
     [first, _, third] = pair(seed=1).messages()
     responder = pair(seed=2).responder
     responder.read(first)
-    responder.write(b"")
+    responder.write_message(b"")
 
     with pytest.raises(RemoteError):
         responder.read(third)
@@ -220,7 +220,7 @@ def test_acting_out_of_turn_is_our_own_mistake() -> None:
     ends = pair()
 
     with pytest.raises(AssertionError):
-        ends.responder.write(b"")
+        ends.responder.write_message(b"")
     with pytest.raises(AssertionError):
         ends.initiator.read(b"")
     with pytest.raises(AssertionError):
@@ -230,7 +230,7 @@ def test_acting_out_of_turn_is_our_own_mistake() -> None:
 
     ends.messages()
     with pytest.raises(AssertionError):
-        ends.initiator.write(b"")
+        ends.initiator.write_message(b"")
     with pytest.raises(AssertionError):
         ends.initiator.read(b"")
 
@@ -238,7 +238,7 @@ def test_acting_out_of_turn_is_our_own_mistake() -> None:
 @given(st.binary(max_size=300))
 def test_arbitrary_bytes_are_only_ever_a_remote_error(data: bytes) -> None:
     ends = pair()
-    ends.initiator.write(b"")
+    ends.initiator.write_message(b"")
 
     with pytest.raises(RemoteError):
         ends.initiator.read(data)

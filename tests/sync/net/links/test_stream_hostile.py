@@ -171,11 +171,20 @@ async def test_a_link_cut_in_the_middle_of_a_message_is_no_orderly_end(
             await within(stream.receive())
 
 
+async def dribble(writer: asyncio.StreamWriter) -> None:
+    """Begin a handshake, and go on with it a byte at a time, each well within the deadline."""
+    for byte in HANDSHAKE_MESSAGE_MAX.to_bytes(2, "big") + bytes(HANDSHAKE_MESSAGE_MAX - 1):
+        writer.write(bytes([byte]))
+        await asyncio.sleep(AT_ONCE / 10)
+
+
 async def test_a_stranger_who_dribbles_is_dropped_at_the_deadline() -> None:
     async with bob_listening(deadline=AT_ONCE) as bob, raw(bob.port) as stranger:
-        stranger.writer.write(b"\x00")
+        dribbling = asyncio.create_task(dribble(stranger.writer))
 
         assert "longer than" in str(await bob.refusal())
+        assert not dribbling.done(), "it had more to say"
+        dribbling.cancel()
         assert await within(drained(stranger.reader))
 
 

@@ -1,0 +1,1 @@
+"""The tabs of the debug pane, one file each."""

@@ -1,0 +1,35 @@
+"""The first line of the chat: channel, people present, our own name."""
+
+from typing import Final
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+
+from chat_tui.widgets.panel import Panel
+from chat_tui.wording import panels
+from chat_tui.wording.glyphs import Glyphs
+from sync.view.view import ChannelInfo, Snapshot
+
+HEADER_PADDING: Final = 5
+"""Cells around the two parts of the first line, and one between them."""
+
+
+class Header(Horizontal):
+    """The first line: the channel and who is here at the left, who we are at the right."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._left, self._right = Panel(id="header"), Panel(id="me")
+
+    def compose(self) -> ComposeResult:
+        """Left and right part."""
+        yield self._left
+        yield self._right
+
+    def show(self, snapshot: Snapshot, info: ChannelInfo | None, glyphs: Glyphs) -> None:
+        """Bring both parts up to date."""
+        state, whoami = panels.header(snapshot, info, glyphs), panels.whoami(snapshot)
+        if state.cell_length + whoami.cell_length + HEADER_PADDING > self.app.size.width:
+            whoami = panels.name(snapshot)
+        self._left.show(state)
+        self._right.show(whoami)

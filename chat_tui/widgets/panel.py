@@ -1,0 +1,43 @@
+"""A widget that shows one text and repaints only what changed."""
+
+from rich.cells import cell_len
+from textual.content import Content
+from textual.geometry import Region, Size
+from textual.widgets import Static
+
+
+class Panel(Static):
+    """Shows one `Content`; `markup` stays off, because names in it are peers' text."""
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002 Textual calls it so
+        super().__init__("", id=id, markup=False)
+        self._shown = Content("")
+
+    def show(self, content: Content) -> None:
+        """Show `content`; lay the screen out again only if its size differs."""
+        if content.is_same(self._shown):
+            return
+        before, self._shown = self._shown, content
+        size = _extent(content.plain)
+        if size != _extent(before.plain):
+            self.refresh(layout=True)
+        elif size.width > self.content_size.width:
+            self.refresh()  # some lines are wrapped: where each of them stands is not known here
+        else:
+            self.refresh(*_differences(before, content, self.content_size.width))
+
+    def render(self) -> Content:
+        """Return what is shown."""
+        return self._shown
+
+
+def _extent(text: str) -> Size:
+    """Return lines, and cells of the longest of them."""
+    lines = text.split("\n")
+    return Size(max(cell_len(line) for line in lines), len(lines))
+
+
+def _differences(before: Content, now: Content, width: int) -> list[Region]:
+    """Return the lines that differ, as parts of a panel of `width` cells where none is wrapped."""
+    pairs = zip(before.split(allow_blank=True), now.split(allow_blank=True), strict=True)
+    return [Region(0, y, width, 1) for y, (old, new) in enumerate(pairs) if not old.is_same(new)]

@@ -1,0 +1,45 @@
+"""A screen with a title and a text that scrolls and stays up to date."""
+
+from collections.abc import Callable
+from typing import ClassVar, Final
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+
+from chat_tui.keys.table import with_keys
+from chat_tui.terminal.key_bindings import heard_as
+from chat_tui.terminal.themed_app import keys_of
+from chat_tui.widgets.panel import Panel
+from chat_tui.widgets.scrolling import Scrolling
+
+REFRESH_S: Final = 1.0
+
+
+class TextScreen(ModalScreen[None], Scrolling):
+    """A titled text that scrolls; what `text` returns is asked again every second."""
+
+    BINDINGS: ClassVar[list[BindingType]] = heard_as("leave", "help", "peers")
+    SCROLLED = "#text-frame"
+
+    def __init__(self, title: str, text: Callable[[], Content]) -> None:
+        super().__init__()
+        self._title = title
+        self._text = text
+
+    def compose(self) -> ComposeResult:
+        """The text in a frame, and how to leave."""
+        with VerticalScroll(id="text-frame", can_focus=False) as frame:
+            frame.border_title = f" {self._title} "
+            frame.border_subtitle = with_keys(" {close} closes ", keys_of(self))
+            yield Panel(id="text")
+
+    def on_mount(self) -> None:
+        """Show the text now, and whenever it differs."""
+        self._tick()
+        self.set_interval(REFRESH_S, self._tick)
+
+    def _tick(self) -> None:
+        self.query_one("#text", Panel).show(self._text())

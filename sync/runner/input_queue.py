@@ -1,0 +1,211 @@
+"""Inputs that wait to be handled: in order, but that nobody's flood keeps others from their turns.
+
+Rules:
+1. What comes is handled in order, while there is no backlog.
+2. In a backlog, what a peer sends beyond its rate waits until nothing else does; then peers have
+   turns.
+3. Drivers stop reading from peers well before the queue is full.
+"""
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterable
+from itertools import chain
+from typing import Final, NamedTuple
+
+from sync.errors import LocalError
+from sync.group import values
+from sync.machine import ChannelId, Nanos, PeerId
+from sync.runner.weights import BYTES_CROWDED, TRANSFER, Weights
+from sync.structures.token_bucket import Buckets
+
+QUEUE_MAX = 20_000
+"""Inputs that may wait. Drivers stop reading from peers well before (`crowded`)."""
+
+CROWDED = 2_000
+"""Inputs waiting for their turn, not put off, at which a driver stops reading from all peers."""
+
+CROWDED_BY_ONE = 256
+OF_ONE_MIN = 16
+"""Inputs of one peer that are put off, at which a driver stops reading from it: 0.2 s of work. If
+many peers have as many, each has its share of `CROWDED`, but not fewer than 16. Who has none put
+off is read whatever the others do."""
+
+PAYLOADS_MAX = 2
+"""Payloads of one session that wait, at which a driver stops reading it: up to 1 MiB each, and an
+honest peer sends the next one after our answer."""
+
+FAIR_FROM = 64
+"""Waiting inputs from which on peers are kept to their rate: without a backlog nobody waits."""
+
+PER_SECOND = 20.0
+BURST = 100.0
+"""Frames of one peer that are taken as they came while there is a backlog. Those beyond wait until
+nothing else is left, and peers then have turns: a flood slows down its sender, and is not lost."""
+
+IN_ORDER: Final = frozenset(
+    {values.TransferEnded, values.PeerGone, values.PeerJoined, values.PeerAnnounced}
+)
+"""Inputs that wait behind what their peer transferred before."""
+
+
+class Addressed(NamedTuple):
+    """An input and the channel it is for."""
+
+    channel: ChannelId
+    event: values.Input
+
+
+class InputQueue:
+    """See the module docstring."""
+
+    def __init__(self) -> None:
+        self._queue: deque[Addressed] = deque()
+        self._payloads: Counter[values.SessionId] = Counter()
+        """Number of payloads of each session among them."""
+        self._answering: set[values.SessionId] = set()
+        """Sessions that have more to answer of what they were given."""
+        self._put_off: dict[str, deque[Addressed]] = {}
+        """Inputs of peers that sent more than their share, of each in order; in the order of
+        their turns."""
+        self._waiting_off = 0
+        """Number of these inputs."""
+        self._weights = Weights()
+        self._shares = Buckets(PER_SECOND, BURST)
+
+    def __len__(self) -> int:
+        return len(self._queue) + self._waiting_off
+
+    def __bool__(self) -> bool:
+        return bool(self._queue or self._put_off)
+
+    # --- In ------------------------------------------------------------------------------------
+
+    def add(self, channel: ChannelId, event: values.Input, now: Nanos) -> None:
+        """Queue an input, behind the others or behind what its peer sent beyond its share.
+
+        Raises:
+            LocalError: the queue is full; whoever feeds must wait until it is not `crowded`.
+        """
+        if len(self._queue) + self._waiting_off >= QUEUE_MAX:
+            raise LocalError("Too much at once: wait a moment, then go on.")
+        self._weights.add(event)
+        key = self._put_off_as(event, now)
+        if key is None:
+            self._queue.append(Addressed(channel, event))
+            if type(event) is values.SessionPayload:
+                self._payloads[event.session] += 1
+            return
+        waiting = self._put_off.get(key)
+        if waiting is None:
+            waiting = self._put_off[key] = deque()
+        waiting.append(Addressed(channel, event))
+        self._waiting_off += 1
+
+    def add_own(self, channel: ChannelId, event: values.Input) -> None:
+        """Queue what the node tells its own machines."""
+        if isinstance(event, values.Continue):
+            self._answering.add(event.session)
+        self._queue.append(Addressed(channel, event))
+
+    def add_first(self, channel: ChannelId, events: list[values.Input]) -> None:
+        """Queue these before all others, in their order."""
+        self._queue.extendleft(Addressed(channel, event) for event in reversed(events))
+
+    # --- Out -----------------------------------------------------------------------------------
+
+    def take(self) -> tuple[Addressed, int]:
+        """Take the next input and its weight; what is put off only where there is nothing else."""
+        addressed = self._take()
+        return addressed, self._weights.take_bytes(addressed.event)
+
+    def _take(self) -> Addressed:
+        if self._queue:
+            addressed = self._queue.popleft()
+            event = addressed.event
+            if type(event) is values.SessionPayload:
+                left = self._payloads.pop(event.session, 0) - 1
+                if left > 0:
+                    self._payloads[event.session] = left
+            elif type(event) is values.Continue:
+                self._answering.discard(event.session)
+            return addressed
+        key = next(iter(self._put_off))
+        waiting = self._put_off.pop(key)
+        addressed = waiting.popleft()
+        self._waiting_off -= 1
+        if waiting:
+            self._put_off[key] = waiting  # the next turn is another's
+        return addressed
+
+    def take_all(self, keeps: Callable[[Addressed], bool]) -> list[Addressed]:
+        """Empty the queue; return what is to be kept of it."""
+        waiting = [one for one in chain(self._queue, *self._put_off.values()) if keeps(one)]
+        self._queue.clear()
+        self._put_off.clear()
+        self._waiting_off = 0
+        self._weights.clear()
+        self._payloads.clear()
+        self._answering.clear()
+        return waiting
+
+    def add_again(self, waiting: Iterable[Addressed]) -> None:
+        """Queue what `take_all` returned, behind what was queued since."""
+        for one in waiting:
+            self._queue.append(one)
+            self._weights.add(one.event)
+            if isinstance(one.event, values.SessionPayload):
+                self._payloads[one.event.session] += 1
+            elif isinstance(one.event, values.Continue):
+                self._answering.add(one.event.session)
+
+    # --- How full it is ------------------------------------------------------------------------
+
+    @property
+    def crowded(self) -> bool:
+        """True if drivers should stop reading from peers for now."""
+        return len(self._queue) >= CROWDED or self._weights.total >= BYTES_CROWDED
+
+    def is_crowded_by(self, peer: PeerId, *, transfers: bool = False) -> bool:
+        """Return whether drivers should pause reading a peer's link, or its transfers."""
+        if not (self._queue or self._put_off):
+            return False  # nearly always
+        sender = TRANSFER + peer if transfers else peer
+        if self.crowded or self._weights.is_full(sender):
+            return True
+        waiting = self._put_off.get(sender)
+        if waiting is None:
+            return False
+        share = max(OF_ONE_MIN, CROWDED // len(self._put_off))
+        return len(waiting) >= min(CROWDED_BY_ONE, share)
+
+    def is_crowded_by_session(self, session: values.SessionId) -> bool:
+        """Return whether drivers should pause reading the stream of a session."""
+        if session in self._answering or self._payloads[session] >= PAYLOADS_MAX:
+            return True
+        return self._weights.is_full(session)
+
+    @property
+    def backlog(self) -> dict[PeerId, int]:
+        """Number of live frames per peer that wait until others had their turns."""
+        return {
+            PeerId(key): len(waiting)
+            for key, waiting in self._put_off.items()
+            if not key.startswith(TRANSFER)
+        }
+
+    def _put_off_as(self, event: values.Input, now: Nanos) -> str | None:
+        """Return behind what an input must wait: too much of a peer came, or waits already."""
+        kind = type(event)
+        if kind is values.Arrived:
+            key: str = event.peer  # type: ignore[union-attr]  # its type says so
+        elif kind is values.Transferred:
+            key = TRANSFER + event.peer  # type: ignore[union-attr]
+        elif kind in IN_ORDER and self._put_off:
+            key = TRANSFER + event.peer  # type: ignore[union-attr]
+            return key if key in self._put_off else None
+        else:
+            return None
+        if key in self._put_off:
+            return key
+        beyond = len(self._queue) >= FAIR_FROM and not self._shares.take_token(key, now)
+        return key if beyond else None

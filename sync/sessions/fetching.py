@@ -1,0 +1,200 @@
+"""Fetching of missing messages: pushed ones let in, and the rest shared out among peers."""
+
+from typing import Final, Protocol, assert_never
+
+from sync.machine import Nanos, PeerId
+from sync.sessions import receiving
+from sync.sessions.ending import result_of
+from sync.sessions.protocol import Protocols
+from sync.sessions.session import Session
+from sync.sessions.shares import Shares
+from sync.sessions.table import Table
+from sync.sessions.values import (
+    PUT_OFF,
+    SHARE,
+    Accepted,
+    Effect,
+    Push,
+    Refused,
+    Sought,
+    Wanted,
+)
+from sync.structures.ordered_set import SyncId
+
+LOOKED_AFTER: Final = 64
+"""Messages of the leader between two looks at what others could bring."""
+
+
+class End(Protocol):
+    """The function that ends a session."""
+
+    def __call__(
+        self,
+        session: Session,
+        result: str,
+        now: Nanos,
+        missing: tuple[SyncId, ...] | None = None,
+        *,
+        stops: bool = False,
+    ) -> list[Effect]:
+        """End a session; what it lacks may come for a little while, unless it `stops`."""
+
+
+class Fetching:
+    """See the module docstring; `end` ends a session of the table."""
+
+    def __init__(self, table: Table, protocols: Protocols, end: End) -> None:
+        self.shares = Shares()
+        self.linked: set[PeerId] = set()
+        """Whoever has a link."""
+        self.pushing: set[PeerId] = set()
+        """Peers whose transfer has not ended, though the session it was for is over."""
+        self._table = table
+        self._protocols = protocols
+        self._end = end
+
+    # --- Pushed messages -----------------------------------------------------------------------
+
+    def on_transferred(self, peer: PeerId, payload: bytes, now: Nanos) -> list[Effect]:
+        """Let in what an active session found missing.
+
+        Raises:
+            RemoteError: malformed.
+        """
+        session = self._table.by_peer.get(peer) or self._table.late.of(peer, now)
+        protocol = self._protocols.named("") if session is None else session.protocol
+        pushed = None if protocol is None else protocol.decode_pushed(payload)
+        if session is None or pushed is None:
+            return [Refused(peer, "a transferred message outside a session")]
+        session.heard_at = now
+        wanted = pushed.sync_id
+        if wanted.timestamp < session.since:
+            return [Refused(peer, "a transferred message from before what was compared")]
+        item = Accepted(peer, wanted, pushed.item)
+        return self.feed(session, receiving.Arrived(wanted, item, len(payload)), now)
+
+    def on_ended(self, peer: PeerId, now: Nanos) -> list[Effect]:
+        """The peer's stream of pushes ended."""
+        if peer in self.pushing:  # an earlier session was over before its end came
+            self.pushing.discard(peer)
+            return []
+        session = self._table.by_peer.get(peer)
+        return self.feed(session, receiving.RemoteFinished(), now) if session else []
+
+    def feed(self, session: Session, event: receiving.Input, now: Nanos) -> list[Effect]:
+        """Feed the receiving half of a session."""
+        effects: list[Effect] = []
+        for result in session.transfer.handle(event, now):
+            match result:
+                case receiving.Accept(item):
+                    assert isinstance(item, Accepted)
+                    session.got += 1
+                    session.moved_at = now
+                    effects += [item, *_hoped_again(session)]
+                case receiving.Decline(_, receiving.Reason.ELSEWHERE):
+                    pass
+                case receiving.Decline(_, reason):
+                    effects.append(Refused(session.peer, f"a transferred message: {reason.value}"))
+                case receiving.TransferFinished() if session.ended_at is not None:
+                    pass  # the last of it came late
+                case receiving.TransferFinished(_, missing):
+                    result_ = result_of(session, len(missing))
+                    effects += self._end(session, result_, now, missing)
+                case _:
+                    assert_never(result)
+        if session is self.shares.leader:
+            if self.shares.paged(now) and self.shares.met:
+                self.shares.later.add(session.peer)
+                effects += self._end(session, "the rest comes from others", now, stops=True)
+            elif session.got % LOOKED_AFTER == 0:
+                effects += self.share_out(now)
+        return effects
+
+    # --- Differences ---------------------------------------------------------------------------
+
+    def differ(
+        self,
+        session: Session,
+        need: tuple[SyncId, ...],
+        have: tuple[SyncId, ...],
+        now: Nanos,
+    ) -> list[Effect]:
+        """Want what we lack, which may have been pushed already, and note what the peer lacks."""
+        session.need += len(need)
+        session.have += len(have)
+        session.pushed += have
+        session.lacked.update(have)
+        wanted: list[Effect] = [Wanted(need)] if need and not session.given_up else []
+        return wanted + self.feed(session, receiving.Wanted(need), now)
+
+    @staticmethod
+    def push(session: Session) -> list[Effect]:
+        """Push what the peer lacks, the newest page first: that is what people want to read."""
+        if not session.pushed:
+            return []
+        return [Push(session.peer, session.take_pages(), session.protocol.transfer)]
+
+    def settle(self, session: Session, now: Nanos) -> list[Effect]:
+        """No more differences will be found: what is missing may still come."""
+        session.settled = True
+        return self.feed(session, receiving.ReconciliationFinished(), now)
+
+    # --- Messages that are here ----------------------------------------------------------------
+
+    def on_here(self, sync_id: SyncId, now: Nanos) -> list[Effect]:
+        """Nobody needs to bring what is here."""
+        effects: list[Effect] = []
+        for session in list(self._table.running.values()):
+            if sync_id in session.transfer.wanted:
+                session.got += 1
+                effects += self.feed(session, receiving.Here(sync_id), now)
+        self.shares.came(sync_id)
+        return effects
+
+    def awaits(self, sync_id: SyncId) -> bool:
+        """Return whether a session is still expected to bring this message."""
+        return self.shares.lacks(sync_id) or any(
+            sync_id in one.transfer.wanted for one in self._table.running.values()
+        )
+
+    # --- What is missing, shared out -----------------------------------------------------------
+
+    def share_found(self, session: Session, now: Nanos) -> list[Effect]:
+        """Ask others for a part of what the leader has found missing."""
+        if session is not self.shares.leader:
+            return []
+        if not session.transfer.lacking:
+            self.shares.leader = None  # nothing is missing any more: others need not wait
+            return self.go_on(now)
+        self.shares.found(session, now)
+        return self.share_out(now)
+
+    def share_out(self, now: Nanos) -> list[Effect]:
+        """Ask idle peers for shares."""
+        idle = self.shares.idle(self.linked, set(self._table.by_peer), now)
+        return [Sought(idle, SHARE, once=True)] if idle else []
+
+    def go_on(self, now: Nanos) -> list[Effect]:
+        """Share out what is left; where nobody brings anything, compare everything anew."""
+        if self.shares.busy:
+            return self.share_out(now)
+        later = [peer for peer in self.shares.finished() if peer in self.linked]
+        return [Sought(tuple(later), PUT_OFF)] if later else []
+
+    def stalled(self, now: Nanos) -> list[Effect]:
+        """End the sessions whose shares are asked elsewhere now."""
+        effects: list[Effect] = []
+        led = self.shares.leader
+        for session in self.shares.stalled(self._table.by_peer, now):
+            effects += self._end(session, "it stopped to bring its share", now, stops=True)
+        if led is not self.shares.leader:
+            effects += self.go_on(now)
+        return effects
+
+
+def _hoped_again(session: Session) -> list[Effect]:
+    """Wait again for what a peer owes that goes on after it stalled."""
+    if not session.given_up or session.ended_at is not None:
+        return []
+    session.given_up = False
+    return [Wanted(session.transfer.missing)]

@@ -1,0 +1,249 @@
+"""The questions that the table of sessions asks a protocol, and what it may answer.
+
+A protocol has one adapter in its own room (`sync.waku.session` is the first). It is registered once
+(`sync.manager.registry`); nothing else knows it by name.
+
+The table does what all protocols need: it opens and closes streams, freezes what is held, has
+differences pushed and wanted, checks the result, ends what takes too long, and tells of it.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol, TypeAlias
+
+from sync.machine import ChannelId, Nanos, PeerId
+from sync.sessions.cards import Round
+from sync.sessions.values import Outcome, Plane
+from sync.structures.differences import Differences, Role
+from sync.structures.ordered_set import Bounds, OrderedSet, SyncId
+from sync.structures.set_digest import Held
+
+ROUND_TRIP: Final = 20_000
+"""Bytes that a round trip counts as in an estimate: what a LAN carries meanwhile."""
+
+
+# --- Which protocol ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """Known facts when a session is to begin.
+
+    Attributes:
+        why: the reason, as it is shown.
+        span: how old may be what is compared; None for everything.
+        spoken: protocols that the peer has announced.
+        plane: what is compared.
+        failures: sessions for this reason that came to nothing, one after the other.
+    """
+
+    why: str
+    span: Nanos | None = None
+    spoken: frozenset[str] = frozenset()
+    plane: Plane = Plane.LOG
+    failures: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """Estimate of a protocol: bytes, with `ROUND_TRIP` for each round trip, and why it suits."""
+
+    cost: int
+    why: str
+
+
+# --- One session -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """Subject of one session, as its protocol is told.
+
+    Attributes:
+        role: our end of it.
+        channel: where it is.
+        peer: with whom.
+        local: what we hold, frozen.
+        held: the same with its digest.
+        window: what of it is compared.
+        at: when its stream was open.
+        room: returns how many ids more may be found before there is no memory for them.
+        payloads_max: payloads of one answer that the peer takes.
+    """
+
+    role: Role
+    channel: ChannelId
+    peer: PeerId
+    local: OrderedSet
+    held: Held
+    window: Bounds
+    at: Nanos
+    room: Callable[[], int]
+    payloads_max: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """Effect: send a payload on the session's stream.
+
+    `differs`: it says that the two sets differ.
+    """
+
+    payload: bytes
+    differs: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Narrow:
+    """Effect: both sides compare what is older than `until` only."""
+
+    until: SyncId
+
+
+@dataclass(frozen=True, slots=True)
+class GoOn:
+    """Effect: there is more to do for what came; call `Exchange.go_on` after what waits now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """Effect, the last one: both have compared what they hold, with this `result`.
+
+    Attributes:
+        result: how it ended, as it is shown.
+        rounds: payloads received.
+        checked: whether both sides now prove to hold the same (`sync.check`); then that decides
+            about the outcome.
+        outcome: the outcome of a session without a check.
+        live: whether its stream stays, and the exchange with it, to pass on what is new.
+    """
+
+    result: str
+    rounds: int
+    checked: bool = False
+    outcome: Outcome = Outcome.NOT_CONVERGED
+    live: bool = False
+
+
+Effect: TypeAlias = Send | Narrow | GoOn | Differences | Finished
+
+
+class Exchange(Protocol):
+    """One session's run of a protocol: a machine (`sync.machine`) that the table feeds.
+
+    Work that takes long is done in parts (`GoOn`), between which others have their turns.
+    """
+
+    @property
+    def cards(self) -> Sequence[Round]:
+        """The first payloads, as they are shown."""
+
+    def open(self, now: Nanos) -> Sequence[Effect]:
+        """Begin: the stream that we asked for is there. Not asked of who answers."""
+
+    def payload(self, payload: bytes, now: Nanos) -> Sequence[Effect]:
+        """Take a payload of the peer.
+
+        Raises:
+            RemoteError: not what an honest peer sends now; nothing has changed.
+        """
+
+    def go_on(self, now: Nanos) -> Sequence[Effect]:
+        """Do the next part of what `GoOn` said is left."""
+
+    def tick(self, now: Nanos) -> Sequence[Effect]:
+        """The clock reached `deadline`."""
+
+    def deadline(self) -> Nanos | None:
+        """Return when `tick` is next due."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pushed:
+    """A message as it came on a stream of pushes: its id, and what the group makes of it."""
+
+    sync_id: SyncId
+    item: object
+
+
+class SyncProtocol(Protocol):
+    """A protocol by which two peers compare what they hold."""
+
+    @property
+    def name(self) -> str:
+        """Name by which it is chosen, announced, shown and logged."""
+
+    @property
+    def plane(self) -> Plane:
+        """Kind of what it compares."""
+
+    @property
+    def stream(self) -> str:
+        """Protocol id that its streams are opened with."""
+
+    @property
+    def transfer(self) -> str:
+        """Protocol id of the streams that messages are pushed on; empty if it pushes none."""
+
+    @property
+    def payloads_max(self) -> int:
+        """Payloads of one answer that we take."""
+
+    @property
+    def usual(self) -> bool:
+        """True if every peer speaks it, announced or not."""
+
+    @property
+    def contradicted(self) -> str:
+        """Words for differences that only the check found."""
+
+    def suits(self, situation: Situation) -> Fit | None:
+        """Return how well it suits; None if it does not. A pure function."""
+
+    def exchange(self, opening: Opening) -> Exchange:
+        """Return the exchange of a session whose stream is open."""
+
+    def encode_pushed(self, channel: ChannelId, payload: bytes, created_ns: Nanos) -> bytes:
+        """Return a stored message as it is pushed."""
+
+    def decode_pushed(self, frame: bytes) -> Pushed:
+        """Return what was pushed.
+
+        Raises:
+            RemoteError: malformed.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Protocols:
+    """The protocols that a node speaks, the usual one first; a handful, so nothing is indexed."""
+
+    spoken: tuple[SyncProtocol, ...] = ()
+
+    def __iter__(self) -> Iterator[SyncProtocol]:
+        return iter(self.spoken)
+
+    def __bool__(self) -> bool:
+        return bool(self.spoken)
+
+    def named(self, name: str) -> SyncProtocol | None:
+        """Return a protocol by its name, the first one without a name; None if it is unknown."""
+        return next((one for one in self.spoken if name in {"", one.name}), None)
+
+    def of_stream(self, stream: str) -> SyncProtocol | None:
+        """Return the protocol whose sessions open streams with this id."""
+        return next((one for one in self.spoken if one.stream == stream), None)
+
+    def of_transfer(self, stream: str) -> SyncProtocol | None:
+        """Return the protocol that pushes messages on streams with this id."""
+        return next((one for one in self.spoken if stream and one.transfer == stream), None)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Names of all."""
+        return frozenset([one.name for one in self.spoken])
+
+    @property
+    def announced(self) -> tuple[str, ...]:
+        """Names of those that a peer cannot take for granted."""
+        return tuple([one.name for one in self.spoken if not one.usual])

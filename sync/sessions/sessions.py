@@ -1,0 +1,468 @@
+"""The sessions of one channel: run a protocol, check what came of it, push what is lacking.
+
+One session at each place (`SessionKey`). It is over for us when its exchange and the check are, and
+when all that they found missing here has come or its sender has ended.
+
+Rules:
+1. Both sides freeze what they hold at their first payload; what comes meanwhile is the next one's.
+   Where the initiator's window ends, so does what both sides froze.
+2. Where a protocol has its result checked, only a check that found both sides equal makes a session
+   converge. The initiator begins it, on a stream of its own; what it finds beyond the exchange is
+   pushed and wanted like the rest.
+"""
+
+from collections import deque
+from collections.abc import Sequence
+from functools import partial
+from typing import Final, assert_never
+
+from sync.check.message import CHECK
+from sync.errors import RemoteError
+from sync.machine import MINUTE, SECOND, Nanos, PeerId, Tick, earlier
+from sync.sessions import ending
+from sync.sessions.checking import Checking
+from sync.sessions.claims import Claims
+from sync.sessions.fetching import Fetching
+from sync.sessions.holdings import Holdings
+from sync.sessions.protocol import Effect as Step
+from sync.sessions.protocol import Exchange, Finished, GoOn, Narrow, Protocols, Send, SyncProtocol
+from sync.sessions.session import CHECK_WITHIN, OFFERED, SESSION_WITHIN, Session, Terms
+from sync.sessions.table import Table
+from sync.sessions.values import (
+    SHARE,
+    CloseSession,
+    CloseTransfer,
+    Continue,
+    Effect,
+    Here,
+    Input,
+    LiveBegan,
+    Mode,
+    OpenSession,
+    PeerAnnounced,
+    PeerGone,
+    PeerJoined,
+    Refused,
+    SendPayload,
+    SessionClosed,
+    SessionEnded,
+    SessionId,
+    SessionKey,
+    SessionOffered,
+    SessionOpened,
+    SessionPayload,
+    StartSession,
+    TransferEnded,
+    Transferred,
+    Unwanted,
+)
+from sync.structures.differences import Differences
+from sync.structures.ordered_set import ZERO_HASH, SyncId, columns_of
+
+STALE_AFTER: Nanos = SECOND
+"""Silence after which a session does not outlive a new link; on one LAN an answer takes less."""
+
+SPAN_OFFSET: Nanos = 20 * SECOND
+"""A window of the last hour begins and ends so much earlier: what is younger is just being
+broadcast, and would only seem to be missing (Waku Sync, "Sync Window")."""
+
+TOO_LONG: Final = f"put off: not done within {SESSION_WITHIN // MINUTE} minutes"
+GAVE_WAY: Final = "put off: others needed its room"
+BUSY: Final = "put off: another session brings what is missing"
+
+
+class Sessions:
+    """See the module docstring."""
+
+    def __init__(
+        self,
+        terms: Terms,
+        holdings: Holdings,
+        protocols: Protocols,
+        claims: Claims | None = None,
+    ) -> None:
+        """Begin without any; `claims` is the budget of the whole node."""
+        self._table = Table()
+        self._terms = terms
+        self._holdings = holdings
+        self._protocols = protocols
+        self._claims = claims or Claims(lambda: [self])
+        self._fetching = Fetching(self._table, protocols, self._end)
+        self._checking = Checking(self._table, self._fetching, terms.draw_salt, self._room)
+
+    def handle(self, event: Input, now: Nanos, offset: Nanos = 0) -> Sequence[Effect]:
+        """See `sync.machine`; the reference clock is `offset` ahead of `now`.
+
+        Garbage on a stream ends its session, with the reason shown.
+        """
+        match event:
+            case StartSession():
+                return self._on_start(event, now, offset)
+            case SessionOffered(number, peer, protocol):
+                if protocol == CHECK:
+                    return self._checking.on_offered(number, peer, now)
+                return self._on_offered(event, now, offset)
+            case SessionOpened(number, payloads_max):
+                return self._on_opened(number, payloads_max, now)
+            case SessionPayload(number, payload):
+                return [*self._on_payload(number, payload, now), *self._make_room(now)]
+            case Continue(number):
+                return [*self._on_continue(number, now), *self._make_room(now)]
+            case SessionClosed(number, reason):
+                return self._on_closed(number, reason, now)
+            case Transferred(peer, payload):
+                return self._fetching.on_transferred(peer, payload, now)
+            case TransferEnded(peer):
+                return self._fetching.on_ended(peer, now)
+            case Here(sync_id):
+                return self._fetching.on_here(sync_id, now)
+            case PeerJoined(peer):
+                self._fetching.linked.add(peer)
+                return [*self._on_linked_again(peer, now), *self._fetching.share_out(now)]
+            case PeerGone(peer):
+                return self._on_gone(peer, now)
+            case PeerAnnounced():
+                return []  # whoever chooses protocols was told
+            case Tick():
+                return self._on_tick(now)
+            case _:
+                assert_never(event)
+
+    def deadline(self) -> Nanos | None:
+        """Return when a session or share next times out, or the grace of a finished one ends."""
+        late = self._table.late
+        grace = late.deadline() if late.sessions else None
+        if not self._table.running:
+            return grace
+        times = (session.deadline() for session in self._table.running.values())
+        due = min((time for time in times if time is not None), default=None)
+        return earlier(earlier(due, grace), self._fetching.shares.deadline(self.by_peer))
+
+    # --- What others may know ------------------------------------------------------------------
+
+    @property
+    def running(self) -> dict[SessionKey, Session]:
+        """The sessions that go on; to be looked at only."""
+        return self._table.running
+
+    @property
+    def by_peer(self) -> dict[PeerId, Session]:
+        """Of these, those that find and bring the messages that we lack, by peer."""
+        return self._table.by_peer
+
+    def numbered(self, number: SessionId) -> Session | None:
+        """Return the running session that a stream is of."""
+        return self._table.numbered(number)
+
+    @property
+    def shown(self) -> deque[Session]:
+        """Those that are over, newest last; to be looked at only."""
+        return self._table.shown
+
+    @property
+    def busy(self) -> bool:
+        """True while missing messages are being found out or fetched."""
+        return self._fetching.shares.busy
+
+    @property
+    def leader(self) -> Session | None:
+        """Return the session that finds out what is missing, and brings the newest of it."""
+        return self._fetching.shares.leader
+
+    def awaits(self, sync_id: SyncId) -> bool:
+        """Return whether a session is still expected to bring this message."""
+        return self._fetching.awaits(sync_id)
+
+    def receives_from(self, peer: PeerId, now: Nanos) -> bool:
+        """Return whether a session with `peer` is running, or may still get what it lacked."""
+        return peer in self.by_peer or self._table.late.of(peer, now) is not None
+
+    @property
+    def claimed(self) -> list[int]:
+        """Bytes that each session takes for what its peer claims, those just over too."""
+        return self._table.claimed
+
+    # --- Beginning -----------------------------------------------------------------------------
+
+    def _on_start(self, start: StartSession, now: Nanos, offset: Nanos) -> list[Effect]:
+        protocol = self._protocols.named(start.protocol)
+        assert protocol is not None, "only registered protocols are chosen"
+        peer, shares = start.peer, self._fetching.shares
+        session = self._session(start.session, peer, protocol, start.why, now, offset)
+        if start.span is not None:
+            until = now + offset - SPAN_OFFSET
+            session.since = max(session.since, until - start.span)
+            session.until = SyncId(max(until, session.since + 1), ZERO_HASH)
+        if session.key in self.running:
+            return [self._close(session, "put off: another session with this peer runs", now)]
+        if start.why == SHARE:
+            window = shares.window(peer, len(self._fetching.linked), now)
+            if window is None:
+                return [self._close(session, "nothing is left to be shared", now)]
+            session.since = max(session.since, window.lower.timestamp)
+            session.until = max(window.upper, SyncId(session.since + 1, ZERO_HASH))
+        elif session.fetches and start.span is None and shares.busy:
+            shares.later.add(peer)
+            return [self._close(session, BUSY, now, benign=True)]
+        self.running[session.key] = session
+        return [OpenSession(start.session, peer, protocol.stream)]
+
+    def _on_opened(self, number: SessionId, payloads_max: int, now: Nanos) -> list[Effect]:
+        session = self._table.numbered(number)
+        if session is None:
+            return [CloseSession(number)]
+        if number == session.check_stream:
+            return self._checking.begin(session, now)
+        exchange = self._begin(session, payloads_max, now)
+        return self._carry_out(session, exchange.open(now), now)
+
+    def _on_offered(self, offered: SessionOffered, now: Nanos, offset: Nanos) -> list[Effect]:
+        """Answer a session; where both began one, the one of the smaller key goes on."""
+        number, peer = offered.session, offered.peer
+        protocol = self._protocols.of_stream(offered.protocol)
+        if protocol is None:
+            return [CloseSession(number)]
+        effects: list[Effect] = []
+        session = self._session(number, peer, protocol, OFFERED, now, offset)
+        running = self.running.get(session.key)
+        if running is not None:
+            if running.initiated and self._terms.me < peer:
+                return [CloseSession(number)]
+            effects += self._end(running, "put off: the peer began one too", now)
+        self.running[session.key] = session
+        self._begin(session, offered.payloads_max, now)
+        return effects
+
+    def _on_linked_again(self, peer: PeerId, now: Nanos) -> list[Effect]:
+        """The peer made a new link: a session that has been silent is on a network that is gone."""
+        effects: list[Effect] = []
+        for session in self._table.of(peer):
+            if not session.live and now - session.heard_at >= STALE_AFTER:
+                why = "interrupted: the peer came back over a new link"
+                effects += self._end(session, why, now)
+        return effects
+
+    def _on_gone(self, peer: PeerId, now: Nanos) -> list[Effect]:
+        self._fetching.linked.discard(peer)
+        effects: list[Effect] = []
+        for session in self._table.of(peer):
+            effects += self._end(session, "interrupted: the peer is gone", now)
+        self._fetching.pushing.discard(peer)
+        self._fetching.shares.forget(peer)
+        return effects
+
+    def _begin(self, session: Session, payloads_max: int, now: Nanos) -> Exchange:
+        session.freeze(*self._holdings.frozen())
+        return session.begin_exchange(payloads_max, now, partial(self._room, session))
+
+    def _session(
+        self,
+        number: SessionId,
+        peer: PeerId,
+        protocol: SyncProtocol,
+        why: str,
+        now: Nanos,
+        offset: Nanos,
+    ) -> Session:
+        """Return a session over everything that is not too old for us."""
+        retained_from = self._terms.retained_from(now + offset)
+        key = SessionKey(self._terms.channel, peer, protocol.plane)
+        session = Session(number, key, protocol, why, now, now, retained_from, retained_from)
+        session.stream, session.moved_at = number, now
+        return session
+
+    # --- Comparing -----------------------------------------------------------------------------
+
+    def _on_payload(self, number: SessionId, payload: bytes, now: Nanos) -> list[Effect]:
+        session = self._table.numbered(number)
+        if session is None:
+            return [CloseSession(number)]
+        session.heard_at = now
+        try:
+            if number == session.check_stream:
+                return self._checking.on_frame(session, payload, now)
+            if session.exchange is None:
+                return [CloseSession(number)]
+            steps = session.exchange.payload(payload, now)
+        except RemoteError as error:
+            refused = Refused(session.peer, str(error))
+            return [refused, *self._end(session, f"refused: {error}", now)]
+        session.count(len(payload), sent=False)
+        return self._carry_out(session, steps, now)
+
+    def _on_continue(self, number: SessionId, now: Nanos) -> list[Effect]:
+        """Go on answering what came, unless the session ended meanwhile."""
+        session = self._table.numbered(number)
+        if session is None or session.exchange is None:
+            return []
+        return self._carry_out(session, session.exchange.go_on(now), now)
+
+    def _carry_out(self, session: Session, steps: Sequence[Step], now: Nanos) -> list[Effect]:
+        """Carry out a step of the exchange, unless the peer would only bring what another does."""
+        if (
+            session.payloads
+            and session.fetches
+            and session.whole
+            and _differs(steps)
+            and not self._fetching.shares.admits(session, now)
+        ):
+            return self._end(session, BUSY, now, benign=True)
+        session.moved_at = now
+        effects: list[Effect] = []
+        for step in steps:
+            match step:
+                case Send(payload):
+                    session.count(len(payload), sent=True)
+                    effects.append(SendPayload(session.number, payload))
+                case Narrow(until):
+                    session.narrow(until)
+                case GoOn():
+                    effects.append(Continue(session.number))
+                case Differences(need, have):
+                    session.found.append(columns_of(need))
+                    effects += self._fetching.differ(session, need, have, now)
+                case Finished():
+                    effects += self._on_finished(session, step, now)
+                case _:
+                    assert_never(step)
+        return effects
+
+    def _on_finished(self, session: Session, finished: Finished, now: Nanos) -> list[Effect]:
+        session.exchanged = finished
+        if session.live:
+            return [CloseSession(session.number), *self._end(session, finished.result, now)]
+        effects = self._go_live(session, now) if finished.live else []
+        if not effects:
+            effects = [CloseSession(session.number)]
+        effects += self._fetching.push(session)
+        effects += self._fetching.share_found(session, now)
+        if not finished.checked:
+            return effects + self._fetching.settle(session, now)
+        session.wait_until = now + CHECK_WITHIN
+        if session.initiated:
+            session.check_stream = -session.number
+            effects.append(OpenSession(-session.number, session.peer, CHECK))
+        elif session.check_stream is not None:
+            effects += self._checking.begin(session, now)
+        return effects
+
+    def _go_live(self, session: Session, now: Nanos) -> list[Effect]:
+        """Let stream and exchange go on in a session of their own, if there is a place for it."""
+        key = session.key._replace(mode=Mode.LIVE)
+        if key in self.running or not self._table.has_place_live():
+            return []
+        live = self.running[key] = Session(
+            session.number, key, session.protocol, session.why, now, now, session.since
+        )
+        live.stream, live.exchange, live.moved_at = session.stream, session.exchange, now
+        session.cards, session.stream, session.exchange = tuple(session.rounds), None, None
+        return [LiveBegan(live.number, live.peer, live.protocol.name, key.plane)]
+
+    # --- Ending --------------------------------------------------------------------------------
+
+    def _on_closed(self, number: SessionId, reason: str, now: Nanos) -> list[Effect]:
+        """A stream is gone; that matters only while there was something to say on it."""
+        session = self._table.numbered(number)
+        if session is None or session.settled:
+            return []
+        reason = reason or "the peer closed the stream"
+        if number == session.check_stream:
+            session.check_stream = session.early_frame = None
+            return [] if session.exchanged is None else self._checking.refused(session, reason, now)
+        if session.exchanged is not None:
+            return []
+        ended = self._end(session, f"interrupted: {reason}", now)
+        return [effect for effect in ended if effect != CloseSession(number)]
+
+    def _on_tick(self, now: Nanos) -> list[Effect]:
+        self._table.late.forget(now)
+        effects = self._fetching.stalled(now)
+        for session in list(self.running.values()):
+            gives_up_at = session.gives_up_at()
+            if gives_up_at is not None and gives_up_at <= now:
+                session.given_up = True
+                effects.append(Unwanted(session.transfer.missing, stalled=True))
+            due = session.deadline()
+            if due is None or due > now:
+                continue
+            if session.ends_at <= now and not session.live:
+                effects += self._end(session, TOO_LONG, now)
+            elif session.settled:
+                effects += self._fetching.feed(session, Tick(), now)
+            elif session.checking is not None:
+                effects += self._checking.tick(session, now)
+            elif session.exchanged is not None:
+                effects += self._checking.refused(session, "it did not begin", now)
+            elif session.exchange is not None:
+                effects += self._carry_out(session, session.exchange.tick(now), now)
+        return effects
+
+    def _room(self, session: Session) -> int:
+        """Return how many more ids `session` may find."""
+        return self._claims.room(session.claimed)
+
+    def _make_room(self, now: Nanos) -> list[Effect]:
+        """End sessions until the others have room.
+
+        Whoever claims things and never sends them would else keep their room for half a minute,
+        and others may come meanwhile.
+        """
+        effects: list[Effect] = []
+        crowd, late = self._table.crowd(), self._table.late
+        while self._claims.free < 0 and late.sessions:
+            late.forget(now, next(iter(late.sessions)))
+        if crowd <= 0 and self._claims.free >= 0:
+            return effects
+        for session in self._table.giving_way(now):
+            if crowd <= 0 and self._claims.free >= 0:
+                break
+            if crowd > 0 or session.claimed:
+                effects += self._end(session, GAVE_WAY, now, benign=True)
+                crowd -= 1
+        return effects
+
+    def _end(
+        self,
+        session: Session,
+        result: str,
+        now: Nanos,
+        missing: tuple[SyncId, ...] | None = None,
+        *,
+        benign: bool = False,
+        stops: bool = False,
+    ) -> list[Effect]:
+        """End a session; what it still lacks may come for a little while, unless it `stops`."""
+        del self.running[session.key]
+        effects: list[Effect] = []
+        if session.exchanged is None:
+            effects.append(CloseSession(session.number))
+        elif not session.settled and session.check_stream is not None:
+            effects.append(CloseSession(session.check_stream))
+        left = session.transfer.missing if missing is None else missing
+        if stops or session.transfer.elsewhere:  # of which the peer does not know
+            effects.append(CloseTransfer(session.peer))
+        if session.transfer.open:
+            self._fetching.pushing.add(session.peer)
+        if session.fetches:
+            self._fetching.shares.ended(session)
+            if self._claims.free > 0:
+                self._table.late.begin(session, now)
+            else:
+                self._table.late.let_go(session, now)
+        if left and not session.given_up:
+            effects.append(Unwanted(left))
+        effects.append(self._close(session, result, now, benign=benign))
+        return [*effects, *self._fetching.go_on(now)]
+
+    def _close(
+        self, session: Session, result: str, now: Nanos, *, benign: bool = False
+    ) -> SessionEnded:
+        self.shown.append(session)
+        return ending.end(session, result, now, benign=benign)
+
+
+def _differs(steps: Sequence[Step]) -> bool:
+    """Return whether the answer to a payload says that the two sets differ."""
+    return any(
+        isinstance(step, Differences) or (isinstance(step, Send) and step.differs) for step in steps
+    )
