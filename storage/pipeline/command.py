@@ -2,15 +2,18 @@
 
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
 
+from storage.pipeline.cluster_options import cluster_of, spark_options
+from storage.pipeline.errors import PipelineError
 from storage.pipeline.interrupts import stoppable
 from storage.pipeline.job_runner import run_jobs
 from storage.pipeline.results.publishing import Results
-from storage.pipeline.spark.session import LOCAL, Cluster
+from storage.pipeline.spark.shipping import write_job
 from storage.pipeline.sweep.grid import Grid
 from storage.pipeline.synthetic.command import synthesize
 
@@ -29,15 +32,7 @@ def cluster_options(command: F) -> F:
         click.option(
             "--out", type=directory, required=True, help="Where results go, and are looked for."
         ),
-        click.option(
-            "--memory", default="2g", show_default=True, help="Of driver and of each executor."
-        ),
-        click.option(
-            "--master",
-            default=LOCAL,
-            show_default=True,
-            help="local[N], spark://HOST:PORT, yarn or k8s://...",
-        ),
+        spark_options,
     ):
         command = option(command)
     return command
@@ -115,7 +110,7 @@ def cli() -> None:
 
 def run_and_exit(jobs: Sequence[str], named: Sequence[Path], **options: Any) -> None:
     """Run jobs with what `cluster_options` says, and end with their exit status."""
-    cluster = Cluster(options.pop("master"), options.pop("memory"))
+    cluster = cluster_of(options)
     out, as_json = options.pop("out"), options.pop("as_json")
     sys.exit(run_jobs(jobs, named, out, cluster, as_json=as_json, options=options))
 
@@ -172,16 +167,15 @@ def delivery(**options: Any) -> None:
 @cli.command(short_help="Simulate what the parameters move.")
 @grid_options
 @cluster_options
-def sweep(  # its options are the grid's fields
-    *, master: str, memory: str, out: Path, as_json: bool, **chosen: Any
-) -> None:
+def sweep(**options: Any) -> None:
     """Simulate groups with each of these parameters, and show what the parameters move.
 
     Lists are numbers with commas between; the first is what the others are compared with. Runs that
     are in the same --out already are not simulated again.
     """
+    chosen = {one.name: options.pop(one.name, None) for one in fields(Grid)}
     grid = Grid(**{name: value for name, value in chosen.items() if value is not None})
-    run_and_exit(["sweep"], [], master=master, memory=memory, out=out, as_json=as_json, grid=grid)
+    run_and_exit(["sweep"], [], grid=grid, **options)
 
 
 @cli.command(name="all", short_help="All of it: from consolidate to the report.")
@@ -225,6 +219,23 @@ def prepare() -> None:
     megabytes = kept.stat().st_size // 1_000_000
     click.echo(f"Jobs on this computer start with {kept} from now on, {megabytes} MB.")
     click.echo("It can be deleted at any time; they then start as before.")
+
+
+@cli.command(short_help="Write the two files for spark-submit.")
+@click.argument("to", metavar="DIR", type=directory)
+def pack(*, to: Path) -> None:
+    """Write what `spark-submit` takes: chat-tui.zip and job.py, into DIR.
+
+    `spark-submit --py-files chat-tui.zip job.py consolidate IN --out OUT` then runs a job.
+    """
+    try:
+        to.mkdir(parents=True, exist_ok=True)
+        archive, job = write_job(to)
+    except OSError as error:
+        raise PipelineError(
+            f"Cannot write to {to} ({error.strerror}); name another DIR."
+        ) from error
+    click.echo(f"spark-submit --py-files {archive} {job} --help")
 
 
 cli.add_command(synthesize)

@@ -26,6 +26,7 @@ from storage.pipeline.results.publishing import LOG, Results
 from storage.pipeline.results.summary import tables
 from storage.pipeline.schedule import NEEDS, one_at_a_time, side_by_side
 from storage.pipeline.spark.failures import said_plainly
+from storage.pipeline.spark.names import naming
 from storage.pipeline.spark.progress import Telling, shown
 from storage.pipeline.spark.session import Cluster, is_short, session
 from storage.results import Figures
@@ -122,7 +123,7 @@ def _figures(  # all that they are told
     figures: dict[str, Figures] = {}
     with (
         results.locked(),
-        said_plainly(cluster.memory, out / LOG),
+        said_plainly(cluster.memory, out / LOG, as_json=cluster.json_log),
         tempfile.TemporaryDirectory(prefix="chat-tui-", ignore_cleanup_errors=True) as name,
         ThreadPoolExecutor(1) as loader,
     ):
@@ -134,10 +135,13 @@ def _figures(  # all that they are told
             ThreadPoolExecutor(len(jobs)) as pool,
             stop.ending(spark.sparkContext._gateway),  # noqa: SLF001  # it has the process
         ):
+            if cluster.ui is not None and (url := spark.sparkContext.uiWebUrl):
+                port = url.rpartition(":")[2]
+                click.echo(f"Spark's pages are at http://{cluster.ui}:{port}", err=True)
             telling = Telling(jobs, tell)
 
             def do(job: str) -> None:
-                with telling.of(job), results.run(job) as run:
+                with telling.of(job), results.run(job) as run, naming(spark, f"chat-tui {job}"):
                     work = Work(spark, inputs, results, run, scratch, options)
                     modules.result()[job].run(work)
                 figures[job] = run.figures

@@ -141,6 +141,11 @@ class Run:
     def __init__(self, directory: Path) -> None:
         self.directory, self.figures = directory, {}
 
+    @property
+    def job(self) -> str:
+        """The name of its job."""
+        return self.directory.name.rpartition("-")[0]
+
     def table(self, name: str) -> str:
         """Return where a table of this run is written."""
         return str(self.directory / name)
