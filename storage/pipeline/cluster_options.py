@@ -8,7 +8,7 @@ import click
 
 from storage.pipeline.errors import PipelineError
 from storage.pipeline.spark.cluster import LOOPBACK
-from storage.pipeline.spark.options import MASTER, executors_of, settings_of
+from storage.pipeline.spark.options import MASTER, check_image, executors_of, settings_of
 from storage.pipeline.spark.session import LOCAL, Cluster
 from storage.pipeline.spark.submitted import is_submitted
 
@@ -95,6 +95,7 @@ def cluster_of(options: dict[str, Any]) -> Cluster:
     memory = chosen["memory"] or settings.pop("spark.driver.memory", MEMORY)
     for key in (MASTER, "spark.driver.memory"):
         settings.pop(key, None)
+    check_image(master, settings)
     settings |= executors_of(
         master, chosen["num_executors"], chosen["executor_cores"], chosen["executor_memory"]
     )

@@ -108,7 +108,6 @@ class Cluster:
     def __post_init__(self) -> None:
         check_master(self.master)
         check_memory(self.memory)
-        check_image(self.master, self.settings)
 
 
 @contextmanager
@@ -133,6 +132,7 @@ def session(
     if not submitted:
         check_java()
         if not is_local(cluster.master):
+            check_image(cluster.master, cluster.settings)
             check_reachable(cluster.master)
             theirs = cluster.settings.get(PY_FILES)
             settings[PY_FILES] = ",".join(filter(None, [str(packed(scratch / ZIP)), theirs]))
