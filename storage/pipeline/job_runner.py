@@ -20,6 +20,7 @@ from storage.pipeline.fingerprints.archive import is_of
 from storage.pipeline.inputs.footers import check_files
 from storage.pipeline.inputs.inputs import Inputs
 from storage.pipeline.interrupts import Stop, stoppable
+from storage.pipeline.invocation import made_now
 from storage.pipeline.job_context import Work
 from storage.pipeline.report import terminal
 from storage.pipeline.results.publishing import LOG, Results
@@ -121,6 +122,7 @@ def _figures(  # all that they are told
     check_needs(jobs, results, inputs)
     beside = len(jobs) > 1 and is_short(size)
     figures: dict[str, Figures] = {}
+    made = made_now([source.absolute() for source in inputs.sources])
     with (
         results.locked(),
         said_plainly(cluster.memory, out / LOG, as_json=cluster.json_log),
@@ -141,7 +143,8 @@ def _figures(  # all that they are told
             telling = Telling(jobs, tell)
 
             def do(job: str) -> None:
-                with telling.of(job), results.run(job) as run, naming(spark, f"chat-tui {job}"):
+                named = naming(spark, f"chat-tui {job}")
+                with telling.of(job), results.run(job, made) as run, named:
                     work = Work(spark, inputs, results, run, scratch, options)
                     modules.result()[job].run(work)
                 figures[job] = run.figures
