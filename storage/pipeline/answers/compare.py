@@ -133,10 +133,12 @@ def _said(value: float | None, say: Say) -> str:
 
 def show(found: list[Difference], names: tuple[str, str], console: Console) -> None:
     """Print the figures as a table."""
+    for letter, name in zip("AB", names, strict=True):
+        console.print(Text(f"{letter}: {name}"), soft_wrap=True)
     table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     table.add_column("figure")
-    for name in names:
-        table.add_column(Text(name), justify="right", overflow="fold")
+    for letter in "AB":
+        table.add_column(letter, justify="right")
     table.add_column("change", justify="right")
     job = None
     for one in found:

@@ -1,4 +1,4 @@
-"""What nodes noted of one message, of those that it waits for, and of the links meanwhile."""
+"""Notes of all nodes on one message, on those that it waits for, and on links meanwhile."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

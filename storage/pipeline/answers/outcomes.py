@@ -1,4 +1,4 @@
-"""What became of a message at each node, in one sentence each."""
+"""Outcomes: one sentence for each node on how a message came there, or why it did not."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ US: Final = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a message at a node; `has_it` is None where nothing tells."""
+    """Outcome of a message at a node; `has_it` is None where nothing tells."""
 
     node: str
     has_it: bool | None

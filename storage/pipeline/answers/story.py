@@ -32,7 +32,7 @@ class Line:
     node: str
     text: str
     about: frozenset[str]
-    """Whom it concerns: a story of one node leaves the others out."""
+    """The nodes it concerns: a story of one node leaves the others out."""
 
 
 class Story:
