@@ -156,6 +156,8 @@ class Start:
     """Age up to which messages are compared; None for everything."""
     chosen: str = field(default="", compare=False)
     """Why that protocol."""
+    cost: int = field(default=0, compare=False)
+    """Bytes that it is expected to take."""
 
 
 @dataclass(slots=True)
@@ -427,8 +429,11 @@ class Manager:
             wish.at = now
             self._running[key] = wish
             starts.append(
-                Start(key.channel, key.peer, choice.protocol, wish.why, wish.span, choice.why)
-            )
+                Start(
+                    key.channel, key.peer, choice.protocol, wish.why, wish.span, choice.why,
+                    choice.cost,
+                )
+            )  # fmt: skip
         return starts
 
     def _choose(self, key: SessionKey, wish: Wish) -> Choice | None:

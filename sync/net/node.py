@@ -103,7 +103,7 @@ class Node:
             retention=options.retention,
         )
         self._runner = Runner(author, rng, trace, protocols=protocols)
-        self.logbook = self._runner.logbook = Logbook(on=False)
+        self.logbook = self._runner.logbook = Logbook(on=False, anchor=self.clock.anchor)
         """Notes for the protocol log, while somebody writes it down."""
         self._tap = Tap()
         happenings = Happenings(lambda: self._runner.groups, self.clock.now())

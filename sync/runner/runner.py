@@ -316,6 +316,8 @@ class Runner:
             effects = group.handle(event, now)
         except (LocalError, RemoteError) as error:
             batch.failures.append(Failure(channel, event, _without_frames(error)))
+            if self.logbook is not None and isinstance(error, RemoteError):
+                self.logbook.refused(channel, getattr(event, "peer", None), str(error))
             return
         if self._trace is not None:
             self._trace(now, channel, event, effects)
@@ -370,6 +372,10 @@ class Runner:
         if self._trace is not None:
             self._trace(now, "manager", event, starts)
         for start in starts:
+            if self.logbook is not None:
+                self.logbook.decided(
+                    start.channel, start.peer, start.protocol, start.why, start.cost
+                )
             session = values.StartSession(
                 self.new_session(), start.peer, start.why, start.span, start.protocol
             )
