@@ -392,8 +392,15 @@ def test_switching_off_leaves_a_hole_only_where_something_was_noted_before() -> 
 
 
 def test_both_ends_note_a_session_alike_and_why_it_began_and_how_it_ended() -> None:
-    logged = Logged(2)
-    logged.say(0, 10 * SECOND)
+    logged = Logged(2, terms=Terms())
+    logged.world.partition({0}, {1})
+    logged.world.run(MINUTE)
+    logged.say(0)
+    logged.recording.write_exports()
+    logged.rows.clear()
+    logged.world.heal()
+    logged.world.run(MINUTE)
+    logged.recording.write_exports()
 
     ended = [row for row in logged.rows if row.kind is LogKind.SESSION_ENDED]
     by_session: dict[int | None, list[LogRow]] = {}
