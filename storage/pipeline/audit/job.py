@@ -70,7 +70,7 @@ class Audit:
         if older := self.omissions.older:
             ids = self.work.spark.createDataFrame(older, OLDER)
             doubtful = doubtful.join(F.broadcast(ids), "parent", "left_anti")
-        edges = self._kept("edges", doubtful)
+        edges = self.work.write("edges", doubtful)
         self._found("unknown_dependencies", history_findings.unknown_dependencies(edges))
         self._found("causal_violations", history_findings.causal_violations(edges))
         held, members = self._read("held", HELD), self._read("members", MEMBERS)
@@ -91,14 +91,16 @@ class Audit:
                 holes, self.work.spark.createDataFrame(forgotten, HOLES)
             )
         self._found("trace_holes", holes)
-        disputed = self._kept("disputed", log_findings.disputed_lamports(self.log, self.history))
+        disputed = self.work.write(
+            "disputed", log_findings.disputed_lamports(self.log, self.history)
+        )
         self._found("order_divergence", log_findings.order_divergence(self.log, disputed))
         rows = log_findings.delivered_or_lost(self.log)
         related = log_findings.relations(self.history)
         if self.consolidated.figures["entries"] <= SMALL_ROWS:
             related = F.broadcast(related)
-        suspected = self._kept("suspected", log_findings.suspects(rows, related))
-        about = self._kept("about", log_findings.evidence(rows, suspected))
+        suspected = self.work.write("suspected", log_findings.suspects(rows, related))
+        about = self.work.write("about", log_findings.evidence(rows, suspected))
         self._found("early_deliveries", log_findings.early_deliveries(about, self.history))
         for name in ("edges", "disputed", "suspected", "about"):
             shutil.rmtree(self.work.run.table(name))
@@ -109,11 +111,6 @@ class Audit:
 
     def _found(self, name: str, found: "DataFrame") -> None:
         """Write the findings of one kind, and count them by what the files say of themselves."""
-        self._kept(name, found)
+        self.work.write(name, found)
         written = dataset(self.work.run.table(name), format="parquet")
         self.work.run.figures[name] = written.count_rows()
-
-    def _kept(self, name: str, frame: "DataFrame") -> "DataFrame":
-        path = self.work.run.table(name)
-        frame.write.parquet(path)
-        return self.work.spark.read.schema(frame.schema).parquet(path)

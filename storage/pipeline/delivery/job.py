@@ -34,13 +34,13 @@ OWN: Final = "own"
 def run(work: Work) -> None:
     """Read the logs twice: for who is there and what is rare, and for what becomes of messages."""
     log = work.inputs.log_once(work.spark)
-    seldom = _written(work, RARE, rare_events.rare(log))
+    seldom = work.write(RARE, rare_events.rare(log))
     hosts = host_rows(work.spark, hosts_of(work.inputs.notes))
-    there = _written(work, "members", members(seldom, hosts))
+    there = work.write("members", members(seldom, hosts))
     if not row_count(work.run.directory, "members"):
         raise PipelineError("The exports have no protocol log; `chat-tui settings` can turn it on.")
-    own = _written(work, OWN, rare_events.own_messages(seldom, there))
-    talked = _written(work, "sessions", rare_events.sessions(seldom, there))
+    own = work.write(OWN, rare_events.own_messages(seldom, there))
+    talked = work.write("sessions", rare_events.sessions(seldom, there))
     shutil.rmtree(work.run.table(RARE))  # all of it stands in the others
     totals = _tables(work, log, there, own)
     shutil.rmtree(work.run.table(OWN))  # and this in `messages`
@@ -51,23 +51,22 @@ def _tables(work: Work, log: "DataFrame", there: "DataFrame", own: "DataFrame") 
     """Write all other tables; returns the totals of all messages."""
     few = row_count(work.run.directory, OWN) <= facts.BROADCAST_MAX
     events = facts.noted(log, there)
-    rows = _written(work, "facts", facts.facts(events, own, there, broadcast=few))
+    rows = work.write("facts", facts.facts(events, own, there, broadcast=few))
     due = facts.expected(own, there)
     became = facts.by_message(rows)
-    sent = _written(work, "messages", facts.messages(own, became, due, there))
+    sent = work.write("messages", facts.messages(own, became, due, there))
 
-    took = _written(work, "latency_counts", latency.latencies(rows, there))
-    _written(work, "latency", latency.distribution(took, "latency_us"))
-    _written(work, "channels", latency.by_channel(took, there))
-    _written(work, "spans", spans(sent))
+    took = work.write("latency_counts", latency.latencies(rows, there))
+    work.write("latency", latency.distribution(took, "latency_us"))
+    work.write("channels", latency.by_channel(took, there))
+    work.write("spans", spans(sent))
     clocks = {*hosts_of(work.inputs.notes).values()}
     # where there is one clock, all of these rows are looked at for nothing
-    _written(work, "offsets", latency.offsets(rows if len(clocks) > 1 else rows.limit(0), there))
+    work.write("offsets", latency.offsets(rows if len(clocks) > 1 else rows.limit(0), there))
     lost = repairs.losses(sent)
     grouped = repairs.answers_by_group(rows, lost, there)
-    _written(work, "repair_load", repairs.repair_load(lost, grouped))
-    _written(
-        work,
+    work.write("repair_load", repairs.repair_load(lost, grouped))
+    work.write(
         "marks",
         filter_errors.marks(filter_errors.judged(sent), filter_errors.heard(rows, there)),
     )
@@ -75,7 +74,7 @@ def _tables(work: Work, log: "DataFrame", there: "DataFrame", own: "DataFrame") 
     if totals["messages"]:
         first, last = totals["first_sent_ns"], totals["last_sent_ns"]
         bins = missing_matrix.Bins(row_count(work.run.directory, "members"), first, last)
-        _written(work, "matrix", missing_matrix.missing_matrix(due, rows, bins))
+        work.write("matrix", missing_matrix.missing_matrix(due, rows, bins))
     return totals
 
 
@@ -97,10 +96,3 @@ def spans(messages: "DataFrame") -> "DataFrame":
     never = [(name, None, 0) for name in SPANS]
     all_of_them = messages.sparkSession.createDataFrame(never, "span string, us long, times int")
     return latency.distribution(all_of_them.unionAll(taken), "us", "span")
-
-
-def _written(work: Work, name: str, table: "DataFrame") -> "DataFrame":
-    """Write a table and return what was written: it is not worked out again."""
-    path = work.run.table(name)
-    table.write.parquet(path)
-    return work.spark.read.schema(table.schema).parquet(path)

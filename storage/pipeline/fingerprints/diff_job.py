@@ -55,7 +55,7 @@ def run(work: Work) -> None:
     minutes = _minutes(work, sides)
     ranges = ranges_of(minutes_in(Path(work.run.table("minutes")), "start_ns"))
     near = [side.archive.near(work.spark, ranges) for side in sides]
-    missing = _kept(work, "missing", one_sided(near[0], near[1], minutes), "side")
+    missing = work.write("missing", one_sided(near[0], near[1], minutes), "side")
     _export(work, sides, missing)
     figures = work.run.figures
     for side in sides:
@@ -72,7 +72,7 @@ def _minutes(work: Work, sides: tuple[Side, Side]) -> "DataFrame":
     published = [side.archive.prints for side in sides if side.archive.prints is not None]
     if len(published) == len(sides):
         a, b = [Prints(work.spark, prints) for prints in published]
-        found = _kept(work, "minutes", minutes_that_differ(a, b))
+        found = work.write("minutes", minutes_that_differ(a, b))
         counts = [total_of(prints / "roots") for prints in published]
     else:
         # what is above minutes that are taken just now would be read for nothing
@@ -82,7 +82,7 @@ def _minutes(work: Work, sides: tuple[Side, Side]) -> "DataFrame":
             side.archive.minutes(work.spark).observe(one, total)
             for side, one in zip(sides, seen, strict=True)
         ]
-        found = _kept(work, "minutes", differing(first, second))
+        found = work.write("minutes", differing(first, second))
         counts = [one.get["messages"] or 0 for one in seen]
     for side, count in zip(sides, counts, strict=True):
         work.run.figures[f"messages_{side.name}"] = count
@@ -115,10 +115,3 @@ def _export(work: Work, sides: tuple[Side, Side], missing: "DataFrame") -> None:
     write_exports(from_a.unionAll(from_b), Path(work.run.table("exporting")), exports)
     for scratch in ("missing", "exporting"):
         shutil.rmtree(work.run.table(scratch))
-
-
-def _kept(work: Work, name: str, frame: "DataFrame", *by: str) -> "DataFrame":
-    """Write a table and return it read again: what it is made of is not worked out twice."""
-    table = work.run.table(name)
-    frame.write.partitionBy(*by).parquet(table)
-    return work.spark.read.schema(frame.schema).parquet(table)
