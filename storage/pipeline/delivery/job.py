@@ -1,7 +1,8 @@
 """Delivery of messages: latency, convergence, redundancy, repair, filters, reconciliation.
 
 Tables: `members`, `facts`, `messages`, `sessions`, and the small ones that the report draws from:
-`latency`, `latency_counts`, `channels`, `spans`, `offsets`, `repair_load`, `marks`, `matrix`.
+`latency`, `latency_counts`, `channels`, `spans`, `offsets`, `clock_steps`, `repair_load`, `marks`,
+`matrix`.
 """
 
 import shutil
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
 
 from storage.pipeline.delivery import (
+    clocks,
     facts,
     filter_errors,
     latency,
@@ -28,7 +30,12 @@ if TYPE_CHECKING:
 
 RARE: Final = "rare"
 OWN: Final = "own"
+WAYS: Final = "ways"
+BOUNDS: Final = "bounds"
 """Tables that others are made of."""
+
+STEPS_MAX: Final = 100
+"""Pairs of clocks of which it is looked up when one was set."""
 
 
 def run(work: Work) -> None:
@@ -39,11 +46,13 @@ def run(work: Work) -> None:
     there = _written(work, "members", members(seldom, hosts))
     if not row_count(work.run.directory, "members"):
         raise PipelineError("The exports have no protocol log; `chat-tui settings` can turn it on.")
-    own = _written(work, OWN, rare_events.own_messages(seldom, there))
+    sent = rare_events.own_messages(seldom, there)
+    own = _written(work, OWN, facts.placed(sent, there))
     talked = _written(work, "sessions", rare_events.sessions(seldom, there))
     shutil.rmtree(work.run.table(RARE))  # all of it stands in the others
     totals = _tables(work, log, there, own)
-    shutil.rmtree(work.run.table(OWN))  # and this in `messages`
+    for name in (OWN, WAYS, BOUNDS):  # `messages` and `offsets` have what is told of these
+        shutil.rmtree(work.run.table(name), ignore_errors=True)
     work.run.figures = delivery_figures(work, rare_events.with_logs(talked, there), totals)
 
 
@@ -53,16 +62,13 @@ def _tables(work: Work, log: "DataFrame", there: "DataFrame", own: "DataFrame") 
     events = facts.noted(log, there)
     rows = _written(work, "facts", facts.facts(events, own, there, broadcast=few))
     due = facts.expected(own, there)
-    became = facts.by_message(rows)
+    became = facts.by_message(_compared(work, rows, there))
     sent = _written(work, "messages", facts.messages(own, became, due, there))
 
     took = _written(work, "latency_counts", latency.latencies(rows, there))
     _written(work, "latency", latency.distribution(took, "latency_us"))
     _written(work, "channels", latency.by_channel(took, there))
     _written(work, "spans", spans(sent))
-    clocks = {*hosts_of(work.inputs.notes).values()}
-    # where there is one clock, all of these rows are looked at for nothing
-    _written(work, "offsets", latency.offsets(rows if len(clocks) > 1 else rows.limit(0), there))
     lost = repairs.losses(sent)
     grouped = repairs.answers_by_group(rows, lost, there)
     _written(work, "repair_load", repairs.repair_load(lost, grouped))
@@ -73,10 +79,23 @@ def _tables(work: Work, log: "DataFrame", there: "DataFrame", own: "DataFrame") 
     )
     totals = one_row(sent, TOTALS)
     if totals["messages"]:
-        first, last = totals["first_sent_ns"], totals["last_sent_ns"]
-        bins = missing_matrix.Bins(row_count(work.run.directory, "members"), first, last)
+        bins = missing_matrix.Bins(row_count(work.run.directory, "members"))
         _written(work, "matrix", missing_matrix.missing_matrix(due, rows, bins))
     return totals
+
+
+def _compared(work: Work, rows: "DataFrame", there: "DataFrame") -> "DataFrame":
+    """Return facts with how far clocks are apart, and write what is told of clocks."""
+    # where there is one clock, all of these rows would be looked at for nothing
+    several = there.agg(F.max("clock") > F.min("clock")).first()
+    one_clock = not (several and several[0])
+    fastest = _written(work, WAYS, clocks.ways(rows.limit(0) if one_clock else rows, there))
+    apart = _written(work, "offsets", clocks.offsets(fastest, there))
+    known = None if one_clock else _written(work, BOUNDS, clocks.bounds(fastest))
+    set_meanwhile = apart.where("uncertainty_ns < 0").limit(STEPS_MAX)
+    found = rows if not set_meanwhile.isEmpty() else rows.limit(0)
+    _written(work, "clock_steps", clocks.steps(found, there, set_meanwhile))
+    return clocks.compared(rows, there, known)
 
 
 def spans(messages: "DataFrame") -> "DataFrame":

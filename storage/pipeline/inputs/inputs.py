@@ -36,6 +36,9 @@ DEPTH: Final = 3
 
 EXPORTS_MAX: Final = 100_000
 
+NODES_ASKED: Final = 1_000
+"""Nodes that are named in a question to Parquet; rows of others are read along if they are more."""
+
 FINGERPRINTS: Final = "fingerprints"
 """The job whose results know of which exports they are."""
 
@@ -107,6 +110,17 @@ class Inputs:
         """Return the protocol log of all nodes: the columns of `LOG`."""
         return self._table(spark, LOG_DIR, LOG)
 
+    def log_of(self, spark: "SparkSession", nodes: Sequence[str]) -> "DataFrame":
+        """Return the log of some nodes; exports that have none of them are not read."""
+        wanted = set(nodes)
+        chosen = [
+            directory
+            for directory, note in zip(self.directories, self.notes, strict=True)
+            if not wanted.isdisjoint(map(str, note.nodes))
+        ]
+        log = self._table(spark, LOG_DIR, LOG, chosen)
+        return log.where(log["node"].isin(list(nodes))) if len(nodes) <= NODES_ASKED else log
+
     def log_once(self, spark: "SparkSession") -> "DataFrame":
         """Return the same with each row once, for who counts rows.
 
@@ -124,11 +138,16 @@ class Inputs:
             if (directory / LOG_DIR).is_dir():
                 yield {str(node) for node in note.nodes}
 
-    def _table(self, spark: "SparkSession", name: str, schema: pa.Schema) -> "DataFrame":
+    def _table(
+        self,
+        spark: "SparkSession",
+        name: str,
+        schema: pa.Schema,
+        directories: Sequence[Path] | None = None,
+    ) -> "DataFrame":
         struct = struct_of(schema)
-        paths = [
-            str(path) for one in self.directories if any((path := one / name).glob("channel=*"))
-        ]
+        among = self.directories if directories is None else directories
+        paths = [str(path) for one in among if any((path := one / name).glob("channel=*"))]
         if not paths:
             return spark.createDataFrame([], struct)
         # Spark would want all paths to be parts of one table, to read columns off them

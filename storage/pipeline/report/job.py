@@ -23,6 +23,7 @@ EVIDENCE: Final = {
         "early_deliveries",
         "order_divergence",
         "missing",
+        "missing_tail",
         "trace_holes",
     ),
     "diff": ("only_a", "only_b"),
