@@ -40,7 +40,7 @@ STEPS_MAX: Final = 100
 
 def run(work: Work) -> None:
     """Read the logs twice: for who is there and what is rare, and for what becomes of messages."""
-    log = work.inputs.log_once(work.spark)
+    log, copies = work.inputs.log_once(work.spark)
     seldom = _written(work, RARE, rare_events.rare(log))
     hosts = host_rows(work.spark, hosts_of(work.inputs.notes))
     there = _written(work, "members", members(seldom, hosts))
@@ -54,6 +54,8 @@ def run(work: Work) -> None:
     for name in (OWN, WAYS, BOUNDS):  # `messages` and `offsets` have what is told of these
         shutil.rmtree(work.run.table(name), ignore_errors=True)
     work.run.figures = delivery_figures(work, rare_events.with_logs(talked, there), totals)
+    if copies:
+        work.run.figures["copies"] = copies
 
 
 def _tables(work: Work, log: "DataFrame", there: "DataFrame", own: "DataFrame") -> Row:

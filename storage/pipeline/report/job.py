@@ -26,7 +26,7 @@ EVIDENCE: Final = {
         "missing_tail",
         "trace_holes",
     ),
-    "diff": ("only_a", "only_b"),
+    "diff": ("only_a", "only_b", "false"),
     "sweep": None,
 }
 """The tables of each job whose first rows stand in the page; None: all it wrote."""

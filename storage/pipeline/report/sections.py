@@ -55,6 +55,30 @@ def plain_rows(figures: Figures) -> Rows:
             yield label, number(value)
 
 
+def fingerprints_rows(figures: Figures) -> Rows:
+    """Say what was read: what nobody verified is not told as messages."""
+    read = figures.get("verified")  # not in results of earlier versions
+    if read is not None:
+        yield "read", HISTORY_READ if read else f"the exports; {CLAIMED}"
+    others = {name: value for name, value in figures.items() if name != "verified"}
+    if not read:
+        others = {"messages by their columns": others.pop("messages"), **others}
+    yield from plain_rows(others)
+
+
+def diff_rows(figures: Figures) -> Rows:
+    """Say what was read on each side, and what differs."""
+    others = {name: value for name, value in figures.items() if not name.startswith("verified_")}
+    for side in ("a", "b"):
+        read = figures.get(f"verified_{side}")
+        if read is not None:
+            yield f"read of {side}", HISTORY_READ if read else f"exports; {CLAIMED}{BUT_VERIFIED}"
+        if not read:
+            claimed = {f"messages {side} by their columns": others.pop(f"messages_{side}")}
+            others = claimed | others
+    yield from plain_rows(others)
+
+
 def audit_rows(figures: Figures) -> Rows:
     """Say findings by their names, and who left."""
     yield from plain_rows({name: value for name, value in figures.items() if name != "left_at"})
@@ -71,6 +95,8 @@ def delivery_rows(figures: Figures) -> Rows:
     """Say how messages got around."""
     nodes, channels = figures["nodes"], figures["channels"]
     yield "logs", f"{_counted(nodes, 'node')} in {_counted(channels, 'channel')}"
+    if copies := figures.get("copies"):
+        yield "copies", f"{number(copies)} rows of logs were there more than once, and count once"
     if others := figures["reconciliation"].get("peers_without_log"):  # not in older results
         told = "what only they had or claimed counts as missing, or as false"
         yield "no log here", f"of {_counted(others, 'participant')} who reconciled: {told}"
@@ -227,6 +253,9 @@ STATES: Final = ("possibly_acknowledged", "acknowledged", "failed")
 
 LOADS_MAX: Final = 8
 STEPS_MAX: Final = 8
+HISTORY_READ: Final = "the history that consolidate verified"
+CLAIMED: Final = "columns are believed, nothing is verified"
+BUT_VERIFIED: Final = " but what differs"
 ID_SHOWN: Final = 64
 
 NOT_COUNTED: Final = (
@@ -236,6 +265,8 @@ UNJUDGED: Final = "nobody else's log tells of that time, or clocks cannot be com
 
 WORDS: Final[Mapping[str, Callable[[Figures], Rows]]] = {
     "audit": audit_rows,
+    "diff": diff_rows,
+    "fingerprints": fingerprints_rows,
     "delivery": delivery_rows,
     "sweep": sweep_rows,
 }

@@ -199,7 +199,7 @@ def all_rows() -> list[dict[str, Any]]:
     for channel in STORIES:
         rows += rows_of(channel, story(channel))
     absurd = rows_of(GOT, [(0, BOB, "delivered", named(GOT, 1))])[0] | {"ts_ns": -(2**63)}
-    return [*rows, absurd]
+    return [row | {"seq": seq} for seq, row in enumerate([*rows, absurd], 1)]
 
 
 def run_job(spark: "SparkSession", directory: Path, rows: Sequence[dict[str, Any]]) -> Ran:

@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -28,24 +28,36 @@ def with_clocks(export: Path, copy: Path, ahead: Mapping[str, Nanos]) -> Path:
     return copy
 
 
-def without(export: Path, copy: Path, node: str, kept: int, lacking: set[bytes]) -> Path:
-    """Copy an export to where a node has nothing of some messages.
+def without(
+    export: Path, copy: Path, node: str, lacking: Collection[bytes], *, log_ends: bool = False
+) -> Path:
+    """Copy an export to where a node never had some messages.
 
     Args:
         export: what is copied
         copy: where to
         node: who lacks them
-        kept: rows of its log that have other messages, and are kept from the first on
         lacking: their ids
+        log_ends: its log has nothing from the first of them on; or else what is of others
     """
     shutil.copytree(export, copy)
+    logs = sorted((copy / LOG_DIR).rglob("*.parquet"))
+    ended = min(
+        row["ts_ns"]
+        for path in logs
+        for row in pq.ParquetFile(path).read(["node", "ts_ns", "message_id", "kind"]).to_pylist()
+        if row["node"] == node and row["message_id"] in lacking and row["kind"] in HAD
+    )
     for path in copy.rglob("*.parquet"):
         table = pq.ParquetFile(path).read()
-        ids = table.column("message_id").to_pylist()
-        nodes = table.column("node").to_pylist()
-        mine = [number for number, one in enumerate(nodes) if one == node]
-        gone = {number for number in mine if ids[number] in lacking}
-        gone |= set(mine[kept:]) if kept else set()
-        keep = pa.array([number for number in range(len(ids)) if number not in gone], pa.int64())
-        pq.write_table(table.take(keep), path)
+        is_log, keep = "ts_ns" in table.column_names, []
+        for row in table.to_pylist():
+            had = row["message_id"] in lacking and (not is_log or row["kind"] in HAD)
+            over = log_ends and is_log and row["ts_ns"] >= ended
+            keep.append(row["node"] != node or not (had or over))
+        pq.write_table(table.filter(pa.array(keep)), path)
     return copy
+
+
+HAD = ("sent", "received", "duplicate", "buffered", "delivered", "repaired")
+"""Kinds of rows that nobody has without the message."""

@@ -53,7 +53,7 @@ class Found:
 def group(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the export of a group that loses messages, some for ever."""
     made_ = tmp_path_factory.mktemp("group") / "made"
-    made(made_, plan(3, Faults(late_joiners=3), never=0.1, messages=600, hours=2.0))
+    made(made_, plan(11, Faults(late_joiners=3), never=0.2, messages=600, hours=2.0))
     return made_
 
 
