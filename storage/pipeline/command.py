@@ -2,15 +2,21 @@
 
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
 
+from storage.pipeline.answers.command import compare, show, why
+from storage.pipeline.answers.local_results import LocalDirectory
+from storage.pipeline.cluster_options import cluster_of, spark_options
+from storage.pipeline.errors import PipelineError
 from storage.pipeline.interrupts import stoppable
+from storage.pipeline.invocation import RememberedGroup, made_now
 from storage.pipeline.job_runner import run_jobs
 from storage.pipeline.results.publishing import Results
-from storage.pipeline.spark.session import LOCAL, Cluster
+from storage.pipeline.spark.shipping import write_job
 from storage.pipeline.sweep.grid import Grid
 from storage.pipeline.synthetic.command import synthesize
 
@@ -20,6 +26,7 @@ ALL: Final = ("consolidate", "audit", "fingerprints", "delivery", "report")
 """Jobs of `all`, in this order: each reads what those before it found."""
 
 directory = click.Path(file_okay=False, path_type=Path)
+local = LocalDirectory()
 
 
 def cluster_options(command: F) -> F:
@@ -29,15 +36,7 @@ def cluster_options(command: F) -> F:
         click.option(
             "--out", type=directory, required=True, help="Where results go, and are looked for."
         ),
-        click.option(
-            "--memory", default="2g", show_default=True, help="Of driver and of each executor."
-        ),
-        click.option(
-            "--master",
-            default=LOCAL,
-            show_default=True,
-            help="local[N], spark://HOST:PORT, yarn or k8s://...",
-        ),
+        spark_options,
     ):
         command = option(command)
     return command
@@ -105,7 +104,7 @@ def grid_options(command: F) -> F:
     return command
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=RememberedGroup, context_settings={"help_option_names": ["-h", "--help"]})
 def cli() -> None:
     """Make one history and one audit out of many nodes' exports.
 
@@ -115,7 +114,7 @@ def cli() -> None:
 
 def run_and_exit(jobs: Sequence[str], named: Sequence[Path], **options: Any) -> None:
     """Run jobs with what `cluster_options` says, and end with their exit status."""
-    cluster = Cluster(options.pop("master"), options.pop("memory"))
+    cluster = cluster_of(options)
     out, as_json = options.pop("out"), options.pop("as_json")
     sys.exit(run_jobs(jobs, named, out, cluster, as_json=as_json, options=options))
 
@@ -172,16 +171,15 @@ def delivery(**options: Any) -> None:
 @cli.command(short_help="Simulate what the parameters move.")
 @grid_options
 @cluster_options
-def sweep(  # its options are the grid's fields
-    *, master: str, memory: str, out: Path, as_json: bool, **chosen: Any
-) -> None:
+def sweep(**options: Any) -> None:
     """Simulate groups with each of these parameters, and show what the parameters move.
 
     Lists are numbers with commas between; the first is what the others are compared with. Runs that
     are in the same --out already are not simulated again.
     """
+    chosen = {one.name: options.pop(one.name, None) for one in fields(Grid)}
     grid = Grid(**{name: value for name, value in chosen.items() if value is not None})
-    run_and_exit(["sweep"], [], master=master, memory=memory, out=out, as_json=as_json, grid=grid)
+    run_and_exit(["sweep"], [], grid=grid, **options)
 
 
 @cli.command(name="all", short_help="All of it: from consolidate to the report.")
@@ -193,21 +191,24 @@ def everything(**options: Any) -> None:
 
 
 @cli.command(short_help="Show what is published, and make its page.")
-@click.option("--out", type=directory, required=True, help="The results that are reported.")
+@click.option("--out", type=local, required=True, help="The results that are reported.")
 @click.option("--json", "as_json", is_flag=True, help="The report as one JSON object.")
 def report(*, out: Path, as_json: bool) -> None:
-    """Show what is published in OUT, and make one page with pictures of it; needs no Java."""
-    from storage.pipeline.report import job  # noqa: PLC0415  # pyarrow, for this alone
-    from storage.pipeline.report.terminal import show  # noqa: PLC0415
+    """Show what is published in OUT, and make one page with pictures of it; needs no Java.
+
+    Exit 1: something was found wrong, as by the jobs themselves.
+    """
+    from storage.pipeline.report import job, terminal  # noqa: PLC0415  # for this alone
 
     results = Results(out)
     job.published_in(results)  # before a directory is made for it
-    with stoppable(out), results.locked(), results.run("report") as run:
+    with stoppable(out), results.locked(), results.run("report", made_now(())) as run:
         made = job.make(results, run)
     if as_json:
         click.echo(made.to_json(), nl=False)
     else:
-        show(made, Path(run.figures["page"]))
+        terminal.show(made, Path(run.figures["page"]))
+    sys.exit(1 if made.findings else 0)
 
 
 @cli.command()
@@ -227,4 +228,22 @@ def prepare() -> None:
     click.echo("It can be deleted at any time; they then start as before.")
 
 
-cli.add_command(synthesize)
+@cli.command(short_help="Write the two files for spark-submit.")
+@click.argument("to", metavar="DIR", type=directory)
+def pack(*, to: Path) -> None:
+    """Write what `spark-submit` takes: chat-tui.zip and job.py, into DIR.
+
+    `spark-submit --py-files chat-tui.zip job.py consolidate IN --out OUT` then runs a job.
+    """
+    try:
+        to.mkdir(parents=True, exist_ok=True)
+        archive, job = write_job(to)
+    except OSError as error:
+        raise PipelineError(
+            f"Cannot write to {to} ({error.strerror}); name another DIR."
+        ) from error
+    click.echo(f"spark-submit --py-files {archive} {job} --help")
+
+
+for one in (synthesize, show, why, compare):
+    cli.add_command(one)

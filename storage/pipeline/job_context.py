@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from storage.pipeline.inputs.inputs import Inputs
 from storage.pipeline.results.publishing import Results, Run
+from storage.pipeline.spark.names import naming
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,3 +23,13 @@ class Work:
     run: Run
     scratch: Path
     options: Mapping[str, Any] = field(default_factory=dict)
+
+    def write(self, name: str, frame: "DataFrame", *by: str) -> "DataFrame":
+        """Write a table, in directories `by` columns; returns it read again, not worked out twice.
+
+        Spark's jobs and stages for it carry its name.
+        """
+        path = self.run.table(name)
+        with naming(self.spark, f"{self.run.job}: {name}"):
+            frame.write.partitionBy(*by).parquet(path)
+        return self.spark.read.schema(frame.schema).parquet(path)

@@ -20,12 +20,14 @@ from storage.pipeline.fingerprints.archive import is_of
 from storage.pipeline.inputs.footers import check_files
 from storage.pipeline.inputs.inputs import Inputs
 from storage.pipeline.interrupts import Stop, stoppable
+from storage.pipeline.invocation import made_now
 from storage.pipeline.job_context import Work
 from storage.pipeline.report import terminal
 from storage.pipeline.results.publishing import LOG, Results
 from storage.pipeline.results.summary import tables
 from storage.pipeline.schedule import NEEDS, one_at_a_time, side_by_side
 from storage.pipeline.spark.failures import said_plainly
+from storage.pipeline.spark.names import naming
 from storage.pipeline.spark.progress import Telling, shown
 from storage.pipeline.spark.session import Cluster, is_short, session
 from storage.results import Figures
@@ -120,9 +122,10 @@ def _figures(  # all that they are told
     check_needs(jobs, results, inputs)
     beside = len(jobs) > 1 and is_short(size)
     figures: dict[str, Figures] = {}
+    made = made_now([source.absolute() for source in inputs.sources])
     with (
         results.locked(),
-        said_plainly(cluster.memory, out / LOG),
+        said_plainly(cluster.memory, out / LOG, as_json=cluster.json_log),
         tempfile.TemporaryDirectory(prefix="chat-tui-", ignore_cleanup_errors=True) as name,
         ThreadPoolExecutor(1) as loader,
     ):
@@ -134,10 +137,14 @@ def _figures(  # all that they are told
             ThreadPoolExecutor(len(jobs)) as pool,
             stop.ending(spark.sparkContext._gateway),  # noqa: SLF001  # it has the process
         ):
+            if cluster.ui is not None and (url := spark.sparkContext.uiWebUrl):
+                port = url.rpartition(":")[2]
+                click.echo(f"Spark's pages are at http://{cluster.ui}:{port}", err=True)
             telling = Telling(jobs, tell)
 
             def do(job: str) -> None:
-                with telling.of(job), results.run(job) as run:
+                named = naming(spark, f"chat-tui {job}")
+                with telling.of(job), results.run(job, made) as run, named:
                     work = Work(spark, inputs, results, run, scratch, options)
                     modules.result()[job].run(work)
                 figures[job] = run.figures

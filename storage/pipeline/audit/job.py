@@ -78,14 +78,14 @@ class Audit:
         if older := self.omissions.older:
             ids = self.work.spark.createDataFrame(older, OLDER)
             doubtful = doubtful.join(F.broadcast(ids), "parent", "left_anti")
-        edges = self._kept("edges", doubtful)
+        edges = self.work.write("edges", doubtful)
         self._found("unknown_dependencies", history_findings.unknown_dependencies(edges))
         self._found("causal_violations", history_findings.causal_violations(edges))
         held, members = self._read("held", HELD), self._read("members", MEMBERS)
         who = history_findings.bits(self.history, held, members)
-        ends = self._kept("ends", history_findings.ends(who, members))
+        ends = self.work.write("ends", history_findings.ends(who, members))
         self._found("missing", self._exported(history_findings.missing(who, ends)))
-        self._tails(self._kept("behind", tails.behind(ends, self.history)))
+        self._tails(self.work.write("behind", tails.behind(ends, self.history)))
 
     def _exported(self, missing: "DataFrame") -> "DataFrame":
         if begins := self.omissions.begins:
@@ -100,10 +100,10 @@ class Audit:
         written = self.history
         if self.consolidated.figures["entries"] <= SMALL_ROWS:
             written = F.broadcast(written.select("channel", "message_id", "author", "created_ns"))
-        reached = self._kept("reached", tails.reach(log, written))
+        reached = self.work.write("reached", tails.reach(log, written))
         found = self._exported(tails.missing_tail(late, self.history, reached))
         self._found("missing_tail", found)
-        self._kept("left", tails.left(late, self.history, reached, found))
+        self.work.write("left", tails.left(late, self.history, reached, found))
 
     def _logs(self) -> None:
         whole = self.log
@@ -115,14 +115,16 @@ class Audit:
                 holes, self.work.spark.createDataFrame(forgotten, HOLES)
             )
         self._found("trace_holes", holes)
-        disputed = self._kept("disputed", log_findings.disputed_lamports(self.log, self.history))
+        disputed = self.work.write(
+            "disputed", log_findings.disputed_lamports(self.log, self.history)
+        )
         self._found("order_divergence", log_findings.order_divergence(self.log, disputed))
         rows = log_findings.delivered_or_lost(self.log)
         related = log_findings.relations(self.history)
         if self.consolidated.figures["entries"] <= SMALL_ROWS:
             related = F.broadcast(related)
-        suspected = self._kept("suspected", log_findings.suspects(rows, related))
-        about = self._kept("about", log_findings.evidence(rows, suspected))
+        suspected = self.work.write("suspected", log_findings.suspects(rows, related))
+        about = self.work.write("about", log_findings.evidence(rows, suspected))
         self._found("early_deliveries", log_findings.early_deliveries(about, self.history))
         for name in ("edges", "ends", "behind", "reached", "disputed", "suspected", "about"):
             shutil.rmtree(self.work.run.table(name))
@@ -133,11 +135,6 @@ class Audit:
 
     def _found(self, name: str, found: "DataFrame") -> None:
         """Write the findings of one kind, and count them by what the files say of themselves."""
-        self._kept(name, found)
+        self.work.write(name, found)
         written = dataset(self.work.run.table(name), format="parquet")
         self.work.run.figures[name] = written.count_rows()
-
-    def _kept(self, name: str, frame: "DataFrame") -> "DataFrame":
-        path = self.work.run.table(name)
-        frame.write.parquet(path)
-        return self.work.spark.read.schema(frame.schema).parquet(path)

@@ -25,6 +25,7 @@ ARROW_ROWS: Final = 1024
 """Rows that Python gets at once: 60 MB, were all their bodies as large as they may be."""
 
 KEPT: Final = "checked"
+"""Rows that several tables are made from; they lie with the results, seen by all of a cluster."""
 
 REASONS_MAX: Final = 100
 """Different reasons that are told with the figures."""
@@ -36,13 +37,12 @@ def run(work: Work) -> None:
     work.spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", str(ARROW_ROWS))
     # what has no node or channel is nobody's, and not as signed
     rows = work.inputs.history(work.spark).fillna("", ["node", "channel"])
-    members = _written(work, transforms.members_of(rows), "members")
-    found = _kept(work, transforms.checked(transforms.variants(rows, members)))
-    held = _written(work, transforms.held(found), "held")
-    history = transforms.history(found, held)
-    history.write.partitionBy("channel").parquet(work.run.table("history"))
-    transforms.holders(held, members).write.parquet(work.run.table("holders"))
-    false = _written(work, transforms.quarantine(found, members), "quarantine")
+    members = work.write("members", transforms.members_of(rows))
+    found = work.write(KEPT, transforms.checked(transforms.variants(rows, members)))
+    held = work.write("held", transforms.held(found))
+    work.write("history", transforms.history(found, held), "channel")
+    work.write("holders", transforms.holders(held, members))
+    false = work.write("quarantine", transforms.quarantine(found, members))
     named = [item for one in work.inputs.notes for item in one.channels.items()]
     write_names(work.run.directory, {channel: name for channel, name in named if name})
     _figure(work, members, held, false)
@@ -66,19 +66,3 @@ def _figure(work: Work, members: "DataFrame", held: "DataFrame", false: "DataFra
         "quarantined": {row[REASON]: row["count"] for row in reasons.collect()},
         "findings": false_count,
     }
-
-
-def _written(work: Work, frame: "DataFrame", name: str) -> "DataFrame":
-    """Write a table of the results, and return it as it was written."""
-    frame.write.parquet(work.run.table(name))
-    return work.spark.read.schema(frame.schema).parquet(work.run.table(name))
-
-
-def _kept(work: Work, frame: "DataFrame") -> "DataFrame":
-    """Write what several tables are made from, for as long as the job runs.
-
-    It lies with the results: on a cluster, all see that.
-    """
-    path = work.run.table(KEPT)
-    frame.write.parquet(path)
-    return work.spark.read.schema(frame.schema).parquet(path)

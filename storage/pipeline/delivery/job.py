@@ -41,14 +41,14 @@ STEPS_MAX: Final = 100
 def run(work: Work) -> None:
     """Read the logs twice: for who is there and what is rare, and for what becomes of messages."""
     log, copies = work.inputs.log_once(work.spark)
-    seldom = _written(work, RARE, rare_events.rare(log))
+    seldom = work.write(RARE, rare_events.rare(log))
     hosts = host_rows(work.spark, hosts_of(work.inputs.notes))
-    there = _written(work, "members", members(seldom, hosts))
+    there = work.write("members", members(seldom, hosts))
     if not row_count(work.run.directory, "members"):
         raise PipelineError("The exports have no protocol log; `chat-tui settings` can turn it on.")
     sent = rare_events.own_messages(seldom, there)
-    own = _written(work, OWN, facts.placed(sent, there))
-    talked = _written(work, "sessions", rare_events.sessions(seldom, there))
+    own = work.write(OWN, facts.placed(sent, there))
+    talked = work.write("sessions", rare_events.sessions(seldom, there))
     shutil.rmtree(work.run.table(RARE))  # all of it stands in the others
     totals = _tables(work, log, there, own)
     for name in (OWN, WAYS, BOUNDS):  # `messages` and `offsets` have what is told of these
@@ -62,27 +62,26 @@ def _tables(work: Work, log: "DataFrame", there: "DataFrame", own: "DataFrame") 
     """Write all other tables; returns the totals of all messages."""
     few = row_count(work.run.directory, OWN) <= facts.BROADCAST_MAX
     events = facts.noted(log, there)
-    rows = _written(work, "facts", facts.facts(events, own, there, broadcast=few))
+    rows = work.write("facts", facts.facts(events, own, there, broadcast=few))
     due = facts.expected(own, there)
     became = facts.by_message(_compared(work, rows, there))
-    sent = _written(work, "messages", facts.messages(own, became, due, there))
+    sent = work.write("messages", facts.messages(own, became, due, there))
 
-    took = _written(work, "latency_counts", latency.latencies(rows, there))
-    _written(work, "latency", latency.distribution(took, "latency_us"))
-    _written(work, "channels", latency.by_channel(took, there))
-    _written(work, "spans", spans(sent))
+    took = work.write("latency_counts", latency.latencies(rows, there))
+    work.write("latency", latency.distribution(took, "latency_us"))
+    work.write("channels", latency.by_channel(took, there))
+    work.write("spans", spans(sent))
     lost = repairs.losses(sent)
     grouped = repairs.answers_by_group(rows, lost, there)
-    _written(work, "repair_load", repairs.repair_load(lost, grouped))
-    _written(
-        work,
+    work.write("repair_load", repairs.repair_load(lost, grouped))
+    work.write(
         "marks",
         filter_errors.marks(filter_errors.judged(sent), filter_errors.heard(rows, there)),
     )
     totals = one_row(sent, TOTALS)
     if totals["messages"]:
         bins = missing_matrix.Bins(row_count(work.run.directory, "members"))
-        _written(work, "matrix", missing_matrix.missing_matrix(due, rows, bins))
+        work.write("matrix", missing_matrix.missing_matrix(due, rows, bins))
     return totals
 
 
@@ -91,12 +90,12 @@ def _compared(work: Work, rows: "DataFrame", there: "DataFrame") -> "DataFrame":
     # where there is one clock, all of these rows would be looked at for nothing
     several = there.agg(F.max("clock") > F.min("clock")).first()
     one_clock = not (several and several[0])
-    fastest = _written(work, WAYS, clocks.ways(rows.limit(0) if one_clock else rows, there))
-    apart = _written(work, "offsets", clocks.offsets(fastest, there))
-    known = None if one_clock else _written(work, BOUNDS, clocks.bounds(fastest))
+    fastest = work.write(WAYS, clocks.ways(rows.limit(0) if one_clock else rows, there))
+    apart = work.write("offsets", clocks.offsets(fastest, there))
+    known = None if one_clock else work.write(BOUNDS, clocks.bounds(fastest))
     set_meanwhile = apart.where("uncertainty_ns < 0").limit(STEPS_MAX)
     found = rows if not set_meanwhile.isEmpty() else rows.limit(0)
-    _written(work, "clock_steps", clocks.steps(found, there, set_meanwhile))
+    work.write("clock_steps", clocks.steps(found, there, set_meanwhile))
     return clocks.compared(rows, there, known)
 
 
@@ -118,10 +117,3 @@ def spans(messages: "DataFrame") -> "DataFrame":
     never = [(name, None, 0) for name in SPANS]
     all_of_them = messages.sparkSession.createDataFrame(never, "span string, us long, times int")
     return latency.distribution(all_of_them.unionAll(taken), "us", "span")
-
-
-def _written(work: Work, name: str, table: "DataFrame") -> "DataFrame":
-    """Write a table and return what was written: it is not worked out again."""
-    path = work.run.table(name)
-    table.write.parquet(path)
-    return work.spark.read.schema(table.schema).parquet(path)

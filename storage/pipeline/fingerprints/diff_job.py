@@ -67,7 +67,7 @@ def run(work: Work) -> None:
     minutes = _minutes(work, sides)
     ranges = ranges_of(minutes_in(Path(work.run.table("minutes")), "start_ns"))
     near = [side.archive.near(work.spark, ranges) for side in sides]
-    missing = _kept(work, "missing", one_sided(near[0], near[1], minutes), "side")
+    missing = work.write("missing", one_sided(near[0], near[1], minutes), "side")
     _export(work, sides, missing)
     figures = work.run.figures
     for side in sides:
@@ -86,7 +86,7 @@ def _minutes(work: Work, sides: tuple[Side, Side]) -> DataFrame:
     published = [side.archive.prints for side in sides if side.archive.prints is not None]
     if len(published) == len(sides):
         a, b = [Prints(work.spark, prints) for prints in published]
-        found = _kept(work, "minutes", minutes_that_differ(a, b))
+        found = work.write("minutes", minutes_that_differ(a, b))
         counts = [total_of(prints / "roots") for prints in published]
     else:
         # what is above minutes that are taken just now would be read for nothing
@@ -96,7 +96,7 @@ def _minutes(work: Work, sides: tuple[Side, Side]) -> DataFrame:
             side.archive.minutes(work.spark).observe(one, total)
             for side, one in zip(sides, seen, strict=True)
         ]
-        found = _kept(work, "minutes", differing(first, second))
+        found = work.write("minutes", differing(first, second))
         counts = [one.get["messages"] or 0 for one in seen]
     for side, count in zip(sides, counts, strict=True):
         work.run.figures[f"messages_{side.name}"] = count
@@ -121,7 +121,7 @@ def _export(work: Work, sides: tuple[Side, Side], missing: DataFrame) -> None:
         if side.archive.verified:
             once = rows if side.archive.once else rows.dropDuplicates(list(EXACT))
         else:
-            looked = _kept(work, f"checked_{side.name}", _checked(rows))
+            looked = work.write(f"checked_{side.name}", _checked(rows))
             once = looked.where(CHOSEN).drop(REASON, CHOSEN)
             wrong = looked.where(fn.col(REASON).isNotNull())
             false.append(wrong.withColumn("side", fn.lit(side.name)).select(*WRONG))
@@ -135,7 +135,7 @@ def _export(work: Work, sides: tuple[Side, Side], missing: DataFrame) -> None:
         export.mkdir()
     write_exports(from_a.unionAll(from_b), Path(work.run.table("exporting")), exports)
     told = work.spark.createDataFrame([], FALSE_ROWS)
-    reduce(DataFrame.unionAll, false, told).write.parquet(work.run.table(FALSE))
+    work.write(FALSE, reduce(DataFrame.unionAll, false, told))
     for scratch in ("missing", "exporting", "checked_a", "checked_b"):
         shutil.rmtree(work.run.table(scratch), ignore_errors=True)
 
@@ -143,10 +143,3 @@ def _export(work: Work, sides: tuple[Side, Side], missing: DataFrame) -> None:
 def _checked(rows: DataFrame) -> DataFrame:
     """Check rows as `consolidate` does; what has no node or channel is nobody's."""
     return checked(rows.fillna("", ["node", "channel"]))
-
-
-def _kept(work: Work, name: str, frame: DataFrame, *by: str) -> DataFrame:
-    """Write a table and return it read again: what it is made of is not worked out twice."""
-    table = work.run.table(name)
-    frame.write.partitionBy(*by).parquet(table)
-    return work.spark.read.schema(frame.schema).parquet(table)

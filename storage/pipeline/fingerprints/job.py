@@ -26,11 +26,11 @@ def run(work: Work) -> None:
     """
     archive = Archive.best(work.inputs, work.results)
     write_state(work.run.directory, work.inputs)
-    archive.minutes(work.spark).write.parquet(work.run.table("minutes"))
+    work.write("minutes", archive.minutes(work.spark))
     prints = Prints(work.spark, work.run.directory)
     for fine, coarse in pairwise(SPANS):
         level = rolled_up(prints.level(fine), SPANS[coarse])
-        level.coalesce(1).write.parquet(work.run.table(coarse))
+        work.write(coarse, level.coalesce(1))
     roots = prints.level("roots")
     largest = roots.orderBy("count", "channel", ascending=[False, True]).limit(ROOTS_MAX).collect()
     work.run.figures |= {

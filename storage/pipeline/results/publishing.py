@@ -7,10 +7,11 @@ import fcntl
 import json
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 from storage.archive.tables import replace_text
@@ -72,8 +73,10 @@ class Results:
                 self._tidy()  # what an interrupted run still wrote while it was removed
 
     @contextmanager
-    def run(self, job: str) -> Iterator["Run"]:
+    def run(self, job: str, made: Mapping[str, Any] = MappingProxyType({})) -> Iterator["Run"]:
         """Make a run of a job; it is published if the block ends well, and removed if not.
+
+        `made` says how, as `storage.pipeline.invocation` has it.
 
         Raises:
             PipelineError: the disk is full, or the manifest cannot be read.
@@ -86,7 +89,7 @@ class Results:
         run.directory.mkdir(parents=True)
         try:
             yield run
-            self._publish(job, run)
+            self._publish(job, run, made)
         except BaseException as error:
             if self._is_without(run):
                 shutil.rmtree(run.directory, ignore_errors=True)
@@ -119,10 +122,11 @@ class Results:
         found = (self.out / RUNS).glob(f"{job}-*")
         return [path for path in found if path.name.rpartition("-")[2].isdecimal()]
 
-    def _publish(self, job: str, run: "Run") -> None:
+    def _publish(self, job: str, run: "Run", made: Mapping[str, Any]) -> None:
         directory = str(run.directory.relative_to(self.out))
         with self._publishing:  # jobs side by side; from other processes, `locked` keeps it
-            jobs = self._manifest() | {job: {"directory": directory, "figures": run.figures}}
+            run_of_job = {"directory": directory, "figures": run.figures, "made": dict(made)}
+            jobs = self._manifest() | {job: run_of_job}
             text = json.dumps({"format": FORMAT, "jobs": jobs}, indent=1) + "\n"
             replace_text(self.out / MANIFEST, text)
 
@@ -140,6 +144,11 @@ class Run:
 
     def __init__(self, directory: Path) -> None:
         self.directory, self.figures = directory, {}
+
+    @property
+    def job(self) -> str:
+        """The name of its job."""
+        return self.directory.name.rpartition("-")[0]
 
     def table(self, name: str) -> str:
         """Return where a table of this run is written."""

@@ -36,15 +36,15 @@ def check_master(master: str) -> None:
         )
 
 
-def megabytes(memory: str) -> int:
+def megabytes(memory: str, option: str = "--memory") -> int:
     """Return an amount of memory in MB.
 
     Raises:
-        PipelineError: it is none.
+        PipelineError: it is none; `option` named it.
     """
     amount = MEMORY.fullmatch(memory)
     if amount is None:
-        raise PipelineError(f"--memory {memory} is no amount: write 512m, or 2g.")
+        raise PipelineError(f"{option} {memory} is no amount: write 512m, or 2g.")
     return int(amount[1]) * (1024 if amount[2].lower() == "g" else 1)
 
 

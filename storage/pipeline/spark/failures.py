@@ -3,7 +3,6 @@
 import re
 import sys
 import tempfile
-import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +12,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from storage.pipeline.errors import FULL, PipelineError
+from storage.pipeline.spark.logs import add_error
 from storage.pipeline.spark.shipping import for_executors
 
 TAIL_BYTES: Final = 64 * 1024
@@ -86,25 +86,26 @@ SENTENCES: Final = (
 
 
 @contextmanager
-def said_plainly(memory: str, log: Path) -> Iterator[None]:
+def said_plainly(memory: str, log: Path, *, as_json: bool = False) -> Iterator[None]:
     """Turn what Spark raises in the block into a `PipelineError`; the whole of it goes to `log`.
 
-    While Spark still runs: to say what it is, an error asks the JVM.
+    As one line of JSON if the others are. While Spark still runs: to say what it is, an error asks
+    the JVM.
     """
     try:
         yield
     except (Py4JError, PySparkException, ConnectionError, EOFError) as error:
-        raise _said(error, memory, log) from None
+        raise _said(error, memory, log, as_json=as_json) from None
     except OSError as error:
         if error.errno not in FULL:
             raise
-        raise _said(error, memory, log) from None
+        raise _said(error, memory, log, as_json=as_json) from None
 
 
-def _said(error: Exception, memory: str, log: Path) -> PipelineError:
+def _said(error: Exception, memory: str, log: Path, *, as_json: bool) -> PipelineError:
     text = str(error)
     known = sentence(f"{text}\n{_tail(log)}", memory)
-    _add(error, log)
+    add_error(error, log, as_json=as_json)
     if known is not None:
         return PipelineError(known)
     lines = [line.strip(" :") for line in text.splitlines() if line.strip(" :")]
@@ -137,11 +138,3 @@ def _tail(log: Path) -> str:
             return file.read().decode(errors="replace")
     except OSError:
         return ""
-
-
-def _add(error: Exception, log: Path) -> None:
-    try:
-        with log.open("a") as file:
-            file.writelines(traceback.format_exception(error))
-    except OSError as unwritten:  # the disk may be what is full
-        error.add_note(f"Not in {log}: {unwritten}")

@@ -1,6 +1,5 @@
 """The JVM of a session: started with its noise in a file, and ended before we go on."""
 
-import logging
 import subprocess
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -12,37 +11,14 @@ from typing import IO, Any, Final
 from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
-from pyspark.logger import PySparkLogger
 
 from storage.pipeline.spark import class_archive, launcher
 from storage.pipeline.spark.cluster import is_local
 from storage.pipeline.spark.environment import environment
+from storage.pipeline.spark.submitted import is_submitted, submitted_context
 
 END_WITHIN_S: Final = 20.0
 """For its shutdown hooks; it has nothing of ours any more."""
-
-LOG_SETTINGS: Final = """\
-rootLogger.level = warn
-rootLogger.appenderRef.only.ref = only
-appender.only.type = Console
-appender.only.name = only
-appender.only.target = SYSTEM_ERR
-appender.only.layout.type = PatternLayout
-appender.only.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n%ex{40}
-appender.only.filter.burst.type = BurstFilter
-appender.only.filter.burst.level = ERROR
-appender.only.filter.burst.rate = 10
-appender.only.filter.burst.maxBurst = 1000
-"""
-"""Warnings and errors, to stderr, which is the log file; no more than 10 a second in the long run:
-a cluster that fails says the same thing again and again."""
-
-
-def log_option(scratch: Path) -> str:
-    """Return the Java option that makes Spark log as we say; the settings lie in `scratch`."""
-    path = scratch / "log4j2.properties"
-    path.write_text(LOG_SETTINGS)
-    return f"-Dlog4j2.configurationFile={path.as_uri()}"
 
 
 @contextmanager
@@ -51,17 +27,25 @@ def spark_context(
     variables: Mapping[str, str],
     log: Path,
     recorded: Path | None = None,
+    *,
+    plain: bool = True,
 ) -> Iterator[SparkContext]:
     """Start a JVM and Spark in it, and end both; whatever they say is added to `log`.
 
-    A JVM that we start ourselves writes its classes to `recorded` when all went well.
+    A JVM that we start ourselves writes its classes to `recorded` when all went well; we do so
+    where the settings are `plain`, that is all our own. Where `spark-submit` started us, its JVM is
+    taken.
 
     Raises:
         PySparkRuntimeError: the JVM does not start.
         Py4JError: Spark does not start in it.
     """
+    if is_submitted():
+        with submitted_context(settings) as context:
+            yield context
+        return
     conf = SparkConf(loadDefaults=False).setAll(list(settings.items()))
-    ours = is_local(settings["spark.master"]) and not launcher.is_set_up()
+    ours = plain and is_local(settings["spark.master"]) and not launcher.is_set_up()
     gateway: Any = None
     # stopped by the person or an error, it has nothing to write that would be of use
     end_within_s = END_WITHIN_S if recorded is None else 0.0
@@ -127,19 +111,3 @@ def _forget(gateway: Any, end_within_s: float) -> None:  # noqa: ANN401  # py4j 
         gateway.proc.wait()
     with suppress(Py4JError, OSError):
         gateway.close()
-
-
-@contextmanager
-def logged(log: Path) -> Iterator[None]:
-    """Add to `log` what py4j and Spark's Python side log, instead of showing it."""
-    handler = logging.FileHandler(log)
-    root = logging.getLogger()
-    root.addHandler(handler)
-    # a whole page for each error, which we say in one sentence
-    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
-        PySparkLogger.getLogger(name).disabled = True
-    try:
-        yield
-    finally:
-        root.removeHandler(handler)
-        handler.close()

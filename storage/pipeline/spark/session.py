@@ -2,9 +2,9 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -23,10 +23,18 @@ from storage.pipeline.spark.cluster import (
 )
 from storage.pipeline.spark.failures import said_plainly
 from storage.pipeline.spark.java import check_java
-from storage.pipeline.spark.jvm import log_option, logged, spark_context
+from storage.pipeline.spark.jvm import spark_context
+from storage.pipeline.spark.logs import log_option, logged
+from storage.pipeline.spark.options import check_image
 from storage.pipeline.spark.shipping import check_executors, packed
+from storage.pipeline.spark.submitted import came_in_a_zip, is_submitted
 
 LOCAL: Final = "local[*]"
+
+ZIP: Final = "chat-tui.zip"
+"""Our packages for executors."""
+
+PY_FILES: Final = "spark.submit.pyFiles"
 
 MB: Final = 1024 * 1024
 PARTITION_BYTES: Final = 8 * MB
@@ -91,6 +99,11 @@ class Cluster:
     memory: str = "2g"
     recorded: Path | None = None
     """The file to which its Java writes the classes it has loaded (see `class_archive`)."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """Settings of Spark that the person named; they stand above ours."""
+    ui: str | None = None
+    """The address at which Spark shows its pages; None: it shows none."""
+    json_log: bool = False
 
     def __post_init__(self) -> None:
         check_master(self.master)
@@ -113,35 +126,53 @@ def session(
     Raises:
         PipelineError: there is no Java, or too old a one, or no such master, or Spark failed.
     """
-    check_java()
     noise = log or scratch / LOG
+    submitted = is_submitted()
     settings = _settings(cluster, scratch, input_bytes)
-    if not is_local(cluster.master):
-        check_reachable(cluster.master)
-        settings["spark.submit.pyFiles"] = str(packed(scratch / "chat-tui.zip"))
-    address = driver_address(cluster.master)
-    environment = {name: os.environ.get(name, value) for name, value in STARTING.items()}
-    environment["SPARK_LOCAL_DIRS"] = str(scratch)
-    if address is not None:
-        environment["SPARK_LOCAL_IP"] = address
-    if is_local(cluster.master):
-        # the Python that runs us has what we need; on a cluster, its administrator says which has
-        environment["PYSPARK_PYTHON"] = sys.executable
-    plainly = partial(said_plainly, cluster.memory, noise)
+    if not submitted:
+        check_java()
+        if not is_local(cluster.master):
+            check_image(cluster.master, cluster.settings)
+            check_reachable(cluster.master)
+            theirs = cluster.settings.get(PY_FILES)
+            settings[PY_FILES] = ",".join(filter(None, [str(packed(scratch / ZIP)), theirs]))
+    plainly = partial(said_plainly, cluster.memory, noise, as_json=cluster.json_log)
     with (
-        logged(noise),
+        logged(noise, as_json=cluster.json_log),
         plainly(),
-        spark_context(settings, environment, noise, cluster.recorded) as context,
+        spark_context(
+            settings,
+            _environment(cluster, scratch),
+            noise,
+            cluster.recorded,
+            plain=not cluster.settings,
+        ) as context,
         plainly(),
     ):
         spark = SparkSession(context)
-        # not more than there is work for: each costs a task, and in a small job that is the time
-        cores = 1 if beside else context.defaultParallelism
-        wanted = partitions(cores, input_bytes, BESIDE_BYTES if beside else PARTITION_BYTES)
-        spark.conf.set("spark.sql.shuffle.partitions", str(wanted))
-        if not is_local(cluster.master):
+        if "spark.sql.shuffle.partitions" not in cluster.settings:
+            # not more than there is work for: each costs a task, which in a small job is the time
+            cores = 1 if beside else context.defaultParallelism
+            wanted = partitions(cores, input_bytes, BESIDE_BYTES if beside else PARTITION_BYTES)
+            spark.conf.set("spark.sql.shuffle.partitions", str(wanted))
+        if not is_local(str(context.master)):
+            if submitted and not came_in_a_zip():
+                context.addPyFile(str(packed(scratch / ZIP)))
             check_executors(spark)
         yield spark
+
+
+def _environment(cluster: Cluster, scratch: Path) -> dict[str, str]:
+    """Return the variables that Java starts with."""
+    variables = {name: os.environ.get(name, value) for name, value in STARTING.items()}
+    variables["SPARK_LOCAL_DIRS"] = str(scratch)
+    # Spark's pages are at this address too; all else is at the one of the settings
+    if (address := cluster.ui or driver_address(cluster.master)) is not None:
+        variables["SPARK_LOCAL_IP"] = address
+    if is_local(cluster.master):
+        # the Python that runs us has what we need; on a cluster, its administrator says which has
+        variables["PYSPARK_PYTHON"] = sys.executable
+    return variables
 
 
 def is_short(input_bytes: int) -> bool:
@@ -173,9 +204,9 @@ def _settings(cluster: Cluster, scratch: Path, input_bytes: int) -> dict[str, st
         "spark.sql.session.timeZone": "UTC",
         "spark.driver.memory": cluster.memory,
         "spark.executor.memory": cluster.memory,
-        # one person looks at the terminal, which has our own progress; a port open to the network
-        # is not wanted
-        "spark.ui.enabled": "false",
+        # one person looks at the terminal, which has our own progress; a port that is open is not
+        # wanted unless it is asked for
+        "spark.ui.enabled": str(cluster.ui is not None).lower(),
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.warehouse.dir": str(scratch / "warehouse"),
         # an export is many small files: opening one does not cost what reading 4 MB does
@@ -190,7 +221,8 @@ def _settings(cluster: Cluster, scratch: Path, input_bytes: int) -> dict[str, st
         "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
         # how far a long task is, for the progress; the default is 10 s
         "spark.executor.heartbeatInterval": "2s",
-        "spark.driver.extraJavaOptions": f"{java}{heap} {OUT_OF_MEMORY} {log_option(scratch)}",
+        "spark.driver.extraJavaOptions": f"{java}{heap} {OUT_OF_MEMORY} "
+        + log_option(scratch, as_json=cluster.json_log),
         "spark.executor.extraJavaOptions": java,
     }
     if is_short(input_bytes):
@@ -208,4 +240,8 @@ def _settings(cluster: Cluster, scratch: Path, input_bytes: int) -> dict[str, st
     if (address := driver_address(cluster.master)) is not None:
         # executors call back; nothing else of this computer is open to them
         settings |= {"spark.driver.bindAddress": address, "spark.driver.host": address}
-    return settings
+    return settings | {
+        # Java's own options add up; of two that say the same, the last one counts
+        key: f"{settings[key]} {value}" if key.endswith(".extraJavaOptions") else value
+        for key, value in cluster.settings.items()
+    }

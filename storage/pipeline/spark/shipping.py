@@ -16,6 +16,14 @@ if TYPE_CHECKING:
 PACKAGES: Final = ("sync", "storage", "proto")
 """Ours, without the terminal; executors import a few files of each."""
 
+JOB: Final = '''\
+"""Runs the pipeline of chat-tui under spark-submit, which gets our packages by --py-files."""
+
+from storage.pipeline.command import cli
+
+cli(prog_name="job.py")
+'''
+
 EXECUTORS_WITHIN_S: Final = 60
 """For the first executor to be there; a cluster that is busy lets us wait."""
 
@@ -41,6 +49,18 @@ def packed(path: Path) -> Path:
     return path
 
 
+def write_job(directory: Path) -> tuple[Path, Path]:
+    """Write what `spark-submit` takes for our jobs: our packages, and the program; returns both.
+
+    Raises:
+        OSError: they cannot be written.
+    """
+    archive, program = directory / "chat-tui.zip", directory / "job.py"
+    packed(archive)
+    program.write_text(JOB, encoding="utf-8")
+    return archive, program
+
+
 def check_executors(spark: "SparkSession") -> None:
     """Make sure that there are executors, and that each has what our code imports.
 
@@ -56,9 +76,14 @@ def check_executors(spark: "SparkSession") -> None:
         wait.wait(0.1)
     else:
         memory = context.getConf().get("spark.executor.memory")
+        why = (
+            "can it fetch the image, and may this account start pods? `kubectl get pods` and "
+            "`kubectl describe` say which"
+            if str(context.master).startswith("k8s://")
+            else f"has a worker a core and {memory} free? Name less by --memory, or start one"
+        )
         raise PipelineError(
-            f"{context.master} gave us no executor within {EXECUTORS_WITHIN_S} s: has a worker a "
-            f"core and {memory} free? Name less by --memory, or start one."
+            f"{context.master} gave us no executor within {EXECUTORS_WITHIN_S} s: {why}."
         )
     lacking = set(context.parallelize(range(PROBES), PROBES).mapPartitions(lacks).collect())
     if lacking:

@@ -87,9 +87,9 @@ def run(work: Work) -> None:
     records = [simulation.kept(point) for point in points]
     rows = [_row(record) for record in records if record is not None]
     runs = work.spark.createDataFrame(rows, RUNS).coalesce(1).cache()
-    runs.write.parquet(work.run.table("runs"))
+    work.write("runs", runs)
     moved = effects(runs, grid.varied, grid.base).coalesce(1).cache()
-    moved.write.parquet(work.run.table("effects"))
+    work.write("effects", moved)
     work.run.figures = {
         "findings": runs.where(F.col("broken").isNotNull()).count(),
         "runs": len(rows),

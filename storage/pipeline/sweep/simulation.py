@@ -5,10 +5,12 @@ An executor imports this and the simulator; it needs neither Spark's tables nor 
 
 import hashlib
 import json
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
+from zipfile import ZipFile
 
 from storage.archive.tables import replace_text
 from sync.machine import MILLISECOND, SECOND
@@ -140,6 +142,20 @@ def code_digest() -> str:
     assert spec.origin is not None
     root = Path(spec.origin).parent
     digest = hashlib.sha256()
-    for path in sorted(root.rglob("*.py")):
-        digest.update(path.relative_to(root).as_posix().encode() + path.read_bytes())
+    for name, code in sorted(_code(root)):
+        digest.update(name.encode() + code)
     return digest.hexdigest()
+
+
+def _code(root: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield name and content of the files of a package, which may lie in a zip."""
+    archive = next((one for one in root.parents if one.is_file()), None)
+    if archive is None:
+        for path in root.rglob("*.py"):
+            yield path.relative_to(root).as_posix(), path.read_bytes()
+        return
+    inside = root.relative_to(archive).as_posix() + "/"
+    with ZipFile(archive) as files:
+        for name in files.namelist():
+            if name.startswith(inside) and name.endswith(".py"):
+                yield name.removeprefix(inside), files.read(name)
