@@ -51,9 +51,19 @@ def members(rows: "DataFrame", hosts: "DataFrame") -> "DataFrame":
     seen = rows.groupBy("channel", "node").agg(
         *[(F.min if name.startswith("first") else F.max)(name).alias(name) for name in ends]
     )
-    # one task numbers them all; they are a few thousand, and not the rows of the log
-    number = F.row_number().over(Window.orderBy("channel", "node"))
-    known = seen.join(F.broadcast(hosts), "node", "left").withColumn("member", number)
+    sizes = seen.groupBy("channel").agg(F.count("*").alias("size"))
+    earlier = sizes.toDF("earlier", "others")
+    before = (
+        sizes.join(F.broadcast(earlier), F.col("earlier") < F.col("channel"), "left")
+        .groupBy("channel")
+        .agg(F.coalesce(F.sum("others"), F.lit(0)).alias("before"))
+    )
+    within = F.row_number().over(Window.partitionBy("channel").orderBy("node"))
+    known = (
+        seen.join(F.broadcast(hosts), "node", "left")
+        .join(F.broadcast(before), "channel")
+        .withColumn("member", (F.col("before") + within).cast("int"))
+    )
     same = Window.partitionBy(F.coalesce("host", "node"))
     clock = F.min("member").over(same).alias("clock")
     return known.select("member", "channel", "node", "host", clock, *ends)
