@@ -5,12 +5,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from storage.pipeline.report.sections import diff_rows, fingerprints_rows, plain_rows
+from storage.pipeline.report.sections import diff_rows, fingerprints_rows
 from storage.pipeline.results.small_tables import first_rows
 from storage.pipeline.synthetic.plan import Faults
 from storage.results import Published
+from sync.machine import HOUR
+from tests.support.storage.archived import export_rows, row_of
+from tests.support.storage.archives import scattered
 from tests.support.storage.diffs import found, ran
 from tests.support.storage.synthetic import made, plan
+from tests.support.sync.entries import CHANNEL
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -18,6 +22,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 
 MESSAGES = 120
+FALSE_ROWS = 9
 FALSE = Faults(0, 0, 0, 0, 0, 0, 0, false_ids=3, bad_signatures=2, false_columns=4)
 
 
@@ -63,9 +68,6 @@ def test_false_rows_that_differ_are_told_with_the_reason(
     assert "messages b by their columns" in told
 
 
-FALSE_ROWS = 9
-
-
 def test_histories_that_are_verified_are_not_verified_again(
     tampered: tuple[Path, Path], tmp_path: Path, spark: "SparkSession"
 ) -> None:
@@ -80,18 +82,18 @@ def test_histories_that_are_verified_are_not_verified_again(
     assert dict(fingerprints_rows(prints.figures))["messages"] == f"{MESSAGES}"
 
 
-def test_one_page_has_one_total(
-    tampered: tuple[Path, Path], tmp_path: Path, spark: "SparkSession"
-) -> None:
+def test_one_page_has_one_total(tmp_path: Path, spark: "SparkSession") -> None:
     """By their columns there are more than were written."""
-    _, false = tampered
+    rows = [row_of(one) for one in scattered(40, HOUR, channel=CHANNEL)]
+    claimed = [row | {"sync_0": row["sync_0"] ^ 1, "node": "liar"} for row in rows[:3]]
+    both = export_rows(tmp_path / "both", [*rows, *claimed])
 
-    before = ran(spark, tmp_path, "fingerprints", false).figures
-    consolidated = ran(spark, tmp_path, "consolidate", false).figures
-    after = ran(spark, tmp_path, "fingerprints", false).figures
+    before = ran(spark, tmp_path, "fingerprints", both).figures
+    consolidated = ran(spark, tmp_path, "consolidate", both).figures
+    after = ran(spark, tmp_path, "fingerprints", both).figures
 
-    assert before["messages"] > MESSAGES
+    assert before["messages"] == 43
+    assert dict(fingerprints_rows(before))["messages by their columns"] == "43"
     assert "messages" not in dict(fingerprints_rows(before))
-    assert after["messages"] == consolidated["entries"] == MESSAGES
+    assert after["messages"] == consolidated["entries"] == 40
     assert dict(fingerprints_rows(after))["read"] == "the history that consolidate verified"
-    assert dict(plain_rows(consolidated))["entries"] == f"{MESSAGES}"
