@@ -69,7 +69,7 @@ class _Made:
         self.traffics: list[Traffic] = []
         self.firsts: list[int] = []
         self.rights: list[NDArray[np.bool_]] = []
-        """Who holds what, by channel: false rows count for nothing."""
+        """Holders of each message, by channel: false rows count for nothing."""
         self.protected: list[tuple[int, int]] = []
         """(member's node, message) of rows of the log that must not go lost."""
         self.history_rows = self.log_rows = 0

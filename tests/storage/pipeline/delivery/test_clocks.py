@@ -38,7 +38,7 @@ MOVED: tuple[Nanos, ...] = (10 * HOUR, -10 * HOUR, 10 * MINUTE)
 
 
 class Found:
-    """What both jobs found of a group that loses messages."""
+    """Findings of both jobs in a group that loses messages."""
 
     def __init__(self, spark: "SparkSession", made_: Path, out: Path) -> None:
         inputs, results = Inputs.find([made_]), Results(out)
