@@ -57,9 +57,7 @@ class CheckedExchange(ToyExchange):
 
     def payload(self, payload: bytes, now: Nanos) -> list[Effect]:
         effects = super().payload(payload, now)
-        return [
-            replace(one, checked=True) if isinstance(one, Finished) else one for one in effects
-        ]
+        return [replace(one, checked=True) if isinstance(one, Finished) else one for one in effects]
 
 
 @dataclass(frozen=True, slots=True)
