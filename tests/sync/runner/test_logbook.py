@@ -414,7 +414,7 @@ def test_both_ends_note_a_session_alike_and_why_it_began_and_how_it_ended() -> N
         assert session is not None
         assert session >= SHARED_FROM
         assert {row.role for row in ends} == {Role.BEGAN, Role.ANSWERED}
-        assert {(row.protocol, row.outcome) for row in ends} == {("Waku Sync", "converged")}
+        assert {(row.protocol, row.outcome) for row in ends} == {("waku", "converged")}
     assert decided
     assert all(row.estimate and row.reason and row.protocol for row in decided)
     assert {(row.node, row.peer) for row in links} >= {tuple(logged.peers), logged.peers[::-1]}
