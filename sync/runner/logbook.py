@@ -123,7 +123,7 @@ class Logbook:
         if kind in ON_STREAMS:
             self._on_stream(channel, group, event, effects)
         if effects:
-            self._note_effects(channel, group, event, effects)
+            self._note_effects(channel, group, event, peer, effects)
         for entry in group.asked:
             notes.append(
                 Note(channel, LogKind.REPAIR_REQUESTED, None, entry.message_id, None, None)
@@ -185,9 +185,9 @@ class Logbook:
         channel: ChannelId,
         group: Group,
         event: values.Input,
+        peer: PeerId | None,
         effects: Sequence[values.Effect],
     ) -> None:
-        peer = event.peer if isinstance(event, FROM_A_PEER) else None
         own: tuple[MessageId, int] | None = None
         delivered: MessageId | None = None
         notes = self._notes
