@@ -165,7 +165,7 @@ class Logbook:
         elif kind in LINKS:
             self._on_link(channel, event)
         if effects:
-            self._note_effects(channel, group, event, effects)
+            self._note_effects(channel, group, event, peer, effects)
         for entry in group.asked:
             notes.append(
                 Note(channel, LogKind.REPAIR_REQUESTED, None, entry.message_id, None, None)
@@ -250,9 +250,9 @@ class Logbook:
         channel: ChannelId,
         group: Group,
         event: values.Input,
+        peer: PeerId | None,
         effects: Sequence[values.Effect],
     ) -> None:
-        peer = event.peer if isinstance(event, FROM_A_PEER) else None
         own: tuple[MessageId, int] | None = None
         delivered: MessageId | None = None
         notes = self._notes

@@ -333,8 +333,8 @@ class Runner:
             if kind is values.BeginAnew:
                 batch.begin_anew = True
                 continue
-            if isinstance(effect, values.Continue):
-                self.inputs.add_own(channel, effect)
+            if kind is values.Continue:
+                self.inputs.add_own(channel, effect)  # type: ignore[arg-type]  # its type says so
                 continue
             batch.releases.append(Release(channel, effect))
             if kind in FOR_THE_MANAGER:
