@@ -24,6 +24,9 @@ RUNS: Final = "runs"
 MANIFEST_MAX: Final = 64 * 1024 * 1024
 """Characters: `fingerprints` of 100,000 exports names them all, and takes half of it."""
 
+CHOSEN: Final = "chosen"
+"""Among the figures of `consolidate`: what was asked for, where that was not everything."""
+
 Figures: TypeAlias = dict[str, Any]
 """Findings of a job, as JSON: small, for the manifest, the terminal and the report."""
 

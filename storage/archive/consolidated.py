@@ -1,11 +1,11 @@
 """A published history of `consolidate`, as a directory: each message once, whoever held it.
 
     OUT/manifest.json, OUT/runs/consolidate-<number>/           as all results
-    .../history/channel=<hex>/*.parquet                         `IN_FILES`: what all nodes hold
+    .../history/channel=<hex>/day=<YYYY-MM-DD>/*.parquet        `IN_FILES`: what all nodes hold
     .../channels.json                                           names of channels by id
 
-The files of a channel are in the order of the chat: by name, and inside by (lamport, message_id).
-It stands in place of the exports that it was made of, for the pipeline and for an import. It says
+The files of a day of a channel are in the order of the chat: by name, and inside by (lamport,
+message_id). Earlier versions had no directories of days, and one order of all. It stands in place of the exports that it was made of, for the pipeline and for an import. It says
 nothing of nodes.
 """
 
@@ -76,8 +76,8 @@ class Consolidated:
     def files(self) -> Mapping[ChannelId, list[Path]]:
         """Return the files of each channel, in their order."""
         found: dict[ChannelId, list[Path]] = {}
-        for file in sorted(self.table.glob("channel=*/*.parquet")):
-            channel = ChannelId(file.parent.name.removeprefix("channel="))
+        for file in sorted(self.table.glob("channel=*/**/*.parquet")):
+            channel = ChannelId(file.relative_to(self.table).parts[0].removeprefix("channel="))
             found.setdefault(channel, []).append(file)
         return found
 

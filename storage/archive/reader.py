@@ -31,6 +31,9 @@ FILES_AT_ONCE: Final = 128
 """Files of one day that are open together: a process may have 1024."""
 
 CHANNEL: Final = "channel"
+OF_CHANNEL: Final = "channel="
+"""Begins the name of a directory with the rows of a channel."""
+
 COLUMNS: Final = ("message_id", "created_ns", "header", "signature", "body")
 """Columns read of each row beside its channel."""
 
@@ -144,8 +147,11 @@ def _columns(file: Path) -> list[str]:
 
 def _channel_of(file: Path) -> str | None:
     """Return the channel of a history's file, whose rows do not say it; of an export's, None."""
-    above = file.parent.name
-    return above.removeprefix("channel=") if above.startswith("channel=") else None
+    in_day = file.parent.name.startswith("day=")
+    above = file.parents[1 if in_day else 0].name
+    if not above.startswith(OF_CHANNEL) or (in_day and (file.parents[3] / NOTE).is_file()):
+        return None
+    return above.removeprefix(OF_CHANNEL)
 
 
 def _unreadable(file: Path, why: object) -> LocalError:

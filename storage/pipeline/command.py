@@ -119,11 +119,42 @@ def run_and_exit(jobs: Sequence[str], named: Sequence[Path], **options: Any) -> 
     sys.exit(run_jobs(jobs, named, out, cluster, as_json=as_json, options=options))
 
 
+def full_option(command: F) -> F:
+    """Add the option that takes nothing over from the results before."""
+    help_text = "Read all days, also those whose files are as they were the last time."
+    return click.option("--full", is_flag=True, help=help_text)(command)
+
+
+def part_options(command: F) -> F:
+    """Add the options that name a part of what exports hold."""
+    days = click.DateTime(["%Y-%m-%d"])
+    for option in (
+        click.option(
+            "--node", multiple=True, metavar="KEY", help="Of this node alone; repeatable."
+        ),
+        click.option(
+            "--channel",
+            multiple=True,
+            metavar="NAME",
+            help="Of this channel alone, by name or id; repeatable.",
+        ),
+        click.option("--before", type=days, help="What was created before this day (UTC)."),
+        click.option("--since", type=days, help="What was created from this day on (UTC)."),
+    ):
+        command = option(command)
+    return command
+
+
 @cli.command(short_help="Make one history of what all nodes hold.")
 @exports_argument
+@part_options
+@full_option
 @cluster_options
 def consolidate(**options: Any) -> None:
-    """Make one history out of what all nodes hold; false rows are set apart, with the reason."""
+    """Make one history out of what all nodes hold; false rows are set apart, with the reason.
+
+    Days whose files are the same as the last time, with the same --out, are not read again.
+    """
     run_and_exit(["consolidate"], **options)
 
 
@@ -184,6 +215,7 @@ def sweep(**options: Any) -> None:
 
 @cli.command(name="all", short_help="All of it: from consolidate to the report.")
 @exports_argument
+@full_option
 @cluster_options
 def everything(**options: Any) -> None:
     """Do all of it, in one session: consolidate, audit, fingerprints, delivery, report."""

@@ -1,10 +1,11 @@
 """Arguments of a job: a session, its inputs, and the run to write into."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from storage.pipeline.inputs.file_ends import FileEnd
 from storage.pipeline.inputs.inputs import Inputs
 from storage.pipeline.results.publishing import Results, Run
 from storage.pipeline.spark.names import naming
@@ -23,6 +24,8 @@ class Work:
     run: Run
     scratch: Path
     options: Mapping[str, Any] = field(default_factory=dict)
+    history: Sequence[FileEnd] | None = None
+    """The ends of the histories' files, if they have been read."""
 
     def write(self, name: str, frame: "DataFrame", *by: str) -> "DataFrame":
         """Write a table, in directories `by` columns; returns it read again, not worked out twice.

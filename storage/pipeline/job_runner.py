@@ -15,9 +15,11 @@ import click
 from rich.console import Console
 
 from storage import report as reports
+from storage.archive.consolidated import CONSOLIDATE
+from storage.pipeline.consolidate.plan import Plan
 from storage.pipeline.errors import PipelineError
 from storage.pipeline.fingerprints.archive import is_of
-from storage.pipeline.inputs.footers import check_files
+from storage.pipeline.inputs.footers import Amount, check_files
 from storage.pipeline.inputs.inputs import Inputs
 from storage.pipeline.interrupts import Stop, stoppable
 from storage.pipeline.invocation import made_now
@@ -30,7 +32,7 @@ from storage.pipeline.spark.failures import said_plainly
 from storage.pipeline.spark.names import naming
 from storage.pipeline.spark.progress import Telling, shown
 from storage.pipeline.spark.session import Cluster, is_short, session
-from storage.results import Figures
+from storage.results import CHOSEN, Figures
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -112,7 +114,8 @@ def _figures(  # all that they are told
 ) -> dict[str, Figures]:
     """Run jobs, and return what each found."""
     inputs = Inputs.find(named) if named else Inputs((), ())
-    size = check_files(inputs).size if named else 0
+    amount = check_files(inputs) if named else Amount()
+    size = amount.size
     if inputs.histories and set(jobs) - READ_HISTORIES:
         raise PipelineError(
             f"{inputs.histories[0].out} holds the history that consolidate made, which only "
@@ -120,6 +123,9 @@ def _figures(  # all that they are told
         )
     results = Results(out)
     check_needs(jobs, results, inputs)
+    if CONSOLIDATE in jobs:
+        plan = Plan.of(inputs, results, options, amount.history)
+        size = plan.size if [*jobs] == [CONSOLIDATE] else size
     beside = len(jobs) > 1 and is_short(size)
     figures: dict[str, Figures] = {}
     made = made_now([source.absolute() for source in inputs.sources])
@@ -145,7 +151,7 @@ def _figures(  # all that they are told
             def do(job: str) -> None:
                 named = naming(spark, f"chat-tui {job}")
                 with telling.of(job), results.run(job, made) as run, named:
-                    work = Work(spark, inputs, results, run, scratch, options)
+                    work = Work(spark, inputs, results, run, scratch, options, amount.history)
                     modules.result()[job].run(work)
                 figures[job] = run.figures
 
@@ -191,6 +197,12 @@ def check_needs(jobs: Sequence[str], results: Results, inputs: Inputs) -> None:
                 raise PipelineError(
                     f"{job} reads what {needed} found, and {results.out} has nothing of it: run "
                     f"`chat-tui pipeline {needed}` with the same --out first, or `all`."
+                )
+            if published.figures.get(CHOSEN):
+                raise PipelineError(
+                    f"{job} wants everything, and {needed} was asked for a part of it: run "
+                    f"`chat-tui pipeline {needed}` again without --since, --before, --channel and "
+                    "--node, or `all`."
                 )
             if not is_of(published.directory, inputs):
                 raise PipelineError(

@@ -1,22 +1,31 @@
 """consolidate: many nodes' histories to one, what is false set apart.
 
-Tables: `history` (the columns of `HISTORY` but node; partitioned by channel, sorted by lamport and
-message_id), `holders` (message_id, node, channel, delivered), `quarantine` (`HISTORY` and the
-reason), and who holds what in bits: `members` and `held` (see
-`storage.pipeline.consolidate.transforms`). Findings are the rows in quarantine.
+Tables, each by days of creation: `history` (the columns of `HISTORY` but node; by channel too,
+sorted by lamport and message_id), `holders` (message_id, node, channel, delivered), `quarantine`
+(`HISTORY` and the reason), `held`, who holds what in bits, and `present` (channel, node). `members`
+says which bit is whose (see `storage.pipeline.consolidate.transforms`). Findings are the rows in
+quarantine.
+
+Days whose files are the same as the last time are taken over (`storage.pipeline.consolidate.spans`).
 """
 
 import shutil
+from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
-
 from storage.archive.consolidated import write_names
+from storage.archive.tables import HISTORY_DIR
 from storage.pipeline.consolidate import transforms
-from storage.pipeline.consolidate.verify import REASON
+from storage.pipeline.consolidate.counts import counted, figures_of
+from storage.pipeline.consolidate.plan import Plan
+from storage.pipeline.consolidate.spans import Span, write_spans
+from storage.pipeline.consolidate.transforms import DAY_NAME
 from storage.pipeline.fingerprints.archive import write_state
+from storage.pipeline.inputs.footers import history_ends
 from storage.pipeline.job_context import Work
-from storage.pipeline.results.small_tables import row_count
+from storage.pipeline.results.carrying import carry, days_in
+from storage.results import CHOSEN
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -27,42 +36,125 @@ ARROW_ROWS: Final = 1024
 KEPT: Final = "checked"
 """Rows that several tables are made from; they lie with the results, seen by all of a cluster."""
 
-REASONS_MAX: Final = 100
-"""Different reasons that are told with the figures."""
+PRESENT: Final = "present"
+HELD: Final = "held"
+HOLDERS: Final = "holders"
+QUARANTINE: Final = "quarantine"
+MEMBERS: Final = "members"
+
+BY_DAY: Final[Mapping[str, str]] = {
+    PRESENT: "channel string, node string, day string",
+    HELD: "channel string, message_id binary, word int, held long, delivered long, day string",
+    HISTORY_DIR: "",
+    HOLDERS: "",
+    QUARANTINE: "",
+}
+"""Tables whose days are taken over, and the columns of those that are read again."""
+
+NUMBERED: Final = "channel string, node string, word int, bit int"
+"""Columns of `MEMBERS`."""
+
+PARTS: Final = 4
+"""Parts of the rows for each task: several, so that they come out about even."""
 
 
 def run(work: Work) -> None:
     """Make the tables; see the module docstring."""
-    write_state(work.run.directory, work.inputs)
-    work.spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", str(ARROW_ROWS))
-    # what has no node or channel is nobody's, and not as signed
-    rows = work.inputs.history(work.spark).fillna("", ["node", "channel"])
-    members = work.write("members", transforms.members_of(rows))
-    found = work.write(KEPT, transforms.checked(transforms.variants(rows, members)))
-    held = work.write("held", transforms.held(found))
-    work.write("history", transforms.history(found, held), "channel")
-    work.write("holders", transforms.holders(held, members))
-    false = work.write("quarantine", transforms.quarantine(found, members))
-    named = [item for one in work.inputs.notes for item in one.channels.items()]
-    write_names(work.run.directory, {channel: name for channel, name in named if name})
-    _figure(work, members, held, false)
-    shutil.rmtree(work.run.table(KEPT))
+    ends = history_ends(work.inputs) if work.history is None else work.history
+    plan = Plan.of(work.inputs, work.results, work.options, ends)
+    Consolidation(work, plan).run()
 
 
-def _figure(work: Work, members: "DataFrame", held: "DataFrame", false: "DataFrame") -> None:
-    counted = held.agg(
-        F.count_distinct("message_id"), F.sum(F.bit_count("held")), F.count_distinct("channel")
-    )
-    [(entries, held_count, channels)] = counted.collect()
-    nodes = members.select("node").distinct().count()
-    reasons = false.groupBy(REASON).count().orderBy(F.desc("count"), REASON).limit(REASONS_MAX)
-    false_count = row_count(work.run.directory, "quarantine")
-    work.run.figures |= {
-        "rows": (held_count or 0) + false_count,
-        "entries": entries,
-        "holders": held_count or 0,
-        "channels": channels,
-        "nodes": nodes,
-        "quarantined": {row[REASON]: row["count"] for row in reasons.collect()},
-        "findings": false_count,
-    }
+class Consolidation:
+    """One run by a plan."""
+
+    def __init__(self, work: Work, plan: Plan) -> None:
+        self.work = work
+        self.plan = plan
+
+    def run(self) -> None:
+        """Make the tables, and count their rows."""
+        work = self.work
+        write_state(work.run.directory, work.inputs)
+        work.spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", str(ARROW_ROWS))
+        rows = self._rows()
+        stray = self._write_present(rows)
+        if stray and self.plan.unchanged:
+            self.plan = self.plan.in_full
+            shutil.rmtree(work.run.table(PRESENT))
+            rows = self._rows()
+            stray = self._write_present(rows)
+        self._carry(PRESENT)
+        members = self._members()
+        fresh = self._tables(rows, members) if self.plan.changed else []
+        for name in (HELD, HISTORY_DIR, HOLDERS, QUARANTINE):
+            self._carry(name)
+        spans = [*self.plan.unchanged, *fresh]
+        # where some file did not say which days it has, nothing is taken over the next time
+        write_spans(work.run.directory, [] if stray else spans)
+        named = [item for one in work.inputs.notes for item in one.channels.items()]
+        write_names(work.run.directory, {channel: name for channel, name in named if name})
+        self._figure(spans, members)
+
+    def _rows(self) -> "DataFrame":
+        inputs, spark = self.work.inputs, self.work.spark
+        if self.plan.reads_all:
+            rows = inputs.history(spark)
+        else:
+            files = [path for span in self.plan.changed for path in span.files]
+            rows = self.plan.selection.rows(inputs.history_in(spark, files))
+        # what has no node or channel is nobody's, and not as signed
+        return rows.fillna("", ["node", "channel"])
+
+    def _write_present(self, rows: "DataFrame") -> set[str]:
+        """Write who has rows of which day; returns days that no file said it has."""
+        self.work.write(PRESENT, transforms.present(transforms.with_day(rows)), DAY_NAME)
+        days = {day for _, day in days_in(Path(self.work.run.table(PRESENT)))}
+        return {day for day in days if not any(span.holds(day) for span in self.plan.changed)}
+
+    def _members(self) -> "DataFrame":
+        spark, before = self.work.spark, self.plan.before
+        there = spark.read.schema(BY_DAY[PRESENT]).parquet(self.work.run.table(PRESENT))
+        had = None
+        if before is not None:
+            had = spark.read.schema(NUMBERED).parquet(str(before / MEMBERS))
+        return self.work.write(MEMBERS, transforms.members_of(there, had))
+
+    def _tables(self, rows: "DataFrame", members: "DataFrame") -> list[Span]:
+        work, changed = self.work, self.plan.changed
+        shuffled = int(work.spark.conf.get("spark.sql.shuffle.partitions") or 1)
+        parts = -(-PARTS * shuffled // len(changed))
+        found = work.write(KEPT, transforms.checked(transforms.variants(rows, members)))
+        held = work.write(HELD, transforms.held(found, parts), DAY_NAME)
+        work.write(HISTORY_DIR, transforms.history(found, held), "channel", DAY_NAME)
+        work.write(HOLDERS, transforms.holders(held, members), DAY_NAME)
+        false = work.write(QUARANTINE, transforms.quarantine(found, members), DAY_NAME)
+        shutil.rmtree(work.run.table(KEPT))
+        return counted(changed, held, false, Path(work.run.table(QUARANTINE)))
+
+    def _carry(self, name: str) -> None:
+        to = Path(self.work.run.table(name))
+        to.mkdir(exist_ok=True)
+        if self.plan.before is not None:
+            kept = self.plan.unchanged
+            carry(self.plan.before / name, to, lambda day: any(span.holds(day) for span in kept))
+
+    def _figure(self, spans: list[Span], members: "DataFrame") -> None:
+        run = self.work.run
+        figures = figures_of(spans)
+        run.figures |= {
+            **{name: figures.pop(name) for name in ("rows", "entries", "holders")},
+            "channels": len(list(Path(run.table(HISTORY_DIR)).glob("channel=*"))),
+            "nodes": members.select("node").distinct().count(),
+            "days": len({day for _, day in days_in(Path(run.table(PRESENT)))}),
+            "taken_over": len(
+                {
+                    day
+                    for _, day in days_in(Path(run.table(PRESENT)))
+                    if any(span.holds(day) for span in self.plan.unchanged)
+                }
+            ),
+            **figures,
+        }
+        if chosen := self.plan.selection.words:
+            run.figures[CHOSEN] = chosen

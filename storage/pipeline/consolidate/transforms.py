@@ -13,6 +13,7 @@ from pyspark.sql.types import BooleanType, StructField, StructType
 
 from storage.archive.tables import HISTORY
 from storage.pipeline.consolidate.verify import CHOSEN, COLUMNS, REASON, verified
+from sync.machine import DAY
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -20,29 +21,66 @@ if TYPE_CHECKING:
 WORD: Final = 64
 """Members that a long has bits for."""
 
+DAY_NAME: Final = "day"
+"""Column, and part of the path, of each table that is kept by days."""
+
 FALSE_ID: Final = "the id is not the SHA-256 of the header"
 
 
-def members_of(rows: "DataFrame") -> "DataFrame":
-    """Number the nodes of each channel.
+def with_day(rows: "DataFrame") -> "DataFrame":
+    """Say of which day each row is: day string, as YYYY-MM-DD in UTC; 1970 where there is no time.
 
     Args:
-        rows: channel string, node string, and more
+        rows: created_ns long, and more
+    """
+    earlier = F.expr(f"CASE WHEN created_ns % {DAY}L < 0 THEN 1 ELSE 0 END")
+    number = F.expr(f"created_ns div {DAY}L") - earlier
+    day = F.date_add(F.lit("1970-01-01").cast("date"), F.coalesce(number, F.lit(0)).cast("int"))
+    return rows.withColumn(DAY_NAME, F.date_format(day, "yyyy-MM-dd"))
+
+
+def present(rows: "DataFrame") -> "DataFrame":
+    """Return who has rows of which channel and day, each once.
+
+    Args:
+        rows: as of `with_day`
+
+    Returns:
+        channel string, node string, day string
+    """
+    return rows.select("channel", "node", DAY_NAME).distinct()
+
+
+def members_of(there: "DataFrame", before: "DataFrame | None" = None) -> "DataFrame":
+    """Number the nodes of each channel; those that had a number keep it.
+
+    What was consolidated before has their bits.
+
+    Args:
+        there: channel string, node string, and more
+        before: as this returns it
 
     Returns:
         channel string, node string, word int, bit int: from 0 on, `WORD` bits a word
     """
-    number = F.row_number().over(Window.partitionBy("channel").orderBy("node")) - 1
-    return (
-        rows.select("channel", "node")
-        .distinct()
-        .withColumn("number", number)
-        .select(
-            "channel",
-            "node",
-            F.floor(F.col("number") / WORD).cast("int").alias("word"),
-            (F.col("number") % WORD).alias("bit"),
+    nodes = there.select("channel", "node").distinct()
+    if before is None:
+        known = nodes.withColumn("had", F.lit(None).cast("long"))
+    else:
+        had = (F.col("word") * WORD + F.col("bit")).alias("had")
+        known = nodes.join(
+            F.broadcast(before.select("channel", "node", had)), ["channel", "node"], "left"
         )
+    last = F.max("had").over(Window.partitionBy("channel"))
+    fresh = F.row_number().over(
+        Window.partitionBy("channel", F.col("had").isNull()).orderBy("node")
+    )
+    number = F.coalesce(F.col("had"), F.coalesce(last, F.lit(-1)) + fresh)
+    return known.withColumn("number", number).select(
+        "channel",
+        "node",
+        F.floor(F.col("number") / WORD).cast("int").alias("word"),
+        (F.col("number") % WORD).cast("int").alias("bit"),
     )
 
 
@@ -91,39 +129,44 @@ def checked(found: "DataFrame") -> "DataFrame":
 
 
 def history(found: "DataFrame", bits: "DataFrame") -> "DataFrame":
-    """Return the one history: one right row for each id, by channel in the order of the chat.
+    """Return the one history: one right row for each id, by channel, day and place in the chat.
 
     Args:
         found: as of `checked`
         bits: as of `held`
 
     Returns:
-        the columns of `HISTORY` without node, sorted by (channel, lamport, message_id); delivered
-        says whether any node did
+        the columns of `HISTORY` without node, and day string, sorted by (channel, day, lamport,
+        message_id); delivered says whether any node did
     """
-    order = ["channel", "lamport", "message_id"]
+    order = ["channel", DAY_NAME, "lamport", "message_id"]
     anywhere = bits.groupBy("message_id").agg(F.bool_or(F.col("delivered") != 0).alias("delivered"))
     chosen = found.where(F.col(CHOSEN)).drop("delivered").join(anywhere, "message_id")
     return (
-        chosen.select(*(name for name in HISTORY.names if name != "node"))
+        with_day(chosen)
+        .select(*(name for name in HISTORY.names if name != "node"), DAY_NAME)
         .repartitionByRange(*order)
         .sortWithinPartitions(*order)
     )
 
 
-def held(found: "DataFrame") -> "DataFrame":
-    """Return who holds which entry, in bits.
+def held(found: "DataFrame", parts: int) -> "DataFrame":
+    """Return who holds which entry, in bits, rows of one day in at most `parts` tasks.
 
     Args:
         found: as of `checked`
 
     Returns:
-        channel string, message_id binary, word int, held long, delivered long
+        channel string, message_id binary, word int, held long, delivered long, day string
     """
+    # a task writes a file for each of its days: if each had some of all days, these would be many
+    part = F.pmod(F.hash("message_id"), F.lit(parts))
+    right = with_day(found.where(F.col(REASON).isNull())).withColumn("part", part)
     return (
-        found.where(F.col(REASON).isNull())
-        .groupBy("channel", "message_id", "word")
+        right.repartition(DAY_NAME, "part")
+        .groupBy(DAY_NAME, "part", "channel", "message_id", "word")
         .agg(F.bit_or("held").alias("held"), F.bit_or("delivered").alias("delivered"))
+        .select("channel", "message_id", "word", "held", "delivered", DAY_NAME)
     )
 
 
@@ -154,10 +197,10 @@ def holders(bits: "DataFrame", members: "DataFrame") -> "DataFrame":
         members: as of `members_of`
 
     Returns:
-        message_id binary, node string, channel string, delivered boolean
+        message_id binary, node string, channel string, delivered boolean, day string
     """
     return spread(bits, members, "held").select(
-        "message_id", "node", "channel", is_set("delivered").alias("delivered")
+        "message_id", "node", "channel", is_set("delivered").alias("delivered"), DAY_NAME
     )
 
 
@@ -169,8 +212,8 @@ def quarantine(found: "DataFrame", members: "DataFrame") -> "DataFrame":
         members: as of `members_of`
 
     Returns:
-        the columns of `HISTORY` and reason string
+        the columns of `HISTORY`, reason string and day string, that of the row's own claim
     """
-    false = found.where(F.col(REASON).isNotNull())
+    false = with_day(found.where(F.col(REASON).isNotNull()))
     rows = spread(false, members, "held").withColumn("delivered", is_set("delivered"))
-    return rows.select(*HISTORY.names, REASON)
+    return rows.select(*HISTORY.names, REASON, DAY_NAME)

@@ -21,7 +21,7 @@ from storage.pipeline.inputs.batches import Range, files_near
 from storage.pipeline.inputs.histories import read_history
 from storage.pipeline.inputs.inputs import FINGERPRINTS, Inputs, are_gone, struct_of
 from storage.pipeline.results.publishing import Results
-from storage.results import MANIFEST, MANIFEST_MAX, small_text
+from storage.results import CHOSEN, MANIFEST, MANIFEST_MAX, small_text
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -85,7 +85,9 @@ class Archive:
     def best(cls, inputs: Inputs, results: Results) -> "Archive":
         """Return the history that `consolidate` made of these inputs, or else the inputs."""
         consolidated = results.published(CONSOLIDATE)
-        if consolidated is None or not is_of(consolidated.directory, inputs):
+        if consolidated is None or consolidated.figures.get(CHOSEN):
+            return cls(inputs)
+        if not is_of(consolidated.directory, inputs):
             return cls(inputs)
         with as_problems():
             history = Consolidated.find(results.out)

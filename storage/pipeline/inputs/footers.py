@@ -58,6 +58,16 @@ def check_files(inputs: Inputs) -> Amount:
     return Amount(len(checked), rows, size, dict(unknown.most_common(UNKNOWN_MAX)), history)
 
 
+def history_ends(inputs: Inputs) -> list[FileEnd]:
+    """Read the ends of the files of the exports' histories.
+
+    Raises:
+        PipelineError: a file is damaged, or has other columns than ours.
+    """
+    named = [(path, schema) for path, schema in _files(inputs) if schema is HISTORY]
+    return [end for end, _ in together(partial(_checked, Columns()), named)]
+
+
 def _files(inputs: Inputs) -> Iterator[tuple[Path, pa.Schema]]:
     for directory in inputs.directories:
         for table, schema in TABLES:

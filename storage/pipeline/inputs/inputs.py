@@ -116,6 +116,14 @@ class Inputs:
         """Return the history of all nodes: the columns of `HISTORY`."""
         return self._table(spark, HISTORY_DIR, HISTORY)
 
+    def history_in(self, spark: "SparkSession", files: Sequence[Path]) -> "DataFrame":
+        """Return the history in some files: the columns of `HISTORY`."""
+        struct = struct_of(HISTORY)
+        if not files:
+            return spark.createDataFrame([], struct)
+        reader = spark.read.schema(struct).option("recursiveFileLookup", "true")
+        return reader.parquet(*map(str, files))
+
     def log(self, spark: "SparkSession") -> "DataFrame":
         """Return the protocol log of all nodes: the columns of `LOG`."""
         return self._table(spark, LOG_DIR, LOG)
