@@ -148,7 +148,7 @@ class HistoryTable:
         columns |= {"kind": np.ones(count, np.int32), "delivered": delivered[message, member]}
         # those of a message lie together: their numbers are small
         local, index = np.unique(message, return_inverse=True)
-        for name in ("message_id", "header", "signature", "body", "author", "backlink", "skiplink"):
+        for name in ("message_id", "header", "signature", "body", "author"):
             columns[name] = pa.DictionaryArray.from_arrays(
                 pa.array(index, pa.int32()), self.values[name].take(pa.array(local))
             )
@@ -158,6 +158,11 @@ class HistoryTable:
         columns["channel"] = pa.DictionaryArray.from_arrays(
             pa.array(np.zeros(count, np.int32)), self.values["channel"]
         )
+        for name in (
+            "backlink",
+            "skiplink",
+        ):  # null where there is none, which no code may stand for
+            columns[name] = self.values[name].take(pa.array(message)).dictionary_encode()
         columns["governance"] = pa.nulls(count, HISTORY.field("governance").type)
         columns["parents"] = self.values["parents"].take(pa.array(message))
         table = pa.table([columns[name] for name in HISTORY.names], schema=CODED_HISTORY)

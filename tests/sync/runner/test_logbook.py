@@ -417,7 +417,10 @@ def test_both_ends_note_a_session_alike_and_why_it_began_and_how_it_ended() -> N
         assert {(row.protocol, row.outcome) for row in ends} == {("waku", "converged")}
     assert decided
     assert all(row.estimate and row.reason and row.protocol for row in decided)
-    assert {(row.node, row.peer) for row in links} >= {tuple(logged.peers), logged.peers[::-1]}
+    assert {(row.node, row.peer) for row in links} >= {
+        tuple(logged.peers),
+        tuple(logged.peers[::-1]),
+    }
     assert all(row.mono_ns == row.ts_ns for row in logged.rows)
 
 
