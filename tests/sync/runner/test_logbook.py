@@ -9,6 +9,7 @@ import pytest
 from sync.entries.entry import Kind
 from sync.group import values
 from sync.machine import MILLISECOND, MINUTE, SECOND, ChannelId, MessageId, Nanos, PeerId, Tick
+from sync.runner.log_notes import Note, rows_of
 from sync.runner.log_rows import (
     REASON_MAX,
     SHARED_FROM,
@@ -17,7 +18,7 @@ from sync.runner.log_rows import (
     Role,
     Route,
 )
-from sync.runner.logbook import REFUSED_MAX, Logbook, Note, rows_of
+from sync.runner.logbook import REFUSED_MAX, Logbook
 from sync.sds.message import Delivery
 from sync.sim.network import Link
 from sync.sim.node import Node
