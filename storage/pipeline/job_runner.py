@@ -17,7 +17,7 @@ from rich.console import Console
 from storage import report as reports
 from storage.pipeline.errors import PipelineError
 from storage.pipeline.fingerprints.archive import is_of
-from storage.pipeline.inputs.footers import check_files
+from storage.pipeline.inputs.footers import Amount, check_files
 from storage.pipeline.inputs.inputs import Inputs
 from storage.pipeline.interrupts import Stop, stoppable
 from storage.pipeline.invocation import made_now
@@ -112,7 +112,8 @@ def _figures(  # all that they are told
 ) -> dict[str, Figures]:
     """Run jobs, and return what each found."""
     inputs = Inputs.find(named) if named else Inputs((), ())
-    size = check_files(inputs).size if named else 0
+    amount = check_files(inputs) if named else Amount()
+    size = amount.size
     if inputs.histories and set(jobs) - READ_HISTORIES:
         raise PipelineError(
             f"{inputs.histories[0].out} holds the history that consolidate made, which only "
@@ -122,7 +123,7 @@ def _figures(  # all that they are told
     check_needs(jobs, results, inputs)
     beside = len(jobs) > 1 and is_short(size)
     figures: dict[str, Figures] = {}
-    made = made_now([source.absolute() for source in inputs.sources])
+    made = made_now([source.absolute() for source in inputs.sources], amount.unknown)
     with (
         results.locked(),
         said_plainly(cluster.memory, out / LOG, as_json=cluster.json_log),

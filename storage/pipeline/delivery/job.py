@@ -49,11 +49,15 @@ def run(work: Work) -> None:
     sent = rare_events.own_messages(seldom, there)
     own = work.write(OWN, facts.placed(sent, there))
     talked = work.write("sessions", rare_events.sessions(seldom, there))
+    of_later = F.sum("unknown").alias("rows"), F.min("unknown_kind").alias("kind")
+    unknown = seldom.agg(*of_later).first()
     shutil.rmtree(work.run.table(RARE))  # all of it stands in the others
     totals = _tables(work, log, there, own)
     for name in (OWN, WAYS, BOUNDS):  # `messages` and `offsets` have what is told of these
         shutil.rmtree(work.run.table(name), ignore_errors=True)
     work.run.figures = delivery_figures(work, rare_events.with_logs(talked, there), totals)
+    if unknown and unknown["rows"]:
+        work.run.figures["unknown_kinds"] = unknown.asDict()
     if copies:
         work.run.figures["copies"] = copies
 

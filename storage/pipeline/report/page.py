@@ -134,6 +134,12 @@ def _made(made: Mapping[str, Any]) -> str:
         said += f" from {named}{more}"
     if command := str(made.get("command") or ""):
         said += f" by {_command(command)}"
+    if unknown := made.get("unknown_columns"):
+        names = ", ".join(
+            f"<code>{_safe(name)}</code> ({files:,} file{'s' * (files != 1)})"
+            for name, files in unknown.items()
+        )
+        said += f". Columns of later versions, which stay where they are: {names}"
     return f'<p class="made">{said}.</p>'
 
 

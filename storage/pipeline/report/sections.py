@@ -134,6 +134,9 @@ def delivery_rows(figures: Figures) -> Rows:
     yield from _filters(figures["filters"])
     yield from _reconciliation(figures["reconciliation"])
     yield from _clocks(figures["clocks"], figures["latency"])
+    if unknown := figures.get("unknown_kinds"):
+        kind = printable(unknown["kind"], 32)
+        yield "kinds unknown", f"{number(unknown['rows'])} rows of later versions, as of {kind!r}"
     if figures["of_unknown_senders"]:
         rows = number(figures["of_unknown_senders"])
         yield "sender unknown", f"{rows} (message, node) pairs: nobody here noted to have sent it"
