@@ -18,6 +18,7 @@ from storage.pipeline.delivery import (
     repairs,
 )
 from storage.pipeline.delivery.figures import SPANS, TOTALS, delivery_figures, one_row
+from storage.pipeline.delivery.traffic_tables import write_traffic
 from storage.pipeline.errors import PipelineError
 from storage.pipeline.inputs.members import host_rows, hosts_of, members
 from storage.pipeline.job_context import Work
@@ -45,6 +46,7 @@ def run(work: Work) -> None:
     totals = _tables(work, log, there, own)
     shutil.rmtree(work.run.table(OWN))  # and this in `messages`
     work.run.figures = delivery_figures(work, rare_events.with_logs(talked, there), totals)
+    work.run.figures["traffic"] = write_traffic(work, log, there)
 
 
 def _tables(work: Work, log: "DataFrame", there: "DataFrame", own: "DataFrame") -> Row:

@@ -5,6 +5,7 @@ from typing import Any, Final, TypeAlias
 
 from storage.pipeline.report.number_text import MS, bytes_text, number, share, span, spread_text
 from storage.pipeline.report.sweep_section import sweep_rows
+from storage.pipeline.report.traffic_section import traffic_rows
 from storage.report import ROWS_MAX, Section, printable
 from storage.results import Figures
 
@@ -81,6 +82,7 @@ def delivery_rows(figures: Figures) -> Rows:
     yield from _repair(figures["repair"])
     yield from _filters(figures["filters"])
     yield from _reconciliation(figures["reconciliation"])
+    yield from traffic_rows(figures)
     yield from _clocks(figures["clocks"], figures["latency"])
     if figures["of_unknown_senders"]:
         rows = number(figures["of_unknown_senders"])
