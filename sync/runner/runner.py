@@ -17,7 +17,8 @@ from sync.group import values
 from sync.group.group import Group
 from sync.group.writer import Author
 from sync.machine import ChannelId, MessageId, Nanos, PeerId, Tick
-from sync.manager import schedule as managing
+from sync.manager import schedule
+from sync.manager import values as managing
 from sync.manager.registry import PROTOCOLS
 from sync.runner.input_queue import Addressed, InputQueue
 from sync.runner.logbook import Logbook
@@ -134,7 +135,7 @@ class Runner:
         self.groups: dict[ChannelId, Group] = {}
         self.memberships: dict[ChannelId, Membership] = {}
         self.protocols = protocols
-        self.manager = managing.Manager(author.me, rng, protocols)
+        self.manager = schedule.Manager(author.me, rng, protocols)
         self._author = author
         self._rng = rng
         self._trace = trace
@@ -316,6 +317,8 @@ class Runner:
             effects = group.handle(event, now)
         except (LocalError, RemoteError) as error:
             batch.failures.append(Failure(channel, event, _without_frames(error)))
+            if self.logbook is not None and isinstance(error, RemoteError):
+                self.logbook.refused(channel, getattr(event, "peer", None), str(error))
             return
         if self._trace is not None:
             self._trace(now, channel, event, effects)
@@ -330,8 +333,8 @@ class Runner:
             if kind is values.BeginAnew:
                 batch.begin_anew = True
                 continue
-            if isinstance(effect, values.Continue):
-                self.inputs.add_own(channel, effect)
+            if kind is values.Continue:
+                self.inputs.add_own(channel, effect)  # type: ignore[arg-type]  # its type says so
                 continue
             batch.releases.append(Release(channel, effect))
             if kind in FOR_THE_MANAGER:
@@ -370,6 +373,10 @@ class Runner:
         if self._trace is not None:
             self._trace(now, "manager", event, starts)
         for start in starts:
+            if self.logbook is not None:
+                self.logbook.decided(
+                    start.channel, start.peer, start.protocol, start.why, start.cost
+                )
             session = values.StartSession(
                 self.new_session(), start.peer, start.why, start.span, start.protocol
             )

@@ -16,8 +16,8 @@ from sync.runner.log_rows import LogKind
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-LINK_UP: Final = "link up"
-LINK_DOWN: Final = "link down"
+LINK_UP: Final = LogKind.LINK_UP.value
+LINK_DOWN: Final = LogKind.LINK_DOWN.value
 
 KINDS: Final = (
     LogKind.SENT.value,
