@@ -22,7 +22,7 @@ NAMED: Final = 3
 PURPOSES: Final = {
     LogKind.SENT.value: "of messages, as sent",
     LogKind.REPAIR_ANSWERED.value: "of answers to who asked",
-    LogKind.SESSION_ROUND.value: "said in sessions, noted by both ends",
+    LogKind.SESSION_ROUND.value: "said in sessions",
     "brought": "of messages that sessions brought",
     LogKind.DUPLICATE.value: "of copies that came to who had them",
 }
@@ -34,8 +34,8 @@ def traffic_rows(figures: Figures) -> Rows:
     told = figures.get("traffic")
     if not told:
         return
-    yield from _purposes(told["purposes"])
-    yield from _protocols(told["purposes"])
+    yield from _purposes(told["purposes"], figures)
+    yield from _protocols(told["purposes"], figures)
     if told["repairers"]:
         yield "repairs, most by", "; ".join(_repairs(told["repairers"][:NAMED]))
     if told["slowest_links"]:
@@ -50,26 +50,44 @@ def _purpose(row: Row) -> str:
     return "brought" if came and row["route"] in TRANSFERS else str(row["kind"])
 
 
-def _purposes(rows: Sequence[Row]) -> Rows:
+def brought_by_sessions(figures: Figures) -> int | None:
+    """Return the bytes of messages that sessions brought; None where no row has a route."""
+    rows = (figures.get("traffic") or {}).get("purposes") or ()
+    if not any(row["route"] for row in rows):
+        return None
+    return sum(int(row["bytes"]) for row in rows if row["route"] in TRANSFERS)
+
+
+def _once(figures: Figures) -> float:
+    """Return the share of what both ends noted that counts each payload once."""
+    talked = figures.get("reconciliation") or {}
+    whole = talked.get("bytes")
+    return float(talked.get("bytes_once") or 0) / whole if whole else 1.0
+
+
+def _purposes(rows: Sequence[Row], figures: Figures) -> Rows:
     sizes: dict[str, int] = {}
     for row in rows:
         sizes[_purpose(row)] = sizes.get(_purpose(row), 0) + row["bytes"]
+    if (rounds := sizes.get(LogKind.SESSION_ROUND)) is not None:
+        sizes[LogKind.SESSION_ROUND] = round(rounds * _once(figures))
     said = [f"{bytes_text(sizes[name])} {text}" for name, text in PURPOSES.items() if name in sizes]
     if said:
         yield "bytes by purpose", "; ".join(said)
 
 
-def _protocols(rows: Sequence[Row]) -> Rows:
+def _protocols(rows: Sequence[Row], figures: Figures) -> Rows:
     sizes: dict[str | None, int] = {}
     for row in rows:
         if row["kind"] == LogKind.SESSION_ROUND:
             sizes[row["protocol"]] = sizes.get(row["protocol"], 0) + row["bytes"]
     if sizes:
+        once = _once(figures)
         named = sorted(sizes.items(), key=lambda one: -one[1])
         yield (
             "sessions by protocol",
             ", ".join(
-                f"{printable(name or 'not recorded', 40)} {bytes_text(size)}"
+                f"{printable(name or 'not recorded', 40)} {bytes_text(size * once)}"
                 for name, size in named
             ),
         )
@@ -108,5 +126,5 @@ def _partitions(told: Figures) -> Rows:
         else:
             end = f"healed {span(row['healing_ns'] / MS)} after, {number(row['late'])} came late"
         never = f", {number(row['never'])} never everywhere" if row["never"] else ""
-        meanwhile = f"{number(row['messages'])} messages meanwhile"
+        meanwhile = f"{number(row['messages'])} message{'s' * (row['messages'] != 1)} meanwhile"
         yield f"partition {row['number']}", f"{lasted}, {meanwhile}; {end}{never}"

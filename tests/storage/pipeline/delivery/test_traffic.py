@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from storage.pipeline.delivery.traffic import Partition, partitions_of
-from storage.pipeline.report.traffic_section import traffic_rows
+from storage.pipeline.report.traffic_section import brought_by_sessions, traffic_rows
 from sync.machine import MILLISECOND, SECOND
 from tests.support.storage.deliveries import ANN, BOB, CAT, around, named, rows_of, run_job
 
@@ -51,7 +51,7 @@ def test_bytes_repairs_and_partitions_are_told(spark: "SparkSession", tmp_path: 
             (20_030, CAT, "delivered", later),
         ],
     )
-    told = [
+    told: list[tuple[int, str, str, dict[str, object]]] = [
         (1000, CAT, "link down", {"peer": ANN}),
         (8000, CAT, "link up", {"peer": ANN}),
         (10_400, BOB, "repair answered", {"peer": CAT, "route": "answer", "message_id": lost}),
@@ -59,7 +59,8 @@ def test_bytes_repairs_and_partitions_are_told(spark: "SparkSession", tmp_path: 
         (30_010, CAT, "received", {"peer": BOB, "route": "transfer"}),
     ]
     for seq, (ms, node, kind, more) in enumerate(told, 100):
-        [row] = rows_of(PLACE, [(ms, node, kind, None)], **{"seq": seq, **more})
+        [row] = rows_of(PLACE, [(ms, node, kind, None)], **more)
+        row["seq"] = seq
         rows.append(row)
 
     ran = run_job(spark, tmp_path, rows)
@@ -74,7 +75,7 @@ def test_bytes_repairs_and_partitions_are_told(spark: "SparkSession", tmp_path: 
     assert (slowest["author"], slowest["node"]) == (ANN, CAT)
     assert slowest["most_us"] == 8_500_000
     said = dict(traffic_rows(ran.figures))
-    assert said["partition 1"] == ("7 s, 1 messages meanwhile; healed 2.5 s after, 1 came late")
+    assert said["partition 1"] == ("7 s, 1 message meanwhile; healed 2.5 s after, 1 came late")
     assert said["repairs, most by"] == "bbbbbbbb for cccccccc (1)"
     assert said["sessions by protocol"] == "waku 400 bytes"
     assert "400 bytes of messages that sessions brought" in said["bytes by purpose"]
@@ -82,11 +83,29 @@ def test_bytes_repairs_and_partitions_are_told(spark: "SparkSession", tmp_path: 
 
 
 def test_logs_without_links_are_told_so() -> None:
-    empty = dict.fromkeys(
-        ("purposes", "repairers", "slowest_links", "slowest_nodes", "partitions"), []
-    )
+    names = ("purposes", "repairers", "slowest_links", "slowest_nodes", "partitions")
+    empty: dict[str, list[object]] = {name: [] for name in names}
 
     said = dict(traffic_rows({"traffic": {**empty, "links_recorded": False}}))
 
     assert said == {"partitions": "not recorded: these logs tell nothing of links"}
     assert not dict(traffic_rows({})), "results of earlier versions"
+
+
+def test_what_sessions_carried_is_what_the_simulator_counts() -> None:
+    """Half of what both ends note, and each message that came over a stream."""
+    rows = [
+        {"kind": "session round", "protocol": "waku", "route": None, "bytes": 171_908},
+        {"kind": "received", "protocol": None, "route": "transfer", "bytes": 215_053},
+        {"kind": "duplicate", "protocol": None, "route": "transfer", "bytes": 3_229},
+    ]
+    figures = {
+        "reconciliation": {"bytes": 171_908, "bytes_once": 85_954.0},
+        "traffic": {"purposes": rows},
+    }
+
+    brought = brought_by_sessions(figures)
+
+    assert brought is not None
+    assert 85_954 + brought == 304_236
+    assert brought_by_sessions({"traffic": {"purposes": rows[:1]}}) is None, "no route is told"
