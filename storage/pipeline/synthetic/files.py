@@ -149,9 +149,7 @@ class HistoryTable:
         # those of a message lie together: their numbers are small
         local, index = np.unique(message, return_inverse=True)
         for name in ("message_id", "header", "signature", "body", "author", "backlink", "skiplink"):
-            columns[name] = pa.DictionaryArray.from_arrays(
-                pa.array(index, pa.int32()), self.values[name].take(pa.array(local))
-            )
+            columns[name] = _coded(self.values[name].take(pa.array(local)), index)
         columns["node"] = pa.DictionaryArray.from_arrays(
             pa.array(node, pa.int32()), self.values["node"]
         )
@@ -275,6 +273,13 @@ def _named(values: pa.Array, index: NDArray[Any]) -> pa.DictionaryArray:
     return pa.DictionaryArray.from_arrays(
         pa.array(index.astype(np.int32), mask=index == NONE), values
     )
+
+
+def _coded(values: pa.Array, index: NDArray[Any]) -> pa.DictionaryArray:
+    """Return values by number; Parquet takes what is null among the numbers, not the values."""
+    nothing = values.is_null().to_numpy(zero_copy_only=False)[index]
+    there = values.fill_null(b"") if values.null_count else values
+    return pa.DictionaryArray.from_arrays(pa.array(index, pa.int32(), mask=nothing), there)
 
 
 def _ids(ids: Iterable[str | None]) -> pa.Array:
