@@ -20,6 +20,7 @@ from storage.pipeline.delivery import (
     repairs,
 )
 from storage.pipeline.delivery.figures import SPANS, TOTALS, delivery_figures, one_row
+from storage.pipeline.delivery.traffic_tables import write_traffic
 from storage.pipeline.errors import PipelineError
 from storage.pipeline.inputs.members import host_rows, hosts_of, members
 from storage.pipeline.job_context import Work
@@ -60,6 +61,7 @@ def run(work: Work) -> None:
         work.run.figures["unknown_kinds"] = unknown.asDict()
     if copies:
         work.run.figures["copies"] = copies
+    work.run.figures["traffic"] = write_traffic(work, log, there)
 
 
 def _tables(work: Work, log: "DataFrame", there: "DataFrame", own: "DataFrame") -> Row:

@@ -54,7 +54,8 @@ def rare(log: "DataFrame") -> "DataFrame":
     talked = _one_of(SESSION_KINDS) & F.col("session").isNotNull()
     talk = F.struct("run", "boot", "session", "peer")
     sent = _is(LogKind.SENT)
-    size = F.when(sent | talked, F.col("bytes").cast("long"))
+    # the end of a reconciliation tells the sum of its rounds once more
+    size = F.when(sent | _is(LogKind.SESSION_ROUND), F.col("bytes").cast("long"))
     has = F.when(_one_of(HELD_KINDS), F.col("lamport"))
     unknown = ~_one_of(tuple(LogKind))
     return (

@@ -33,6 +33,12 @@ EVIDENCE: Final[Mapping[str, Mapping[str, str] | None]] = {
         "missing_tail": "The node was there, and has nothing from this message on.",
         "trace_holes": "Rows are gone from the middle of a log.",
     },
+    "delivery": {
+        "repairers": "Who answered whom, when a message was asked for.",
+        "slowest_links": "How long messages of an author took to a node.",
+        "slowest_nodes": "How long messages of all others took to a node.",
+        "partitions": "Times in which links were down, and how long it took until all had it.",
+    },
     "diff": {
         "only_a": "Only the first archive holds this message.",
         "only_b": "Only the second archive holds this message.",
@@ -50,6 +56,10 @@ LOOKED_THROUGH_MAX: Final = 5_000_000
 """Messages of a history that is looked through for the times of a few of them, in seconds."""
 
 HOLDERS_NAMED: Final = 4
+
+ENTRY: Final = "entry_"
+ENTRIES_SHOWN: Final = 4
+"""Entries of one fork that stand side by side."""
 
 PEOPLE: Final = frozenset({"node", "author", "peer"})
 MESSAGES: Final = frozenset({"message_id", "parent"})
@@ -74,6 +84,15 @@ class Evidence:
     columns: Sequence[str]
     rows: Sequence[Sequence[Cell]]
     meaning: str = ""
+
+
+def _side_by_side(row: Row) -> Row:
+    """Give each of the first entries of a fork a column of its own."""
+    entries = list(row.get("message_ids") or ())
+    rest = {name: value for name, value in row.items() if name != "message_ids"}
+    shown = {f"{ENTRY}{number}": one for number, one in enumerate(entries[:ENTRIES_SHOWN], 1)}
+    more = {"more_entries": len(entries) - ENTRIES_SHOWN} if len(entries) > ENTRIES_SHOWN else {}
+    return rest | shown | more
 
 
 class Gatherer:
@@ -111,10 +130,10 @@ class Gatherer:
 
     def _table(self, name: str, count: int, rows: Sequence[Row], meaning: str) -> Evidence:
         rows = [self._with_time(row) for row in rows]
-        columns = arranged(list(rows[0]))
-        cells = [[self._cell(column, row.get(column)) for column in columns] for row in rows]
         if name == "equivocations":
-            columns = ["entries" if column == "message_ids" else column for column in columns]
+            rows = [_side_by_side(row) for row in rows]
+        columns = arranged(list(dict.fromkeys(column for row in rows for column in row)))
+        cells = [[self._cell(column, row.get(column)) for column in columns] for row in rows]
         return Evidence(name, count, columns, cells, meaning)
 
     def _with_time(self, row: Row) -> Row:
@@ -125,8 +144,8 @@ class Gatherer:
         return {TIME: held[0][TIME], **row}
 
     def _cell(self, column: str, value: Any) -> Cell:  # noqa: ANN401  # any value of a table
-        if column == "message_ids" and isinstance(value, list):
-            return Cell("\n".join(self._entry(one) for one in value))
+        if column.startswith(ENTRY) and isinstance(value, bytes):
+            return Cell(self._entry(value), value.hex())
         if column in PEOPLE and isinstance(value, str):
             return Cell(self._names.people.get(value, ""), value)
         if column == "channel" and isinstance(value, str):
@@ -142,15 +161,13 @@ class Gatherer:
         """Say of one entry of a fork when it was written and who holds it."""
         held = self._held.get(message_id)
         if held is None:
-            return message_id.hex()
+            return ""
         row, nodes = held
         named = ", ".join(self._names.person(node) for node in nodes[:HOLDERS_NAMED])
         over = len(nodes) - HOLDERS_NAMED
         more = f" and {over:,} more" if over > 0 else ""
-        return (
-            f"{message_id.hex()}: {time_text(row[TIME])}, Lamport time {row['lamport']}, "
-            f"held by {named or 'nobody'}{more}"
-        )
+        when = f"{time_text(row[TIME])}\nLamport time {row['lamport']}"
+        return f"{when}\nheld by {named or 'nobody'}{more}\n"
 
     def _looked_up(self, rows: Sequence[Row]) -> dict[bytes, tuple[Row, list[str]]]:
         """Return the history's row of each message that is named, and who holds it."""

@@ -41,7 +41,9 @@ def make(results: Results, run: Run) -> Report:
         for section in report.sections
     ]
     (run.directory / REPORT).write_text(report.to_json(), encoding="utf-8")
-    (run.directory / PAGE).write_text(page(report.verdict, parts, results.out), encoding="utf-8")
+    (run.directory / PAGE).write_text(
+        page(report.verdict, parts, results.out.absolute()), encoding="utf-8"
+    )
     run.figures = {
         "jobs": sorted(found),
         "wrong": report.findings,
