@@ -40,7 +40,7 @@ STEPS_MAX: Final = 100
 
 
 def run(work: Work) -> None:
-    """Read the logs twice: for who is there and what is rare, and for what becomes of messages."""
+    """Read the logs three times: for who is there and what is rare, for messages, for traffic."""
     log, copies = work.inputs.log_once(work.spark)
     seldom = work.write(RARE, rare_events.rare(log))
     hosts = host_rows(work.spark, hosts_of(work.inputs.notes))

@@ -56,6 +56,7 @@ def test_bytes_repairs_and_partitions_are_told(spark: "SparkSession", tmp_path: 
         (8000, CAT, "link up", {"peer": ANN}),
         (10_400, BOB, "repair answered", {"peer": CAT, "route": "answer", "message_id": lost}),
         (30_000, CAT, "session round", {"peer": BOB, "protocol": "waku", "session": 1}),
+        (30_000, BOB, "session round", {"peer": CAT, "protocol": "waku", "session": 1}),
         (30_010, CAT, "received", {"peer": BOB, "route": "transfer"}),
     ]
     for seq, (ms, node, kind, more) in enumerate(told, 100):
