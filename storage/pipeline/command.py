@@ -12,6 +12,7 @@ from storage.pipeline.cluster_options import cluster_of, spark_options
 from storage.pipeline.errors import PipelineError
 from storage.pipeline.interrupts import stoppable
 from storage.pipeline.job_runner import run_jobs
+from storage.pipeline.places.place import LocalPlace, Place
 from storage.pipeline.results.publishing import Results
 from storage.pipeline.spark.shipping import write_job
 from storage.pipeline.sweep.grid import Grid
@@ -22,7 +23,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 ALL: Final = ("consolidate", "audit", "fingerprints", "delivery", "report")
 """Jobs of `all`, in this order: each reads what those before it found."""
 
-directory = click.Path(file_okay=False, path_type=Path)
+directory = Place()
 
 
 def cluster_options(command: F) -> F:
@@ -187,7 +188,7 @@ def everything(**options: Any) -> None:
 
 
 @cli.command(short_help="Show what is published, and make its page.")
-@click.option("--out", type=directory, required=True, help="The results that are reported.")
+@click.option("--out", type=LocalPlace(), required=True, help="The results that are reported.")
 @click.option("--json", "as_json", is_flag=True, help="The report as one JSON object.")
 def report(*, out: Path, as_json: bool) -> None:
     """Show what is published in OUT, and make one page with pictures of it; needs no Java."""
@@ -222,7 +223,7 @@ def prepare() -> None:
 
 
 @cli.command(short_help="Write the two files for spark-submit.")
-@click.argument("to", metavar="DIR", type=directory)
+@click.argument("to", metavar="DIR", type=LocalPlace())
 def pack(*, to: Path) -> None:
     """Write what `spark-submit` takes: chat-tui.zip and job.py, into DIR.
 

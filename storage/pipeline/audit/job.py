@@ -5,16 +5,15 @@ Tables, one row a finding: `equivocations`, `unknown_dependencies`, `causal_viol
 `storage.pipeline.audit.history_findings` and `storage.pipeline.audit.log_findings`.
 """
 
-import shutil
 from typing import TYPE_CHECKING, Final
 
-from pyarrow.dataset import dataset
 from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
 
 from storage.pipeline.audit import history_findings, log_findings
 from storage.pipeline.errors import PipelineError
 from storage.pipeline.inputs.omissions import BEGINS, HOLES, OLDER, Omissions
 from storage.pipeline.job_context import Work
+from storage.pipeline.results.small_tables import row_count
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -103,7 +102,7 @@ class Audit:
         about = self.work.write("about", log_findings.evidence(rows, suspected))
         self._found("early_deliveries", log_findings.early_deliveries(about, self.history))
         for name in ("edges", "disputed", "suspected", "about"):
-            shutil.rmtree(self.work.run.table(name))
+            self.work.run.drop(name)
 
     def _read(self, name: str, schema: str) -> "DataFrame":
         path = str(self.consolidated.directory / name)
@@ -112,5 +111,4 @@ class Audit:
     def _found(self, name: str, found: "DataFrame") -> None:
         """Write the findings of one kind, and count them by what the files say of themselves."""
         self.work.write(name, found)
-        written = dataset(self.work.run.table(name), format="parquet")
-        self.work.run.figures[name] = written.count_rows()
+        self.work.run.figures[name] = row_count(self.work.run.directory, name)

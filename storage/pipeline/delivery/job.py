@@ -4,7 +4,6 @@ Tables: `members`, `facts`, `messages`, `sessions`, and the small ones that the 
 `latency`, `latency_counts`, `channels`, `spans`, `offsets`, `repair_load`, `marks`, `matrix`.
 """
 
-import shutil
 from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
@@ -41,9 +40,9 @@ def run(work: Work) -> None:
         raise PipelineError("The exports have no protocol log; `chat-tui settings` can turn it on.")
     own = work.write(OWN, rare_events.own_messages(seldom, there))
     talked = work.write("sessions", rare_events.sessions(seldom, there))
-    shutil.rmtree(work.run.table(RARE))  # all of it stands in the others
+    work.run.drop(RARE)  # all of it stands in the others
     totals = _tables(work, log, there, own)
-    shutil.rmtree(work.run.table(OWN))  # and this in `messages`
+    work.run.drop(OWN)  # and this in `messages`
     work.run.figures = delivery_figures(work, rare_events.with_logs(talked, there), totals)
 
 

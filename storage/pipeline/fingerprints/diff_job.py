@@ -4,9 +4,7 @@ Writes `only_a` and `only_b` (the columns of `ONLY`), `minutes` (channel string,
 two exports that `chat-tui import` takes: `for_a` with what A lacks, `for_b` with what B lacks.
 """
 
-import shutil
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
@@ -53,17 +51,17 @@ def run(work: Work) -> None:
     first, second = [Archive.find(path) for path in work.inputs.named]
     sides = (Side(first, "a", "b", ONLY_A), Side(second, "b", "a", ONLY_B))
     minutes = _minutes(work, sides)
-    ranges = ranges_of(minutes_in(Path(work.run.table("minutes")), "start_ns"))
+    ranges = ranges_of(minutes_in(work.run.directory / "minutes", "start_ns"))
     near = [side.archive.near(work.spark, ranges) for side in sides]
     missing = work.write("missing", one_sided(near[0], near[1], minutes), "side")
     _export(work, sides, missing)
     figures = work.run.figures
     for side in sides:
-        export = Path(work.run.table(f"for_{side.other}"))
-        only = Path(work.run.table(f"only_{side.name}"))
+        export = work.run.directory / f"for_{side.other}"
+        only = work.run.directory / f"only_{side.name}"
         figures[f"only_{side.name}"] = narrow(export / HISTORY_DIR, only, ONLY)
-        figures[f"for_{side.name}"] = str(Path(work.run.table(f"for_{side.name}")).absolute())
-    figures["minutes"] = rows_in(Path(work.run.table("minutes")))
+        figures[f"for_{side.name}"] = str((work.run.directory / f"for_{side.name}").absolute())
+    figures["minutes"] = rows_in(work.run.directory / "minutes")
     figures["findings"] = figures["only_a"] + figures["only_b"]
 
 
@@ -100,18 +98,17 @@ def _export(work: Work, sides: tuple[Side, Side], missing: "DataFrame") -> None:
     found = []
     for side in sides:
         only = missing.where(fn.col("side") == side.bit)
-        path = Path(work.run.table("missing")) / f"side={side.bit}"
+        path = work.run.directory / "missing" / f"side={side.bit}"
         history = side.archive.near(work.spark, ranges_of(minutes_in(path, "created_ns")))
         rows = rows_of(history, only)
         once = rows if side.archive.once else rows.dropDuplicates(list(EXACT))
         found.append(once.withColumn("target", fn.lit(side.other)))
     from_a, from_b = found
     exports = {
-        side.other: (Path(work.run.table(f"for_{side.other}")), side.archive.notes)
-        for side in sides
+        side.other: (work.run.directory / f"for_{side.other}", side.archive.notes) for side in sides
     }
     for export, _ in exports.values():
         export.mkdir()
-    write_exports(from_a.unionAll(from_b), Path(work.run.table("exporting")), exports)
+    write_exports(from_a.unionAll(from_b), work.run.directory / "exporting", exports)
     for scratch in ("missing", "exporting"):
-        shutil.rmtree(work.run.table(scratch))
+        work.run.drop(scratch)

@@ -12,6 +12,7 @@ from storage.archive.consolidated import IN_FILES
 from storage.archive.tables import HISTORY, HISTORY_DIR, LOG, LOG_DIR
 from storage.pipeline.errors import PipelineError
 from storage.pipeline.inputs.inputs import Inputs
+from storage.pipeline.places.place import source
 
 TABLES: Final = ((HISTORY_DIR, HISTORY), (LOG_DIR, LOG))
 
@@ -70,7 +71,7 @@ def _below(table: Path) -> Iterator[Path]:
 
 def _checked_rows(path: Path, schema: pa.Schema) -> int:
     try:
-        metadata = pq.read_metadata(path)
+        metadata = pq.read_metadata(source(path))
         there = metadata.schema.to_arrow_schema()
     except (OSError, pa.ArrowException) as error:
         reason = str(error).splitlines()[0]

@@ -12,7 +12,7 @@ from functools import total_ordering
 from pathlib import PurePosixPath
 from typing import IO, Any, Final
 
-from py4j.protocol import Py4JJavaError
+from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark import SparkContext
 
 from storage.pipeline.errors import PipelineError
@@ -33,6 +33,10 @@ PACKAGES: Final = {
     "cosn": "org.apache.hadoop:hadoop-cos",
 }
 """Packages that know a store, by its scheme; each has the version of Hadoop itself."""
+
+ITSELF: Final = False
+ALL_BELOW: Final = True
+"""The part of a tree that Hadoop deletes."""
 
 NO_SYSTEM: Final = ("ClassNotFoundException", "UnsupportedFileSystemException", "ServiceConfig")
 """Words of Java where nothing knows a scheme."""
@@ -106,7 +110,7 @@ class HadoopPath:
 
     def exists(self) -> bool:
         """Return whether something is there."""
-        return self._known is not None or bool(self._ask("exists"))
+        return self._known is not None or bool(self.ask("exists"))
 
     def is_dir(self) -> bool:
         """Return whether it is a directory."""
@@ -129,13 +133,13 @@ class HadoopPath:
 
     def iterdir(self) -> Iterator["HadoopPath"]:
         """Yield what is in a directory."""
-        for status in self._ask("listStatus"):
+        for status in self.ask("listStatus"):
             yield self / status.getPath().getName()
 
     def glob(self, pattern: str) -> Iterator["HadoopPath"]:
         """Yield what is below it by a pattern, one part of a path for each of the pattern's."""
         parts = pattern.count("/") + 1
-        for status in (self / pattern)._ask("globStatus") or ():
+        for status in (self / pattern).ask("globStatus") or ():
             names = status.getPath().toUri().getPath().rsplit("/", parts)[1:]
             yield HadoopPath(f"{self._uri}/{'/'.join(names)}", status)
 
@@ -143,7 +147,7 @@ class HadoopPath:
         """Yield what is below it at any level, by the pattern of its name."""
         if not self.is_dir():
             return
-        for status in self._ask("listStatus"):
+        for status in self.ask("listStatus"):
             below = HadoopPath(f"{self._uri}/{status.getPath().getName()}", status)
             if PurePosixPath(below.name).match(pattern):
                 yield below
@@ -155,12 +159,12 @@ class HadoopPath:
         del mode, parents
         if not exist_ok and self.exists():
             raise FileExistsError(str(self))
-        self._ask("mkdirs")
+        self.ask("mkdirs")
 
     def rename(self, target: "HadoopPath") -> "HadoopPath":
         """Give it another path in the same file system."""
         with _as_python(self):
-            done = self._system().rename(self._java(), target._java())
+            done = self._system().rename(self.java(), target.java())
         if not done:
             raise OSError(f"{self} cannot become {target}")
         return target
@@ -173,23 +177,23 @@ class HadoopPath:
     def unlink(self, *, missing_ok: bool = False) -> None:
         """Remove a file."""
         with _as_python(self):
-            done = self._system().delete(self._java(), False)
+            done = self._system().delete(self.java(), ITSELF)
         if not done and not missing_ok:
             raise FileNotFoundError(str(self))
 
     def remove_tree(self) -> None:
         """Remove it and all below it, if it is there."""
         with _as_python(self):
-            self._system().delete(self._java(), True)
+            self._system().delete(self.java(), ALL_BELOW)
 
     def open(self, mode: str = "r", *, encoding: str | None = None) -> IO[Any]:
         """Open a file; mode `x` makes one that must not be there."""
         with _as_python(self):
             raw: io.RawIOBase
             if "r" in mode:
-                raw = Reading(self._system().open(self._java()), self.stat().st_size)
+                raw = Reading(self._system().open(self.java()), self.stat().st_size)
             else:
-                raw = Writing(self._system().create(self._java(), "x" not in mode))
+                raw = Writing(self._system().create(self.java(), "x" not in mode))
         buffered: Any = (
             io.BufferedReader(raw, BUFFER) if "r" in mode else io.BufferedWriter(raw, BUFFER)
         )
@@ -215,19 +219,21 @@ class HadoopPath:
         with self.open("wb") as file:
             return int(file.write(content))
 
-    def _ask(self, verb: str) -> Any:  # noqa: ANN401
+    def ask(self, verb: str) -> Any:  # noqa: ANN401
+        """Return what Hadoop says of it."""
         with _as_python(self):
-            return getattr(self._system(), verb)(self._java())
+            return getattr(self._system(), verb)(self.java())
 
     def _status(self) -> Any:  # noqa: ANN401
-        return self._ask("getFileStatus") if self._known is None else self._known
+        return self.ask("getFileStatus") if self._known is None else self._known
 
-    def _java(self) -> Any:  # noqa: ANN401
+    def java(self) -> Any:  # noqa: ANN401
+        """Return it as Java has it."""
         return _jvm(self).org.apache.hadoop.fs.Path(self._uri)
 
     def _system(self) -> Any:  # noqa: ANN401
         context: Any = SparkContext._active_spark_context  # noqa: SLF001
-        return self._java().getFileSystem(context._jsc.hadoopConfiguration())  # noqa: SLF001
+        return self.java().getFileSystem(context._jsc.hadoopConfiguration())  # noqa: SLF001
 
 
 class Reading(io.RawIOBase):
@@ -332,6 +338,8 @@ def _as_python(path: HadoopPath | None) -> Iterator[None]:
         if kind == "FileAlreadyExistsException":
             raise FileExistsError(str(path or said)) from None
         raise OSError(0, said.partition(": ")[2] or said, str(path or "")) from None
+    except Py4JError as error:
+        raise OSError(0, f"Java has ended ({error})", str(path or "")) from None
 
 
 def _unknown(path: HadoopPath) -> PipelineError:

@@ -8,6 +8,7 @@ Rules:
 
 import re
 import shutil
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Final, cast
 from urllib.parse import unquote, urlsplit
@@ -43,6 +44,11 @@ def source(file: Path) -> Any:  # noqa: ANN401  # pyarrow has no types
     return file if is_local(file) else file.open("rb")
 
 
+def sink(file: Path) -> AbstractContextManager[Any]:
+    """Open a new file as pyarrow writes it."""
+    return file.open("wb")
+
+
 def remove_tree(directory: Path) -> None:
     """Remove a directory and all in it, as far as that can be done."""
     if is_local(directory):
@@ -57,8 +63,8 @@ class Place(click.ParamType):  # type: ignore[type-arg]  # older ones are not ge
     name = "directory"
 
     def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Path:  # noqa: D102
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Path:
         """See click."""
         if not isinstance(value, str):
             return cast("Path", value)
@@ -72,7 +78,7 @@ class LocalPlace(Place):
     """Directory on this computer alone."""
 
     def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> Path:
         """See click."""
         place = super().convert(value, param, ctx)
