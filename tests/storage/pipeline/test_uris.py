@@ -48,8 +48,13 @@ def rows(out: Path) -> dict[str, list[str]]:
         for name in table_names(published.directory):
             path = published.directory / name
             table = ds.dataset(path, format="parquet", partitioning="hive").to_table()
-            found[f"{job}/{name}"] = sorted(map(repr, table.to_pylist()))
+            found[f"{job}/{name}"] = sorted(map(row_text, table.to_pylist()))
     return found
+
+
+def row_text(row: dict[str, Any]) -> str:
+    """Return a row as text; the last digits of a sum are those of the order it was taken in."""
+    return repr({key: round(one, 9) if isinstance(one, float) else one for key, one in row.items()})
 
 
 def figures(out: Path) -> dict[str, Any]:
