@@ -9,7 +9,7 @@ Those without Spark read them too. They may come from anybody: no path leads out
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -30,10 +30,13 @@ Figures: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A finished run: where its tables are, and its figures."""
+    """A finished run: where its tables are, its figures, and how it was made."""
 
     directory: Path
     figures: Figures
+    made: Mapping[str, Any] = field(default_factory=dict)
+    """`command`, `from` (exports), `sources` (how many) and `at`; results of earlier versions have
+    nothing of it."""
 
 
 def has_results(directory: Path) -> bool:
@@ -52,11 +55,12 @@ def published_in(out: Path, job: str) -> Published | None:
         return None
     try:
         place, figures = str(run["directory"]), dict(run["figures"])
+        made = dict(run.get("made") or {})
     except (KeyError, TypeError, ValueError) as error:
         raise _unreadable(out, f"it does not say where {job} is") from error
     if not re.fullmatch(rf"{RUNS}/{job}-[0-9]{{1,18}}", place):
         raise _unreadable(out, f"what it says of {job} is no place in {RUNS}")
-    return Published(out / place, figures)
+    return Published(out / place, figures, made)
 
 
 def manifest_of(out: Path) -> Mapping[str, Any]:

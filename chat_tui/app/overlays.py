@@ -4,11 +4,11 @@ Each screen is imported when it is opened, so that a start paints sooner.
 """
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from textual.content import Content
 
 from chat_tui.client.chat import Chat
-from chat_tui.client.doctor_findings import Finding
 from chat_tui.terminal import character_sets
 from chat_tui.terminal.themed_app import Dressed
 from chat_tui.text.safe_text import wrap
@@ -18,6 +18,9 @@ from chat_tui.wording.glyphs import ASCII, Glyphs
 from chat_tui.wording.panels import BAD, BUSY, DIM, GOOD
 from sync.errors import LocalError
 from sync.machine import ChannelId
+
+if TYPE_CHECKING:
+    from chat_tui.client.doctor_findings import Finding
 
 TESTING = "Testing; the announcement takes some seconds ..."
 READING = "{done:,} of {of:,} messages are read; closing this ends it."
@@ -163,7 +166,7 @@ class Overlays(Dressed[None]):
             await self.run_action(action)
 
 
-def doctor_content(findings: Sequence[Finding], state: str, columns: int) -> Content:
+def doctor_content(findings: "Sequence[Finding]", state: str, columns: int) -> Content:
     """Return what the doctor has found so far, and whether that is all, for a screen so wide."""
     lines: list[Content] = []
     width = min(columns, TEXT_COLUMNS) - FRAME_CELLS - LEVEL_CELLS

@@ -5,14 +5,16 @@ acts.
 """
 
 from collections.abc import AsyncIterator, Callable
-from typing import Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
-from chat_tui.client.doctor_findings import Finding
 from chat_tui.settings.preferences import Preferences
 from chat_tui.wording import sentences
 from sync.errors import LocalError
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.view.view import ChannelInfo, Event, History, Inspection, Snapshot
+
+if TYPE_CHECKING:
+    from chat_tui.client.doctor_findings import Finding
 
 Progress: TypeAlias = Callable[[int, int], None]
 """(messages read so far, messages to read)."""
@@ -197,7 +199,7 @@ class Chat(Protocol):
     async def sync(self, channel: ChannelId, peer: PeerId | None = None) -> int:
         """Reconcile with `peer`, or every peer, of the channel now; returns how many those are."""
 
-    def examine(self, *, deep: bool = False, tell: Progress = unheard) -> AsyncIterator[Finding]:
+    def examine(self, *, deep: bool = False, tell: Progress = unheard) -> "AsyncIterator[Finding]":
         """Test what the chat needs, beside the running one (`chat_tui.client.doctor`).
 
         With `deep` every stored message is read instead, and what is damaged set aside; `tell`

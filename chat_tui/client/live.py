@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from chat_tui.client.author_sizes import AuthorSizes
 from chat_tui.client.chat import Progress, unheard
-from chat_tui.client.disk_watch import GONE, DiskWatch
-from chat_tui.client.doctor_findings import Finding
 from chat_tui.client.exception_groups import plain_errors
 from chat_tui.client.memberships import Memberships
 from chat_tui.client.message_changes import edit_of, redaction_of, toggled
@@ -49,6 +47,7 @@ from sync.view.view import (
 )
 
 if TYPE_CHECKING:
+    from chat_tui.client.doctor_findings import Finding
     from chat_tui.client.protocol_log_writer import LogKeeper
     from sync.net.node import Node
 
@@ -209,7 +208,9 @@ class Client:
             if peer.host is not None and peer.port is not None
         ]
         self._node.know(tuple(known[-KNOWN_PEERS_DIALLED:]))
-        self._disk_watch = DiskWatch(self._database, self._tell, self._begin_anew)
+        from chat_tui.client.disk_watch import GONE, DiskWatch  # a first paint needs none of it
+
+        disk_watch = DiskWatch(self._database, self._tell, self._begin_anew)
         if self.profile.is_old and self._database.is_new:
             self._tell(Notice(GONE, Level.ERROR))
         for membership in self.memberships:
@@ -218,14 +219,14 @@ class Client:
             except StorageError as error:
                 if not self._database.is_damaged:
                     raise
-                await self._disk_watch.mend(str(error.__cause__))
+                await disk_watch.mend(str(error.__cause__))
                 await self._node.add_channel(membership)
         with plain_errors():
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self.people.save_forever())
                 tasks.create_task(self._sizes.look_forever())
                 tasks.create_task(self._remember_port(ready))
-                tasks.create_task(self._disk_watch.watch_forever())
+                tasks.create_task(disk_watch.watch_forever())
                 tasks.create_task(self._know_contradictions())
                 if self._keeper is not None:
                     tasks.create_task(self._keeper.write_forever())
@@ -334,9 +335,12 @@ class Client:
                 if one.channel not in present
             ]
         )
-        refusal = self._database.refusal
-        snapshot = replace(snapshot, channels=snapshot.channels + waiting, disk=refusal)
-        snapshot = replace(snapshot, contradictions=self._contradictions.found)
+        snapshot = replace(
+            snapshot,
+            channels=snapshot.channels + waiting,
+            disk=self._database.refusal,
+            contradictions=self._contradictions.found,
+        )
         return self._sizes.dress(self.people.book.dress(snapshot))
 
     def _offline(self) -> Snapshot:
@@ -416,7 +420,7 @@ class Client:
 
     async def examine(
         self, *, deep: bool = False, tell: Progress = unheard
-    ) -> AsyncIterator[Finding]:
+    ) -> "AsyncIterator[Finding]":
         """See `chat_tui.client.chat.Chat`."""
         from chat_tui.client import deep_check, doctor  # a first paint needs none of it
         from chat_tui.wording import json_events

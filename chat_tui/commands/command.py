@@ -2,12 +2,14 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from chat_tui.client.chat import Chat
-from chat_tui.model.command_findings import Found
 from sync.errors import LocalError
 from sync.machine import ChannelId, MessageId
+
+if TYPE_CHECKING:
+    from chat_tui.model.command_findings import Found
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +24,7 @@ class Result:
     action: str | None = None
     draft: str = ""
     """Text that a screen puts into the input, to be changed and sent."""
-    found: Found | None = None
+    found: "Found | None" = None
     """Text that a screen shows instead of `text`."""
     refused_by_disk: bool = False
     """Whether it is not ok because the disk took no change."""

@@ -446,9 +446,10 @@ class Conversation:
         if self.rows[index].line.parked:
             return ""
         day = day_of(self.rows[index].line.created_ns)
-        before = (row.line for row in self.rows[index - 1 :: -1] if not row.line.parked)
-        above = next(before, None) if index else None
-        return day if above is None or day_of(above.created_ns) != day else ""
+        above = index - 1
+        while above >= 0 and self.rows[above].line.parked:  # a few at most
+            above -= 1
+        return day if above < 0 or day_of(self.rows[above].line.created_ns) != day else ""
 
     def _aside_of(self, line: Line, above: Line | None) -> str:
         """Return what stands above the first of some rows that are set aside."""

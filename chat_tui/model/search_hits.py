@@ -1,11 +1,13 @@
 """Going through what a search found, the newest first, and round again."""
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from chat_tui.keys.table import USUAL, Chosen, with_keys
-from chat_tui.model.command_findings import Hits
 from chat_tui.text.safe_text import clean_text, clip_cells
 from sync.view.view import Line
+
+if TYPE_CHECKING:
+    from chat_tui.model.command_findings import Hits
 
 KEYS: Final = "{reading_next} older · {reading_previous} newer · {close} ends"
 
@@ -16,7 +18,7 @@ SIGNS_SHOWN: Final = 24
 class HitWalk:
     """Position of the reader among the hits of a search."""
 
-    def __init__(self, hits: Hits) -> None:
+    def __init__(self, hits: "Hits") -> None:
         self._hits = hits
         self._at = 0
 

@@ -5,7 +5,7 @@ methods here. Slow work runs in a worker: nothing waits for the disk.
 """
 
 from collections.abc import Callable, Iterator
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import on
 from textual.binding import BindingType
@@ -18,7 +18,6 @@ from chat_tui.client.chat import Chat
 from chat_tui.commands.command import At, Result
 from chat_tui.keys.places import Place
 from chat_tui.keys.table import with_keys
-from chat_tui.model.command_findings import Acted, Detailed, Found, Goal, Hits, Holes, Listed, View
 from chat_tui.model.conversation import BEGINNING
 from chat_tui.model.pager import END, Pager
 from chat_tui.model.search_hits import SIGNS_SHOWN, HitWalk
@@ -35,7 +34,11 @@ from chat_tui.widgets.messages import CursorMoved, DetailsWanted, SearchWanted
 from chat_tui.widgets.panel import Panel
 from chat_tui.wording.panels import DIM
 from sync.errors import LocalError
-from sync.view.view import ChannelInfo, Level, Line, Notice, Snapshot
+from sync.machine import MessageId
+from sync.view.view import ChannelInfo, Level, Line, Notice, Position, Snapshot
+
+if TYPE_CHECKING:
+    from chat_tui.model.command_findings import Found, Listed
 
 SELECTING: Final = frozenset({
     "move", "screens", "edge", "details", "copy", "copy_id", "quote", "open_link", "graph", "hit",
@@ -111,8 +114,11 @@ class Reading(Vertical):
             self.screen.set_focus(self.transcript, scroll_visible=False)
             await self.app.run_action(action, self)
 
-    def show(self, found: Found) -> None:
+    def show(self, found: "Found") -> None:
         """Show what a command found."""
+        # a first paint needs none of them
+        from chat_tui.model.command_findings import Acted, Detailed, Goal, Hits, Holes, Listed, View
+
         match found:
             case Hits():
                 self._hits = HitWalk(found)
@@ -120,8 +126,8 @@ class Reading(Vertical):
                 self._go_to_hit()
             case Listed():
                 self._choose(found)
-            case Goal():
-                self._go(found)
+            case Goal(position, message_id):
+                self._go(position, message_id)
             case Detailed(line, raw):
                 self._show_details(line, raw=raw)
             case Acted(what, line):
@@ -198,7 +204,7 @@ class Reading(Vertical):
             self._say("Nothing is unread here.")
             return
         held.look_back()
-        self._go(Goal(position, position[1]))
+        self._go(position, position[1])
 
     def action_bare(self) -> None:
         """Show the messages as bare text."""
@@ -219,7 +225,7 @@ class Reading(Vertical):
 
     def action_edge(self, which: int) -> None:
         """Go to the very first message, or to the newest."""
-        self._go(Goal(BEGINNING if which < 0 else END))
+        self._go(BEGINNING if which < 0 else END)
 
     def action_details(self) -> None:
         """Show all about the selected message, or about those missing where the cursor is."""
@@ -346,35 +352,34 @@ class Reading(Vertical):
 
     def _go_to_hit(self) -> None:
         assert self._hits is not None
-        self._go(Goal(self._hits.line.position, self._hits.line.message_id))
+        self._go(self._hits.line.position, self._hits.line.message_id)
 
-    def _go(self, goal: Goal) -> None:
-        self.run_worker(self._go_to(goal), group="going", exclusive=True)
+    def _go(self, position: Position, message_id: MessageId | None = None) -> None:
+        self.run_worker(self._go_to(position, message_id), group="going", exclusive=True)
 
-    async def _go_to(self, goal: Goal) -> None:
+    async def _go_to(self, position: Position, wanted: MessageId | None) -> None:
         """Bring a place into memory, and select the message there."""
         held = self.transcript.conversation
-        changes = await self._pager.around(held, goal.position)
+        changes = await self._pager.around(held, position)
         if held is not self.transcript.conversation:
             return
         if changes:
             self.transcript.apply(changes)
-        wanted = goal.message_id
         if wanted is None or held.index_of(wanted) is None:
-            wanted = self.transcript.first_at(goal.position)
+            wanted = self.transcript.first_at(position)
         if wanted is None:
             self._say("There is no message there.")
             return
         self.transcript.go_to(wanted)
         self.show_keys()
 
-    def _choose(self, found: Listed) -> None:
+    def _choose(self, found: "Listed") -> None:
         from chat_tui.transcript.choice_screens import message_list
 
         def go(chosen: int | None) -> None:
             if chosen is not None:
                 line = found.lines[chosen]
-                self._go(Goal(line.position, line.message_id))
+                self._go(line.position, line.message_id)
 
         shared = self._chat.snapshot().shared_names
         self.app.push_screen(message_list(found, self.transcript.glyphs, shared), go)

@@ -8,9 +8,12 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from storage.pipeline.answers.command import compare, show, why
+from storage.pipeline.answers.local_results import LocalDirectory
 from storage.pipeline.cluster_options import cluster_of, spark_options
 from storage.pipeline.errors import PipelineError
 from storage.pipeline.interrupts import stoppable
+from storage.pipeline.invocation import RememberedGroup, made_now
 from storage.pipeline.job_runner import run_jobs
 from storage.pipeline.places.place import LocalPlace, Place
 from storage.pipeline.results.publishing import Results
@@ -24,6 +27,7 @@ ALL: Final = ("consolidate", "audit", "fingerprints", "delivery", "report")
 """Jobs of `all`, in this order: each reads what those before it found."""
 
 directory = Place()
+local = LocalDirectory()
 
 
 def cluster_options(command: F) -> F:
@@ -101,7 +105,7 @@ def grid_options(command: F) -> F:
     return command
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=RememberedGroup, context_settings={"help_option_names": ["-h", "--help"]})
 def cli() -> None:
     """Make one history and one audit out of many nodes' exports.
 
@@ -188,21 +192,24 @@ def everything(**options: Any) -> None:
 
 
 @cli.command(short_help="Show what is published, and make its page.")
-@click.option("--out", type=LocalPlace(), required=True, help="The results that are reported.")
+@click.option("--out", type=local, required=True, help="The results that are reported.")
 @click.option("--json", "as_json", is_flag=True, help="The report as one JSON object.")
 def report(*, out: Path, as_json: bool) -> None:
-    """Show what is published in OUT, and make one page with pictures of it; needs no Java."""
-    from storage.pipeline.report import job  # noqa: PLC0415  # pyarrow, for this alone
-    from storage.pipeline.report.terminal import show  # noqa: PLC0415
+    """Show what is published in OUT, and make one page with pictures of it; needs no Java.
+
+    Exit 1: something was found wrong, as by the jobs themselves.
+    """
+    from storage.pipeline.report import job, terminal  # noqa: PLC0415  # for this alone
 
     results = Results(out)
     job.published_in(results)  # before a directory is made for it
-    with stoppable(out), results.locked(), results.run("report") as run:
+    with stoppable(out), results.locked(), results.run("report", made_now(())) as run:
         made = job.make(results, run)
     if as_json:
         click.echo(made.to_json(), nl=False)
     else:
-        show(made, Path(run.figures["page"]))
+        terminal.show(made, Path(run.figures["page"]))
+    sys.exit(1 if made.findings else 0)
 
 
 @cli.command()
@@ -239,4 +246,5 @@ def pack(*, to: Path) -> None:
     click.echo(f"spark-submit --py-files {archive} {job} --help")
 
 
-cli.add_command(synthesize)
+for one in (synthesize, show, why, compare):
+    cli.add_command(one)

@@ -21,6 +21,7 @@ from storage.pipeline.fingerprints.archive import is_of
 from storage.pipeline.inputs.footers import check_files
 from storage.pipeline.inputs.inputs import Inputs
 from storage.pipeline.interrupts import Stop, stoppable
+from storage.pipeline.invocation import made_now
 from storage.pipeline.job_context import Work
 from storage.pipeline.places.place import is_local
 from storage.pipeline.report import terminal
@@ -117,6 +118,8 @@ def _figures(  # all that they are told
     here = all(map(is_local, (*named, out)))
     found = Found.of(jobs, named, out) if here else None
     size, beside = (found.size, found.beside) if found else (SHORT_BYTES, False)
+    sources = found.inputs.sources if found else named
+    made = made_now([source.absolute() for source in sources])
     with (
         found.results.locked() if found else nullcontext(),
         _log_of(out) as log,
@@ -138,7 +141,7 @@ def _figures(  # all that they are told
                 figures: dict[str, Figures] = {}
 
                 def do(job: str) -> None:
-                    run_of = found.results.run(job)
+                    run_of = found.results.run(job, made)
                     with telling.of(job), run_of as run, naming(spark, f"chat-tui {job}"):
                         work = Work(spark, found.inputs, found.results, run, scratch, options)
                         modules.result()[job].run(work)

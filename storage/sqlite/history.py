@@ -4,7 +4,7 @@ import re
 import sqlite3
 from dataclasses import replace
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from storage.sqlite.columns import DELIVERY_OF, U64_MAX, from_u64, message_id, peer_id, to_u64
 from storage.sqlite.database import Database
@@ -13,13 +13,14 @@ from storage.sqlite.queries import UNSENT
 from storage.sqlite.rows import Row
 from storage.sqlite.soundness import CLAIMS, Place, is_sound
 from storage.sqlite.statuses import STATUS
-from storage.sqlite.stored import stored_in
 from sync.entries.entry import HASH_SIZE, Text
 from sync.group.status import Status
 from sync.machine import ChannelId, MessageId, PeerId
 from sync.view.line_looks import changed
-from sync.view.message_infos import StoredInfo
 from sync.view.view import CausalNode, Line, Position
+
+if TYPE_CHECKING:
+    from sync.view.message_infos import StoredInfo
 
 UNKNOWN: Final = Text("", "(a kind of message this version does not know)")
 """Words shown for a message that is no text."""
@@ -171,10 +172,12 @@ class SqliteHistory:
 
         return await self._database.read(partial(around, channel, message_id, depth, limit))
 
-    async def stored(self, channel: ChannelId, message_id: MessageId) -> StoredInfo | None:
+    async def stored(self, channel: ChannelId, message_id: MessageId) -> "StoredInfo | None":
         """See `sync.view.view.History`."""
         if not MESSAGE_ID.fullmatch(message_id):
             return None
+        from storage.sqlite.stored import stored_in  # noqa: PLC0415  # nor the bytes of a message
+
         return await self._database.read(partial(stored_in, channel, message_id))
 
     async def _lines(self, query: str, *parameters: bytes | int | str) -> list[Line]:

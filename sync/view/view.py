@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
-from typing import Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.sds.message import Delivery
@@ -36,7 +36,9 @@ from sync.view.infos import (
     TypistInfo,
     WaitingInfo,
 )
-from sync.view.message_infos import MessageStory, StoredInfo
+
+if TYPE_CHECKING:
+    from sync.view.message_infos import MessageStory, StoredInfo
 
 __all__ = [  # what is only passed on
     "AnswerInfo",
@@ -445,7 +447,7 @@ class Inspection(Protocol):
     def probe(self, channel: ChannelId, message_id: str) -> ProbeInfo | None:
         """Test an id against our filter of the channel; None if we are not in it now."""
 
-    def story(self, channel: ChannelId, message_id: MessageId) -> MessageStory:
+    def story(self, channel: ChannelId, message_id: MessageId) -> "MessageStory":
         """Return what is remembered of a message: what happened to it, and who has it."""
 
     @property
@@ -519,5 +521,5 @@ class History(Protocol):
         named and not here is `Place.MISSING`. Nothing if nobody here has ever named the message.
         """
 
-    async def stored(self, channel: ChannelId, message_id: MessageId) -> StoredInfo | None:
+    async def stored(self, channel: ChannelId, message_id: MessageId) -> "StoredInfo | None":
         """Return the bytes of a message, delivered or not, and its changes; None if not here."""

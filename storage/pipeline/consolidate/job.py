@@ -24,7 +24,7 @@ ARROW_ROWS: Final = 1024
 """Rows that Python gets at once: 60 MB, were all their bodies as large as they may be."""
 
 KEPT: Final = "checked"
-"""The rows that several tables are made from, with the results: on a cluster, all see these."""
+"""Rows that several tables are made from; they lie with the results, seen by all of a cluster."""
 
 REASONS_MAX: Final = 100
 """Different reasons that are told with the figures."""

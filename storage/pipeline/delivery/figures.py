@@ -108,6 +108,8 @@ SESSIONS: Final = {
     "rounds_p50": "percentile(rounds, 0.5)",
     "rounds_most": "max(rounds)",
     "bytes": "sum(bytes)",
+    # both ends note the payloads of both: where both logs are here, half of each
+    "bytes_once": "sum(if(has_log, bytes / 2, bytes))",
     "bytes_p50": "percentile(bytes, 0.5)",
     "bytes_p95": "percentile(bytes, 0.95)",
     "bytes_most": "max(bytes)",

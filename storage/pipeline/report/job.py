@@ -2,37 +2,18 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
 
 from storage.extras import how_to_install
 from storage.pipeline.errors import PipelineError
 from storage.pipeline.job_context import Work
 from storage.pipeline.places.place import is_local
-from storage.pipeline.report.page import Evidence, Part, page
+from storage.pipeline.report.evidence import Gatherer
+from storage.pipeline.report.page import Part, TableFile, page
 from storage.pipeline.report.sections import TITLES, sections
 from storage.pipeline.results.publishing import Results, Run
-from storage.pipeline.results.small_tables import first_rows, row_count, table_names
+from storage.pipeline.results.small_tables import row_count, table_names
 from storage.report import PAGE, REPORT, Report, remember
 from storage.results import Published
-
-EVIDENCE: Final = {
-    "consolidate": ("quarantine",),
-    "audit": (
-        "equivocations",
-        "unknown_dependencies",
-        "causal_violations",
-        "early_deliveries",
-        "order_divergence",
-        "missing",
-        "trace_holes",
-    ),
-    "diff": ("only_a", "only_b"),
-    "sweep": None,
-}
-"""The tables of each job whose first rows stand in the page; None: all it wrote."""
-
-EVIDENCE_ROWS: Final = 20
-"""Rows of each: enough to see what is meant; the table has all."""
 
 
 def run(work: Work) -> None:
@@ -49,12 +30,19 @@ def make(results: Results, run: Run) -> Report:
     found = published_in(results)
     figures = {job: one.figures for job, one in found.items()}
     report = Report(sections(figures), figures)
+    evidence = Gatherer(found)
     parts = [
-        Part(section, _plots(section.job, found), list(_evidence(section.job, found)))
+        Part(
+            section,
+            _plots(section.job, found),
+            list(evidence.of(section.job)),
+            list(_tables(section.job, found)),
+            found[section.job].made if section.job in found else {},
+        )
         for section in report.sections
     ]
     (run.directory / REPORT).write_text(report.to_json(), encoding="utf-8")
-    (run.directory / PAGE).write_text(page(report.verdict, parts), encoding="utf-8")
+    (run.directory / PAGE).write_text(page(report.verdict, parts, results.out), encoding="utf-8")
     run.figures = {
         "jobs": sorted(found),
         "wrong": report.findings,
@@ -104,10 +92,9 @@ def _plots(job: str, found: dict[str, Published]) -> list[tuple[str, str]]:
     return list(delivery_plots(found[job].directory, found[job].figures))
 
 
-def _evidence(job: str, found: dict[str, Published]) -> Iterator[Evidence]:
-    if job not in found or job not in EVIDENCE:
+def _tables(job: str, found: dict[str, Published]) -> Iterator[TableFile]:
+    if job not in found:
         return
     directory = found[job].directory
-    for name in EVIDENCE[job] or table_names(directory):
-        if rows := first_rows(directory, name, EVIDENCE_ROWS):
-            yield Evidence(name, row_count(directory, name), rows)
+    for name in table_names(directory):
+        yield TableFile(name, row_count(directory, name), (directory / name).absolute())

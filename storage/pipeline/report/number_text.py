@@ -51,3 +51,15 @@ def number(value: object) -> str:
     if isinstance(value, float):
         return f"{value:,.0f}" if value.is_integer() or abs(value) >= EXACT else f"{value:.3g}"
     return str(value)
+
+
+KILO: Final = 1_000
+
+
+def bytes_text(count: float) -> str:
+    """Return a number of bytes, as the simulator says them: in kB of 1,000 bytes from there on."""
+    if count < KILO:
+        return f"{count:,.0f} bytes"
+    if count < KILO**2:
+        return f"{count / KILO:,.3g} kB" if count < KILO * 100 else f"{count / KILO:,.0f} kB"
+    return f"{count / KILO**2:,.3g} MB" if count < KILO**3 else f"{count / KILO**3:,.3g} GB"

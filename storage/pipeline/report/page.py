@@ -3,60 +3,92 @@
 Rule: whatever a peer may have written is escaped, and nothing is loaded from anywhere.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from html import escape
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
-from storage.pipeline.results.small_tables import Row
+from storage.pipeline.report.evidence import Cell, Evidence
 from storage.report import Section, printable
 
 STYLE: Final = """
-:root { color-scheme: light dark; --line: #8886; }
+:root { color-scheme: light dark; --line: #8886; --soft: #8882; --wrong: #c62828; }
+@media (prefers-color-scheme: dark) { :root { --wrong: #ff8a80; } }
 body { font: 16px/1.5 system-ui, "DejaVu Sans", sans-serif; max-width: 60rem; margin: 2rem auto;
-  padding: 0 1rem; }
+  padding: 0 1rem; overflow-wrap: anywhere; }
 h2 { margin-top: 2.5rem; border-bottom: 1px solid var(--line); }
-table { border-collapse: collapse; font-size: 0.9rem; }
+table { border-collapse: collapse; font-size: 0.9rem; overflow-wrap: normal; }
 th, td { text-align: left; vertical-align: top; padding: 0.15rem 1rem 0.15rem 0;
   border-bottom: 1px solid var(--line); }
 th { font-weight: 600; }
 .scroll { overflow-x: auto; }
-.evidence td { font: 0.8rem/1.4 ui-monospace, "DejaVu Sans Mono", monospace; }
-.wrong { color: #c62828; font-weight: 600; }
-@media (prefers-color-scheme: dark) { .wrong { color: #ff8a80; } }
+.evidence th, .evidence td { font-size: 0.8rem; white-space: pre-line; min-width: 4rem; }
+.evidence td { font-variant-numeric: tabular-nums; }
+code { font: 0.8rem/1.4 ui-monospace, "DejaVu Sans Mono", monospace; }
+.id { display: inline-block; max-width: 14ch; overflow: hidden; text-overflow: ellipsis;
+  white-space: nowrap; vertical-align: bottom; user-select: all; -webkit-user-select: all; }
+.copy { user-select: all; -webkit-user-select: all; background: var(--soft); padding: 0 0.3em; }
+.wrong { color: var(--wrong); font-weight: 600; }
 .note { font-style: italic; }
+.made, nav, details { font-size: 0.9rem; }
+nav ul { list-style: none; padding: 0; display: flex; flex-wrap: wrap; gap: 0.2rem 1.5rem; }
+dd { margin: 0 0 0.3rem 1rem; }
 figure { margin: 1.5rem 0; }
 figure svg { width: 100%; height: auto; }
+@media print { .id { max-width: none; white-space: normal; } }
 """
+
+TABLES_MAX: Final = 100
+"""Tables of a job that are named with their paths."""
+
+SOURCES_SHOWN: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
-    """The first rows of a table that a job wrote, and how many it has."""
+class TableFile:
+    """A table that a job wrote: where it is and how many rows it has."""
 
     name: str
-    count: int
-    rows: Sequence[Row]
+    rows: int
+    path: Path
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A section of the page: what is told, the plots (title, SVG), and the evidence."""
+    """A section of the page: what is told, the plots (title, SVG), evidence, tables, its making."""
 
     section: Section
     plots: Sequence[tuple[str, str]] = ()
     evidence: Sequence[Evidence] = ()
+    tables: Sequence[TableFile] = ()
+    made: Mapping[str, Any] = field(default_factory=dict)
 
 
-def page(verdict: str, parts: Sequence[Part]) -> str:
-    """Return the page as HTML, which is well-formed as XML too."""
-    body = "".join(_part(part) for part in parts)
+def page(verdict: str, parts: Sequence[Part], out: Path) -> str:
+    """Return the page as HTML, which is well-formed as XML too; `out` are the results."""
+    body = "".join(_part(part, out) for part in parts)
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"/>'
         '<meta name="viewport" content="width=device-width, initial-scale=1"/>'
         f"<title>chat-tui: report of the pipeline</title><style>{STYLE}</style></head><body>"
-        f"<h1>Report of the pipeline</h1><p>{_safe(verdict)}</p>{body}</body></html>\n"
+        f"<h1>Report of the pipeline</h1><p>{_safe(verdict)}</p>"
+        f'<p class="made">Results in <code>{_safe(out)}</code>. Times are in UTC. A click on an id '
+        f"or a command selects all of it.</p>{_contents(parts)}{body}</body></html>\n"
     )
+
+
+def _contents(parts: Sequence[Part]) -> str:
+    items = []
+    for part in parts:
+        section = part.section
+        if section.findings:
+            state = f' <span class="wrong">{section.findings:,}</span>'
+        else:
+            state = " (missing)" if section.note else ""
+        items.append(f'<li><a href="#{_safe(section.job)}">{_safe(section.title)}</a>{state}</li>')
+    return f'<nav aria-label="Contents"><ul>{"".join(items)}</ul></nav>'
 
 
 def _verdict(findings: int) -> str:
@@ -64,7 +96,7 @@ def _verdict(findings: int) -> str:
     return f'<p class="wrong">{things} found wrong.</p>'
 
 
-def _part(part: Part) -> str:
+def _part(part: Part, out: Path) -> str:
     section = part.section
     rows = "".join(
         f'<tr><th scope="row">{_safe(label)}</th><td>{_safe(value)}</td></tr>'
@@ -75,43 +107,93 @@ def _part(part: Part) -> str:
             f'\n<section id="{_safe(section.job)}"><h2>{_safe(section.title)}</h2>',
             _verdict(section.findings) if section.findings else "",
             f'<p class="note">{_safe(section.note)}</p>' if section.note else "",
+            _made(part.made),
             f'<div class="scroll"><table>{rows}</table></div>' if rows else "",
             *(
                 f"\n<figure><figcaption>{_safe(title)}</figcaption>\n{svg}</figure>"
                 for title, svg in part.plots
             ),
-            *(_evidence(one) for one in part.evidence),
+            *(_evidence(one, section.job, out) for one in part.evidence),
+            _tables(part, out),
             "</section>",
         )
     )
 
 
-def _evidence(evidence: Evidence) -> str:
-    columns = list(evidence.rows[0])
-    head = "".join(f"<th>{_safe(column)}</th>" for column in columns)
+def _made(made: Mapping[str, Any]) -> str:
+    """Say when, from what and by which command the results were made; older ones do not say."""
+    if not made:
+        return ""
+    at = str(made.get("at") or "").replace("T", " ").removesuffix("+00:00")
+    sources = [str(one) for one in made.get("from") or ()]
+    count = int(made.get("sources") or len(sources))
+    said = f"Made {_safe(at)} UTC"
+    if sources:
+        more = f" and {count - SOURCES_SHOWN:,} more" if count > SOURCES_SHOWN else ""
+        named = ", ".join(f"<code>{_safe(one)}</code>" for one in sources[:SOURCES_SHOWN])
+        said += f" from {named}{more}"
+    if command := str(made.get("command") or ""):
+        said += f" by {_command(command)}"
+    return f'<p class="made">{said}.</p>'
+
+
+def _evidence(evidence: Evidence, job: str, out: Path) -> str:
+    head = "".join(f"<th>{_safe(column.replace('_', ' '))}</th>" for column in evidence.columns)
     body = "".join(
-        "<tr>" + "".join(f"<td>{_safe(cell(row[column]))}</td>" for column in columns) + "</tr>"
+        "<tr>" + "".join(f"<td>{_cell(cell)}</td>" for cell in row) + "</tr>"
         for row in evidence.rows
     )
     more = evidence.count - len(evidence.rows)
     rest = f" ({more:,} more in the table)" if more > 0 else ""
+    meaning = f"<p>{_safe(evidence.meaning)}</p>" if evidence.meaning else ""
     return (
-        f"\n<h3>{_safe(evidence.name.replace('_', ' '))}: {evidence.count:,}{rest}</h3>"
+        f"\n<h3>{_safe(evidence.name.replace('_', ' '))}: {evidence.count:,}{rest}</h3>{meaning}"
         f'<div class="scroll"><table class="evidence"><tr>{head}</tr>{body}</table></div>'
+        f"<p>All of them: {_command(_show(out, job, evidence.name))}</p>"
     )
 
 
-CELL_MAX: Final = 40
+def _tables(part: Part, out: Path) -> str:
+    if not part.tables:
+        return ""
+    items = "".join(
+        f"<dt>{_safe(table.name)}, {table.rows:,} row{'s' * (table.rows != 1)}</dt>"
+        f"<dd>{_command(_show(out, part.section.job, table.name))}</dd>"
+        f"<dd>{_command(_query(table.path))}</dd>"
+        for table in part.tables[:TABLES_MAX]
+    )
+    return (
+        f"<details><summary>Tables ({len(part.tables)}), and the queries that read them</summary>"
+        f"<dl>{items}</dl></details>"
+    )
 
 
-def cell(value: object) -> str:
-    """Return a value of a table in a few characters; bytes as hex."""
-    if isinstance(value, bytes):
-        return printable(value[:CELL_MAX].hex(), 16)
-    if isinstance(value, list):
-        return printable(", ".join(cell(one) for one in value[:8]), CELL_MAX)
-    return "" if value is None else printable(value, CELL_MAX)
+def _show(out: Path, job: str, table: str) -> str:
+    return f"chat-tui pipeline show {shlex.quote(str(out))} {job}/{table}"
 
 
-def _safe(text: str) -> str:
+def _query(path: Path) -> str:
+    """Return what DuckDB and others understand."""
+    quoted = str(path / "**" / "*.parquet").replace("'", "''")
+    return f"SELECT * FROM read_parquet('{quoted}')"  # noqa: S608  # a person may run it
+
+
+def _command(text: str) -> str:
+    return f'<code class="copy">{escape(printable(text, COMMAND_MAX))}</code>'
+
+
+COMMAND_MAX: Final = 4_000
+
+TEXT_MAX: Final = 2_000
+
+
+def _cell(cell: Cell) -> str:
+    text = "\n".join(escape(printable(line, TEXT_MAX)) for line in cell.text.splitlines())
+    if not cell.whole:
+        return text
+    whole = escape(printable(cell.whole))
+    return f'{text}{" " * bool(text)}<code class="id" title="{whole}">{whole}</code>'
+
+
+def _safe(text: object) -> str:
     return escape(printable(text))

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
-from storage.pipeline.report.number_text import MS, number, share, span, spread_text
+from storage.pipeline.report.number_text import MS, bytes_text, number, share, span, spread_text
 from storage.pipeline.report.sweep_section import sweep_rows
 from storage.report import ROWS_MAX, Section, printable
 from storage.results import Figures
@@ -159,10 +159,13 @@ def _reconciliation(talked: Figures) -> Rows:
     yield (
         "bytes of a session",
         (
-            f"p50 {number(talked['bytes_p50'])}, p95 {number(talked['bytes_p95'])}, most "
-            f"{number(talked['bytes_most'])}; {number(talked['bytes'])} in all"
+            f"p50 {bytes_text(talked['bytes_p50'])}, p95 {bytes_text(talked['bytes_p95'])}, most "
+            f"{bytes_text(talked['bytes_most'])}: what both ends say, without the messages that "
+            "it brings"
         ),
     )
+    if (once := talked.get("bytes_once")) is not None:  # not in older results
+        yield "bytes of all sessions", f"{bytes_text(once)}, each payload counted once"
 
 
 def _clocks(clocks: Figures, latency: Figures) -> Rows:

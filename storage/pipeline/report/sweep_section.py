@@ -7,7 +7,7 @@ combined).
 
 from collections.abc import Iterator, Mapping
 
-from storage.pipeline.report.number_text import MS, number, span
+from storage.pipeline.report.number_text import MS, bytes_text, number, span
 from storage.pipeline.results.small_tables import Row
 from storage.results import Figures
 
@@ -41,6 +41,6 @@ def _came_to(row: Row) -> str:
     return (
         f"{number(row['converged'])} of {number(row['runs'])} runs converged, in "
         f"{number(row['convergence_s'])} s; latency p50 {span(row['p50_ms'] * MS)}, p99 "
-        f"{span(row['p99_ms'] * MS)}; {number(row['bytes_a_line'])} bytes a line; "
+        f"{span(row['p99_ms'] * MS)}; {bytes_text(row['bytes_a_line'])} a line; "
         f"{number(row['requests'])} requests and {number(row['responses'])} answers a loss"
     )

@@ -6,10 +6,11 @@ OUT/spark.log                 what Spark said the last time
 import fcntl
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 from storage.archive.tables import replace_text
@@ -72,8 +73,10 @@ class Results:
                 self._tidy()  # what an interrupted run still wrote while it was removed
 
     @contextmanager
-    def run(self, job: str) -> Iterator["Run"]:
+    def run(self, job: str, made: Mapping[str, Any] = MappingProxyType({})) -> Iterator["Run"]:
         """Make a run of a job; it is published if the block ends well, and removed if not.
+
+        `made` says how, as `storage.pipeline.invocation` has it.
 
         Raises:
             PipelineError: the disk is full, or the manifest cannot be read.
@@ -83,7 +86,7 @@ class Results:
         run.directory.mkdir(parents=True)
         try:
             yield run
-            self._publish(job, run)
+            self._publish(job, run, made)
         except BaseException as error:
             with suppress(OSError, PipelineError):  # what was raised says more
                 if self._is_without(run):
@@ -127,10 +130,11 @@ class Results:
         found = (self.out / RUNS).glob(f"{job}-*")
         return [path for path in found if path.name.rpartition("-")[2].isdecimal()]
 
-    def _publish(self, job: str, run: "Run") -> None:
+    def _publish(self, job: str, run: "Run", made: Mapping[str, Any]) -> None:
         directory = str(run.directory.relative_to(self.out))
         with self._publishing:  # jobs side by side; from other processes, `locked` keeps it
-            jobs = self._manifest() | {job: {"directory": directory, "figures": run.figures}}
+            run_of_job = {"directory": directory, "figures": run.figures, "made": dict(made)}
+            jobs = self._manifest() | {job: run_of_job}
             self._write_manifest({"format": FORMAT, "jobs": jobs})
 
     def _write_manifest(self, manifest: dict[str, Any]) -> None:

@@ -17,7 +17,7 @@ from storage.pipeline.errors import PipelineError
 from storage.pipeline.inputs.inputs import Inputs
 from storage.pipeline.job_context import Work
 from storage.pipeline.job_runner import check_needs
-from storage.pipeline.report import job as report
+from storage.pipeline.report import evidence
 from storage.pipeline.results.publishing import Results
 from storage.pipeline.synthetic.plan import Faults
 from storage.results import Published
@@ -117,7 +117,7 @@ def test_findings_are_counted(planted: Planted) -> None:
     )
     assert audited["findings"] == sum(len(planted.truth[name]) for name in AUDITED)
     assert consolidated["findings"] == len(planted.truth["quarantine"])
-    assert {"findings"} | set(report.EVIDENCE["audit"] or ()) == set(audited), "all in the page"
+    assert {"findings"} | set(evidence.EVIDENCE["audit"] or ()) == set(audited), "all in the page"
 
 
 def test_the_one_history_is_in_the_order_of_the_chat(

@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -13,16 +15,20 @@ import pytest
 from click.testing import CliRunner
 
 from storage import report as reports
+from storage.archive.consolidated import IN_FILES, write_names
 from storage.pipeline.command import cli
 from storage.pipeline.delivery.latency import PERCENTS
 from storage.pipeline.errors import PipelineError
 from storage.pipeline.report import job
-from storage.pipeline.report.number_text import share, span
+from storage.pipeline.report.number_text import bytes_text, share, span
 from storage.pipeline.report.plots import wilson
 from storage.pipeline.report.sections import TITLES
 from storage.pipeline.results.publishing import Results, Run
 from storage.report import Report, Section, read_report
 from sync.errors import LocalError
+from sync.group.values import StoredMessage
+from tests.support.storage.archived import row_of
+from tests.support.sync.entries import CHANNEL, Author
 
 US_OF_MS = 1000
 
@@ -276,7 +282,7 @@ def test_the_command_prints_tables_and_remembers_where(tmp_path: Path) -> None:
 
     done = CliRunner().invoke(cli, ["report", "--out", str(tmp_path / "out")])
 
-    assert done.exit_code == 0, done.output
+    assert done.exit_code == 1, "as the job that found them"
     assert "equivocations" in done.output
     assert "2 things found wrong." in done.output
     path, report = read_report()
@@ -345,3 +351,137 @@ def test_wilson_is_what_the_book_says() -> None:
 
     assert low == pytest.approx(0.0179, abs=1e-4)
     assert high == pytest.approx(0.4042, abs=1e-4)
+
+
+def publish_history(results: Results, *messages: StoredMessage, holders: list[str]) -> None:
+    """Publish a consolidated history of the channel #plans, and who holds all of it."""
+    with results.run("consolidate") as run:
+        run.figures = {"entries": len(messages), "findings": 0}
+        where = run.directory / "history" / f"channel={CHANNEL}"
+        where.mkdir(parents=True)
+        rows = [row_of(message) for message in messages]
+        pq.write_table(pa.Table.from_pylist(rows, IN_FILES), where / "part.parquet")
+        write(
+            run,
+            "holders",
+            [
+                {"message_id": row["message_id"], "node": node, "channel": CHANNEL}
+                for row in rows
+                for node in holders
+            ],
+        )
+        write_names(run.directory, {CHANNEL: "plans"})
+
+
+def texts_of(page: str) -> list[list[str]]:
+    """The cells of all evidence, as text, row by row."""
+    rows = ET.fromstring(page).findall(".//table[@class='evidence']/tr")  # ours
+    return [["".join(cell.itertext()) for cell in row] for row in rows]
+
+
+def test_evidence_has_the_reason_first_and_names_times_and_whole_ids(tmp_path: Path) -> None:
+    results = Results(tmp_path / "out")
+    alice, bob = Author("alice"), Author("bob")
+    message = alice.write("hello", created_ns=1_700_000_000_123_000_000)
+    publish_history(results, message, bob.write(), holders=[alice.peer_id])
+    with results.run("audit") as run:
+        run.figures = {"findings": 1}
+        told = {"node": bob.peer_id, "channel": CHANNEL, "author": alice.peer_id, "lamport": 1}
+        ident = bytes.fromhex(message.entry.message_id)
+        write(run, "unknown_dependencies", [told | {"message_id": ident, "parent": b"\x07" * 32}])
+    reported(results)
+
+    head, row = texts_of(page_of(results))[:2]
+
+    assert head[0] == "created ns"
+    assert row[0] == "2023-11-14 22:13:20.123"
+    cells = dict(zip(head, row, strict=True))
+    assert cells["channel"] == f"#plans {CHANNEL}"
+    assert cells["author"] == f"alice {alice.peer_id}"
+    assert cells["node"] == f"bob {bob.peer_id}"
+    assert cells["message id"] == message.entry.message_id
+    assert cells["parent"] == "07" * 32
+
+
+def test_false_rows_have_their_reason_first(tmp_path: Path) -> None:
+    results = Results(tmp_path / "out")
+    with results.run("consolidate") as run:
+        run.figures = {"findings": 1}
+        row = {"node": "ab", "message_id": b"\x01" * 32, "body": b"12345", "reason": "forged"}
+        write(run, "quarantine", [row])
+    reported(results)
+
+    head, cells = texts_of(page_of(results))
+
+    assert (head[0], cells[0]) == ("reason", "forged")
+    assert (head[-1], cells[-1]) == ("body", "5 bytes")
+
+
+def test_the_entries_of_a_fork_stand_side_by_side(tmp_path: Path) -> None:
+    results = Results(tmp_path / "out")
+    alice = Author("alice")
+    other = alice.fork()
+    entries = [alice.write("yes", created_ns=10**18), other.write("no", created_ns=2 * 10**18)]
+    publish_history(results, *entries, holders=[alice.peer_id])
+    with results.run("audit") as run:
+        run.figures = {"findings": 1}
+        ids = [bytes.fromhex(one.entry.message_id) for one in entries]
+        write(run, "equivocations", [{"author": alice.peer_id, "seq": 1, "message_ids": ids}])
+    reported(results)
+
+    head, row = texts_of(page_of(results))
+
+    told = dict(zip(head, row, strict=True))["entries"].splitlines()
+    assert [line.split(":")[0] for line in told] == [one.entry.message_id for one in entries]
+    assert "2001-09-09 01:46:40.000" in told[0]
+    assert told[1].endswith(f"held by alice ({alice.peer_id[:8]})")
+
+
+def test_the_page_says_when_and_how_it_was_made_and_where_tables_are(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    results = Results(out)
+    made = {
+        "command": "chat-tui pipeline all office --out out",
+        "from": ["/srv/office"],
+        "sources": 1,
+        "at": "2026-11-23T08:00:00+00:00",
+    }
+    with results.run("audit", made) as run:
+        run.figures = {"findings": 0}
+        write(run, "missing", [{"node": "ab"}])
+    reported(results)
+
+    page = page_of(results)
+    text = "".join(ET.fromstring(page).itertext())  # ours
+
+    assert "Made 2026-11-23 08:00:00 UTC from /srv/office by chat-tui pipeline all" in text
+    assert f"chat-tui pipeline show {out} audit/missing" in text
+    table = out / "runs" / "audit-1" / "missing"
+    assert f"SELECT * FROM read_parquet('{table}/**/*.parquet')" in text
+    [contents] = re.findall("<nav.*?</nav>", page)
+    assert re.findall('href="#([a-z]+)"', contents) == list(TITLES)
+
+
+def test_the_query_of_the_page_reads_its_table(tmp_path: Path) -> None:
+    results = Results(tmp_path / "it's out")
+    with results.run("audit") as run:
+        run.figures = {"findings": 3}
+        write(run, "missing", [{"node": "ab"}] * 3)
+    reported(results)
+
+    text = "".join(ET.fromstring(page_of(results)).itertext())  # ours
+    [query] = re.findall(r"SELECT \* FROM read_parquet\('.*?parquet'\)", text)
+
+    # a program of its own: as it ends, DuckDB tells of what it leaks
+    program = "import sys, duckdb; print(len(duckdb.sql(sys.argv[1]).fetchall()))"
+    ended = subprocess.run(
+        [sys.executable, "-c", program, query], capture_output=True, text=True, check=True
+    )
+
+    assert ended.stdout == "3\n"
+
+
+def test_a_quantity_has_one_unit() -> None:
+    said = [bytes_text(count) for count in (999, 5_984, 160_702, 321_404, 7_904_000, 2.5e9)]
+
+    assert said == ["999 bytes", "5.98 kB", "161 kB", "321 kB", "7.9 MB", "2.5 GB"]
