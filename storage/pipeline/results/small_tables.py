@@ -7,45 +7,12 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
-import pyarrow.parquet as pq
 
 from storage.pipeline.errors import PipelineError
-from storage.pipeline.places.place import is_local, source
+from storage.pipeline.places.far_table import FarTable
+from storage.pipeline.places.place import is_local
 
 Row: TypeAlias = dict[str, Any]
-
-
-class FarTable:
-    """A table behind a URI, with the two verbs of a data set of pyarrow's that are used here."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def head(self, limit: int) -> pa.Table:
-        """Return the first rows."""
-        parts, left = [], limit
-        for file in sorted(self._path.rglob("*.parquet")):
-            part = self._read(file).slice(0, left)
-            parts.append(part)
-            left -= part.num_rows
-            if not left:
-                break
-        return pa.concat_tables(parts, promote_options="default")
-
-    def count_rows(self, filter: pc.Expression | None = None) -> int:  # noqa: A002  # as pyarrow has it
-        """Return how many rows there are, or how many are chosen."""
-        files = self._path.rglob("*.parquet")
-        if filter is None:
-            return sum(int(pq.read_metadata(source(file)).num_rows) for file in files)
-        return sum(int(self._read(file).filter(filter).num_rows) for file in files)
-
-    def _read(self, file: Path) -> pa.Table:
-        """Return the rows of a file, with the columns that its path has."""
-        rows = pq.ParquetFile(source(file), pre_buffer=False).read()
-        for part in file.parent.relative_to(self._path).parts:
-            name, _, value = part.partition("=")
-            rows = rows.append_column(name, pa.array([value] * rows.num_rows))
-        return rows
 
 
 def table_names(directory: Path) -> list[str]:

@@ -143,5 +143,5 @@ def test_what_needs_a_directory_of_this_computer_makes_none_called_s3a(
     ):
         result = CliRunner().invoke(cli, command)
         assert result.exit_code == 2
-        assert "is no directory of this computer" in result.output
+        assert "s3a://a" in result.output
     assert [*tmp_path.iterdir()] == []
