@@ -1,7 +1,7 @@
 """A Kubernetes API server of a few verbs, whose only node runs each pod as a process on loopback.
 
 It knows what Spark's scheduler asks for: pods are made, listed, watched and deleted; other kinds
-are taken and forgotten. No container is made: the Java and the Python of the tests stand for the image.
+are taken and forgotten. No container is made: the Java and the Python of the tests stand for it.
 """
 
 import json
