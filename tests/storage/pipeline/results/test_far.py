@@ -22,7 +22,7 @@ pytestmark = pytest.mark.spark
 
 @pytest.fixture(params=["demo", "viewfs"])
 def out(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """Where results go, as each scheme calls it."""
+    """Directory of the results, as each scheme calls it."""
     spark: SparkSession = request.getfixturevalue("spark")
     bind(spark)
     return over(request.param, tmp_path)
