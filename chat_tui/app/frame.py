@@ -3,7 +3,7 @@
 Each panel is one cheap widget that is painted again only when its content differs.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from textual import on
@@ -110,11 +110,9 @@ class Surroundings(Vertical):
         happens = sentences.what_else_happens if in_sight else sentences.what_happens
         self.status.show(sentences.who_types(snapshot, info) or alone or happens(snapshot, info))
         alarm = [*person.disk_lines(snapshot, self.held), *person.warning_lines(snapshot)]
-        self._alarm.display = bool(alarm)
-        self._alarm.show(Content("\n".join(alarm)))
+        _show_band(self._alarm, alarm)
         asked = clocks.band(snapshot, keys_named)
-        self._clock.display = bool(asked) and (not alarm or self.app.size.height >= BOTH_FROM)
-        self._clock.show(Content("\n".join(asked)))
+        _show_band(self._clock, asked, fits=not alarm or self.app.size.height >= BOTH_FROM)
         unread, mentioned = self._feed.unread, self._feed.mentioned
         room = self.app.size.width - KEYS_PADDING
         keys = panels.keys(snapshot, channel, unread, keys_named, mentioned, room)
@@ -185,3 +183,10 @@ class Surroundings(Vertical):
             self._debug.display = stays
         if had_keys:
             self._composer.focus()
+
+
+def _show_band(band: Panel, lines: Sequence[str], *, fits: bool = True) -> None:
+    """Show lines across the screen if there are any; without, a band that is gone costs nothing."""
+    if lines or band.display:
+        band.display = bool(lines) and fits
+        band.show(Content("\n".join(lines)))

@@ -71,7 +71,9 @@ class AuthorSizes:
             await self._store.note_asked(author)
 
     def dress(self, snapshot: Snapshot) -> Snapshot:
-        """Return `snapshot` with what each of its people takes here."""
+        """Return `snapshot` with what each of its people takes here, once that is known."""
+        if not self.taken:
+            return snapshot
         peers = [
             replace(one, stored_messages=taken.messages, stored_bytes=taken.bytes)
             if (taken := self.taken.get(one.peer)) is not None

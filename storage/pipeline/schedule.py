@@ -10,14 +10,18 @@ from typing import Final
 
 from storage import report
 
-NEEDS: Final[Mapping[str, Sequence[str]]] = {"audit": ("consolidate",)}
+NEEDS: Final[dict[str, Sequence[str]]] = {"audit": ("consolidate",)}
 """Jobs whose results a job reads; they may come from an earlier command with the same --out."""
+
+
+AFTER: Final[Mapping[str, Sequence[str]]] = NEEDS | {"fingerprints": ("consolidate",)}
+"""The same, and jobs whose results one prefers to read, if they run together."""
 
 
 def awaited(job: str, jobs: Sequence[str]) -> Sequence[str]:
     """Return which of `jobs` must be done before one of them: the report tells of all others."""
     before = jobs[: jobs.index(job)]
-    return before if job == report.JOB else [one for one in before if one in NEEDS.get(job, ())]
+    return before if job == report.JOB else [one for one in before if one in AFTER.get(job, ())]
 
 
 def one_at_a_time(jobs: Sequence[str], run: Callable[[str], None]) -> None:

@@ -7,7 +7,7 @@ it again; so their links stay alive, and nothing piles up.
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import Final, Protocol, TypeVar
 
@@ -247,21 +247,22 @@ class Engine:
 
     async def _release(self, batch: Batch) -> None:
         """Carry out what the commit allows, in order; frames of one turn go out together."""
-        loaded = await self._load(batch)
+        needed = [_needed(release.effect) for release in batch.releases]
+        loaded = await self._load(batch, needed)
         began = self._clock.now()
-        for release in batch.releases:
-            needed = _needed(release.effect)
-            if needed is None or needed in loaded:  # what is damaged is given to nobody
+        for release, message_id in zip(batch.releases, needed, strict=True):
+            if message_id is None or message_id in loaded:  # what is damaged is given to nobody
                 self._releaser.carry_out(release.channel, release.effect, loaded)
         self._releaser.flush()
         self._measure(began)
 
-    async def _load(self, batch: Batch) -> dict[MessageId, Loaded]:
+    async def _load(
+        self, batch: Batch, needed: Sequence[MessageId | None]
+    ) -> dict[MessageId, Loaded]:
         wanted: dict[ChannelId, list[MessageId]] = {}
-        for release in batch.releases:
-            needed = _needed(release.effect)
-            if needed is not None:
-                wanted.setdefault(release.channel, []).append(needed)
+        for release, message_id in zip(batch.releases, needed, strict=True):
+            if message_id is not None:
+                wanted.setdefault(release.channel, []).append(message_id)
         loaded: dict[MessageId, Loaded] = {}
         for channel, ids in wanted.items():
             # What is committed must be released: another try, not another history.
@@ -271,8 +272,9 @@ class Engine:
 
 def _needed(effect: values.Effect) -> MessageId | None:
     """Return which stored message it takes to carry out an effect."""
-    match effect:
-        case values.BroadcastStored(message_id) | values.Deliver(message_id, None):
-            return message_id
-        case _:
-            return None
+    # Asked of every effect of every message: a match would ask each of its patterns in turn.
+    if isinstance(effect, values.BroadcastStored):
+        return effect.message_id
+    if isinstance(effect, values.Deliver) and effect.entry is None:
+        return effect.message_id
+    return None

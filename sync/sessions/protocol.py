@@ -152,7 +152,7 @@ class Exchange(Protocol):
         """Do the next part of what `GoOn` said is left."""
 
     def tick(self, now: Nanos) -> Sequence[Effect]:
-        """The clock reached `deadline`."""
+        """The clock reached `deadline`: finish, or set a later one; else the session is ended."""
 
     def deadline(self) -> Nanos | None:
         """Return when `tick` is next due."""

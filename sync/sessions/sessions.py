@@ -68,6 +68,7 @@ broadcast, and would only seem to be missing (Waku Sync, "Sync Window")."""
 
 TOO_LONG: Final = f"put off: not done within {SESSION_WITHIN // MINUTE} minutes"
 GAVE_WAY: Final = "put off: others needed its room"
+STUCK: Final = "interrupted: its protocol let its time limit pass"
 BUSY: Final = "put off: another session brings what is missing"
 
 
@@ -343,8 +344,19 @@ class Sessions:
             session.check_stream = -session.number
             effects.append(OpenSession(-session.number, session.peer, CHECK))
         elif session.check_stream is not None:
-            effects += self._checking.begin(session, now)
+            effects += self._begin_check(session, now)
         return effects
+
+    def _begin_check(self, session: Session, now: Nanos) -> list[Effect]:
+        """Begin the check, of which a frame may have waited; garbage there ends the session.
+
+        It takes back nothing of the last step of the exchange, which has been made.
+        """
+        try:
+            return self._checking.begin(session, now)
+        except RemoteError as error:
+            refused = Refused(session.peer, str(error))
+            return [refused, *self._end(session, f"refused: {error}", now)]
 
     def _go_live(self, session: Session, now: Nanos) -> list[Effect]:
         """Let stream and exchange go on in a session of their own, if there is a place for it."""
@@ -395,7 +407,13 @@ class Sessions:
                 effects += self._checking.refused(session, "it did not begin", now)
             elif session.exchange is not None:
                 effects += self._carry_out(session, session.exchange.tick(now), now)
+                effects += self._end_stuck(session, now)
         return effects
+
+    def _end_stuck(self, session: Session, now: Nanos) -> list[Effect]:
+        """End a session whose protocol let its time pass: it would be due again at once, always."""
+        due = None if session.exchange is None else session.exchange.deadline()
+        return [] if due is None or due > now else self._end(session, STUCK, now)
 
     def _room(self, session: Session) -> int:
         """Return how many more ids `session` may find."""

@@ -7,7 +7,7 @@ from typing import Any, Final
 from storage.pipeline.report.number_text import bytes_text, number, span
 from storage.report import printable
 
-SPANS_NS: Final = frozenset({"converged_ns", "offset_ns", "uncertainty_ns", "latency_ns"})
+SPANS_NS: Final = frozenset({"converged_ns", "offset_ns", "uncertainty_ns", "latency_ns", "by_ns"})
 """Columns of nanoseconds that are no times of a day."""
 
 BLOBS: Final = frozenset({"header", "signature", "body"})

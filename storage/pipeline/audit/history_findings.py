@@ -95,11 +95,8 @@ def causal_violations(edges: "DataFrame") -> "DataFrame":
     return edges.where((F.col("lamport") <= F.col("parent_lamport")) & ~cut)
 
 
-def missing(history: "DataFrame", held: "DataFrame", members: "DataFrame") -> "DataFrame":
-    """Find what a node lacks between two messages of a channel that it holds.
-
-    So whoever came later, or left, lacks nothing of before or after. The order is that of the
-    chat, (lamport, message_id), which no clock of a host has a say in.
+def bits(history: "DataFrame", held: "DataFrame", members: "DataFrame") -> "DataFrame":
+    """Return who holds each message, in the order of the chat, which no clock has a say in.
 
     Args:
         history: channel string, message_id binary, lamport long, created_ns long, author string,
@@ -108,7 +105,8 @@ def missing(history: "DataFrame", held: "DataFrame", members: "DataFrame") -> "D
         members: as of `consolidation.members_of`
 
     Returns:
-        channel string, node string, message_id binary, author string, lamport long, created_ns long
+        channel string, message_id binary, author string, lamport long, created_ns long, place int,
+        word int, held long, everyone long: who does, and who might
     """
     order = Window.partitionBy("channel").orderBy("lamport", "message_id")
     placed = history.select(
@@ -120,19 +118,51 @@ def missing(history: "DataFrame", held: "DataFrame", members: "DataFrame") -> "D
         F.row_number().over(order).alias("place"),
     )
     words = members.groupBy("channel", "word").agg(F.expr("bit_or(shiftleft(1L, bit)) as everyone"))
-    bits = (
+    return (
         placed.join(F.broadcast(words), "channel")
         .join(held.drop("delivered"), ["channel", "message_id", "word"], "left")
         .fillna(0, "held")
     )
-    present = (
-        bits.join(F.broadcast(members), ["channel", "word"])
+
+
+def ends(who: "DataFrame", members: "DataFrame") -> "DataFrame":
+    """Return the first and the last message that each node holds.
+
+    Args:
+        who: as of `bits`
+        members: as of `consolidation.members_of`
+
+    Returns:
+        channel string, node string, word int, bit int, first int, last int (places),
+        last_lamport long
+    """
+    return (
+        who.join(F.broadcast(members), ["channel", "word"])
         .where(is_set("held"))
         .groupBy("channel", "node", "word", "bit")
-        .agg(F.min("place").alias("first"), F.max("place").alias("last"))
+        .agg(
+            F.min("place").alias("first"),
+            F.max("place").alias("last"),
+            F.max("lamport").alias("last_lamport"),
+        )
     )
+
+
+def missing(who: "DataFrame", present: "DataFrame") -> "DataFrame":
+    """Find what a node lacks between two messages of a channel that it holds.
+
+    So whoever came later, or left, lacks nothing of before or after; see
+    `storage.pipeline.audit.tails`.
+
+    Args:
+        who: as of `bits`
+        present: as of `ends`
+
+    Returns:
+        channel string, node string, message_id binary, author string, lamport long, created_ns long
+    """
     return (
-        bits.where("held != everyone")
+        who.where("held != everyone")
         .join(F.broadcast(present), ["channel", "word"])
         .where((F.col("place") > F.col("first")) & (F.col("place") < F.col("last")))
         .where(~is_set("held"))

@@ -1,25 +1,29 @@
 """audit: what is wrong with the one history, with what the nodes hold, and with their logs.
 
 Tables, one row a finding: `equivocations`, `unknown_dependencies`, `causal_violations`,
-`early_deliveries`, `order_divergence`, `missing`, `trace_holes`; their columns stand in
-`storage.pipeline.audit.history_findings` and `storage.pipeline.audit.log_findings`.
+`early_deliveries`, `order_divergence`, `missing`, `missing_tail`, `trace_holes`; their columns
+stand in `storage.pipeline.audit.history_findings`, `storage.pipeline.audit.tails` and
+`storage.pipeline.audit.log_findings`. `left` says who left, which is no finding.
 """
 
 from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
 
-from storage.pipeline.audit import history_findings, log_findings
+from storage.pipeline.audit import history_findings, log_findings, tails
 from storage.pipeline.errors import PipelineError
 from storage.pipeline.inputs.omissions import BEGINS, HOLES, OLDER, Omissions
 from storage.pipeline.job_context import Work
-from storage.pipeline.results.small_tables import row_count
+from storage.pipeline.results.small_tables import first_rows, row_count
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 SMALL_ROWS: Final = 500_000
 """Rows of which every executor gets all, some 50 MB, rather than sorting the logs by message."""
+
+LEFT_MAX: Final = 8
+"""Nodes that left, and are told of by name."""
 
 HISTORY: Final = (
     "channel string, message_id binary, author string, log long, seq long, lamport long, "
@@ -60,6 +64,9 @@ class Audit:
         self._logs()
         figures = self.work.run.figures
         figures["findings"] = sum(figures.values())
+        if gone := row_count(self.work.run.directory, "left"):
+            figures["left"] = gone
+            figures["left_at"] = first_rows(self.work.run.directory, "left", LEFT_MAX)[:LEFT_MAX]
         if in_part := self.omissions.logs_in_part:
             figures["logs_exported_in_part"] = len(in_part)
 
@@ -73,12 +80,28 @@ class Audit:
         self._found("unknown_dependencies", history_findings.unknown_dependencies(edges))
         self._found("causal_violations", history_findings.causal_violations(edges))
         held, members = self._read("held", HELD), self._read("members", MEMBERS)
-        missing = history_findings.missing(self.history, held, members)
+        who = history_findings.bits(self.history, held, members)
+        ends = self.work.write("ends", history_findings.ends(who, members))
+        self._found("missing", self._exported(history_findings.missing(who, ends)))
+        self._tails(self.work.write("behind", tails.behind(ends, self.history)))
+
+    def _exported(self, missing: "DataFrame") -> "DataFrame":
         if begins := self.omissions.begins:
-            missing = history_findings.exported(
-                missing, self.work.spark.createDataFrame(begins, BEGINS)
-            )
-        self._found("missing", missing)
+            told = self.work.spark.createDataFrame(begins, BEGINS)
+            return history_findings.exported(missing, told)
+        return missing
+
+    def _tails(self, late: "DataFrame") -> None:
+        """Tell who left from who lacks the end; where nobody is behind, no log is read."""
+        nodes = sorted(row.node for row in late.select("node").distinct().collect())
+        log = self.work.inputs.log_of(self.work.spark, nodes)
+        written = self.history
+        if self.consolidated.figures["entries"] <= SMALL_ROWS:
+            written = F.broadcast(written.select("channel", "message_id", "author", "created_ns"))
+        reached = self.work.write("reached", tails.reach(log, written))
+        found = self._exported(tails.missing_tail(late, self.history, reached))
+        self._found("missing_tail", found)
+        self.work.write("left", tails.left(late, self.history, reached, found))
 
     def _logs(self) -> None:
         whole = self.log
@@ -101,7 +124,7 @@ class Audit:
         suspected = self.work.write("suspected", log_findings.suspects(rows, related))
         about = self.work.write("about", log_findings.evidence(rows, suspected))
         self._found("early_deliveries", log_findings.early_deliveries(about, self.history))
-        for name in ("edges", "disputed", "suspected", "about"):
+        for name in ("edges", "ends", "behind", "reached", "disputed", "suspected", "about"):
             self.work.run.drop(name)
 
     def _read(self, name: str, schema: str) -> "DataFrame":

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
 
+from storage.archive.tables import BIGINT_MAX
 from sync.runner.log_rows import LogKind
 
 if TYPE_CHECKING:
@@ -29,6 +30,9 @@ FULL: Final = -1
 
 SEQ_BITS: Final = 40
 """Where one long stands for a start and a `seq` in it: for how many rows there is room."""
+
+
+BOOTS_MAX: Final = 2 ** (LAST_BIT - SEQ_BITS) - 1
 
 
 def trace_holes(log: "DataFrame") -> "DataFrame":
@@ -183,14 +187,20 @@ def suspects(rows: "DataFrame", related: "DataFrame") -> "DataFrame":
         holder long: a hash of run and node, number long: of a message
     """
     # one long is compared several times as fast as the two it is made of
-    at = F.shiftleft("boot", SEQ_BITS).bitwiseOR(F.col("seq").bitwiseAND(2**SEQ_BITS - 1))
-    delivered = rows.where("not lost").select(*_holder_and_number(), at.alias("at"))
+    at = F.shiftleft("boot", SEQ_BITS).bitwiseOR(F.col("seq"))
+    fits = F.col("seq").between(0, 2**SEQ_BITS - 1) & F.col("boot").between(0, BOOTS_MAX)
+    # what has no room in one is suspected, as a parent and as a child, and looked at closely
+    delivered = rows.where("not lost").select(
+        *_holder_and_number(),
+        F.when(fits, at).otherwise(BIGINT_MAX).alias("latest"),
+        F.when(fits, at).otherwise(-1).alias("earliest"),
+    )
     suspected = (
         delivered.join(related, "number")
         .groupBy("holder", "about")
         .agg(
-            F.max(F.when(F.col("own"), F.col("at"))).alias("own"),
-            F.min(F.when(~F.col("own"), F.col("at"))).alias("child"),
+            F.max(F.when(F.col("own"), F.col("latest"))).alias("own"),
+            F.min(F.when(~F.col("own"), F.col("earliest"))).alias("child"),
         )
         .where("child < own")
         .select("holder", "about")

@@ -7,6 +7,7 @@ out of it costs twice as much as the whole table.
 
 from typing import TYPE_CHECKING, Final
 
+from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
 
 from storage.pipeline.delivery.rare_events import numbered
@@ -26,6 +27,13 @@ FACT_KINDS: Final = (
     LogKind.REPAIRED,
     LogKind.LOST,
 )
+
+IS_BETWEEN: Final = "lamport between first_lamport and last_lamport"
+"""The rule of presence. Messages of one Lamport time with a node's first or last are between: of
+these nobody can say which was before."""
+
+STRETCHES: Final = 48
+"""Columns of the matrix of missing messages; a cell is then still some pixels wide."""
 
 BROADCAST_MAX: Final = 1_000_000
 """Messages whose senders are handed to every task: some 100 MB. More are joined by a shuffle."""
@@ -69,15 +77,16 @@ def facts(
 
     Args:
         events: the columns of `noted`
-        own: message_id binary, author int, sent_ns long
-        members: member int, first_ns long, last_ns long
+        own: message_id binary, author int, sent_ns long, lamport long, stretch byte
+        members: member int, first_ns long, first_lamport long, last_lamport long
         broadcast: whether `own` is small enough to be handed to every task
 
     Returns:
         message_id binary, member int, received_ns long, delivered_ns long, buffered_ns long,
         missing_ns long, repaired_ns long, lost_ns long (null: never), receptions int,
-        requests int, answers int, author int, sent_ns long (null: nobody noted to have sent it),
-        present boolean: not the author, and there both before and after it was sent
+        requests int, answers int, author int, sent_ns long, stretch byte (null: nobody noted to
+        have sent it), present boolean: not the author, and has both an earlier and a later
+        message, or these are this one; there boolean: by its own clock, its log had begun
     """
     each = (
         # nodes note a message a few times each: too few to add up first
@@ -95,51 +104,68 @@ def facts(
             times(LogKind.REPAIR_ANSWERED).alias("answers"),
         )
     )
-    sent = own.select("message_id", "author", "sent_ns")
-    there = F.broadcast(members.select("member", "first_ns", "last_ns"))
-    present = (F.col("member") != F.col("author")) & F.col("sent_ns").between(
-        F.col("first_ns"), F.col("last_ns")
-    )
+    sent = own.select("message_id", "author", "sent_ns", "lamport", "stretch")
+    ends = F.broadcast(members.select("member", "first_ns", "first_lamport", "last_lamport"))
+    present = F.coalesce((F.col("member") != F.col("author")) & F.expr(IS_BETWEEN), F.expr("false"))
+    there = F.coalesce(F.col("first_ns") <= F.col("sent_ns"), F.expr("false"))
+    of_message = ("author", "sent_ns", "stretch", "present", "there")
     return (
         each.join(F.broadcast(sent) if broadcast else sent, "message_id", "left")
-        .join(there, "member")
-        .withColumn("present", F.coalesce(present, F.lit(False)))  # noqa: FBT003
-        .select("message_id", "member", *each.columns[2:], "author", "sent_ns", "present")
+        .join(ends, "member")
+        .withColumns({"present": present, "there": there})
+        .select("message_id", "member", *each.columns[2:], *of_message)
     )
 
 
 def expected(own: "DataFrame", members: "DataFrame") -> "DataFrame":
-    """Return who should have each message: all members of its channel who were there, but one.
+    """Return who should have each message: all but its author who were there before and after.
 
     Args:
-        own: message_id binary, author int, sent_ns long
-        members: member int, channel string, first_ns long, last_ns long
+        own: message_id binary, channel string, author int, lamport long, stretch byte
+        members: member int, channel string, first_lamport long, last_lamport long
 
     Returns:
-        message_id binary, sent_ns long, member int
+        message_id binary, stretch byte, member int
+    """
+    others = members.select("member", "channel", "first_lamport", "last_lamport")
+    return (
+        own.select("message_id", "channel", "author", "lamport", "stretch")
+        .join(F.broadcast(others), "channel")
+        .where(F.expr(IS_BETWEEN) & (F.col("member") != F.col("author")))
+        .select("message_id", "stretch", "member")
+    )
+
+
+def placed(own: "DataFrame", members: "DataFrame") -> "DataFrame":
+    """Return own messages with their place in the order of their channel.
+
+    Args:
+        own: the columns of `storage.pipeline.delivery.rare_events.own_messages`
+        members: member int, channel string
+
+    Returns:
+        the same; channel string; stretch byte: from 0, of `STRETCHES` with as many messages each
     """
     authors = members.select(F.col("member").alias("author"), "channel")
-    others = members.select("member", "channel", "first_ns", "last_ns")
-    placed = own.select("message_id", "author", "sent_ns").join(F.broadcast(authors), "author")
-    there = F.col("sent_ns").between(F.col("first_ns"), F.col("last_ns"))
-    return (
-        placed.join(F.broadcast(others), "channel")
-        .where(there & (F.col("member") != F.col("author")))
-        .select("message_id", "sent_ns", "member")
-    )
+    by = Window.partitionBy("channel").orderBy("lamport", "message_id")
+    stretch = (F.ntile(STRETCHES).over(by) - 1).cast("byte").alias("stretch")
+    return own.join(F.broadcast(authors), "author").select(*own.columns, "channel", stretch)
 
 
 def by_message(rows: "DataFrame") -> "DataFrame":
     """Return what became of each message at all others together.
 
     Args:
-        rows: the columns of `facts`
+        rows: the columns of `storage.pipeline.delivery.clocks.compared`
 
     Returns:
         message_id binary, receptions long, deliveries long (of others than the author),
-        first_received_ns long (by another), present_deliveries long, present_delivered_ns long
-        (the last one), missing_at long, repaired_at long, lost_at long (nodes), requests long,
-        answers long
+        first_received_ns long (by another, about), earliest_ns long and latest_ns long (not before
+        and not after then; null: not known), uncompared long (others who received it by a clock
+        that cannot be compared), present_deliveries long, untimed long (those of them by such a
+        clock), present_delivered_ns long (the last one, of those whose logs had begun),
+        missing_at long, repaired_at long, lost_at long (nodes), requests long, answers long; all
+        times by the author's clock
     """
     other = ~F.col("member").eqNullSafe(F.col("author"))
 
@@ -147,12 +173,19 @@ def by_message(rows: "DataFrame") -> "DataFrame":
         return F.when(other, F.col(name))
 
     delivered_there = F.when(F.col("present"), F.col("delivered_ns"))
+    least, most = F.col("ahead_least_ns"), F.col("ahead_most_ns")
+    about = F.floor(least / 2 + most / 2)
+    unknown = least.isNull() | most.isNull()
     return rows.groupBy("message_id").agg(
         F.sum(of_others("receptions")).alias("receptions"),
         F.count(of_others("delivered_ns")).alias("deliveries"),
-        F.min(of_others("received_ns")).alias("first_received_ns"),
+        F.min(of_others("received_ns") - about).alias("first_received_ns"),
+        F.min(of_others("received_ns") - most).alias("earliest_ns"),
+        F.min(of_others("received_ns") - least).alias("latest_ns"),
+        F.count(F.when(most.isNull(), of_others("received_ns"))).alias("uncompared"),
         F.count(delivered_there).alias("present_deliveries"),
-        F.max(delivered_there).alias("present_delivered_ns"),
+        F.count(F.when(unknown, delivered_there)).alias("untimed"),
+        F.max(F.when(F.col("there"), delivered_there - about)).alias("present_delivered_ns"),
         F.count("missing_ns").alias("missing_at"),
         F.count("repaired_ns").alias("repaired_at"),
         F.count("lost_ns").alias("lost_at"),
@@ -167,34 +200,37 @@ def messages(
     """Return one row for each message that somebody noted to have sent.
 
     Args:
-        own: the columns of `storage.pipeline.delivery.rare_events.own_messages`
+        own: the columns of `placed`
         totals: those of `by_message`
         due: those of `expected`
         members: member int, channel string
 
     Returns:
-        the columns of `storage.pipeline.delivery.rare_events.own_messages` and of `by_message`;
-        channel string;
-        expected long (others who were there); converged_ns long: from sending until the last of
-        these had delivered it, null where one of them never did, or nobody was there
+        the columns of `placed` and of `by_message`; others long (in the channel); expected long
+        (others who were there); complete boolean (all of these delivered it, at least one);
+        converged_ns long: from sending until the last of them whose log had begun by then did, null
+        if it is not complete or the clock of one of them cannot be compared
     """
     counted = due.groupBy("message_id").agg(F.count("*").alias("expected"))
-    authors = members.select(F.col("member").alias("author"), "channel")
+    others = members.groupBy("channel").agg((F.count("*") - 1).alias("others"))
     complete = (F.col("expected") > 0) & (F.col("present_deliveries") == F.col("expected"))
     took = F.col("present_delivered_ns") - F.col("sent_ns")
     return (
-        own.join(F.broadcast(authors), "author")
+        own.join(F.broadcast(others), "channel")
         .join(counted, "message_id", "left")
         .join(totals, "message_id", "left")
         .fillna(0, ["expected", *COUNTS])
-        .withColumn("converged_ns", F.when(complete, took))
+        .withColumn("complete", complete)
+        .withColumn("converged_ns", F.when(F.col("complete") & (F.col("untimed") == 0), took))
     )
 
 
 COUNTS: Final = (
     "receptions",
     "deliveries",
+    "uncompared",
     "present_deliveries",
+    "untimed",
     "missing_at",
     "repaired_at",
     "lost_at",

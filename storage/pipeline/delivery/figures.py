@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import pyarrow.compute as pc
 from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
 
+from storage.pipeline.delivery.clocks import PAIRS_MAX
 from storage.pipeline.delivery.filter_errors import false_positive_rate
 from storage.pipeline.delivery.latency import PERCENTS
 from storage.pipeline.job_context import Work
@@ -27,6 +28,8 @@ SPANS: Final = {
     "sent to failed": "failed_ns - sent_ns",
 }
 """Times of own messages, each distributed by itself; in the order they are told."""
+
+STEPS_SHOWN: Final = 100
 
 LOAD_ROWS_MAX: Final = 1_000
 """Rows of `repair_load`: one for each number of response groups there was."""
@@ -69,9 +72,14 @@ def delivery_figures(work: Work, sessions: "DataFrame", totals: Row) -> Figures:
         "receptions_per_delivery": receptions / deliveries if deliveries else None,
         "due": totals["due"] or 0,
         "delivered_of_due": totals["delivered_of_due"] or 0,
+        "not_counted": (totals["others"] or 0) - (totals["due"] or 0),
         "of_unknown_senders": row_count(directory, "facts", pc.field("author").is_null()),
         "latency": spread(_only(directory, "latency")),
-        "convergence": {"nobody_there": totals["nobody_there"], **everybody},
+        "convergence": {
+            "nobody_there": totals["nobody_there"],
+            "complete": totals["complete"],
+            **everybody,
+        },
         "states": {
             "possibly_acknowledged": totals["possibly_acknowledged"],
             "acknowledged": totals["acknowledged"],
@@ -93,12 +101,12 @@ TOTALS: Final = {
     "deliveries": "sum(deliveries)",
     "due": "sum(expected)",
     "delivered_of_due": "sum(present_deliveries)",
+    "others": "sum(others)",
     "nobody_there": "count_if(expected = 0)",
+    "complete": "count_if(complete)",
     "possibly_acknowledged": "count(possibly_ns)",
     "acknowledged": "count(acknowledged_ns)",
     "failed": "count(failed_ns)",
-    "first_sent_ns": "min(sent_ns)",
-    "last_sent_ns": "max(sent_ns)",
 }
 
 SESSIONS: Final = {
@@ -127,12 +135,19 @@ def one_row(table: "DataFrame", columns: Mapping[str, str]) -> Row:
 def _there(directory: Path) -> Figures:
     """Return who was there: the members are not more than each task of Spark was given."""
     members = first_rows(directory, "members", row_count(directory, "members"))
+    clocks: dict[int, list[Row]] = {}
+    for row in members:
+        clocks.setdefault(row["clock"], []).append(row)
     return {
         "nodes": len({row["node"] for row in members}),
         "channels": len({row["channel"] for row in members}),
         "nodes_without_host": len({row["node"] for row in members if row["host"] is None}),
         "from_ns": min(row["first_ns"] for row in members),
         "to_ns": max(row["last_ns"] for row in members),
+        "longest_ns": max(
+            max(row["last_ns"] for row in of_clock) - min(row["first_ns"] for row in of_clock)
+            for of_clock in clocks.values()
+        ),
     }
 
 
@@ -173,10 +188,15 @@ def _filters(directory: Path, totals: Row) -> Figures:
 
 
 def _clocks(directory: Path, unknown: int) -> Figures:
-    pairs = first_rows(directory, "offsets", 10_000)
+    every = first_rows(directory, "offsets", PAIRS_MAX)
+    pairs = [row for row in every if row["uncertainty_ns"] >= 0]
     pairs.sort(key=lambda row: (-abs(row["offset_ns"]), row["a"], row["b"]))
+    steps = first_rows(directory, "clock_steps", STEPS_SHOWN)
+    steps.sort(key=lambda row: (-row["by_ns"], row["a"], row["b"]))
     return {
         "pairs": len(pairs),
+        "pairs_with_steps": len(every) - len(pairs),
+        "steps": steps,
         "nodes_without_host": unknown,
         "hosts": sorted({host for row in pairs for host in (row["a"], row["b"])})[:100],
         "largest": pairs[:10],

@@ -57,23 +57,26 @@ def marks(messages: "DataFrame", rates: "DataFrame") -> "DataFrame":
     """Return the marks "possibly acknowledged" of all messages together.
 
     Args:
-        messages: as of `judged`: author int, sent_ns, possibly_ns, acknowledged_ns,
-            first_received_ns, all long
+        messages: as of `judged`: author int; sent_ns, possibly_ns, acknowledged_ns,
+            first_received_ns, earliest_ns, latest_ns, uncompared, all long
         rates: member int, per_second double
 
     Returns:
-        one row: marked long, false long (nobody else had it by then), chances double: about how
-        many filters its author heard while nobody else had the message and it bore no mark
+        one row: marked long (without those that clocks are too far apart for: somebody may have
+        had the message by then, or not), false long (nobody else had it by then), chances double:
+        about how many filters its author heard while nobody else had the message and it bore no
+        mark
     """
-    marked = F.col("possibly_ns").isNotNull()
-    had = F.col("first_received_ns") <= F.col("possibly_ns")
+    had = F.coalesce(F.col("latest_ns") <= F.col("possibly_ns"), F.expr("false"))
+    nobody = F.coalesce(F.col("earliest_ns") > F.col("possibly_ns"), F.expr("true"))
+    false = F.col("possibly_ns").isNotNull() & ~had & nobody & (F.col("uncompared") == 0)
     until = F.least("first_received_ns", "possibly_ns", "acknowledged_ns")
     # who hears whose clock is behind had no chance, rather than less than none
     alone_s = F.greatest(F.lit(0), until - F.col("sent_ns")) / SECOND
     there = rates.withColumnRenamed("member", "author")
     return messages.join(F.broadcast(there), "author", "left").agg(
-        F.count(F.when(marked, F.lit(1))).alias("marked"),
-        F.count(F.when(marked & ~F.coalesce(had, F.lit(False)), F.lit(1))).alias("false"),  # noqa: FBT003
+        F.count_if(had | false).alias("marked"),
+        F.count_if(false).alias("false"),
         F.coalesce(F.sum(alone_s * F.coalesce("per_second", F.lit(0.0))), F.lit(0.0)).alias(
             "chances"
         ),

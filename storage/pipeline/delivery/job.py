@@ -1,7 +1,8 @@
 """Delivery of messages: latency, convergence, redundancy, repair, filters, reconciliation.
 
 Tables: `members`, `facts`, `messages`, `sessions`, and the small ones that the report draws from:
-`latency`, `latency_counts`, `channels`, `spans`, `offsets`, `repair_load`, `marks`, `matrix`.
+`latency`, `latency_counts`, `channels`, `spans`, `offsets`, `clock_steps`, `repair_load`, `marks`,
+`matrix`.
 """
 
 from typing import TYPE_CHECKING, Final
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
 
 from storage.pipeline.delivery import (
+    clocks,
     facts,
     filter_errors,
     latency,
@@ -27,23 +29,32 @@ if TYPE_CHECKING:
 
 RARE: Final = "rare"
 OWN: Final = "own"
+WAYS: Final = "ways"
+BOUNDS: Final = "bounds"
 """Tables that others are made of."""
+
+STEPS_MAX: Final = 100
+"""Pairs of clocks of which it is looked up when one was set."""
 
 
 def run(work: Work) -> None:
     """Read the logs twice: for who is there and what is rare, and for what becomes of messages."""
-    log = work.inputs.log_once(work.spark)
+    log, copies = work.inputs.log_once(work.spark)
     seldom = work.write(RARE, rare_events.rare(log))
     hosts = host_rows(work.spark, hosts_of(work.inputs.notes))
     there = work.write("members", members(seldom, hosts))
     if not row_count(work.run.directory, "members"):
         raise PipelineError("The exports have no protocol log; `chat-tui settings` can turn it on.")
-    own = work.write(OWN, rare_events.own_messages(seldom, there))
+    sent = rare_events.own_messages(seldom, there)
+    own = work.write(OWN, facts.placed(sent, there))
     talked = work.write("sessions", rare_events.sessions(seldom, there))
     work.run.drop(RARE)  # all of it stands in the others
     totals = _tables(work, log, there, own)
-    work.run.drop(OWN)  # and this in `messages`
+    for name in (OWN, WAYS, BOUNDS):  # `messages` and `offsets` have what is told of these
+        work.run.drop(name)
     work.run.figures = delivery_figures(work, rare_events.with_logs(talked, there), totals)
+    if copies:
+        work.run.figures["copies"] = copies
 
 
 def _tables(work: Work, log: "DataFrame", there: "DataFrame", own: "DataFrame") -> Row:
@@ -52,16 +63,13 @@ def _tables(work: Work, log: "DataFrame", there: "DataFrame", own: "DataFrame") 
     events = facts.noted(log, there)
     rows = work.write("facts", facts.facts(events, own, there, broadcast=few))
     due = facts.expected(own, there)
-    became = facts.by_message(rows)
+    became = facts.by_message(_compared(work, rows, there))
     sent = work.write("messages", facts.messages(own, became, due, there))
 
     took = work.write("latency_counts", latency.latencies(rows, there))
     work.write("latency", latency.distribution(took, "latency_us"))
     work.write("channels", latency.by_channel(took, there))
     work.write("spans", spans(sent))
-    clocks = {*hosts_of(work.inputs.notes).values()}
-    # where there is one clock, all of these rows are looked at for nothing
-    work.write("offsets", latency.offsets(rows if len(clocks) > 1 else rows.limit(0), there))
     lost = repairs.losses(sent)
     grouped = repairs.answers_by_group(rows, lost, there)
     work.write("repair_load", repairs.repair_load(lost, grouped))
@@ -71,10 +79,23 @@ def _tables(work: Work, log: "DataFrame", there: "DataFrame", own: "DataFrame") 
     )
     totals = one_row(sent, TOTALS)
     if totals["messages"]:
-        first, last = totals["first_sent_ns"], totals["last_sent_ns"]
-        bins = missing_matrix.Bins(row_count(work.run.directory, "members"), first, last)
+        bins = missing_matrix.Bins(row_count(work.run.directory, "members"))
         work.write("matrix", missing_matrix.missing_matrix(due, rows, bins))
     return totals
+
+
+def _compared(work: Work, rows: "DataFrame", there: "DataFrame") -> "DataFrame":
+    """Return facts with how far clocks are apart, and write what is told of clocks."""
+    # where there is one clock, all of these rows would be looked at for nothing
+    several = there.agg(F.max("clock") > F.min("clock")).first()
+    one_clock = not (several and several[0])
+    fastest = work.write(WAYS, clocks.ways(rows.limit(0) if one_clock else rows, there))
+    apart = work.write("offsets", clocks.offsets(fastest, there))
+    known = None if one_clock else work.write(BOUNDS, clocks.bounds(fastest))
+    set_meanwhile = apart.where("uncertainty_ns < 0").limit(STEPS_MAX)
+    found = rows if not set_meanwhile.isEmpty() else rows.limit(0)
+    work.write("clock_steps", clocks.steps(found, there, set_meanwhile))
+    return clocks.compared(rows, there, known)
 
 
 def spans(messages: "DataFrame") -> "DataFrame":

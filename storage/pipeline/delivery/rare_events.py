@@ -12,6 +12,15 @@ from sync.runner.log_rows import LogKind
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
+HELD_KINDS: Final = (
+    LogKind.SENT,
+    LogKind.RECEIVED,
+    LogKind.DUPLICATE,
+    LogKind.BUFFERED,
+    LogKind.DELIVERED,
+)
+"""Kinds of which the node has the message."""
+
 OWN_KINDS: Final = (
     LogKind.SENT,
     LogKind.POSSIBLY_ACKNOWLEDGED,
@@ -33,9 +42,10 @@ def rare(log: "DataFrame") -> "DataFrame":
     Returns:
         one row for each channel string, node string, own_id binary (null: nothing of an own
         message) and talk (null: nothing of a reconciliation; run string, boot long, session long,
-        peer string); first_ns long, last_ns long; sent_ns long, possibly_ns long,
-        acknowledged_ns long, failed_ns long, started_ns long (the first of each; null: never),
-        ended_ns long (the last one), sends int, bytes long (of sending, or of the
+        peer string); first_ns long, last_ns long; first_lamport long, last_lamport long (of what
+        the node has; null: of nothing); lamport long (of the own message); sent_ns long,
+        possibly_ns long, acknowledged_ns long, failed_ns long, started_ns long (the first of each;
+        null: never), ended_ns long (the last one), sends int, bytes long (of sending, or of the
         reconciliation; null: none), rounds int (null: none)
     """
     own = _one_of(OWN_KINDS) & F.col("message_id").isNotNull()
@@ -44,6 +54,7 @@ def rare(log: "DataFrame") -> "DataFrame":
     talk = F.struct("run", "boot", "session", "peer")
     sent = _is(LogKind.SENT)
     size = F.when(sent | talked, F.col("bytes").cast("long"))
+    has = F.when(_one_of(HELD_KINDS), F.col("lamport"))
     return (
         log.where("ts_ns >= 0")
         .groupBy(
@@ -55,6 +66,9 @@ def rare(log: "DataFrame") -> "DataFrame":
         .agg(
             F.min("ts_ns").alias("first_ns"),
             F.max("ts_ns").alias("last_ns"),
+            F.min(has).alias("first_lamport"),
+            F.max(has).alias("last_lamport"),
+            F.min(F.when(sent, F.col("lamport"))).alias("lamport"),
             _first(LogKind.SENT).alias("sent_ns"),
             F.count(F.when(sent, F.lit(1))).cast("int").alias("sends"),
             F.sum(size).alias("bytes"),
@@ -76,7 +90,7 @@ def own_messages(rows: "DataFrame", members: "DataFrame") -> "DataFrame":
         members: member int, channel string, node string
 
     Returns:
-        message_id binary, author int, sent_ns long, sends int, sent_bytes long,
+        message_id binary, author int, sent_ns long, lamport long, sends int, sent_bytes long,
         possibly_ns long, acknowledged_ns long, failed_ns long (null: not noted)
     """
     each = numbered(rows.where("own_id is not null and sent_ns is not null"), members).select(
@@ -84,6 +98,7 @@ def own_messages(rows: "DataFrame", members: "DataFrame") -> "DataFrame":
         F.struct(
             "sent_ns",
             F.col("member").alias("author"),
+            "lamport",
             "sends",
             F.col("bytes").alias("sent_bytes"),
             "possibly_ns",
@@ -92,7 +107,7 @@ def own_messages(rows: "DataFrame", members: "DataFrame") -> "DataFrame":
         ).alias("own"),
     )
     one = each.groupBy("message_id").agg(F.min("own").alias("own"))
-    names = ("author", "sent_ns", "sends", "sent_bytes")
+    names = ("author", "sent_ns", "lamport", "sends", "sent_bytes")
     states = ("possibly_ns", "acknowledged_ns", "failed_ns")
     return one.select("message_id", *[f"own.{name}" for name in (*names, *states)])
 

@@ -12,8 +12,9 @@ from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from storage.archive.consolidated import Consolidated
 from storage.archive.tables import HISTORY, HISTORY_DIR, Note, replace_text
-from storage.pipeline.errors import PipelineError
+from storage.pipeline.errors import PipelineError, as_problems
 from storage.pipeline.fingerprints.differences import within
 from storage.pipeline.fingerprints.fingerprints import SYNC_ID, Prints, by_minute, distinct
 from storage.pipeline.inputs.batches import Range, files_near
@@ -24,6 +25,9 @@ from storage.results import MANIFEST, MANIFEST_MAX, small_text
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+CONSOLIDATE: Final = "consolidate"
+"""The job whose history is verified."""
 
 STATE: Final = "state.json"
 """Beside the tables of a run: what exports and histories were when it read them."""
@@ -67,10 +71,25 @@ class Archive:
         return bool(self.inputs.histories) or len(self.inputs.notes[0].nodes) == 1
 
     @property
+    def verified(self) -> bool:
+        """True if `consolidate` has checked all of it; columns of exports are only claims."""
+        return not self.inputs.directories
+
+    @property
     def notes(self) -> Sequence[Note]:
         """The notes of its exports and, with names alone, of its consolidated histories."""
         consolidated = [Note([], one.names, {}, {}) for one in self.inputs.histories]
         return [*self.inputs.notes, *consolidated]
+
+    @classmethod
+    def best(cls, inputs: Inputs, results: Results) -> "Archive":
+        """Return the history that `consolidate` made of these inputs, or else the inputs."""
+        consolidated = results.published(CONSOLIDATE)
+        if consolidated is None or not is_of(consolidated.directory, inputs):
+            return cls(inputs)
+        with as_problems():
+            history = Consolidated.find(results.out)
+        return cls(inputs) if history is None else cls(Inputs((), (), inputs.named, (history,)))
 
     def messages(self, spark: "SparkSession") -> "DataFrame":
         """Return the sync ids of the archive, each once: the columns of `prints.SYNC_ID`.

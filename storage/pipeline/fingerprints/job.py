@@ -18,8 +18,12 @@ ROOTS_MAX: Final = 100
 
 
 def run(work: Work) -> None:
-    """Take the fingerprints of all exports and histories together."""
-    archive = Archive(work.inputs)
+    """Take the fingerprints of all exports and histories together.
+
+    If `consolidate` has made a history of the same, that one is read: it is verified, and has each
+    message once.
+    """
+    archive = Archive.best(work.inputs, work.results)
     write_state(work.run.directory, work.inputs)
     work.write("minutes", archive.minutes(work.spark))
     prints = Prints(work.spark, work.run.directory)
@@ -29,6 +33,7 @@ def run(work: Work) -> None:
     roots = prints.level("roots")
     largest = roots.orderBy("count", "channel", ascending=[False, True]).limit(ROOTS_MAX).collect()
     work.run.figures |= {
+        "verified": archive.verified,
         "messages": total_of(work.run.directory / "roots"),
         "channels": rows_in(work.run.directory / "roots"),
         "roots": [

@@ -5,9 +5,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import pyarrow as pa
+from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
@@ -25,6 +26,7 @@ from storage.archive.tables import (
     is_unfinished,
 )
 from storage.pipeline.errors import PipelineError, as_problems
+from storage.pipeline.inputs.copies import ROW, doubtful
 from storage.pipeline.places.place import place_of
 from storage.pipeline.results.publishing import Results
 from storage.results import MANIFEST, Published
@@ -37,6 +39,9 @@ DEPTH: Final = 3
 
 EXPORTS_MAX: Final = 100_000
 
+NODES_ASKED: Final = 1_000
+"""Nodes that are named in a question to Parquet; rows of others are read along if they are more."""
+
 FINGERPRINTS: Final = "fingerprints"
 """The job whose results know of which exports they are."""
 
@@ -44,6 +49,13 @@ FINGERPRINTS: Final = "fingerprints"
 def struct_of(schema: pa.Schema) -> StructType:
     """Return a table of an export as Spark sees it."""
     return from_arrow_schema(schema)
+
+
+class OnceEach(NamedTuple):
+    """Rows of logs, each once: the columns of `LOG`; and how many more there were."""
+
+    rows: "DataFrame"
+    copies: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,28 +120,54 @@ class Inputs:
         """Return the protocol log of all nodes: the columns of `LOG`."""
         return self._table(spark, LOG_DIR, LOG)
 
-    def log_once(self, spark: "SparkSession") -> "DataFrame":
+    def log_of(self, spark: "SparkSession", nodes: Sequence[str]) -> "DataFrame":
+        """Return the log of some nodes; exports that have none of them are not read."""
+        wanted = set(nodes)
+        chosen = [
+            directory
+            for directory, note in zip(self.directories, self.notes, strict=True)
+            if not wanted.isdisjoint(map(str, note.nodes))
+        ]
+        log = self._table(spark, LOG_DIR, LOG, chosen)
+        return log.where(log["node"].isin(list(nodes))) if len(nodes) <= NODES_ASKED else log
+
+    def log_once(self, spark: "SparkSession") -> "OnceEach":
         """Return the same with each row once, for who counts rows.
 
-        Only exports of one node, taken at different times, have rows in common. To sort them out
-        moves each row whole, and is spared where there are none.
+        Only exports of one node, taken at different times, and copied files have rows in common. To
+        sort them out moves each row whole, and is spared where files say that there are none.
         """
-        log = self.log(spark)
-        noted = [node for export in self._with_log for node in export]
-        return log if len(set(noted)) == len(noted) else log.distinct()
-
-    @property
-    def _with_log(self) -> Iterator[set[str]]:
-        """The nodes of each export that has a log."""
-        for directory, note in zip(self.directories, self.notes, strict=True):
-            if (directory / LOG_DIR).is_dir():
-                yield {str(node) for node in note.nodes}
-
-    def _table(self, spark: "SparkSession", name: str, schema: pa.Schema) -> "DataFrame":
-        struct = struct_of(schema)
-        paths = [
-            str(path) for one in self.directories if any((path := one / name).glob("channel=*"))
+        files = [
+            path
+            for directory in self.directories
+            for path in sorted((directory / LOG_DIR).rglob("*.parquet"))
         ]
+        apart = doubtful(files)
+        if not apart:
+            return OnceEach(self.log(spark), 0)
+        reader, others = spark.read.schema(struct_of(LOG)), [*LOG.names]
+        twice = reader.parquet(*map(str, sorted(apart)))
+        for name in ROW:
+            others.remove(name)
+        # of two rows of one name the lesser, wherever this runs
+        lesser = F.min(F.struct(*others)).alias("row")
+        once = twice.groupBy(*ROW).agg(lesser).select(*ROW, "row.*").select(*LOG.names)
+        copies = twice.count() - once.count()
+        if not copies:
+            return OnceEach(self.log(spark), 0)
+        rest = [str(path) for path in files if path not in apart]
+        return OnceEach(once.unionAll(reader.parquet(*rest)) if rest else once, copies)
+
+    def _table(
+        self,
+        spark: "SparkSession",
+        name: str,
+        schema: pa.Schema,
+        directories: Sequence[Path] | None = None,
+    ) -> "DataFrame":
+        struct = struct_of(schema)
+        among = self.directories if directories is None else directories
+        paths = [str(path) for one in among if any((path := one / name).glob("channel=*"))]
         if not paths:
             return spark.createDataFrame([], struct)
         # Spark would want all paths to be parts of one table, to read columns off them

@@ -1,4 +1,4 @@
-"""Members of channels, since when and until when, with a number for each (channel, node).
+"""Members of channels, their clocks and what they held, with a number for each (channel, node).
 
 That number, instead of two texts of 64 characters, keeps the tables of `facts` narrow.
 """
@@ -34,21 +34,36 @@ def host_rows(spark: "SparkSession", hosts: Mapping[str, str]) -> "DataFrame":
 def members(rows: "DataFrame", hosts: "DataFrame") -> "DataFrame":
     """Return one row for each node of each channel, numbered from 1 in the order of both.
 
-    A node counts as present from the first thing it noted of a channel to the last.
+    A node counts as present from the first message that it has of a channel to the last, in the
+    order of the chat, which no clock has a say in.
 
     Args:
-        rows: channel string, node string, first_ns long, last_ns long (of some of what it noted)
+        rows: channel string, node string, first_ns long, last_ns long, first_lamport long,
+            last_lamport long (of some of what it noted)
         hosts: node string, host string
 
     Returns:
-        member int, channel string, node string, host string (null: not known),
-        first_ns long, last_ns long
+        member int, channel string, node string, host string (null: not known), clock int (members
+        that go by one have one number; of an unknown host, each node has its own), first_ns long,
+        last_ns long, first_lamport long, last_lamport long
     """
+    ends = ("first_ns", "last_ns", "first_lamport", "last_lamport")
     seen = rows.groupBy("channel", "node").agg(
-        F.min("first_ns").alias("first_ns"), F.max("last_ns").alias("last_ns")
+        *[(F.min if name.startswith("first") else F.max)(name).alias(name) for name in ends]
     )
-    # one task numbers them all; they are a few thousand, and not the rows of the log
-    number = F.row_number().over(Window.orderBy("channel", "node"))
-    return seen.join(F.broadcast(hosts), "node", "left").select(
-        number.alias("member"), "channel", "node", "host", "first_ns", "last_ns"
+    sizes = seen.groupBy("channel").agg(F.count("*").alias("size"))
+    earlier = sizes.toDF("earlier", "others")
+    before = (
+        sizes.join(F.broadcast(earlier), F.col("earlier") < F.col("channel"), "left")
+        .groupBy("channel")
+        .agg(F.coalesce(F.sum("others"), F.lit(0)).alias("before"))
     )
+    within = F.row_number().over(Window.partitionBy("channel").orderBy("node"))
+    known = (
+        seen.join(F.broadcast(hosts), "node", "left")
+        .join(F.broadcast(before), "channel")
+        .withColumn("member", (F.col("before") + within).cast("int"))
+    )
+    same = Window.partitionBy(F.coalesce("host", "node"))
+    clock = F.min("member").over(same).alias("clock")
+    return known.select("member", "channel", "node", "host", clock, *ends)

@@ -30,11 +30,13 @@ EVIDENCE: Final[Mapping[str, Mapping[str, str] | None]] = {
             "A node's log tells another Lamport time than the signed one: its order differs."
         ),
         "missing": "A node lacks a message between two that it holds.",
+        "missing_tail": "The node was there, and has nothing from this message on.",
         "trace_holes": "Rows are gone from the middle of a log.",
     },
     "diff": {
         "only_a": "Only the first archive holds this message.",
         "only_b": "Only the second archive holds this message.",
+        "false": "Rows that differ, and are not what their author signed.",
     },
     "sweep": None,
 }

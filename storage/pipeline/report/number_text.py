@@ -1,8 +1,10 @@
 """Figures as people read them: spans, shares, percentiles, numbers."""
 
+from datetime import UTC, datetime
 from typing import Final
 
 from storage.results import Figures
+from sync.machine import SECOND, Nanos
 
 MS: Final = 1_000
 S: Final = 1_000_000
@@ -30,6 +32,14 @@ def span(us: float) -> str:
     if size < S * 600:
         return f"{us / S:.3g} s"
     return f"{us / S / 60:,.1f} min" if size < S * 36_000 else f"{us / S / 3600:,.1f} h"
+
+
+def moment(when: Nanos) -> str:
+    """Return a time of some clock, as it stands in an export."""
+    try:
+        return datetime.fromtimestamp(when // SECOND, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    except (OverflowError, ValueError):
+        return f"{when:,} ns"
 
 
 def share(part: float, whole: float) -> str:

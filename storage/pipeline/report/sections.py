@@ -3,7 +3,15 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
-from storage.pipeline.report.number_text import MS, bytes_text, number, share, span, spread_text
+from storage.pipeline.report.number_text import (
+    MS,
+    bytes_text,
+    moment,
+    number,
+    share,
+    span,
+    spread_text,
+)
 from storage.pipeline.report.sweep_section import sweep_rows
 from storage.report import ROWS_MAX, Section, printable
 from storage.results import Figures
@@ -55,14 +63,53 @@ def plain_rows(figures: Figures) -> Rows:
             yield label, number(value)
 
 
+def fingerprints_rows(figures: Figures) -> Rows:
+    """Say what was read: what nobody verified is not told as messages."""
+    read = figures.get("verified")  # not in results of earlier versions
+    if read is not None:
+        yield "read", HISTORY_READ if read else f"the exports; {CLAIMED}"
+    others = {name: value for name, value in figures.items() if name != "verified"}
+    if not read:
+        others = {"messages by their columns": others.pop("messages"), **others}
+    yield from plain_rows(others)
+
+
+def diff_rows(figures: Figures) -> Rows:
+    """Say what was read on each side, and what differs."""
+    others = {name: value for name, value in figures.items() if not name.startswith("verified_")}
+    for side in ("a", "b"):
+        read = figures.get(f"verified_{side}")
+        if read is not None:
+            yield f"read of {side}", HISTORY_READ if read else f"exports; {CLAIMED}{BUT_VERIFIED}"
+        if not read:
+            claimed = {f"messages {side} by their columns": others.pop(f"messages_{side}")}
+            others = claimed | others
+    yield from plain_rows(others)
+
+
+def audit_rows(figures: Figures) -> Rows:
+    """Say findings by their names, and who left."""
+    yield from plain_rows({name: value for name, value in figures.items() if name != "left_at"})
+    for gone in figures.get("left_at", ()):
+        when = (
+            "at a time no log tells" if gone["left_ns"] is None else f"at {moment(gone['left_ns'])}"
+        )
+        node, channel = printable(gone["node"], ID_SHOWN), printable(gone["channel"], ID_SHOWN)
+        later = _counted(gone["later"], "later message")
+        yield f"left {when}", f"node {node}, of channel {channel}; {later} of others"
+
+
 def delivery_rows(figures: Figures) -> Rows:
     """Say how messages got around."""
     nodes, channels = figures["nodes"], figures["channels"]
     yield "logs", f"{_counted(nodes, 'node')} in {_counted(channels, 'channel')}"
+    if copies := figures.get("copies"):
+        yield "copies", f"{number(copies)} rows of logs were there more than once, and count once"
     if others := figures["reconciliation"].get("peers_without_log"):  # not in older results
         told = "what only they had or claimed counts as missing, or as false"
         yield "no log here", f"of {_counted(others, 'participant')} who reconciled: {told}"
-    over = span(((figures["to_ns"] or 0) - (figures["from_ns"] or 0)) / MS)
+    # in older results, all clocks were believed
+    over = span(figures.get("longest_ns", (figures["to_ns"] or 0) - (figures["from_ns"] or 0)) / MS)
     again = figures["sends"] - figures["messages"]
     yield "messages", f"{number(figures['messages'])} in {over}, {number(again)} sent again"
     yield (
@@ -72,10 +119,15 @@ def delivery_rows(figures: Figures) -> Rows:
             f"({share(figures['delivered_of_due'], figures['due'])})"
         ),
     )
+    if without := figures.get("not_counted"):
+        yield "not counted", f"{number(without)}: {NOT_COUNTED}"
     yield "latency", spread_text(figures["latency"])
     everybody = figures["convergence"]
-    whole = f"{number(everybody['count'])} of {number(figures['messages'])} messages; "
+    complete = everybody.get("complete", everybody["count"])
+    whole = f"{number(complete)} of {number(figures['messages'])} messages; "
     yield "until everybody had it", whole + spread_text(everybody)
+    if untimed := complete - everybody["count"]:
+        yield "not timed", f"{number(untimed)} of these: clocks cannot be compared"
     yield "receptions per delivery", number(figures["receptions_per_delivery"])
     yield from _states(figures["states"])
     yield from _repair(figures["repair"])
@@ -126,7 +178,7 @@ def _repair(repair: Figures) -> Rows:
 
 def _filters(filters: Figures) -> Rows:
     if unjudged := filters.get("unjudged"):  # results of earlier versions have no such figure
-        yield "marks", f"{number(unjudged)} cannot be judged: nobody else's log tells of that time"
+        yield "marks not counted", f"{number(unjudged)}: {UNJUDGED}"
     if not filters["marked"]:
         if not unjudged:
             yield "filters", "no message was marked possibly acknowledged"
@@ -180,8 +232,12 @@ def _clocks(clocks: Figures, latency: Figures) -> Rows:
                 "by it"
             ),
         )
-    else:
+    elif not clocks.get("steps"):
         yield "clocks", "one clock, or too few messages between hosts to compare them"
+    for step in clocks.get("steps", ())[:STEPS_MAX]:
+        yield "clock set", _step(step)
+    if more := len(clocks.get("steps", ())[STEPS_MAX:]):
+        yield "clock set", f"between {_counted(more, 'more pair')} of hosts"
     if clocks["nodes_without_host"]:
         yield "clock unknown", _counted(clocks["nodes_without_host"], "node")
     if latency["negative"]:
@@ -194,11 +250,34 @@ def _clocks(clocks: Figures, latency: Figures) -> Rows:
         )
 
 
+def _step(step: Figures) -> str:
+    """Say which clock was set, as far as two of them tell."""
+    a, b = printable(step["a"], 32), printable(step["b"], 32)
+    return (
+        f"that of {a} or of {b}, by {span(step['by_ns'] / MS)} or more, between "
+        f"{moment(step['from_ns'])} and {moment(step['to_ns'])} by that of {a}; times between the "
+        "two are not compared"
+    )
+
+
 STATES: Final = ("possibly_acknowledged", "acknowledged", "failed")
 
 LOADS_MAX: Final = 8
+STEPS_MAX: Final = 8
+HISTORY_READ: Final = "the history that consolidate verified"
+CLAIMED: Final = "columns are believed, nothing is verified"
+BUT_VERIFIED: Final = " but what differs"
+ID_SHOWN: Final = 64
+
+NOT_COUNTED: Final = (
+    "(message, node) pairs before the first message that a node has of a channel, or after its last"
+)
+UNJUDGED: Final = "nobody else's log tells of that time, or clocks cannot be compared well enough"
 
 WORDS: Final[Mapping[str, Callable[[Figures], Rows]]] = {
+    "audit": audit_rows,
+    "diff": diff_rows,
+    "fingerprints": fingerprints_rows,
     "delivery": delivery_rows,
     "sweep": sweep_rows,
 }

@@ -24,6 +24,7 @@ from storage.pipeline.synthetic.plan import BEGIN, Plan, channels, people
 from storage.pipeline.synthetic.traffic import Traffic, Writing
 from sync.entries.identity import Identity
 from sync.errors import LocalError
+from sync.machine import SECOND
 
 TRUTH: Final = "truth.json"
 
@@ -67,6 +68,8 @@ class _Made:
         self.nodes = [one.peer_id for one in self.people]
         self.traffics: list[Traffic] = []
         self.firsts: list[int] = []
+        self.rights: list[NDArray[np.bool_]] = []
+        """Holders of each message, by channel: false rows count for nothing."""
         self.protected: list[tuple[int, int]] = []
         """(member's node, message) of rows of the log that must not go lost."""
         self.history_rows = self.log_rows = 0
@@ -121,6 +124,7 @@ class _Made:
         for number, traffic in enumerate(self.traffics):
             rows = np.arange(ends[number], ends[number + 1])
             rows = rows[~gone[rows]]
+            self._note_tails(number, all_events, rows)
             channel = traffic.plan.channel
             batches = table.rows(rows, channel)
             files.write(self.directory, tables.LOG_DIR, channel, files.CODED_LOG, batches)
@@ -188,9 +192,20 @@ class _Made:
                 said = bytes([said[0] ^ 1]) + said[1:]
             node = self.nodes[int(traffic.plan.members[member])]
             self.truth.quarantine.append([node, said.hex(), kind])
+        self.rights.append(right)
         for at, member in faults.missing(traffic, right):
             node = self.nodes[int(traffic.plan.members[member])]
             self.truth.missing.append([node, traffic.messages[at].entry.message_id])
+
+    def _note_tails(self, number: int, noted: events.Events, rows: NDArray[np.int64]) -> None:
+        """Write down what members lack at the end of a channel; `rows` are those of its log."""
+        traffic = self.traffics[number]
+        latest = np.full(self.plan.nodes, BEGIN, np.int64)
+        np.maximum.at(latest, noted.node[rows], noted.ts_ns[rows])
+        ends = (latest[traffic.plan.members] - BEGIN) / SECOND
+        for at, member in faults.missing_tail(traffic, self.rights[number], ends):
+            node = self.nodes[int(traffic.plan.members[member])]
+            self.truth.missing_tail.append([node, traffic.messages[at].entry.message_id])
 
     def _messages(self) -> tuple[list[bytes], list[int], list[int]]:
         """Return ids, Lamport times and sizes of all messages, in the order of their numbers."""

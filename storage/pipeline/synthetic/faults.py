@@ -23,6 +23,9 @@ EARLY_S: Final = MILLISECOND / SECOND / 1000
 HOLE_MAX: Final = 5
 """Rows of a hole."""
 
+STAYED_S: Final = 10.0
+"""Time for which a log goes on after a message should have come, if its node stayed."""
+
 TRIES: Final = 100
 """Draws for one fault: hardly a row in ten is unfit."""
 
@@ -43,6 +46,8 @@ class Truth:
     """(node, message, the Lamport time that the node tells)"""
     missing: list[Any] = field(default_factory=list)
     """(node, message)"""
+    missing_tail: list[Any] = field(default_factory=list)
+    """(node, message): after all that the node holds, while its log goes on"""
     trace_holes: list[Any] = field(default_factory=list)
     """(node, boot, first, last): rows that are gone"""
     quarantine: list[Any] = field(default_factory=list)
@@ -123,6 +128,30 @@ def missing(traffic: Traffic, held: NDArray[np.bool_]) -> list[tuple[int, int]]:
     after = np.maximum.accumulate(rows[::-1], axis=0)[::-1]
     lacking = np.argwhere(before & after & ~rows)
     return [(order[int(row)], int(member)) for row, member in lacking]
+
+
+def missing_tail(
+    traffic: Traffic, held: NDArray[np.bool_], ends: NDArray[np.float64]
+) -> list[tuple[int, int]]:
+    """Return (message, member) of what came after the last message of a member who stayed.
+
+    Args:
+        traffic: of a channel
+        held: by (message, member)
+        ends: until when each member logged something of the channel
+    """
+    headers = [message.entry.header for message in traffic.messages]
+    lamports = np.array([header.lamport for header in headers])
+    sent = traffic.received[np.arange(len(headers)), traffic.authors]
+    found: list[tuple[int, int]] = []
+    for member in np.flatnonzero(held.any(axis=0)):
+        last = lamports[held[:, member]].max()
+        took = traffic.received[:, member] - sent
+        for at in np.flatnonzero((lamports > last) & (traffic.authors != member)):
+            least = took[traffic.authors == traffic.authors[at]].min()
+            if sent[at] + least + STAYED_S <= ends[member]:
+                found.append((int(at), int(member)))
+    return found
 
 
 def diverging(

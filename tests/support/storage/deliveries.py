@@ -27,7 +27,11 @@ Event = tuple[int, str, str, bytes | None]
 STORIES = GOT, LATER, STATES, LOST, CLOCKS, TWICE = tuple(f"{number:04x}" for number in range(6))
 """Channels, each with a story of its own."""
 
-HOSTS = {DAN: "one", EVE: "two"}
+HOSTS = {DAN: "one", EVE: "two"} | dict.fromkeys(NODES, "three")
+
+
+NUMBERS = 60
+"""Messages of a channel that have a place."""
 
 
 def named(channel: str, number: int) -> bytes:
@@ -35,8 +39,14 @@ def named(channel: str, number: int) -> bytes:
     return hashlib.sha256(f"{channel} {number}".encode()).digest()
 
 
+def lamport_of(channel: str, ms: int, message: bytes | None) -> int | None:
+    """Return the place of a message in its channel; nobody's is at both ends."""
+    places = {named(channel, number): 10 * number for number in range(1, NUMBERS)}
+    return None if message is None else (places | {named(channel, 9): ms})[message]
+
+
 def around(channel: str, *nodes: str) -> list[Event]:
-    """Nodes that note something before and after all else: a message that nobody sent."""
+    """Nodes that have something before and after all else: a message that nobody sent."""
     return [(at, node, "duplicate", named(channel, 9)) for at in (0, 60_000) for node in nodes]
 
 
@@ -123,6 +133,7 @@ def rows_of(channel: str, events: Sequence[Event], **more: object) -> list[dict[
             "channel": channel,
             "kind": kind,
             "message_id": message,
+            "lamport": lamport_of(channel, ms, message),
             "bytes": 400,
             **more,
         }
@@ -188,7 +199,7 @@ def all_rows() -> list[dict[str, Any]]:
     for channel in STORIES:
         rows += rows_of(channel, story(channel))
     absurd = rows_of(GOT, [(0, BOB, "delivered", named(GOT, 1))])[0] | {"ts_ns": -(2**63)}
-    return [*rows, absurd]
+    return [row | {"seq": seq} for seq, row in enumerate([*rows, absurd], 1)]
 
 
 def run_job(spark: "SparkSession", directory: Path, rows: Sequence[dict[str, Any]]) -> Ran:

@@ -17,6 +17,7 @@ AUDITED = {
     "early_deliveries": ("node", "message_id", "parent"),
     "order_divergence": ("node", "message_id", "lamport"),
     "missing": ("node", "message_id"),
+    "missing_tail": ("node", "message_id"),
     "trace_holes": ("node", "boot", "first", "last"),
 }
 """The tables of audit, and what the truth says of each finding."""

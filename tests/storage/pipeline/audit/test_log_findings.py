@@ -59,6 +59,23 @@ def test_a_child_before_its_parent_is_early(spark: "SparkSession") -> None:
     assert found == [("alice", 1, CHILD, PARENT)]
 
 
+@pytest.mark.parametrize(
+    ("child", "parent"), [(2**40 - 1, 2**40 + 5), (2**63 - 2, 2**63 - 1), (5, 2**63 - 1)]
+)
+def test_a_number_near_the_greatest_hides_nothing(
+    child: int, parent: int, spark: "SparkSession"
+) -> None:
+    found = early(
+        spark,
+        Told(LogKind.DELIVERED, CHILD, seq=child),
+        Told(LogKind.DELIVERED, PARENT, seq=parent),
+        Told(LogKind.DELIVERED, PARENT, seq=child, node="bob"),
+        Told(LogKind.DELIVERED, CHILD, seq=parent, node="bob"),
+    )
+
+    assert found == [("alice", 1, CHILD, PARENT)]
+
+
 def test_a_start_has_an_order_of_its_own(spark: "SparkSession") -> None:
     """`seq` orders one start only: it does not tell before a restart from after it."""
     found = early(

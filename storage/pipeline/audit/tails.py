@@ -1,0 +1,114 @@
+"""The end of what a node holds: it left, or it was there and lacks what others wrote.
+
+Rules:
+1. Who holds nothing after some message may have left: that is told, and is no finding.
+2. It is one if the node's own log goes on for longer than a message takes to come. A message is
+   expected as long after it was written as the fastest one of its author took, by the same two
+   clocks: however wrong they are, both are off alike.
+3. Few nodes are behind, so only their logs are read.
+"""
+
+from typing import TYPE_CHECKING, Final
+
+from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
+
+from sync.machine import SECOND, Nanos
+from sync.runner.log_rows import LogKind
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+SETTLED: Final[Nanos] = 10 * SECOND
+"""A node whose log ends sooner after a message may have left while it was on its way."""
+
+
+def behind(ends: "DataFrame", history: "DataFrame") -> "DataFrame":
+    """Return who holds nothing of the end of a channel.
+
+    Args:
+        ends: as of `storage.pipeline.audit.history_findings.ends`
+        history: channel string, lamport long, and more
+
+    Returns:
+        channel string, node string, last_lamport long
+    """
+    newest = history.groupBy("channel").agg(F.max("lamport").alias("newest"))
+    found = ends.join(F.broadcast(newest), "channel").where("last_lamport < newest")
+    return found.select("channel", "node", "last_lamport")
+
+
+def reach(log: "DataFrame", history: "DataFrame") -> "DataFrame":
+    """Return until when nodes logged something, and how soon messages of each author came to them.
+
+    Args:
+        log: the columns of `LOG`, of the nodes that are behind
+        history: channel string, message_id binary, author string, created_ns long, and more
+
+    Returns:
+        channel string, node string, author string (null: of all rows that tell of no message that
+        came), end_ns long, least_ns long (null: none came): by the clocks of both
+    """
+    came = F.when(F.col("kind") == LogKind.RECEIVED.value, F.col("message_id")).alias("message_id")
+    rows = log.where("ts_ns >= 0").select("channel", "node", "ts_ns", came)
+    written = history.select("channel", "message_id", "author", "created_ns")
+    return (
+        rows.join(written, ["channel", "message_id"], "left")
+        .groupBy("channel", "node", "author")
+        .agg(
+            F.max("ts_ns").alias("end_ns"),
+            F.min(F.col("ts_ns") - F.col("created_ns")).alias("least_ns"),
+        )
+    )
+
+
+def missing_tail(late: "DataFrame", history: "DataFrame", reached: "DataFrame") -> "DataFrame":
+    """Find messages after the last one of a node that was there when they should have come.
+
+    Args:
+        late: as of `behind`; few rows
+        history: channel string, message_id binary, author string, lamport long, created_ns long,
+            and more
+        reached: as of `reach`; few rows
+
+    Returns:
+        channel string, node string, message_id binary, author string, lamport long, created_ns long
+    """
+    ended = reached.groupBy("channel", "node").agg(F.max("end_ns").alias("end_ns"))
+    known = reached.where("least_ns is not null").drop("end_ns")
+    there = late.join(ended, ["channel", "node"]).join(known, ["channel", "node"])
+    expected = F.col("created_ns") + F.col("least_ns") + SETTLED
+    return (
+        history.select("channel", "message_id", "author", "lamport", "created_ns")
+        .join(F.broadcast(there), ["channel", "author"])
+        .where((F.col("lamport") > F.col("last_lamport")) & (F.col("node") != F.col("author")))
+        .where(expected <= F.col("end_ns"))
+        .select("channel", "node", "message_id", "author", "lamport", "created_ns")
+    )
+
+
+def left(
+    late: "DataFrame", history: "DataFrame", reached: "DataFrame", found: "DataFrame"
+) -> "DataFrame":
+    """Return who left: behind, and without a finding.
+
+    Args:
+        late: as of `behind`; few rows
+        history: channel string, author string, lamport long, and more
+        reached: as of `reach`; few rows
+        found: as of `missing_tail`
+
+    Returns:
+        channel string, node string, left_ns long (by its own clock; null: it has no log), later
+        long: messages of others since
+    """
+    ended = reached.groupBy("channel", "node").agg(F.max("end_ns").alias("left_ns"))
+    gone = late.join(found.select("channel", "node").distinct(), ["channel", "node"], "left_anti")
+    return (
+        history.select("channel", "author", "lamport")
+        .join(F.broadcast(gone), "channel")
+        .where((F.col("lamport") > F.col("last_lamport")) & (F.col("node") != F.col("author")))
+        .groupBy("channel", "node")
+        .agg(F.count("*").alias("later"))
+        .join(ended, ["channel", "node"], "left")
+        .select("channel", "node", "left_ns", "later")
+    )
