@@ -25,6 +25,7 @@ from sync.group.group import Group
 from sync.group.writer import Author
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.manager import schedule
+from sync.manager import values as managing
 from sync.net.trace import Began, Drew, to_json
 from sync.runner import runner
 from sync.sds.parameters import PROFILES
@@ -49,8 +50,8 @@ def _named(*unions: Any) -> dict[str, type]:  # noqa: ANN401  # unions of classe
 
 
 INPUTS: Final = _named(values.Input)
-FOR_MANAGER: Final = _named(schedule.Input)
-ENDS: Final = frozenset({schedule.Ended.__name__, values.SessionEnded.__name__})
+FOR_MANAGER: Final = _named(managing.Input)
+ENDS: Final = frozenset({managing.Ended.__name__, values.SessionEnded.__name__})
 FOR_RUNNER: Final[dict[str, type]] = {kind.__name__: kind for kind in (Began, Drew, runner.Opened)}
 
 
@@ -268,7 +269,7 @@ class Replay:
     def _manage(self, step: Recorded) -> Played:
         if self._manager is None:
             return Played(step, (), "a step before the beginning")
-        assert isinstance(step.event, typing.get_args(schedule.Input))
+        assert isinstance(step.event, typing.get_args(managing.Input))
         return self._fed(step, self._manager, step.event)
 
     def _handle(self, step: Recorded) -> Played:

@@ -17,7 +17,8 @@ from sync.group import values
 from sync.group.group import Group
 from sync.group.writer import Author
 from sync.machine import ChannelId, MessageId, Nanos, PeerId, Tick
-from sync.manager import schedule as managing
+from sync.manager import schedule
+from sync.manager import values as managing
 from sync.manager.registry import PROTOCOLS
 from sync.runner.input_queue import Addressed, InputQueue
 from sync.runner.logbook import Logbook
@@ -134,7 +135,7 @@ class Runner:
         self.groups: dict[ChannelId, Group] = {}
         self.memberships: dict[ChannelId, Membership] = {}
         self.protocols = protocols
-        self.manager = managing.Manager(author.me, rng, protocols)
+        self.manager = schedule.Manager(author.me, rng, protocols)
         self._author = author
         self._rng = rng
         self._trace = trace

@@ -16,10 +16,10 @@ from sync.entries.changes import (
     look_of,
     touched_by,
 )
-from sync.entries.entry import Entry, Kind, lipmaa
+from sync.entries.entry import Entry, Kind
 from sync.errors import StorageError
 from sync.group.ingest import history_of
-from sync.group.records import GAPS_MAX, Contradiction, Contradicts, stamped_row
+from sync.group.records import GAPS_MAX, Contradiction, stamped_row
 from sync.group.status import UNSENT
 from sync.group.values import (
     Altered,
@@ -37,9 +37,10 @@ from sync.group.values import (
     StoredMessage,
     StoreMessage,
 )
-from sync.machine import ChannelId, MessageId, Nanos, PeerId
+from sync.machine import MessageId, Nanos, PeerId
 from sync.runner.journal import Loaded
 from sync.sds.message import Delivery
+from sync.sim.log_links import LogLink, broken, fork, is_false, links_of
 
 TIPS_MAX = 64
 
@@ -86,7 +87,7 @@ class Disk:
     """By target, what changes it; the target may come later, or never."""
     _places: dict[tuple[PeerId, int, int], MessageId] = field(default_factory=dict)
     """First entry at each author, log and number."""
-    _named: dict[MessageId, list["_Link"]] = field(default_factory=dict)
+    _named: dict[MessageId, list[LogLink]] = field(default_factory=dict)
     """Words of other entries of its log about each entry."""
     _log: list[tuple[int, MessageId]] = field(default_factory=list)
     """(lamport, message id) of what is delivered, ascending."""
@@ -129,15 +130,15 @@ class Disk:
                 place = (header.author, header.log, header.seq)
                 first = self._places.setdefault(place, stored_id)
                 if first != stored_id and first in self.rows:
-                    yield Contradiction(channel, *_fork(entry), stored_id, first)
-                for link in _links(entry):
+                    yield Contradiction(channel, *fork(entry), stored_id, first)
+                for link in links_of(entry):
                     self._named.setdefault(link.target, []).append(link)
                     named = self.rows.get(link.target)
-                    if named is not None and _is_false(link, named.message.entry):
-                        yield _broken(link, channel)
+                    if named is not None and is_false(link, named.message.entry):
+                        yield broken(link, channel)
                 for link in self._named.get(stored_id, ()):
-                    if _is_false(link, entry):
-                        yield _broken(link, channel)
+                    if is_false(link, entry):
+                        yield broken(link, channel)
 
     def look(self, message_id: MessageId) -> Look:
         """Return what the delivered changes of a message have made of it."""
@@ -439,47 +440,6 @@ class Disk:
 
 def _place(outline: Outline) -> tuple[int, MessageId]:
     return (outline.lamport, outline.message_id)
-
-
-@dataclass(slots=True)
-class _Link:
-    """An entry names another one, which should stand at a place."""
-
-    target: MessageId
-    place: tuple[PeerId, int, int]
-    what: Contradicts
-    named_by: MessageId
-    seq: int
-    told: bool = False
-
-
-def _links(entry: Entry) -> list[_Link]:
-    header, named_by, links = entry.header, entry.message_id, []
-    author, log, seq = header.author, header.log, header.seq
-    if header.backlink is not None:
-        place = (author, log, seq - 1)
-        links.append(_Link(header.backlink, place, Contradicts.BACKLINK, named_by, seq))
-    if header.skiplink is not None:
-        place = (author, log, lipmaa(seq))
-        links.append(_Link(header.skiplink, place, Contradicts.SKIPLINK, named_by, seq))
-    return links
-
-
-def _is_false(link: _Link, target: Entry) -> bool:
-    """Return whether what a link names stands elsewhere, and nobody has said so."""
-    header = target.header
-    return (header.author, header.log, header.seq) != link.place and not link.told
-
-
-def _broken(link: _Link, channel: ChannelId) -> Contradiction:
-    """Return the finding about a false link, which is told once."""
-    link.told = True
-    author, log, _ = link.place
-    return Contradiction(channel, author, link.what, log, link.seq, link.named_by, link.target)
-
-
-def _fork(entry: Entry) -> tuple[PeerId, Contradicts, int, int]:
-    return entry.header.author, Contradicts.FORK, entry.header.log, entry.header.seq
 
 
 def _counts(row: Row) -> bool:

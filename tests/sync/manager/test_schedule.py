@@ -23,18 +23,20 @@ from sync.manager.schedule import (
     RETRY_MAX,
     SESSIONS_MAX,
     SPAN,
+    Manager,
+)
+from sync.manager.searching import NAMES_PAUSE_MAX, STEP_FIRST
+from sync.manager.values import (
     Announced,
     Asked,
     Ended,
     Joined,
     LackingNow,
     Left,
-    Manager,
     Rebuilt,
     Sought,
     Start,
 )
-from sync.manager.searching import NAMES_PAUSE_MAX, STEP_FIRST
 from sync.sessions.protocol import Protocols
 from sync.sessions.values import PUT_OFF, SHARE, Mode, Outcome
 from sync.waku.session import WAKU_SYNC

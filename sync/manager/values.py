@@ -1,0 +1,102 @@
+"""Inputs and effects of the schedule of sessions, as values."""
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from sync.machine import ChannelId, Nanos, PeerId, Tick
+from sync.sessions.values import Mode, Outcome, Plane
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """A link to `peer` at `host` proved `channel`; whether we can dial it for sessions."""
+
+    channel: ChannelId
+    peer: PeerId
+    accepts: bool = True
+    host: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """The link to `peer` is down, or no longer carries `channel`."""
+
+    channel: ChannelId
+    peer: PeerId
+
+
+@dataclass(frozen=True, slots=True)
+class Announced:
+    """`peer` says in `channel` which protocols it speaks beyond those that everybody does."""
+
+    channel: ChannelId
+    peer: PeerId
+    protocols: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class LackingNow:
+    """`channel` lacks `count` messages that others named; `peers` are connected."""
+
+    channel: ChannelId
+    count: int
+    peers: tuple[PeerId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The person asks to reconcile with `peer` now, by the protocol named or any."""
+
+    channel: ChannelId
+    peer: PeerId
+    protocol: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A session is over, with what came of it, `got` messages later.
+
+    Benign: `Sought` tells when to try again.
+    """
+
+    channel: ChannelId
+    peer: PeerId
+    outcome: Outcome
+    got: int = 0
+    plane: Plane = Plane.LOG
+    mode: Mode = Mode.CATCHING_UP
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """A channel wants sessions with these peers now, because of `why`."""
+
+    channel: ChannelId
+    peers: tuple[PeerId, ...]
+    why: str
+    once: bool = False
+    """Whether they are of a part only, and the channel itself says what follows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuilt:
+    """The machines of `channel` were made anew after a failed commit: their sessions are gone."""
+
+    channel: ChannelId
+
+
+Input: TypeAlias = Joined | Left | Announced | LackingNow | Asked | Ended | Sought | Rebuilt | Tick
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Begin a session."""
+
+    channel: ChannelId
+    peer: PeerId
+    protocol: str
+    why: str
+    span: Nanos | None = None
+    """Age up to which messages are compared; None for everything."""
+    chosen: str = field(default="", compare=False)
+    """Why that protocol."""
