@@ -15,6 +15,7 @@ Rules:
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
@@ -23,7 +24,6 @@ from storage.pipeline.errors import PipelineError
 from storage.pipeline.places.place import is_local, remove_tree
 from storage.pipeline.results.publishing import Results
 from storage.results import MANIFEST, MANIFEST_MAX, RUNS, Published, small_text
-from sync.net.clock import Clock
 
 LEFT_AFTER_S: Final = 7 * 24 * 3600
 """A run that nobody published within a week was left by a command that died."""
@@ -43,7 +43,7 @@ class FarResults(Results):
 
     def __init__(self, out: Path) -> None:
         super().__init__(out)
-        self._seen, self._clock = "", Clock()
+        self._seen = ""
 
     @property
     def best_effort(self) -> bool:
@@ -75,7 +75,7 @@ class FarResults(Results):
             text = small_text(claim, MANIFEST_MAX)
             if _is_whole(text):
                 (self.out / MANIFEST).write_text(text)
-            elif self._clock.wall() / 1e9 - claim.stat().st_mtime_ns / 1e9 < HALF_AFTER_S:
+            elif _now_us() / 1_000_000 - claim.stat().st_mtime_ns / 1e9 < HALF_AFTER_S:
                 return  # it may just be written
             claim.unlink(missing_ok=True)
 
@@ -124,14 +124,14 @@ class FarResults(Results):
         for path in (self.out / RUNS).iterdir():
             began = path.name.rpartition("-")[2]
             if began.isdecimal() and path not in kept:
-                age_s = self._clock.wall() / 1e9 - int(began) / 1_000_000
+                age_s = _now_us() / 1_000_000 - int(began) / 1_000_000
                 if age_s > LEFT_AFTER_S:
                     remove_tree(path)
 
     def _number(self, job: str) -> int:
         """Return the time in microseconds: two commands hardly begin in the same one."""
         del job
-        return self._clock.wall() // 1000
+        return _now_us()
 
     def _outdated(self, job: str, before: Published | None) -> list[Path]:
         """Return the run that was published before."""
@@ -153,6 +153,10 @@ def _is_whole(text: str) -> bool:
         return "jobs" in json.loads(text)
     except (ValueError, TypeError, RecursionError):
         return False
+
+
+def _now_us() -> int:
+    return int(datetime.now(UTC).timestamp() * 1_000_000)
 
 
 def _digest_of(text: str) -> str:
