@@ -69,7 +69,8 @@ class LogKeeper:
     def _written(self, chunks: list[Chunk]) -> StorageError | None:
         """Write rows down; returns what went wrong."""
         try:
-            self._file.append(chunks)
+            anchor = None if self._logbook is None else self._logbook.anchor
+            self._file.append(chunks, anchor)
         except StorageError as error:
             return error
         return None

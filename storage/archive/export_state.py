@@ -10,7 +10,17 @@ from pathlib import Path
 from typing import IO, Any, Self, TypeAlias
 
 from storage.archive.parquet import make_directory
-from storage.archive.tables import BEFORE, BOOTS, FORMAT, LOG_IN_PART, NOTE, PROGRESS, SINCE, Note
+from storage.archive.tables import (
+    BEFORE,
+    BOOTS,
+    LOG_IN_PART,
+    MAJOR,
+    NOTE,
+    PROGRESS,
+    SINCE,
+    Note,
+    read_format,
+)
 from sync.errors import LocalError
 from sync.machine import Nanos, PeerId
 
@@ -98,7 +108,8 @@ class State:
             return
         try:
             note = json.loads(path.read_text())
-            form, nodes, more = note["format"], note["nodes"], note["more"]
+            major, _ = read_format(note["format"])
+            nodes, more = note["nodes"], note["more"]
             days, boots = dict(more.get("days", {})), list(more.get(BOOTS, ()))
             self.boots = {(one["run"], one["boot"]): dict(one) for one in boots}
             self.log_in_part = bool(more.get(LOG_IN_PART))
@@ -108,7 +119,7 @@ class State:
             raise LocalError(
                 f"{path} cannot be read ({error}): remove {self._out} and export again."
             ) from error
-        if form != FORMAT:
+        if major != MAJOR:
             raise LocalError(
                 f"{path} is of another version of chat-tui: name a new directory to export to."
             )

@@ -15,11 +15,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
+from storage.archive import about
 from storage.archive.export_state import State
 from storage.archive.parquet import TableFile, history_row, log_row, writable
 from storage.archive.seq_ranges import STRETCHES_MAX, together
 from storage.archive.stored_days import LAST_DAY, HistoryReader, StoredDay
 from storage.archive.tables import (
+    CLOCK,
     HISTORY,
     HISTORY_DIR,
     KEPT,
@@ -30,6 +32,7 @@ from storage.archive.tables import (
     partition,
 )
 from storage.profile.profile import in_use, read_keys
+from storage.sqlite.clock_id import clock_id
 from storage.sqlite.protocol_log import FILE_NAME, LogDay, LogReader
 from sync.entries.identity import Identity
 from sync.errors import LocalError
@@ -241,6 +244,7 @@ class Exporter:
                 "first": min(one.first, known.get("first", one.first)),
                 "last": one.last,
                 "cut_short": not one.closed and not is_open,
+                CLOCK: one.clock,
                 KEPT: [list(one) for one in together(kept)[-STRETCHES_MAX:]],
             }
 
@@ -268,7 +272,18 @@ class Exporter:
     def _note(self, history: HistoryReader, state: State) -> Note:
         exported = {where.parent.name.removeprefix("channel=") for where in state.noted()}
         channels = {str(one): name for one, name in history.channels.items() if one in exported}
-        return Note([self._me], channels, {self._me: platform.node()}, state.more())
+        return Note(
+            [self._me],
+            channels,
+            {self._me: platform.node()},
+            state.more(),
+            {self._me: clock_id()},
+            version=about.version(),
+            parameters=about.parameters(
+                {one: profile for one, profile in history.profiles.items() if one in exported}
+            ),
+            capabilities=about.capabilities(),
+        )
 
 
 def day_begins(day: datetime) -> Nanos:

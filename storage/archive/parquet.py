@@ -142,6 +142,9 @@ def history_row(node: PeerId, entry: Entry, waku_hash: bytes, *, delivered: bool
         entry.header_bytes,
         entry.signature,
         entry.body,
+        None if header.backlink is None else bytes.fromhex(header.backlink),
+        None if header.skiplink is None else bytes.fromhex(header.skiplink),
+        None,  # no entry of today is governed
     )
 
 
@@ -161,6 +164,15 @@ def log_row(row: LogRow) -> Row:
         row.size,
         row.session,
         row.round,
+        row.mono_ns,
+        row.route,
+        row.protocol,
+        row.role,
+        row.outcome,
+        row.items_in,
+        row.items_out,
+        row.estimate,
+        row.reason,
     )
 
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from storage.archive.consolidated import CONSOLIDATE, Consolidated
-from storage.archive.tables import FORMAT, HISTORY_DIR, NOTE
+from storage.archive.tables import FORMAT, HISTORY_DIR, MAJOR, NOTE, read_format
 from sync.errors import LocalError
 from sync.machine import ChannelId
 
@@ -159,13 +159,13 @@ def _unreadable(file: Path, why: object) -> LocalError:
 def _names(note: Path) -> Mapping[str, str]:
     try:
         told = json.loads(note.read_text())
-        written, names = told["format"], dict(told["channels"])
+        written, names = read_format(told["format"]), dict(told["channels"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise LocalError(f"{note} cannot be read ({error}); export it again.") from error
-    if written != FORMAT:
+    if written[0] != MAJOR:
         raise LocalError(
-            f"{note} has format {written}, this chat-tui reads {FORMAT}; export it again with the "
-            "same version."
+            f"{note} has format {told['format']}, this chat-tui reads {FORMAT}; export it again "
+            "with the same version."
         )
     return {str(channel): str(name) for channel, name in names.items()}
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from storage.archive import about
 from storage.archive.parquet import TableFile, history_row, log_row, whole, writable
 from storage.archive.tables import (
     BOOTS,
@@ -89,6 +90,9 @@ class SimulatedExport:
                 channels=dict.fromkeys(sorted(channels), CHANNEL_NAME),
                 hosts={node.identity.peer_id: self._recording.run for node in nodes},
                 more={WORLD: self._recording.run, BOOTS: self._boots()},
+                clocks={node.identity.peer_id: self._recording.run for node in nodes},
+                version=about.version(),
+                capabilities=about.capabilities(),
             ).write_files(self._directory)
 
     def _boots(self) -> list[dict[str, object]]:

@@ -20,7 +20,7 @@ from sync.machine import DAY, ChannelId, Nanos, PeerId
 LAST_DAY: Final = (2**63 - 1) // DAY
 """Times beyond this day are cut to its end, in exports."""
 
-CHANNELS: Final = "SELECT channel, name FROM channels ORDER BY channel"
+CHANNELS: Final = "SELECT channel, name, profile FROM channels ORDER BY channel"
 
 # Both are answered from the index `messages_by_time` alone.
 NEXT: Final = "SELECT min(created_ns) FROM unparked WHERE channel = ? AND created_ns >= ?"
@@ -83,7 +83,9 @@ class HistoryReader:
                     f"{path} was written by a newer chat-tui: update this program, then export."
                 )
             rows = self._db.execute(CHANNELS).fetchall()
-        self.channels = {ChannelId(channel.hex()): str(name) for channel, name in rows}
+        self.channels = {ChannelId(channel.hex()): str(name) for channel, name, _ in rows}
+        self.profiles = {channel.hex(): str(profile) for channel, _, profile in rows}
+        """Names of the parameters of each channel."""
         """Names by id, also of those that were left."""
         self.damaged = 0
         """Messages that were left out: the disk no longer has what was stored."""

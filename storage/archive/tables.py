@@ -12,7 +12,7 @@ Everything in an export is untrusted; what is believed is what a signed header s
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -22,8 +22,27 @@ import pyarrow as pa
 
 from sync.machine import SECOND, Nanos
 
-FORMAT: Final = 1
-"""Of `export.json` and the tables; one more whenever a reader of the old one would be wrong."""
+MAJOR: Final = 1
+"""One more whenever a reader of the old tables would be wrong; older ones keep a reader."""
+
+MINOR: Final = 1
+"""One more with each addition: columns that may be null, kinds, fields of the note."""
+
+FORMAT: Final = f"{MAJOR}.{MINOR}"
+"""Of `export.json` and the tables. The number 1 is 1.0."""
+
+
+def read_format(written: object) -> tuple[int, int]:
+    """Return the major and the minor number of a format.
+
+    Raises:
+        ValueError: it is no format.
+    """
+    if type(written) is int:
+        return written, 0
+    major, minor = str(written).split(".")
+    return int(major), int(minor)
+
 
 NOTE: Final = "export.json"
 PROGRESS: Final = ".export.progress"
@@ -45,6 +64,7 @@ in it depends on."""
 
 BOOTS: Final = "boots"
 KEPT: Final = "kept"
+CLOCK: Final = "clock"
 """See `Note.more`."""
 
 SINCE: Final = "since"
@@ -79,10 +99,15 @@ HISTORY: Final = pa.schema(
         pa.field("header", pa.binary(), nullable=False),
         pa.field("signature", pa.binary(), nullable=False),
         pa.field("body", pa.binary(), nullable=False),
+        # since 1.1
+        pa.field("backlink", pa.binary()),
+        pa.field("skiplink", pa.binary()),
+        pa.field("governance", pa.list_(pa.binary())),
     ]
 )
 """Rows sorted by (created_ns, sync hash). What is not `delivered` is held back, and reconciled
-all the same."""
+all the same. Links and `governance` are those of the header; null where there is none, and in older
+exports."""
 
 LOG: Final = pa.schema(
     [
@@ -99,9 +124,23 @@ LOG: Final = pa.schema(
         pa.field("bytes", pa.int32()),
         pa.field("session", pa.int64()),
         pa.field("round", pa.int32()),
+        # since 1.1
+        pa.field("mono_ns", pa.int64()),
+        pa.field("route", pa.string()),
+        pa.field("protocol", pa.string()),
+        pa.field("role", pa.string()),
+        pa.field("outcome", pa.string()),
+        pa.field("items_in", pa.int64()),
+        pa.field("items_out", pa.int64()),
+        pa.field("estimate", pa.int64()),
+        pa.field("reason", pa.string()),
     ]
 )
 """`sync.runner.log_rows.LogRow`, sorted by (ts_ns, node, seq)."""
+
+
+class UnknownFormatError(Exception):
+    """An export has a format that has no reader here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +151,50 @@ class Note:
     channels: Mapping[str, str]
     """Names by id; empty where the exporter knows none."""
     hosts: Mapping[str, str]
-    """Which clock each node goes by: nodes of one host have one clock."""
+    """Names of the computers of nodes; several may have one name, see `clocks`."""
     more: Mapping[str, object]
     """Among it, of our exporters, `boots`: every start of a node, with the `first` and the `last`
     seq of its log that were kept, and whether it was `cut_short` by a power cut, which takes up to
     a second of rows after `last`. `first` is above 1 where older rows were rotated away. What was
     left out as wished: `LOG_IN_PART`, `BEFORE` and `SINCE`. `kept`, of each start: the stretches of
     `seq` that the log had whenever all of it was exported (see `storage.archive.seq_ranges`)."""
+    clocks: Mapping[str, str] = field(default_factory=dict)
+    """The clock that each node goes by, as an id: nodes of one id have one clock. Since 1.1, as all
+    below."""
+    version: str = ""
+    """Version of the program that exported."""
+    parameters: Mapping[str, object] = field(default_factory=dict)
+    """By channel, the name of its profile and the values that it stands for."""
+    capabilities: Sequence[str] = ()
+    """Protocols of sessions that the exporter speaks."""
+    minor: int = MINOR
+    """The minor number of its format, as read."""
+
+    @classmethod
+    def read(cls, text: str) -> "Note":
+        """Return the note that a text is; missing additions are empty.
+
+        Raises:
+            ValueError: it is none.
+            KeyError: something is missing.
+            TypeError: something is of another type.
+            UnknownFormatError: its format has no reader here.
+        """
+        note = json.loads(text)
+        major, minor = read_format(note["format"])
+        if major != MAJOR:
+            raise UnknownFormatError(str(note["format"]))
+        return cls(
+            list(note["nodes"]),
+            dict(note["channels"]),
+            dict(note["hosts"]),
+            dict(note["more"]),
+            dict(note.get("clocks", {})),
+            str(note.get("version", "")),
+            dict(note.get("parameters", {})),
+            list(note.get("capabilities", ())),
+            minor,
+        )
 
     def write_files(self, directory: Path) -> None:
         """Write it, all or nothing."""
@@ -127,6 +203,10 @@ class Note:
             "nodes": list(self.nodes),
             "channels": dict(self.channels),
             "hosts": dict(self.hosts),
+            "clocks": dict(self.clocks),
+            "version": self.version,
+            "parameters": dict(self.parameters),
+            "capabilities": list(self.capabilities),
             "more": dict(self.more),
         }
         replace_text(directory / NOTE, json.dumps(written, indent=1) + "\n")

@@ -16,15 +16,19 @@ from pathlib import Path
 from threading import Lock
 from typing import Final, Self
 
+from storage.sqlite.clock_id import clock_id
 from sync.errors import StorageError
 from sync.machine import DAY, ChannelId, MessageId, Nanos, PeerId
-from sync.runner.log_rows import LogKind, LogRow
+from sync.runner.log_rows import LogKind, LogRow, Role, Route
 from sync.runner.logbook import Chunk
 
 FILE_NAME: Final = "protocol.db"
 """In a profile's directory."""
 
-VERSION: Final = 1
+VERSION: Final = 2
+
+READ_FROM: Final = 1
+"""The oldest version that is migrated, and exported as it is."""
 
 BYTES_MAX: Final = 64 * 1024 * 1024
 """Of the file: some 800,000 rows, weeks of a lively chat."""
@@ -42,7 +46,11 @@ KINDS: Final = tuple(LogKind)
 NUMBER_OF: Final = {kind: number for number, kind in enumerate(KINDS)}
 """Stored number of each kind. `LogKind` only ever grows at its end."""
 
-SCHEMA: Final = f"""
+ROUTES: Final = tuple(Route)
+ROLES: Final = tuple(Role)
+"""Stored as their places, like kinds."""
+
+SCHEMA: Final = """
 CREATE TABLE log (run TEXT NOT NULL) STRICT;
 CREATE TABLE boots (
     boot   INTEGER PRIMARY KEY,
@@ -66,13 +74,30 @@ CREATE TABLE rows (
     session    INTEGER,
     round      INTEGER
 ) STRICT;
-PRAGMA user_version = {VERSION};
+PRAGMA user_version = 1;
 """
+
+WIDER: Final = """
+-- Ids of the computer's clock, and the lead of the rows' times over its monotonic one.
+ALTER TABLE boots ADD COLUMN clock TEXT;
+ALTER TABLE boots ADD COLUMN anchor INTEGER;
+ALTER TABLE rows ADD COLUMN route INTEGER;
+ALTER TABLE rows ADD COLUMN protocol TEXT;
+ALTER TABLE rows ADD COLUMN role INTEGER;
+ALTER TABLE rows ADD COLUMN outcome TEXT;
+ALTER TABLE rows ADD COLUMN items_in INTEGER;
+ALTER TABLE rows ADD COLUMN items_out INTEGER;
+ALTER TABLE rows ADD COLUMN estimate INTEGER;
+ALTER TABLE rows ADD COLUMN reason TEXT;
+PRAGMA user_version = 2;
+"""
+MIGRATIONS: Final = (SCHEMA, WIDER)
+"""Step n, counted from 1, brings a file from version n - 1 to n."""
 
 INSERT: Final = """
     INSERT INTO rows (boot, seq, ts_ns, channel, kind, peer, message_id, lamport, bytes, session,
-        round)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        round, route, protocol, role, outcome, items_in, items_out, estimate, reason)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 FULL: Final = """
     SELECT (page_count - freelist_count) * page_size > ?
@@ -88,17 +113,24 @@ FORGET_NAMES: Final = """
 """
 
 READ: Final = """
-    SELECT boot, seq, ts_ns, by.name, kind, message_id, lamport, bytes, session, round
+    SELECT boot, seq, ts_ns, by.name, kind, message_id, lamport, bytes, session, round, {wider}
     FROM rows JOIN names AS of ON of.number = channel LEFT JOIN names AS by ON by.number = peer
     WHERE of.name = ? AND ts_ns >= ? AND ts_ns < ? AND rows.number > ? AND rows.number <= ?
     ORDER BY ts_ns, boot, seq
 """
+WIDER_COLUMNS: Final = (
+    "(SELECT ts_ns - anchor FROM boots WHERE boots.boot = rows.boot), route, protocol, role, "
+    "outcome, items_in, items_out, estimate, reason"
+)
+NARROW_COLUMNS: Final = "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL"
+"""Of a file that no newer program has opened yet."""
+
 DAYS: Final = """
     SELECT name, ts_ns / ? AS day, min(rows.number), max(rows.number), count(*)
     FROM rows JOIN names ON names.number = channel GROUP BY name, day ORDER BY name, day
 """
 BOOTS: Final = """
-    SELECT boot, min(seq), max(seq), closed FROM rows JOIN boots USING (boot)
+    SELECT boot, min(seq), max(seq), closed, {clock} FROM rows JOIN boots USING (boot)
     GROUP BY boot ORDER BY boot
 """
 
@@ -121,15 +153,15 @@ class LogFile:
         self._boot = 0
         self._names: dict[str, int] = {}
 
-    def append(self, chunks: Sequence[Chunk]) -> None:
-        """Write rows down.
+    def append(self, chunks: Sequence[Chunk], anchor: Nanos | None = None) -> None:
+        """Write rows down; `anchor` is that of their logbook.
 
         Raises:
             StorageError: they could not be written, and are lost; says what to do.
         """
         with self._lock:
             try:
-                db = self._db or self._open()
+                db = self._db or self._open(anchor)
                 with db:
                     db.execute("BEGIN IMMEDIATE")
                     db.executemany(INSERT, self._stored(db, chunks))
@@ -146,22 +178,25 @@ class LogFile:
                 with suppress(sqlite3.Error), closing(db), db:
                     db.execute("UPDATE boots SET closed = 1 WHERE boot = ?", (self._boot,))
 
-    def _open(self) -> sqlite3.Connection:
+    def _open(self, anchor: Nanos | None) -> sqlite3.Connection:
         os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
         db = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
         try:
             db.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA synchronous = NORMAL")
-            if _version(db) == 0:
-                db.executescript(f"BEGIN IMMEDIATE; {SCHEMA} COMMIT")
+            for step in MIGRATIONS[_version(db) :]:
+                db.executescript(f"BEGIN IMMEDIATE; {step} COMMIT")
             with db:
                 db.execute("BEGIN IMMEDIATE")
                 if db.execute("SELECT count(*) FROM log").fetchone() == (0,):
                     db.execute("INSERT INTO log VALUES (?)", (self._draw(8).hex(),))
                 if not self._boot:
                     (last,) = db.execute("SELECT coalesce(max(boot), 0) FROM boots").fetchone()
-                    db.execute("INSERT INTO boots VALUES (?, 0)", (last + 1,))
+                    boot = last + 1, clock_id(), anchor
+                    db.execute(
+                        "INSERT INTO boots (boot, closed, clock, anchor) VALUES (?, 0, ?, ?)", boot
+                    )
                     self._boot = last + 1
         except BaseException:
             db.close()
@@ -187,6 +222,14 @@ class LogFile:
                     note.size,
                     note.session,
                     note.round,
+                    None if note.route is None else ROUTES.index(note.route),
+                    note.protocol,
+                    None if note.role is None else ROLES.index(note.role),
+                    note.outcome,
+                    note.items_in,
+                    note.items_out,
+                    note.estimate,
+                    note.reason,
                 )
 
     def _number(self, db: sqlite3.Connection, name: str) -> int:
@@ -226,6 +269,8 @@ class LogBoot:
     first: int
     last: int
     closed: bool
+    clock: str | None = None
+    """Id of the clock of its computer."""
 
 
 class LogReader:
@@ -245,7 +290,9 @@ class LogReader:
                 f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None
             )
             self._db.execute("BEGIN")
-            if _version(self._db) != VERSION:
+            version = _version(self._db)
+            self._is_wide = version >= VERSION
+            if not READ_FROM <= version <= VERSION:
                 raise StorageError(
                     f"{path} was written by another version of chat-tui: export with that one, or "
                     "move the file away."
@@ -267,15 +314,21 @@ class LogReader:
     def boots(self) -> list[LogBoot]:
         """Return every start of which there are rows."""
         with self._explaining():
-            rows = self._db.execute(BOOTS).fetchall()
-        return [LogBoot(boot, first, last, bool(closed)) for boot, first, last, closed in rows]
+            clock = "clock" if self._is_wide else "NULL"
+            rows = self._db.execute(BOOTS.format(clock=clock)).fetchall()
+        return [
+            LogBoot(boot, first, last, bool(closed), clock)
+            for boot, first, last, closed, clock in rows
+        ]
 
     def rows(self, day: LogDay, after: int) -> Iterator[LogRow]:
         """Yield the rows of a day whose numbers are above `after`, by (ts_ns, boot, seq)."""
         wanted = (day.channel, day.begins, day.begins + DAY, after, day.last)
         with self._explaining():
-            for row in self._db.execute(READ, wanted):
-                boot, seq, ts_ns, peer, kind, message_id, lamport, size, session, round_ = row
+            wider = WIDER_COLUMNS if self._is_wide else NARROW_COLUMNS
+            for row in self._db.execute(READ.format(wider=wider), wanted):
+                boot, seq, ts_ns, peer, kind, message_id, lamport, size, session, round_, *new = row
+                mono_ns, route, protocol, role, outcome, got, found, estimate, reason = new
                 yield LogRow(
                     run=self.run,
                     boot=boot,
@@ -290,6 +343,15 @@ class LogReader:
                     size=size,
                     session=session,
                     round=round_,
+                    mono_ns=mono_ns,
+                    route=None if route is None else ROUTES[route],
+                    protocol=protocol,
+                    role=None if role is None else ROLES[role],
+                    outcome=outcome,
+                    items_in=got,
+                    items_out=found,
+                    estimate=estimate,
+                    reason=reason,
                 )
 
     @contextmanager

@@ -344,8 +344,11 @@ class Manager:
             wish.at = now
             self._running[key] = wish
             starts.append(
-                Start(key.channel, key.peer, choice.protocol, wish.why, wish.span, choice.why)
-            )
+                Start(
+                    key.channel, key.peer, choice.protocol, wish.why, wish.span, choice.why,
+                    choice.cost,
+                )
+            )  # fmt: skip
         return starts
 
     def _choose(self, key: SessionKey, wish: Wish) -> Choice | None:

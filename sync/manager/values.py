@@ -100,3 +100,5 @@ class Start:
     """Age up to which messages are compared; None for everything."""
     chosen: str = field(default="", compare=False)
     """Why that protocol."""
+    cost: int = field(default=0, compare=False)
+    """Bytes that it is expected to take."""

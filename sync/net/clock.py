@@ -20,11 +20,11 @@ class Clock:
     """See the module docstring."""
 
     def __init__(self) -> None:
-        self._anchor: Nanos = time.time_ns() - time.monotonic_ns()
+        self.anchor: Nanos = time.time_ns() - time.monotonic_ns()
 
     def now(self) -> Nanos:
         """Return the machines' time, in nanoseconds since the epoch; it never goes back."""
-        return self._anchor + time.monotonic_ns()
+        return self.anchor + time.monotonic_ns()
 
     def awake(self) -> Nanos:
         """Return a clock that goes on while the computer sleeps, and that nobody sets."""

@@ -103,7 +103,7 @@ class Node:
             retention=options.retention,
         )
         self._runner = Runner(author, rng, trace, protocols=protocols)
-        self.logbook = self._runner.logbook = Logbook(on=False)
+        self.logbook = self._runner.logbook = Logbook(on=False, anchor=self.clock.anchor)
         """Notes for the protocol log, while somebody writes it down."""
         self._tap = Tap()
         happenings = Happenings(lambda: self._runner.groups, self.clock.now())
@@ -458,7 +458,8 @@ class Node:
 
     def arrived(self, peer: PeerId, channel: ChannelId, payload: bytes) -> None:
         """See `sync.net.links.mesh_events.Events`."""
-        self.queue_input(channel, values.Arrived(peer, payload))
+        self._outlet.tapped(channel, peer, FrameKind.SDS, payload, sent=False)
+        self._engine.queue_input(channel, values.Arrived(peer, payload))
 
     def ponged(self, peer: PeerId) -> None:
         """See `sync.net.links.mesh_events.Events`."""
@@ -495,10 +496,8 @@ class Node:
         await self._engine.breathe_session(session)
 
     def queue_input(self, channel: ChannelId, event: values.Input) -> None:
-        """Give an input to the channel's machines."""
+        """Give an input to the channel's machines; live frames take the way of `arrived`."""
         match event:
-            case values.Arrived(peer, payload):
-                self._outlet.tapped(channel, peer, FrameKind.SDS, payload, sent=False)
             case values.SessionPayload(session, payload):
                 peer_or_none = self.streams.peer_of(session)
                 self._outlet.tapped(channel, peer_or_none, FrameKind.SESSION, payload, sent=False)

@@ -7,6 +7,7 @@ Rules:
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 
@@ -49,6 +50,45 @@ class LogKind(StrEnum):
     """A payload came and was answered, or we sent the first one; its check has rounds, too."""
     SESSION_ENDED = "session ended"
     """It is over; `round` and `bytes` are those of all its rounds."""
+    LINK_UP = "link up"
+    """A link to `peer` proved the channel, the only one."""
+    LINK_DOWN = "link down"
+    """No link to `peer` proves the channel any more."""
+    REFUSED = "refused"
+    """Something of `peer` was refused, because of `reason`."""
+    DECIDED = "decided"
+    """A session with `peer` is to begin, because of `reason`; its cost is an `estimate`."""
+
+
+class Route(StrEnum):
+    """Ways on which messages come and go."""
+
+    BROADCAST = "broadcast"
+    """From its author to everybody."""
+    ANSWER = "answer"
+    """To everybody, because somebody asked for it."""
+    TRANSFER = "transfer"
+    """On the stream that follows a session of differences."""
+    ENTRY = "entry"
+    """In a session that sends entries."""
+    LIVE = "live"
+    """In a session that goes on, to pass on what is new."""
+    SNAPSHOT = "snapshot"
+    """As a part of a whole state."""
+
+
+class Role(StrEnum):
+    """Ends of a session."""
+
+    BEGAN = "began"
+    ANSWERED = "answered"
+
+
+SHARED_FROM: Final = 2**62
+"""Numbers of sessions from here on are shared by both ends; those below are a node's own."""
+
+REASON_MAX: Final = 160
+"""Characters of a reason: peers may have a say in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +99,10 @@ class LogRow:
     one: who it came from, who asked, with whom the session is; None for a broadcast. `lamport` is
     the message's own, where the message is at hand. `size` are the bytes of the frame as it is
     before encryption; of a round, those of all payloads, of both ends: so both ends note the same.
-    `session` is this node's own number for it, and `round` counts from 1.
+    `session` is the same at both ends (`SHARED_FROM`), unless its stream never was there; `round`
+    counts from 1. At its end, `items_in` came and `items_out` were found missing at the peer.
+    `mono_ns` counts with `ts_ns`, from the start of the computer: nobody sets it. `estimate` is in
+    bytes.
     """
 
     run: str
@@ -75,3 +118,12 @@ class LogRow:
     size: int | None = None
     session: int | None = None
     round: int | None = None
+    mono_ns: Nanos | None = None
+    route: Route | None = None
+    protocol: str | None = None
+    role: Role | None = None
+    outcome: str | None = None
+    items_in: int | None = None
+    items_out: int | None = None
+    estimate: int | None = None
+    reason: str | None = None

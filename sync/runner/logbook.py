@@ -17,7 +17,7 @@ from typing import Final, NamedTuple, TypeAlias
 from sync.group import values
 from sync.group.group import Group
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
-from sync.runner.log_rows import LogKind, LogRow
+from sync.runner.log_rows import REASON_MAX, LogKind, LogRow, Role, Route
 from sync.sds.message import Delivery
 
 WAITING_MAX: Final = 50_000
@@ -29,6 +29,12 @@ SESSIONS_MAX: Final = 1024
 MISSING_MAX: Final = 16_384
 """Missing messages remembered until they come: four times what one channel looks for at once."""
 
+LINKS_MAX: Final = 16_384
+"""Links remembered, of all channels together; more are not noted."""
+
+REFUSED_MAX: Final = 16
+"""Refusals noted of one turn: a log is not for strangers to fill."""
+
 MARKS: Final = {
     Delivery.POSSIBLY_ACKNOWLEDGED: LogKind.POSSIBLY_ACKNOWLEDGED,
     Delivery.ACKNOWLEDGED: LogKind.ACKNOWLEDGED,
@@ -39,7 +45,12 @@ HELD_BACK: Final = frozenset({values.Status.WAITING, values.Status.LOADING})
 """Status of a stored message that waits for others: for missing ones, or for some on their way."""
 
 BRINGING: Final = (values.Arrived, values.Transferred, values.Retrieved)
-ON_STREAMS: Final = frozenset({values.SessionOffered, values.SessionPayload, values.Continue})
+ON_STREAMS: Final = frozenset(
+    {values.SessionOffered, values.SessionOpened, values.SessionPayload, values.Continue}
+)
+ANSWERED: Final = ON_STREAMS - {values.SessionOpened}
+"""Inputs whose answers are of the round that they are noted as."""
+LINKS: Final = frozenset({values.PeerJoined, values.PeerGone})
 FROM_A_PEER: Final = (values.Arrived, values.Transferred)
 
 
@@ -54,6 +65,14 @@ class Note(NamedTuple):
     size: int | None
     session: int | None = None
     round: int | None = None
+    route: Route | None = None
+    protocol: str | None = None
+    role: Role | None = None
+    outcome: str | None = None
+    items_in: int | None = None
+    items_out: int | None = None
+    estimate: int | None = None
+    reason: str | None = None
 
 
 Chunk: TypeAlias = tuple[Nanos, int, Sequence[Note]]
@@ -65,7 +84,12 @@ class _Session:
     """A session's traffic so far: payloads of both ends, also of its check."""
 
     number: int
+    """Shared by both ends, once the stream is there."""
     peer: PeerId
+    role: Role
+    protocol: str | None = None
+    noted: bool = False
+    """Whether it is noted that it began."""
     rounds: int = 0
     size: int = 0
     unanswered: int = 0
@@ -73,9 +97,16 @@ class _Session:
 
 
 class Logbook:
-    """See the module docstring. `room` is how many rows may wait to be taken."""
+    """See the module docstring. `room` is how many rows may wait to be taken.
 
-    def __init__(self, room: int = WAITING_MAX, *, on: bool = True) -> None:
+    `anchor` is the lead of the node's time over the monotonic clock of its computer; None where
+    nobody knows.
+    """
+
+    def __init__(
+        self, room: int = WAITING_MAX, *, on: bool = True, anchor: Nanos | None = None
+    ) -> None:
+        self.anchor = anchor
         self._room = room
         self._on = on
         self._seq = 0
@@ -88,6 +119,10 @@ class Logbook:
         """Messages noted as missing that have not come."""
         self._sessions: dict[int, _Session] = {}
         """By the numbers of their streams."""
+        self._linked: dict[tuple[ChannelId, PeerId], None] = {}
+        """Noted as linked."""
+        self._refused = 0
+        """Refusals among the notes that wait to be let out."""
 
     @property
     def on(self) -> bool:
@@ -98,6 +133,7 @@ class Logbook:
     def on(self, on: bool) -> None:
         if on != self._on:
             self._on = on
+            self._linked.clear()
             self._seq += on and self._seq > 0
 
     # --- What happens --------------------------------------------------------------------------
@@ -117,16 +153,42 @@ class Logbook:
         notes = self._notes
         if copy is not None and isinstance(event, BRINGING):
             size = len(event.payload)
+            route = None if peer is None else self._route(event, copy.message_id, copy.sender_id)
             notes.append(
-                Note(channel, LogKind.DUPLICATE, peer, copy.message_id, copy.lamport, size)
-            )
+                Note(
+                    channel, LogKind.DUPLICATE, peer, copy.message_id, copy.lamport, size,
+                    route=route,
+                )
+            )  # fmt: skip
         if kind in ON_STREAMS:
             self._on_stream(channel, group, event, effects)
+        elif kind in LINKS:
+            self._on_link(channel, event)
         if effects:
-            self._note_effects(channel, group, event, effects)
+            self._note_effects(channel, group, event, peer, effects)
         for entry in group.asked:
             notes.append(
                 Note(channel, LogKind.REPAIR_REQUESTED, None, entry.message_id, None, None)
+            )
+
+    def decided(
+        self, channel: ChannelId, peer: PeerId, protocol: str, why: str, estimate: int
+    ) -> None:
+        """Note that the manager begins a session, and the cost in bytes that it expects."""
+        if self._on:
+            self._notes.append(
+                Note(
+                    channel, LogKind.DECIDED, peer, None, None, None,
+                    protocol=protocol, estimate=estimate, reason=short(why),
+                )
+            )  # fmt: skip
+
+    def refused(self, channel: ChannelId, peer: PeerId | None, reason: str) -> None:
+        """Note a refusal, unless very many wait already."""
+        if self._on and self._refused < REFUSED_MAX:
+            self._refused += 1
+            self._notes.append(
+                Note(channel, LogKind.REFUSED, peer, None, None, None, reason=short(reason))
             )
 
     def loaded(self, lamport: int, size: int) -> None:
@@ -149,6 +211,7 @@ class Logbook:
             self._waiting += len(notes)
             while self._waiting > self._room:
                 self._waiting -= len(self._chunks.popleft()[2])
+            self._refused = 0
         self._lacking.clear()
 
     def drop(self) -> None:
@@ -160,6 +223,8 @@ class Logbook:
                 self._miss(note.message_id)
         self._notes.clear()
         self._lacking.clear()
+        self._refused = 0
+        self._linked.clear()  # the links of now are told again
 
     def take_chunks(self) -> list[Chunk]:
         """Return the rows that were let out and not taken yet."""
@@ -185,9 +250,9 @@ class Logbook:
         channel: ChannelId,
         group: Group,
         event: values.Input,
+        peer: PeerId | None,
         effects: Sequence[values.Effect],
     ) -> None:
-        peer = event.peer if isinstance(event, FROM_A_PEER) else None
         own: tuple[MessageId, int] | None = None
         delivered: MessageId | None = None
         notes = self._notes
@@ -199,9 +264,13 @@ class Logbook:
                         own = (message_id, header.lamport)
                         continue
                     size = len(event.payload) if isinstance(event, BRINGING) else None
+                    route = None if peer is None else self._route(event, message_id, header.author)
                     notes.append(
-                        Note(channel, LogKind.RECEIVED, peer, message_id, header.lamport, size)
-                    )
+                        Note(
+                            channel, LogKind.RECEIVED, peer, message_id, header.lamport, size,
+                            route=route,
+                        )
+                    )  # fmt: skip
                     if status in HELD_BACK:
                         notes.append(
                             Note(channel, LogKind.BUFFERED, peer, message_id, header.lamport, None)
@@ -211,7 +280,9 @@ class Logbook:
                     lamport = None if entry is None else entry.header.lamport
                     notes.append(Note(channel, LogKind.DELIVERED, None, message_id, lamport, None))
                 case values.Broadcast(payload) if own is not None:
-                    notes.append(Note(channel, LogKind.SENT, None, *own, len(payload)))
+                    notes.append(
+                        Note(channel, LogKind.SENT, None, *own, len(payload), route=Route.BROADCAST)
+                    )
                     own = None
                 case values.Found(message_id, True):
                     notes.append(Note(channel, LogKind.LOST, None, message_id, None, None))
@@ -234,9 +305,16 @@ class Logbook:
         match effect:
             case values.BroadcastStored(message_id, None):
                 asker = group.sds.repairs.answering.asked_by.get(message_id)
-                notes.append(Note(channel, LogKind.REPAIR_ANSWERED, asker, message_id, None, None))
+                notes.append(
+                    Note(
+                        channel, LogKind.REPAIR_ANSWERED, asker, message_id, None, None,
+                        route=Route.ANSWER,
+                    )
+                )  # fmt: skip
             case values.BroadcastStored(message_id):
-                notes.append(Note(channel, LogKind.SENT, None, message_id, None, None))
+                notes.append(
+                    Note(channel, LogKind.SENT, None, message_id, None, None, route=Route.BROADCAST)
+                )
             case values.DeliveryChanged(message_id, delivery):
                 mark = MARKS.get(delivery)
                 if mark is not None:
@@ -248,8 +326,33 @@ class Logbook:
                 notes.append(Note(channel, LogKind.MISSING, peer, message_id, None, None))
             case values.OpenSession() | values.SessionEnded() | values.SendPayload():
                 self._note_session(channel, event, effect)
+            case values.Refused(refused, reason):
+                self.refused(channel, refused, reason)
             case _:
                 pass  # it means nothing to others
+
+    def _route(self, event: values.Input, message_id: MessageId, author: PeerId) -> Route:
+        """Return the way a message came: others than its author send it only when asked."""
+        if type(event) is values.Transferred:
+            return Route.TRANSFER
+        assert isinstance(event, FROM_A_PEER)
+        if event.peer != author or message_id in self._missing:
+            return Route.ANSWER
+        return Route.BROADCAST
+
+    def _on_link(self, channel: ChannelId, event: values.Input) -> None:
+        """Note that there is a link where there was none, or none any more."""
+        assert isinstance(event, values.PeerJoined | values.PeerGone)
+        place = channel, event.peer
+        if isinstance(event, values.PeerGone):
+            kind = LogKind.LINK_DOWN
+            self._linked.pop(place, None)
+        elif place in self._linked or len(self._linked) >= LINKS_MAX:
+            return
+        else:
+            kind = LogKind.LINK_UP
+            self._linked[place] = None
+        self._notes.append(Note(channel, kind, event.peer, None, None, None))
 
     def _miss(self, message_id: MessageId) -> None:
         self._missing[message_id] = None
@@ -296,12 +399,22 @@ class Logbook:
             if session is not None:
                 self._on_payload(channel, session, event, effects)
             return
+        if isinstance(event, values.SessionOpened):
+            opened = self._sessions.get(event.session)
+            if opened is not None and not opened.noted:
+                opened.number = event.shared or opened.number
+                opened.protocol = _protocol(group, event.session)
+                self._note_begun(channel, opened)
+            return
         assert isinstance(event, values.SessionOffered)
         running = group.sessions.numbered(event.session)
         if running is None:
             return
         if running.number == event.session:
-            self._begin(channel, event.session, event.peer)
+            session = self._begin(event.session, event.peer, Role.ANSWERED)
+            session.number = event.shared or session.number
+            session.protocol = _protocol(group, event.session)
+            self._note_begun(channel, session)
         elif running.check_stream == event.session and running.number in self._sessions:
             self._sessions[event.session] = self._sessions[running.number]
 
@@ -331,11 +444,11 @@ class Logbook:
         match effect:
             case values.OpenSession(number, peer):
                 if number > 0:
-                    self._begin(channel, number, peer)
+                    self._begin(number, peer, Role.BEGAN)
                 elif -number in self._sessions:
                     self._sessions[number] = self._sessions[-number]
             case values.SendPayload(_, payload):
-                if session is not None and type(event) not in ON_STREAMS:
+                if session is not None and type(event) not in ANSWERED:
                     self._note_round(channel, session, len(payload))
             case values.SessionEnded():
                 if session is None:
@@ -343,12 +456,27 @@ class Logbook:
                 self._sessions = {
                     stream: one for stream, one in self._sessions.items() if one is not session
                 }
-                self._notes.append(_of(channel, LogKind.SESSION_ENDED, session, session.size))
+                session.protocol = effect.protocol
+                if not session.noted:  # its stream never was there
+                    self._note_begun(channel, session)
+                ended = _of(channel, LogKind.SESSION_ENDED, session, session.size)
+                self._notes.append(
+                    ended._replace(
+                        outcome=effect.outcome.value,
+                        items_in=effect.got,
+                        items_out=effect.have,
+                        reason=short(effect.result),
+                    )
+                )
 
-    def _begin(self, channel: ChannelId, number: int, peer: PeerId) -> None:
-        session = self._sessions[number] = _Session(number, peer)
+    def _begin(self, number: int, peer: PeerId, role: Role) -> _Session:
+        session = self._sessions[number] = _Session(number, peer, role)
         if len(self._sessions) > SESSIONS_MAX:
             del self._sessions[next(iter(self._sessions))]
+        return session
+
+    def _note_begun(self, channel: ChannelId, session: _Session) -> None:
+        session.noted = True
         self._notes.append(_of(channel, LogKind.SESSION_STARTED, session, 0))
 
     def _note_round(self, channel: ChannelId, session: _Session, size: int) -> None:
@@ -362,11 +490,27 @@ LOADED: Final = frozenset({LogKind.SENT, LogKind.REPAIR_ANSWERED, LogKind.DELIVE
 
 
 def _of(channel: ChannelId, kind: LogKind, session: _Session, size: int) -> Note:
-    return Note(channel, kind, session.peer, None, None, size, session.number, session.rounds)
+    return Note(
+        channel, kind, session.peer, None, None, size, session.number, session.rounds,
+        protocol=session.protocol, role=session.role,
+    )  # fmt: skip
 
 
-def rows_of(chunks: Sequence[Chunk], run: str, boot: int, node: PeerId) -> Iterator[LogRow]:
-    """Yield what was taken of a node's logbook as rows."""
+def _protocol(group: Group, number: int) -> str | None:
+    """Return the name of the protocol of a running session."""
+    session = group.sessions.numbered(number)
+    return None if session is None else session.protocol.name
+
+
+def short(reason: str) -> str:
+    """Return a reason as a log keeps it: one line, of limited length."""
+    return " ".join(reason[:REASON_MAX].split())
+
+
+def rows_of(
+    chunks: Sequence[Chunk], run: str, boot: int, node: PeerId, anchor: Nanos | None = None
+) -> Iterator[LogRow]:
+    """Yield what was taken of a node's logbook as rows; `anchor` is that of the logbook."""
     for at, first, notes in chunks:
         for seq, note in enumerate(notes, first):
             yield LogRow(
@@ -383,4 +527,13 @@ def rows_of(chunks: Sequence[Chunk], run: str, boot: int, node: PeerId) -> Itera
                 size=note.size,
                 session=note.session,
                 round=note.round,
+                mono_ns=None if anchor is None else at - anchor,
+                route=note.route,
+                protocol=note.protocol,
+                role=note.role,
+                outcome=note.outcome,
+                items_in=note.items_in,
+                items_out=note.items_out,
+                estimate=note.estimate,
+                reason=note.reason,
             )

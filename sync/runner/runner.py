@@ -317,6 +317,8 @@ class Runner:
             effects = group.handle(event, now)
         except (LocalError, RemoteError) as error:
             batch.failures.append(Failure(channel, event, _without_frames(error)))
+            if self.logbook is not None and isinstance(error, RemoteError):
+                self.logbook.refused(channel, getattr(event, "peer", None), str(error))
             return
         if self._trace is not None:
             self._trace(now, channel, event, effects)
@@ -331,8 +333,8 @@ class Runner:
             if kind is values.BeginAnew:
                 batch.begin_anew = True
                 continue
-            if isinstance(effect, values.Continue):
-                self.inputs.add_own(channel, effect)
+            if kind is values.Continue:
+                self.inputs.add_own(channel, effect)  # type: ignore[arg-type]  # its type says so
                 continue
             batch.releases.append(Release(channel, effect))
             if kind in FOR_THE_MANAGER:
@@ -371,6 +373,10 @@ class Runner:
         if self._trace is not None:
             self._trace(now, "manager", event, starts)
         for start in starts:
+            if self.logbook is not None:
+                self.logbook.decided(
+                    start.channel, start.peer, start.protocol, start.why, start.cost
+                )
             session = values.StartSession(
                 self.new_session(), start.peer, start.why, start.span, start.protocol
             )

@@ -111,6 +111,8 @@ class SessionOffered:
     protocol: str
     payloads_max: int = 1
     """Payloads that one answer to the peer may have (`sync.waku.turn`)."""
+    shared: int = 0
+    """Number that both ends derive from the stream, for their logs; 0 for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +121,7 @@ class SessionOpened:
 
     session: SessionId
     payloads_max: int = 1
+    shared: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ class Recording:
 
     def started(self, node: Node) -> Logbook:
         """A node starts; returns what it notes in."""
-        boot = Boot(node.identity.peer_id, node.incarnation + 1, Logbook())
+        boot = Boot(node.identity.peer_id, node.incarnation + 1, Logbook(anchor=0))
         self.boots.append(boot)
         self._open[node.number] = boot
         return boot.logbook
@@ -58,7 +58,7 @@ class Recording:
         for boot in self._open.values():
             chunks: Sequence[Chunk] = boot.logbook.take_chunks()
             before = len(rows)
-            rows += rows_of(chunks, self.run, boot.boot, boot.node)
+            rows += rows_of(chunks, self.run, boot.boot, boot.node, boot.logbook.anchor)
             boot.rows += len(rows) - before
         rows.sort(key=lambda row: (row.ts_ns, row.node, row.seq))
         if rows:

@@ -10,6 +10,7 @@ from sync.errors import StorageError
 from sync.group import values
 from sync.machine import SECOND, ChannelId, Nanos
 from sync.runner.journal import Loaded
+from sync.runner.log_rows import SHARED_FROM
 from sync.sim.network import Network
 from sync.sim.node import Node, Stream
 from sync.sim.rooms import FeedChannel
@@ -47,6 +48,8 @@ class Streams:
     most: int | None = None
     sent_bytes: int = 0
     """Payload bytes on all streams together."""
+    opened: int = 0
+    """Session streams so far: each has a number that both ends know."""
     carried: int = 0
     """Everything put on streams so far: openings, payloads, messages and ends."""
     cut_at: int | None = None
@@ -77,9 +80,12 @@ class Streams:
         node.streams[session] = stream
         other.streams[number] = stream
         most = min(node.payloads_max, other.payloads_max)
-        offered = values.SessionOffered(number, node.identity.peer_id, wanted.protocol, most)
+        self.opened += 1
+        shared = SHARED_FROM + self.opened
+        me = node.identity.peer_id
+        offered = values.SessionOffered(number, me, wanted.protocol, most, shared)
         self._carry(stream, node, other, offered, now)
-        self._carry(stream, other, node, values.SessionOpened(session, most), now)
+        self._carry(stream, other, node, values.SessionOpened(session, most, shared), now)
 
     def _refuse(
         self, node: Node, channel: ChannelId, session: values.SessionId, why: str, at: Nanos

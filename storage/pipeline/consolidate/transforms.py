@@ -83,7 +83,9 @@ def checked(found: "DataFrame") -> "DataFrame":
     # the grouping, and each copy of a header be hashed
     hashed = found.withColumn(REASON, F.when(~is_hash, F.lit(FALSE_ID)))
     # the smallest of several signatures: the same one wherever this runs
-    by_id = hashed.repartition("message_id").sortWithinPartitions("message_id", "signature")
+    by_id = hashed.repartition("message_id").sortWithinPartitions(
+        "message_id", "signature", F.col("backlink").desc(), F.col("skiplink").desc()
+    )
     schema = StructType([*hashed.schema, StructField(CHOSEN, BooleanType())])
     return by_id.mapInArrow(verified, schema)
 

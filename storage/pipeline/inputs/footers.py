@@ -1,7 +1,8 @@
 """The files of exports, looked at before Spark starts: are they whole, and of this version?"""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +15,9 @@ from storage.pipeline.errors import PipelineError
 from storage.pipeline.inputs.inputs import Inputs
 from storage.pipeline.places.place import source
 
+UNKNOWN_MAX: Final = 100
+"""Names of unknown columns that are told."""
+
 TABLES: Final = ((HISTORY_DIR, HISTORY), (LOG_DIR, LOG))
 
 
@@ -24,6 +28,8 @@ class Amount:
     files: int = 0
     rows: int = 0
     size: int = 0
+    unknown: Mapping[str, int] = field(default_factory=dict)
+    """Columns that this version does not know, by table, with their files: they stay there."""
 
 
 def check_files(inputs: Inputs) -> Amount:
@@ -33,8 +39,11 @@ def check_files(inputs: Inputs) -> Amount:
         PipelineError: a file is damaged, has other columns than ours, or nothing holds any row.
     """
     files = rows = size = 0
+    unknown: Counter[str] = Counter()
     for path, schema in _files(inputs):
-        rows += _checked_rows(path, schema)
+        count, others = _checked_rows(path, schema)
+        rows += count
+        unknown.update(others)
         size += path.stat().st_size
         files += 1
     if not rows:
@@ -43,7 +52,7 @@ def check_files(inputs: Inputs) -> Amount:
             f"The exports hold no rows ({names}): nothing was written there yet, or only "
             "`export.json` was copied."
         )
-    return Amount(files, rows, size)
+    return Amount(files, rows, size, dict(unknown.most_common(UNKNOWN_MAX)))
 
 
 def _files(inputs: Inputs) -> Iterator[tuple[Path, pa.Schema]]:
@@ -69,7 +78,8 @@ def _below(table: Path) -> Iterator[Path]:
             yield path
 
 
-def _checked_rows(path: Path, schema: pa.Schema) -> int:
+def _checked_rows(path: Path, schema: pa.Schema) -> tuple[int, list[str]]:
+    """Return the rows of a file, and its columns that we do not know."""
     try:
         metadata = pq.read_metadata(source(path))
         there = metadata.schema.to_arrow_schema()
@@ -79,18 +89,23 @@ def _checked_rows(path: Path, schema: pa.Schema) -> int:
             f"{path} is damaged or no Parquet ({reason}); remove it and export it again."
         ) from error
     found, wanted = _columns(there), _columns(schema)
-    if found != wanted:
-        other = sorted(set(found) ^ set(wanted)) or ["the order of columns"]
+    lacking = {name for name in wanted.keys() - found.keys() if not schema.field(name).nullable}
+    differing = {name for name in wanted.keys() & found.keys() if found[name] != wanted[name]}
+    if lacking or differing:
+        other = sorted(
+            [f"{name} {wanted[name]}" for name in lacking | differing]
+            + [f"{name} {found[name]}" for name in differing]
+        )
         raise PipelineError(
             f"{path} is of another version of chat-tui (it differs in {', '.join(other)}); export "
             "it again."
         )
-    return int(metadata.num_rows)
+    return int(metadata.num_rows), sorted(found.keys() - wanted.keys())
 
 
-def _columns(schema: pa.Schema) -> list[str]:
-    """Return names and types; the writer of a file decides which may be null or are codes."""
-    return [f"{field.name} {_kind(field.type)}" for field in schema]
+def _columns(schema: pa.Schema) -> dict[str, str]:
+    """Return types by name; the writer of a file decides which may be null or are codes."""
+    return {field.name: _kind(field.type) for field in schema}
 
 
 def _kind(kind: pa.DataType) -> str:

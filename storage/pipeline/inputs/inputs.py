@@ -23,6 +23,7 @@ from storage.archive.tables import (
     NOTE,
     WORLD,
     Note,
+    UnknownFormatError,
     is_unfinished,
 )
 from storage.pipeline.errors import PipelineError, as_problems
@@ -197,18 +198,14 @@ def read_note(directory: Path) -> Note:
                 f"The export in {directory} is not whole, it was interrupted or goes on just now: "
                 f"`chat-tui export {directory}` finishes it."
             )
-        note = json.loads(path.read_text())
-        if note["format"] == FORMAT:
-            # of another type, its first user would fail
-            return Note(
-                list(note["nodes"]), dict(note["channels"]), dict(note["hosts"]), dict(note["more"])
-            )
+        return Note.read(path.read_text())
+    except UnknownFormatError as error:
+        raise PipelineError(
+            f"{path} has format {error}, this chat-tui reads {FORMAT}; export it again with the "
+            "same version."
+        ) from error
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise PipelineError(f"{path} cannot be read ({error}); export it again.") from error
-    raise PipelineError(
-        f"{path} has format {note['format']}, this chat-tui reads {FORMAT}; export it again with "
-        "the same version."
-    )
 
 
 def are_gone(prints: Published) -> bool:

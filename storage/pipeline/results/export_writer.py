@@ -58,4 +58,5 @@ def write_exports(
             channels={key: name for note in notes for key, name in note.channels.items()},
             hosts={key: host for note in notes for key, host in note.hosts.items()},
             more={},
+            clocks={key: clock for note in notes for key, clock in note.clocks.items()},
         ).write_files(export)

@@ -14,8 +14,12 @@ from storage.archive import tables
 from storage.archive.tables import BIGINT_MAX, HISTORY, LOG, ROW_GROUP, SYNC_HASH
 from storage.pipeline.synthetic import faults
 from storage.pipeline.synthetic.events import KINDS, NONE, Events
+from storage.pipeline.synthetic.plan import BEGIN
 from sync.group.values import StoredMessage
 from sync.machine import SECOND, ChannelId
+from sync.manager.registry import PROTOCOLS
+from sync.runner.log_rows import LogKind, Role, Route
+from sync.sessions.values import Outcome
 
 RUN: Final = "synthetic"
 DAY_NS: Final = 24 * 3600 * SECOND
@@ -86,6 +90,8 @@ class HistoryTable:
             "header": pa.array([entry.header_bytes for entry in entries]),
             "signature": pa.array([entry.signature for entry in entries]),
             "body": pa.array([entry.body for entry in entries]),
+            "backlink": _ids(header.backlink for header in headers),
+            "skiplink": _ids(header.skiplink for header in headers),
             "node": pa.array(nodes),
             "author": pa.array([header.author for header in headers]),
             "parents": pa.array(
@@ -142,7 +148,7 @@ class HistoryTable:
         columns |= {"kind": np.ones(count, np.int32), "delivered": delivered[message, member]}
         # those of a message lie together: their numbers are small
         local, index = np.unique(message, return_inverse=True)
-        for name in ("message_id", "header", "signature", "body", "author"):
+        for name in ("message_id", "header", "signature", "body", "author", "backlink", "skiplink"):
             columns[name] = pa.DictionaryArray.from_arrays(
                 pa.array(index, pa.int32()), self.values[name].take(pa.array(local))
             )
@@ -152,6 +158,7 @@ class HistoryTable:
         columns["channel"] = pa.DictionaryArray.from_arrays(
             pa.array(np.zeros(count, np.int32)), self.values["channel"]
         )
+        columns["governance"] = pa.nulls(count, HISTORY.field("governance").type)
         columns["parents"] = self.values["parents"].take(pa.array(message))
         table = pa.table([columns[name] for name in HISTORY.names], schema=CODED_HISTORY)
         for (at, who), kind in false.items():
@@ -208,7 +215,7 @@ class LogTable:
 
     def _table(self, rows: Rows, channel: ChannelId) -> pa.Table:
         events = self.events
-        message, session = events.message[rows], events.session[rows]
+        message, session, kind = events.message[rows], events.session[rows], events.kind[rows]
         known = np.maximum(message, 0)
         lamport = self.lamports[known]
         for at in np.flatnonzero(np.isin(rows, list(self.told))) if self.told else ():
@@ -235,6 +242,15 @@ class LogTable:
             ),
             "session": pa.array(session.astype(np.int64), mask=session == NONE),
             "round": pa.array(events.round[rows].astype(np.int32), mask=events.round[rows] < 1),
+            "mono_ns": events.ts_ns[rows] - BEGIN,
+            "route": _chosen(kind, ROUTE_OF, count),
+            "protocol": _where(session != NONE, PROTOCOLS.spoken[0].name),
+            "role": _where(session != NONE, Role.BEGAN),
+            "outcome": _where(kind == KINDS.index(LogKind.SESSION_ENDED), CONVERGED),
+            "items_in": _zero(kind == KINDS.index(LogKind.SESSION_ENDED)),
+            "items_out": _zero(kind == KINDS.index(LogKind.SESSION_ENDED)),
+            "estimate": pa.nulls(count, pa.int64()),
+            "reason": _where(np.zeros(count, bool), ""),
         }
         return pa.table([columns[name] for name in LOG.names], schema=CODED_LOG)
 
@@ -244,6 +260,13 @@ SIZED: Final = [
     for kind in KINDS
     if kind in ("sent", "received", "duplicate", "repair answered")
 ]
+ROUTE_OF: Final = {
+    LogKind.SENT: Route.BROADCAST,
+    LogKind.RECEIVED: Route.BROADCAST,
+    LogKind.DUPLICATE: Route.BROADCAST,
+    LogKind.REPAIR_ANSWERED: Route.ANSWER,
+}
+CONVERGED: Final = Outcome.CONVERGED.value
 SESSION_BYTES: Final = 400
 """Of the payloads of a round between two who hold nearly the same."""
 
@@ -252,6 +275,30 @@ def _named(values: pa.Array, index: NDArray[Any]) -> pa.DictionaryArray:
     return pa.DictionaryArray.from_arrays(
         pa.array(index.astype(np.int32), mask=index == NONE), values
     )
+
+
+def _ids(ids: Iterable[str | None]) -> pa.Array:
+    """Return ids as bytes; null where there is none."""
+    return pa.array([None if one is None else bytes.fromhex(one) for one in ids], pa.binary())
+
+
+def _chosen(kind: NDArray[Any], values: Mapping[LogKind, Route], count: int) -> pa.DictionaryArray:
+    """Return the value of each row's kind; null for kinds without one."""
+    names = sorted(set(values.values()))
+    code = np.full(len(KINDS), NONE)
+    for one, value in values.items():
+        code[KINDS.index(one)] = names.index(value)
+    assert len(kind) == count
+    return _named(pa.array(names), code[kind])
+
+
+def _where(rows: NDArray[Any], value: str) -> pa.DictionaryArray:
+    """Return the value where it is wanted, and null elsewhere."""
+    return _named(pa.array([value]), np.where(rows, 0, NONE))
+
+
+def _zero(rows: NDArray[Any]) -> pa.Array:
+    return pa.array(np.zeros(len(rows), np.int64), mask=~rows)
 
 
 def _one(value: str, count: int) -> pa.DictionaryArray:

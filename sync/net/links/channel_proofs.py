@@ -83,12 +83,8 @@ class Membership:
         self._expected = {channel: self._theirs(secret) for channel, secret in secrets.items()}
         self._heard: list[bytes] = []
         self._shown: set[ChannelId] = set()
-        self._shared: set[ChannelId] = set()
-
-    @property
-    def shared(self) -> frozenset[ChannelId]:
-        """Our channels that the peer has proved to know."""
-        return frozenset(self._shared)
+        self.shared: frozenset[ChannelId] = frozenset()
+        """Our channels that the peer has proved to know; looked at for every frame."""
 
     def opening(self, direct: Collection[ChannelId] = ()) -> list[bytes]:
         """The proofs to send when the link is up: all if we dialled, else of `direct` channels."""
@@ -105,14 +101,14 @@ class Membership:
         self._secrets[channel] = secret
         self._expected[channel] = self._theirs(secret)
         if any(hmac.compare_digest(self._expected[channel], mac) for mac in self._heard):
-            self._shared.add(channel)
-        return Joined(self._show(channel), channel in self._shared)
+            self.shared |= {channel}
+        return Joined(self._show(channel), channel in self.shared)
 
     def leave(self, channel: ChannelId) -> None:
         """Forget `channel`: from now on a proof of it proves nothing."""
         self._secrets.pop(channel, None)
         self._expected.pop(channel, None)
-        self._shared.discard(channel)
+        self.shared -= {channel}
 
     def receive(self, mac: bytes) -> Shared | None:
         """Check a proof of the peer; return the channel of ours that it proves, if any.
@@ -132,7 +128,7 @@ class Membership:
         if not proved:
             return None
         [channel, *_] = proved  # More than one only if a person was given one secret twice.
-        self._shared.add(channel)
+        self.shared |= {channel}
         return Shared(channel, None if channel in self._shown else self._show(channel))
 
     def _show(self, channel: ChannelId) -> bytes:

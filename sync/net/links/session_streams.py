@@ -30,6 +30,7 @@ from sync.net.links.mesh import Mesh
 from sync.net.links.stream import FRAME_MAX, HANDSHAKE_DEADLINE, SecureStream
 from sync.net.links.stream_writer import STALL_MAX, StreamWriter
 from sync.runner.journal import Loaded
+from sync.runner.log_rows import SHARED_FROM
 from sync.sessions.protocol import Protocols
 from sync.sessions.session import SESSION_WITHIN
 from sync.structures.places import Holder, Places
@@ -182,7 +183,9 @@ class SessionStreams:
         async def read(stream: SecureStream, payloads_max: int) -> None:
             async with StreamWriter(stream) as writer:
                 self._writers[session] = writer
-                self._host.queue_input(channel, values.SessionOpened(session, payloads_max))
+                self._host.queue_input(
+                    channel, values.SessionOpened(session, payloads_max, _shared(stream))
+                )
                 await self._read_payloads(channel, session, stream, writer)
 
         reason = "an error on our side"
@@ -302,7 +305,9 @@ class SessionStreams:
         if sum(one.peer == stream.peer for one in held) >= OFFERED_PER_PEER_MAX:
             raise RemoteError("too many sessions at once")
         stream.send(encode(self._proof(shared.answer, opened.protocol)))
-        offered = values.SessionOffered(0, stream.peer, opened.protocol, proof.payloads_max)
+        offered = values.SessionOffered(
+            0, stream.peer, opened.protocol, proof.payloads_max, _shared(stream)
+        )
         return partial(self._serve, stream, shared.channel, offered)
 
     async def _serve(
@@ -434,3 +439,8 @@ class SessionStreams:
 def _require(membership: Membership, answer: Proof) -> None:
     if membership.receive(answer.mac) is None:
         raise RemoteError("the peer does not prove the channel")
+
+
+def _shared(stream: SecureStream) -> int:
+    """Return the number of a stream that both its ends know, for their logs."""
+    return SHARED_FROM | int.from_bytes(stream.handshake_hash[:8], "big") % SHARED_FROM

@@ -24,6 +24,7 @@ from storage.archive.tables import (
     sync_hash,
     sync_words,
 )
+from storage.sqlite.clock_id import clock_id
 from sync.errors import LocalError
 from sync.group.values import SetStatus, Status, StoreMessage
 from sync.machine import DAY
@@ -187,6 +188,7 @@ async def test_the_protocol_log_is_exported_as_it_was_noted(tmp_path: Path) -> N
             "first": 1,
             "last": 10,
             "cut_short": False,
+            "clock": clock_id(),
             "kept": [[1, 10]],
         }
     ]

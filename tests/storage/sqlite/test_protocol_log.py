@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from storage.sqlite.protocol_log import LogFile, LogReader
+from storage.sqlite.clock_id import clock_id, hashed
+from storage.sqlite.protocol_log import SCHEMA, LogFile, LogReader
 from sync.errors import StorageError
 from sync.machine import DAY, ChannelId, PeerId
-from sync.runner.log_rows import LogKind, LogRow
+from sync.runner.log_rows import LogKind, LogRow, Role, Route
 from sync.runner.logbook import Chunk, Note
 from tests.support.sync.channels import message_id
 
@@ -114,7 +115,7 @@ def test_the_oldest_rows_of_a_full_file_go_and_it_grows_no_more(tmp_path: Path) 
 def test_what_is_forgotten_while_somebody_reads_is_read_all_the_same(tmp_path: Path) -> None:
     """An export that replaced a file by what is left would lose rows that it had."""
     path = tmp_path / "protocol.db"
-    file = LogFile(path, draw, bytes_max=40_000)
+    file = LogFile(path, draw, bytes_max=48_000)
     file.append([(5, 1, [received()] * 200)])
     with LogReader(path, ME) as reader:
         [day] = reader.days()
@@ -182,3 +183,60 @@ def test_what_is_no_log_is_said(tmp_path: Path) -> None:
 
     with pytest.raises(StorageError, match="cannot be used"):
         LogReader(tmp_path / "protocol.db", ME)
+
+
+NARROW = """
+    DROP TABLE rows; DROP TABLE boots; DROP TABLE log; DROP TABLE names;
+    {schema}
+    INSERT INTO log VALUES ('0001020304050607');
+    INSERT INTO boots VALUES (1, 1);
+    INSERT INTO names VALUES (1, '{here}'), (2, '{peer}');
+    INSERT INTO rows VALUES (1, 1, 1, 5, 1, 1, 2, NULL, 7, 300, NULL, NULL);
+"""
+
+
+def released(path: Path) -> None:
+    """Make a file as the first version left it."""
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(
+            "BEGIN; "
+            + NARROW.replace("DROP TABLE", "DROP TABLE IF EXISTS").format(
+                schema=SCHEMA, here=HERE, peer=PEER
+            )
+            + " COMMIT"
+        )
+
+
+def test_a_log_of_the_first_version_is_read_as_it_is(tmp_path: Path) -> None:
+    released(tmp_path / "protocol.db")
+
+    [row] = rows(tmp_path / "protocol.db")
+
+    assert (row.kind, row.peer, row.lamport) == (LogKind.RECEIVED, PEER, 7)
+    assert (row.mono_ns, row.route, row.reason) == (None, None, None)
+
+
+def test_a_log_of_the_first_version_is_migrated_in_place(tmp_path: Path) -> None:
+    path = tmp_path / "protocol.db"
+    released(path)
+    ended = Note(
+        HERE, LogKind.SESSION_ENDED, PEER, None, None, 164, 3, 4, None, "waku",
+        Role.BEGAN, "converged", 5, 6, None, "done",
+    )  # fmt: skip
+
+    file = LogFile(path, draw)
+    file.append([(90, 1, [received()._replace(route=Route.ANSWER), ended])], anchor=60)
+    file.close()
+
+    old, came, over = rows(path)
+    with LogReader(path, ME) as reader:
+        first, second = reader.boots()
+    assert (old.boot, old.mono_ns, old.route) == (1, None, None)
+    assert (came.boot, came.mono_ns, came.route) == (2, 30, Route.ANSWER)
+    assert (over.protocol, over.role, over.outcome) == ("waku", Role.BEGAN, "converged")
+    assert (over.items_in, over.items_out, over.reason) == (5, 6, "done")
+    assert (first.clock, second.clock) == (None, clock_id())
+
+
+def test_two_computers_or_two_starts_are_two_clocks() -> None:
+    assert len({hashed("a", "1"), hashed("b", "1"), hashed("a", "2"), hashed("", "1")}) == 4

@@ -9,8 +9,15 @@ import pytest
 from sync.entries.entry import Kind
 from sync.group import values
 from sync.machine import MILLISECOND, MINUTE, SECOND, ChannelId, MessageId, Nanos, PeerId, Tick
-from sync.runner.log_rows import LogKind, LogRow
-from sync.runner.logbook import Logbook, Note, rows_of
+from sync.runner.log_rows import (
+    REASON_MAX,
+    SHARED_FROM,
+    LogKind,
+    LogRow,
+    Role,
+    Route,
+)
+from sync.runner.logbook import REFUSED_MAX, Logbook, Note, rows_of
 from sync.sds.message import Delivery
 from sync.sim.network import Link
 from sync.sim.node import Node
@@ -181,7 +188,7 @@ def test_sent_again_by_the_person_nothing_is_noted_but_the_sending() -> None:
     logbook.let_out(NOW)
 
     [(_, _, notes)] = logbook.take_chunks()
-    assert notes == [Note(HERE, LogKind.SENT, None, line, 7, 500)]
+    assert notes == [Note(HERE, LogKind.SENT, None, line, 7, 500, route=Route.BROADCAST)]
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -382,3 +389,55 @@ def test_switching_off_leaves_a_hole_only_where_something_was_noted_before() -> 
     noted(logbook, 1)
 
     assert seqs(logbook) == [1, 3]
+
+
+def test_both_ends_note_a_session_alike_and_why_it_began_and_how_it_ended() -> None:
+    logged = Logged(2, terms=Terms())
+    logged.world.partition({0}, {1})
+    logged.world.run(MINUTE)
+    logged.say(0)
+    logged.recording.write_exports()
+    logged.rows.clear()
+    logged.world.heal()
+    logged.world.run(MINUTE)
+    logged.recording.write_exports()
+
+    ended = [row for row in logged.rows if row.kind is LogKind.SESSION_ENDED]
+    by_session: dict[int | None, list[LogRow]] = {}
+    for row in ended:
+        by_session.setdefault(row.session, []).append(row)
+    decided = [row for row in logged.rows if row.kind is LogKind.DECIDED]
+    links = [row for row in logged.rows if row.kind is LogKind.LINK_UP]
+
+    assert by_session
+    for session, ends in by_session.items():
+        assert session is not None
+        assert session >= SHARED_FROM
+        assert {row.role for row in ends} == {Role.BEGAN, Role.ANSWERED}
+        assert {(row.protocol, row.outcome) for row in ends} == {("waku", "converged")}
+    assert decided
+    assert all(row.estimate and row.reason and row.protocol for row in decided)
+    assert {(row.node, row.peer) for row in links} >= {tuple(logged.peers), logged.peers[::-1]}
+    assert all(row.mono_ns == row.ts_ns for row in logged.rows)
+
+
+def test_links_that_end_are_noted_once() -> None:
+    member, logbook = Member("ann"), Logbook()
+    for event in (values.PeerJoined(PEER), values.PeerJoined(PEER), values.PeerGone(PEER)):
+        logbook.handled(HERE, member.group, event, ())
+    logbook.let_out(5)
+
+    [row, last] = rows_of(logbook.take_chunks(), "run", 1, PEER)
+    assert (row.kind, last.kind) == (LogKind.LINK_UP, LogKind.LINK_DOWN)
+
+
+def test_refusals_are_noted_with_a_short_reason_and_a_limit() -> None:
+    member, logbook = Member("ann"), Logbook()
+    refused = values.Refused(PEER, "no " * 1000)
+    logbook.handled(HERE, member.group, Tick(), [refused] * (REFUSED_MAX + 5))
+    logbook.let_out(5)
+
+    rows = list(rows_of(logbook.take_chunks(), "run", 1, PEER))
+    assert len(rows) == REFUSED_MAX
+    assert {row.kind for row in rows} == {LogKind.REFUSED}
+    assert len(rows[0].reason or "") in range(1, REASON_MAX + 1)

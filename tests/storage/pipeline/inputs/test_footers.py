@@ -13,6 +13,8 @@ from storage.pipeline.inputs.footers import Amount, check_files
 from storage.pipeline.inputs.inputs import Inputs
 from tests.support.storage.archived import LOGGED, export_log
 
+FROZEN = Path("tests/vectors/exports")
+
 
 def inputs(directory: Path) -> Inputs:
     """Return an export that has a note and no files yet."""
@@ -58,6 +60,36 @@ def test_columns_of_another_version_are_named(tmp_path: Path) -> None:
 
     with pytest.raises(PipelineError, match=r"another version.*bytes int32, bytes int64"):
         check_files(found)
+
+
+def test_columns_of_a_later_version_are_counted_and_missing_additions_are_no_fault(
+    tmp_path: Path,
+) -> None:
+    found = inputs(tmp_path / "one")
+    table = pa.Table.from_pylist([LOGGED], LOG).drop_columns(["mono_ns", "reason"])
+    export_log(found.directories[0], table.append_column("mood", pa.array(["fine"])))
+
+    amount = check_files(found)
+
+    assert (amount.rows, amount.unknown) == (1, {"mood": 1})
+
+
+def test_the_order_of_columns_means_nothing(tmp_path: Path) -> None:
+    found = inputs(tmp_path / "one")
+    table = pa.Table.from_pylist([LOGGED], LOG)
+    export_log(found.directories[0], table.select(LOG.names[::-1]))
+
+    assert check_files(found).rows == 1
+
+
+def test_frozen_exports_are_read() -> None:
+    frozen = sorted(FROZEN.iterdir())
+
+    assert [one.name.partition("-")[0] for one in frozen] == ["1.0", "1.1"]
+    for one in frozen:
+        amount = check_files(Inputs.find([one]))
+        assert (amount.files, amount.unknown) == (2, {}), one
+        assert amount.rows > 50, one
 
 
 def test_how_a_file_is_written_is_up_to_who_writes_it(tmp_path: Path) -> None:
