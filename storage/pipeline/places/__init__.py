@@ -1,1 +1,1 @@
-"""Places of inputs and results: local paths, and URIs through the Hadoop of the session."""
+"""Places of inputs and results: paths and URIs."""
