@@ -1,1 +1,1 @@
-"""Places of inputs and results: paths and URIs."""
+"""Paths and URIs."""
