@@ -5,7 +5,6 @@ import shlex
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Final
 
 import click
@@ -39,18 +38,12 @@ def without_secret(word: str) -> str:
     return SECRET.sub(rf"\1{HIDDEN}", word)
 
 
-def made_now(
-    sources: Sequence[Path | str], unknown: Mapping[str, int] = MappingProxyType({})
-) -> Mapping[str, Any]:
-    """Return what is remembered of a run that begins now, as JSON.
-
-    `unknown` are columns that only later versions know, with the files that have them.
-    """
+def made_now(sources: Sequence[Path | str]) -> Mapping[str, Any]:
+    """Return what is remembered of a run that begins now, as JSON."""
     context = click.get_current_context(silent=True)
     return {
         "command": "" if context is None else str(context.meta.get(WORDS, "")),
         "from": [str(source) for source in sources[:SOURCES_MAX]],
         "sources": len(sources),
-        "unknown_columns": dict(unknown),
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
     }

@@ -6,7 +6,6 @@ reason), and who holds what in bits: `members` and `held` (see
 `storage.pipeline.consolidate.transforms`). Findings are the rows in quarantine.
 """
 
-import shutil
 from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
@@ -46,7 +45,7 @@ def run(work: Work) -> None:
     named = [item for one in work.inputs.notes for item in one.channels.items()]
     write_names(work.run.directory, {channel: name for channel, name in named if name})
     _figure(work, members, held, false)
-    shutil.rmtree(work.run.table(KEPT))
+    work.run.drop(KEPT)
 
 
 def _figure(work: Work, members: "DataFrame", held: "DataFrame", false: "DataFrame") -> None:

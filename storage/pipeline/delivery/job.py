@@ -5,7 +5,6 @@ Tables: `members`, `facts`, `messages`, `sessions`, and the small ones that the 
 `matrix`.
 """
 
-import shutil
 from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
@@ -52,10 +51,10 @@ def run(work: Work) -> None:
     talked = work.write("sessions", rare_events.sessions(seldom, there))
     of_later = F.sum("unknown").alias("rows"), F.min("unknown_kind").alias("kind")
     unknown = seldom.agg(*of_later).first()
-    shutil.rmtree(work.run.table(RARE))  # all of it stands in the others
+    work.run.drop(RARE)  # all of it stands in the others
     totals = _tables(work, log, there, own)
     for name in (OWN, WAYS, BOUNDS):  # `messages` and `offsets` have what is told of these
-        shutil.rmtree(work.run.table(name), ignore_errors=True)
+        work.run.drop(name)
     work.run.figures = delivery_figures(work, rare_events.with_logs(talked, there), totals)
     if unknown and unknown["rows"]:
         work.run.figures["unknown_kinds"] = unknown.asDict()

@@ -4,7 +4,6 @@ Tables: `purposes`, `repairers`, `slowest_links`, `slowest_nodes`, `partitions`;
 in `storage.pipeline.delivery.traffic`.
 """
 
-import shutil
 from typing import TYPE_CHECKING, Final
 
 from storage.pipeline.delivery import traffic
@@ -40,7 +39,7 @@ def write_traffic(work: Work, log: "DataFrame", members: "DataFrame") -> Figures
     links = traffic.link_rows(rows)
     found = traffic.partitions_of(links)
     work.write("partitions", traffic.healed(messages, found))
-    shutil.rmtree(work.run.table(TRAFFIC))  # it is told in the others
+    work.run.drop(TRAFFIC)  # it is told in the others
     return {
         **{
             name: _first(work, name)

@@ -13,6 +13,7 @@ from storage.archive.consolidated import IN_FILES
 from storage.archive.tables import HISTORY, HISTORY_DIR, LOG, LOG_DIR
 from storage.pipeline.errors import PipelineError
 from storage.pipeline.inputs.inputs import Inputs
+from storage.pipeline.places.place import source
 
 UNKNOWN_MAX: Final = 100
 """Names of unknown columns that are told."""
@@ -80,7 +81,7 @@ def _below(table: Path) -> Iterator[Path]:
 def _checked_rows(path: Path, schema: pa.Schema) -> tuple[int, list[str]]:
     """Return the rows of a file, and its columns that we do not know."""
     try:
-        metadata = pq.read_metadata(path)
+        metadata = pq.read_metadata(source(path))
         there = metadata.schema.to_arrow_schema()
     except (OSError, pa.ArrowException) as error:
         reason = str(error).splitlines()[0]

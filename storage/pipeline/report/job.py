@@ -6,6 +6,7 @@ from pathlib import Path
 from storage.extras import how_to_install
 from storage.pipeline.errors import PipelineError
 from storage.pipeline.job_context import Work
+from storage.pipeline.places.place import is_local
 from storage.pipeline.report.evidence import Gatherer
 from storage.pipeline.report.page import Part, TableFile, page
 from storage.pipeline.report.sections import TITLES, sections
@@ -49,7 +50,8 @@ def make(results: Results, run: Run) -> Report:
         "wrong": report.findings,
         "page": str((run.directory / PAGE).absolute()),
     }
-    _remember(results.out)
+    if is_local(results.out):
+        _remember(results.out)
     return report
 
 
