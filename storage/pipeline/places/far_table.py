@@ -1,6 +1,6 @@
 """Table behind a URI, read without Spark: small ones, of a report."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -44,6 +44,14 @@ class FarTable:
         table = pa.concat_tables(parts, promote_options="default")
         chosen = table if filter is None else table.filter(filter)
         return chosen if columns is None else chosen.select(list(columns))
+
+    def to_batches(
+        self, columns: Sequence[str], batch_readahead: int = 0
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of one file after the other; nothing is read ahead."""
+        del batch_readahead
+        for file in sorted(self._path.rglob("*.parquet")):
+            yield from pq.ParquetFile(source(file), pre_buffer=False).iter_batches(columns=columns)
 
     def _read(self, file: Path) -> pa.Table:
         """Return the rows of a file, with the columns that its path has."""
