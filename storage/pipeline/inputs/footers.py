@@ -1,10 +1,11 @@
 """The files of exports, looked at before Spark starts: are they whole, and of this version?"""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,8 +13,8 @@ import pyarrow.parquet as pq
 from storage.archive.consolidated import IN_FILES
 from storage.archive.tables import HISTORY, HISTORY_DIR, LOG, LOG_DIR
 from storage.pipeline.errors import PipelineError
+from storage.pipeline.inputs.file_ends import FileEnd, read_end, together
 from storage.pipeline.inputs.inputs import Inputs
-from storage.pipeline.places.place import source
 
 UNKNOWN_MAX: Final = 100
 """Names of unknown columns that are told."""
@@ -38,21 +39,18 @@ def check_files(inputs: Inputs) -> Amount:
     Raises:
         PipelineError: a file is damaged, has other columns than ours, or nothing holds any row.
     """
-    files = rows = size = 0
-    unknown: Counter[str] = Counter()
-    for path, schema in _files(inputs):
-        count, others = _checked_rows(path, schema)
-        rows += count
-        unknown.update(others)
-        size += path.stat().st_size
-        files += 1
+    named = list(_files(inputs))
+    checked = together(partial(_checked, Columns()), named)
+    unknown = Counter(name for _, others in checked for name in others)
+    rows = sum(end.rows for end, _ in checked)
     if not rows:
         names = ", ".join(map(str, inputs.sources[:3]))
         raise PipelineError(
             f"The exports hold no rows ({names}): nothing was written there yet, or only "
             "`export.json` was copied."
         )
-    return Amount(files, rows, size, dict(unknown.most_common(UNKNOWN_MAX)))
+    size = sum(end.size for end, _ in checked)
+    return Amount(len(checked), rows, size, dict(unknown.most_common(UNKNOWN_MAX)))
 
 
 def _files(inputs: Inputs) -> Iterator[tuple[Path, pa.Schema]]:
@@ -78,29 +76,56 @@ def _below(table: Path) -> Iterator[Path]:
             yield path
 
 
-def _checked_rows(path: Path, schema: pa.Schema) -> tuple[int, list[str]]:
-    """Return the rows of a file, and its columns that we do not know."""
+class Columns:
+    """Compares the columns of files with ours; most files are like the one before."""
+
+    def __init__(self) -> None:
+        self._seen: dict[int, tuple[pq.ParquetSchema, Differences]] = {}
+
+    def compare(self, there: pq.ParquetSchema, schema: pa.Schema) -> "Differences":
+        """Return how the columns of a file differ from ours."""
+        kind = id(schema)
+        seen = self._seen.get(kind)
+        if seen is not None and there.equals(seen[0]):
+            return seen[1]
+        found = _differences(there.to_arrow_schema(), schema)
+        self._seen[kind] = there, found
+        return found
+
+
+class Differences(NamedTuple):
+    """Columns of a file that are not as ours: in words; and those that we do not know."""
+
+    told: Sequence[str]
+    unknown: Sequence[str]
+
+
+def _differences(there: pa.Schema, schema: pa.Schema) -> Differences:
+    found, wanted = _columns(there), _columns(schema)
+    lacking = {name for name in wanted.keys() - found.keys() if not schema.field(name).nullable}
+    differing = {name for name in wanted.keys() & found.keys() if found[name] != wanted[name]}
+    told = [f"{name} {wanted[name]}" for name in lacking | differing]
+    told += [f"{name} {found[name]}" for name in differing]
+    return Differences(sorted(told), sorted(found.keys() - wanted.keys()))
+
+
+def _checked(columns: Columns, named: tuple[Path, pa.Schema]) -> tuple[FileEnd, Sequence[str]]:
+    """Return the end of a file, and its columns that we do not know."""
+    path, schema = named
     try:
-        metadata = pq.read_metadata(source(path))
-        there = metadata.schema.to_arrow_schema()
+        end = read_end(path)
+        differences = columns.compare(end.metadata.schema, schema)
     except (OSError, pa.ArrowException) as error:
         reason = str(error).splitlines()[0]
         raise PipelineError(
             f"{path} is damaged or no Parquet ({reason}); remove it and export it again."
         ) from error
-    found, wanted = _columns(there), _columns(schema)
-    lacking = {name for name in wanted.keys() - found.keys() if not schema.field(name).nullable}
-    differing = {name for name in wanted.keys() & found.keys() if found[name] != wanted[name]}
-    if lacking or differing:
-        other = sorted(
-            [f"{name} {wanted[name]}" for name in lacking | differing]
-            + [f"{name} {found[name]}" for name in differing]
-        )
+    if differences.told:
         raise PipelineError(
-            f"{path} is of another version of chat-tui (it differs in {', '.join(other)}); export "
-            "it again."
+            f"{path} is of another version of chat-tui (it differs in "
+            f"{', '.join(differences.told)}); export it again."
         )
-    return int(metadata.num_rows), sorted(found.keys() - wanted.keys())
+    return end, differences.unknown
 
 
 def _columns(schema: pa.Schema) -> dict[str, str]:
