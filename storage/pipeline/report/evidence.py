@@ -13,41 +13,17 @@ from storage.pipeline.answers.cells import arranged, cell, time_text
 from storage.pipeline.answers.local_results import open_dataset, unreadable
 from storage.pipeline.answers.people import Names, names_of
 from storage.pipeline.results.small_tables import Row, first_rows, row_count, table_names
+from storage.pipeline.results.table_meanings import MEANINGS
 from storage.results import Published
 
-EVIDENCE: Final[Mapping[str, Mapping[str, str] | None]] = {
-    "consolidate": {
-        "quarantine": "Rows of exports that are not what their author signed.",
-    },
-    "audit": {
-        "equivocations": "An author signed several entries for one place of their log: a fork.",
-        "unknown_dependencies": "A message builds on one that no node holds.",
-        "causal_violations": (
-            "A message was signed with a Lamport time that is not above that of what it builds on."
-        ),
-        "early_deliveries": "A node put a message in its place before one that it builds on.",
-        "order_divergence": (
-            "A node's log tells another Lamport time than the signed one: its order differs."
-        ),
-        "missing": "A node lacks a message between two that it holds.",
-        "missing_tail": "The node was there, and has nothing from this message on.",
-        "trace_holes": "Rows are gone from the middle of a log.",
-    },
-    "delivery": {
-        "repairers": "Who answered whom, when a message was asked for.",
-        "slowest_links": "How long messages of an author took to a node.",
-        "slowest_nodes": "How long messages of all others took to a node.",
-        "partitions": "Times in which links were down, and how long it took until all had it.",
-    },
-    "diff": {
-        "only_a": "Only the first archive holds this message.",
-        "only_b": "Only the second archive holds this message.",
-        "false": "Rows that differ, and are not what their author signed.",
-    },
+EVIDENCE: Final[Mapping[str, Sequence[str] | None]] = {
+    "consolidate": ["quarantine"],
+    "audit": [name for name in MEANINGS["audit"] if name != "left"],
+    "delivery": ["repairers", "slowest_links", "slowest_nodes", "partitions"],
+    "diff": ["only_a", "only_b", "false"],
     "sweep": None,
 }
-"""The tables of each job whose first rows stand in the page, and what a row of them means; None:
-all that the job wrote."""
+"""The tables of each job whose first rows stand in the page; None: all that the job wrote."""
 
 EVIDENCE_ROWS: Final = 20
 """Rows of each: enough to see what is meant; the table has all."""
@@ -122,7 +98,7 @@ class Gatherer:
 
     def of(self, job: str) -> Iterator[Evidence]:
         """Yield the evidence of a job."""
-        meanings = EVIDENCE.get(job) or {}
+        meanings = MEANINGS.get(job, {})
         for (of_job, name), rows in self._tables.items():
             if of_job == job:
                 count = row_count(self._found[job].directory, name)

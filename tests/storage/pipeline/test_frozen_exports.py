@@ -12,6 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from storage.archive.tables import LOG_DIR
+from storage.pipeline.results.table_meanings import MEANINGS
+from tests.support.storage.table_pages import stale
 
 FROZEN = sorted(Path("tests/vectors/exports").iterdir())
 FOUND = {
@@ -59,6 +61,8 @@ def test_every_job_reads_every_format(export: Path, tmp_path: Path) -> None:
         "sessions": jobs["delivery"]["figures"]["reconciliation"]["sides"],
     }
     assert found == FOUND
+    for job in MEANINGS.keys() & jobs.keys():
+        assert stale(job, tmp_path / "out" / jobs[job]["directory"]) == [], job
 
 
 @pytest.mark.spark
