@@ -5,15 +5,18 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from storage.archive.tables import LOG_DIR
-from storage.pipeline.results.table_meanings import MEANINGS
+from tests.support.storage.diffs import ran
 from tests.support.storage.table_pages import stale
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 FROZEN = sorted(Path("tests/vectors/exports").iterdir())
 FOUND = {
@@ -26,43 +29,31 @@ FOUND = {
 }
 """Both are of one simulated run of three people: nine messages, each due at two, five sessions."""
 
-JOBS = {"consolidate", "audit", "fingerprints", "delivery", "report"}
+JOBS = ("consolidate", "audit", "fingerprints", "delivery", "report")
 SMALL = ("--master", "local[2]", "--memory", "1g")
 WITHIN_S = 300
 
 
-def ran(job: str, export: Path, out: Path) -> dict[str, Any]:
-    """Run a job, or all; returns what the manifest says of each."""
-    words = ("pipeline", job, str(export), "--out", str(out), *SMALL)
-    done = subprocess.run(
-        [sys.executable, "-m", "chat_tui", *words],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=WITHIN_S,
-    )
-    assert done.returncode == 0, done.stderr
-    jobs: dict[str, Any] = json.loads((out / "manifest.json").read_text())["jobs"]
-    return jobs
-
-
 @pytest.mark.spark
 @pytest.mark.parametrize("export", FROZEN, ids=lambda one: one.name)
-def test_every_job_reads_every_format(export: Path, tmp_path: Path) -> None:
-    jobs = ran("all", export, tmp_path / "out")
+def test_every_job_reads_every_format(spark: "SparkSession", export: Path, tmp_path: Path) -> None:
+    published = {job: ran(spark, tmp_path, job, export) for job in JOBS}
 
-    assert set(jobs) == JOBS
+    consolidated, audit, delivery = (
+        published[job].figures for job in ("consolidate", "audit", "delivery")
+    )
     found = {
-        "entries": jobs["consolidate"]["figures"]["entries"],
-        "quarantined": jobs["consolidate"]["figures"]["quarantined"],
-        "findings": jobs["audit"]["figures"]["findings"],
-        "due": jobs["delivery"]["figures"]["due"],
-        "delivered": jobs["delivery"]["figures"]["delivered_of_due"],
-        "sessions": jobs["delivery"]["figures"]["reconciliation"]["sides"],
+        "entries": consolidated["entries"],
+        "quarantined": consolidated["quarantined"],
+        "findings": audit["findings"],
+        "due": delivery["due"],
+        "delivered": delivery["delivered_of_due"],
+        "sessions": delivery["reconciliation"]["sides"],
     }
     assert found == FOUND
-    for job in MEANINGS.keys() & jobs.keys():
-        assert stale(job, tmp_path / "out" / jobs[job]["directory"]) == [], job
+    assert published["report"].figures["wrong"] == 0
+    for job in JOBS[:-1]:
+        assert stale(job, published[job].directory) == [], f"TABLES.md on {job}"
 
 
 @pytest.mark.spark
@@ -75,7 +66,17 @@ def test_what_a_later_format_adds_is_counted_and_told(tmp_path: Path) -> None:
     schema = pq.read_schema(file).append(pa.field("mood", pa.string()))
     pq.write_table(pa.Table.from_pylist([*rows, strange], schema), file)
 
-    jobs = ran("delivery", export, out)
+    words = ("pipeline", "delivery", str(export), "--out", str(out), *SMALL)
+    done = subprocess.run(
+        [sys.executable, "-m", "chat_tui", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=WITHIN_S,
+    )
+
+    assert done.returncode == 0, done.stderr
+    jobs = json.loads((out / "manifest.json").read_text())["jobs"]
 
     assert jobs["delivery"]["made"]["unknown_columns"] == {"mood": 1}
     assert jobs["delivery"]["figures"]["unknown_kinds"] == {"rows": 1, "kind": "teleported"}
