@@ -295,6 +295,13 @@ class Client:
         for membership in self.memberships:
             self._tell(DiscardedShown(membership.channel, ()))
 
+    async def room(self) -> None:
+        """Return when peers take what is sent; who writes very many lines awaits this before each.
+
+        Nobody who reads slowly keeps us for longer than some seconds.
+        """
+        await self._node.room()
+
     async def flush(self) -> None:
         """Wait, 2 s at most, until what was written is out with somebody, if anybody is there."""
         if self._made is None:

@@ -12,7 +12,8 @@ from chat_tui.settings.preferences import Preferences
 from chat_tui.settings.schema import PROTOCOL_LOG, Setting
 from storage.sqlite.protocol_log import FILE_NAME, LogFile
 from sync.errors import StorageError
-from sync.runner.logbook import Chunk, Logbook
+from sync.runner.log_notes import Chunk
+from sync.runner.logbook import Logbook
 from sync.view.view import Level, Notice
 
 EVERY_S: Final = 1.0

@@ -120,6 +120,7 @@ class LineMode:
             if is_command(text):
                 await self._command(text, tasks)
             elif text.strip():
+                await self._client.room()
                 await self._room.acquire()
                 writing = tasks.create_task(self._write(Input(text, self._channel)))
                 self._writes.add(writing)

@@ -5,8 +5,8 @@
     .../channels.json                                           names of channels by id
 
 The files of a day of a channel are in the order of the chat: by name, and inside by (lamport,
-message_id). Earlier versions had no directories of days, and one order of all. It stands in place of the exports that it was made of, for the pipeline and for an import. It says
-nothing of nodes.
+message_id). Earlier versions had no directories of days, and one order of all. It stands in place
+of the exports that it was made of, for the pipeline and for an import. It says nothing of nodes.
 """
 
 import json
@@ -76,7 +76,7 @@ class Consolidated:
     def files(self) -> Mapping[ChannelId, list[Path]]:
         """Return the files of each channel, in their order."""
         found: dict[ChannelId, list[Path]] = {}
-        for file in sorted(self.table.glob("channel=*/**/*.parquet")):
+        for file in sorted(self.table.rglob("*.parquet")):
             channel = ChannelId(file.relative_to(self.table).parts[0].removeprefix("channel="))
             found.setdefault(channel, []).append(file)
         return found

@@ -150,30 +150,11 @@ def history_row(node: PeerId, entry: Entry, waku_hash: bytes, *, delivered: bool
 
 def log_row(row: LogRow) -> Row:
     """Return the row of `LOG` for what a node noted."""
-    return (
-        row.run,
-        row.boot,
-        row.seq,
-        row.ts_ns,
-        row.node,
-        row.peer,
-        row.channel,
-        row.kind.value,
-        None if row.message_id is None else bytes.fromhex(row.message_id),
-        None if row.lamport is None else min(row.lamport, BIGINT_MAX),
-        row.size,
-        row.session,
-        row.round,
-        row.mono_ns,
-        row.route,
-        row.protocol,
-        row.role,
-        row.outcome,
-        row.items_in,
-        row.items_out,
-        row.estimate,
-        row.reason,
-    )
+    run, boot, seq, at, node, peer, channel, kind, message_id, lamport, *rest = row
+    stored = None if message_id is None else bytes.fromhex(message_id)
+    if lamport is not None:
+        lamport = min(lamport, BIGINT_MAX)
+    return (run, boot, seq, at, node, peer, channel, kind.value, stored, lamport, *rest)
 
 
 def _flush(path: Path) -> None:

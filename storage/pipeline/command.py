@@ -15,6 +15,7 @@ from storage.pipeline.errors import PipelineError
 from storage.pipeline.interrupts import stoppable
 from storage.pipeline.invocation import RememberedGroup, made_now
 from storage.pipeline.job_runner import run_jobs
+from storage.pipeline.places.place import LocalPlace, Place
 from storage.pipeline.results.publishing import Results
 from storage.pipeline.spark.shipping import write_job
 from storage.pipeline.sweep.grid import Grid
@@ -25,7 +26,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 ALL: Final = ("consolidate", "audit", "fingerprints", "delivery", "report")
 """Jobs of `all`, in this order: each reads what those before it found."""
 
-directory = click.Path(file_okay=False, path_type=Path)
+directory = Place()
 local = LocalDirectory()
 
 
@@ -261,7 +262,7 @@ def prepare() -> None:
 
 
 @cli.command(short_help="Write the two files for spark-submit.")
-@click.argument("to", metavar="DIR", type=directory)
+@click.argument("to", metavar="DIR", type=LocalPlace())
 def pack(*, to: Path) -> None:
     """Write what `spark-submit` takes: chat-tui.zip and job.py, into DIR.
 

@@ -4,7 +4,8 @@ import json
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -24,14 +25,16 @@ from storage.pipeline.inputs.inputs import Inputs
 from storage.pipeline.interrupts import Stop, stoppable
 from storage.pipeline.invocation import made_now
 from storage.pipeline.job_context import Work
+from storage.pipeline.places.place import is_local
 from storage.pipeline.report import terminal
-from storage.pipeline.results.publishing import LOG, Results
+from storage.pipeline.results.far import FarResults, results_in
+from storage.pipeline.results.publishing import LOG, Results, Run
 from storage.pipeline.results.summary import tables
 from storage.pipeline.schedule import NEEDS, one_at_a_time, side_by_side
 from storage.pipeline.spark.failures import said_plainly
 from storage.pipeline.spark.names import naming
 from storage.pipeline.spark.progress import Telling, shown
-from storage.pipeline.spark.session import Cluster, is_short, session
+from storage.pipeline.spark.session import SHORT_BYTES, Cluster, divide, is_short, session
 from storage.results import CHOSEN, Figures
 
 if TYPE_CHECKING:
@@ -71,7 +74,7 @@ def run_jobs(
     figures = finished(jobs, named, out, cluster, options)
     if as_json:
         click.echo(json.dumps(figures))
-    elif reports.JOB in figures:  # it says all of it, in the words of people
+    elif reports.JOB in figures and is_local(out):  # it says all of it, in the words of people
         _, report = reports.read_report(out)
         terminal.show(report, Path(figures[reports.JOB]["page"]))
     else:
@@ -113,53 +116,130 @@ def _figures(  # all that they are told
     stop: Stop,
 ) -> dict[str, Figures]:
     """Run jobs, and return what each found."""
-    inputs = Inputs.find(named) if named else Inputs((), ())
-    amount = check_files(inputs) if named else Amount()
-    size = amount.size
-    if inputs.histories and set(jobs) - READ_HISTORIES:
-        raise PipelineError(
-            f"{inputs.histories[0].out} holds the history that consolidate made, which only "
-            "`fingerprints` and `diff` read: name the exports it was made of."
-        )
-    results = Results(out)
-    check_needs(jobs, results, inputs)
-    if CONSOLIDATE in jobs:
-        plan = Plan.of(inputs, results, options, amount.history)
-        size = plan.size if [*jobs] == [CONSOLIDATE] else size
-    beside = len(jobs) > 1 and is_short(size)
-    figures: dict[str, Figures] = {}
-    made = made_now([source.absolute() for source in inputs.sources])
+    # what is here is looked at before Java starts; what is behind a URI, only Java can look at
+    here = all(map(is_local, (*named, out)))
+    found = Found.of(jobs, named, out, options) if here else None
+    size, beside = (found.size, found.beside) if found else (SHORT_BYTES, False)
+    sources = found.inputs.sources if found else named
+    made = made_now([source.absolute() for source in sources])
     with (
-        results.locked(),
-        said_plainly(cluster.memory, out / LOG, as_json=cluster.json_log),
+        found.results.locked() if found else nullcontext(),
+        _log_of(out) as log,
+        said_plainly(cluster.memory, log, as_json=cluster.json_log),
         tempfile.TemporaryDirectory(prefix="chat-tui-", ignore_cleanup_errors=True) as name,
         ThreadPoolExecutor(1) as loader,
     ):
-        log, scratch = out / LOG, Path(name)
-        log.write_bytes(b"")  # what was said the last time is of no use any more
+        scratch = Path(name)
         modules = loader.submit(_loaded, jobs)  # while Java starts
         with (
             _started(partial(session, cluster, scratch, log, size, beside=beside)) as (spark, tell),
-            ThreadPoolExecutor(len(jobs)) as pool,
+            ThreadPoolExecutor(len(jobs) + 1) as pool,
             stop.ending(spark.sparkContext._gateway),  # noqa: SLF001  # it has the process
         ):
-            if cluster.ui is not None and (url := spark.sparkContext.uiWebUrl):
-                port = url.rpartition(":")[2]
-                click.echo(f"Spark's pages are at http://{cluster.ui}:{port}", err=True)
+            _tell_pages(spark, cluster)
             telling = Telling(jobs, tell)
 
-            def do(job: str) -> None:
-                named = naming(spark, f"chat-tui {job}")
-                with telling.of(job), results.run(job, made) as run, named:
-                    work = Work(spark, inputs, results, run, scratch, options, amount.history)
-                    modules.result()[job].run(work)
-                figures[job] = run.figures
+            def do_all(found: Found) -> dict[str, Figures]:
+                figures: dict[str, Figures] = {}
 
-            if beside:
-                side_by_side(jobs, do, pool)
-            else:
-                pool.submit(one_at_a_time, jobs, do).result()
-    return {job: figures[job] for job in jobs}
+                def do(job: str) -> None:
+                    run_of = found.results.run(
+                        job, {**made, "unknown_columns": dict(found.amount.unknown)}
+                    )
+                    with telling.of(job), run_of as run, naming(spark, f"chat-tui {job}"):
+                        work = found.work(spark, run, scratch, options)
+                        modules.result()[job].run(work)
+                    figures[job] = run.figures
+
+                if found.beside:
+                    side_by_side(jobs, do, pool)
+                else:
+                    one_at_a_time(jobs, do)
+                return {job: figures[job] for job in jobs}
+
+            def do_there() -> dict[str, Figures]:
+                found = Found.of(jobs, named, out, options)
+                with found.results.locked():
+                    divide(spark, cluster, found.size)
+                    figures = do_all(found)
+                    if not is_local(out):
+                        (out / LOG).write_bytes(log.read_bytes())
+                    return figures
+
+            if found is None:
+                return pool.submit(do_there).result()
+            if found.beside:  # each in a thread of its own already
+                return do_all(found)
+            return pool.submit(do_all, found).result()
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Inputs and results that were named, looked at; `size` is in bytes of what is read."""
+
+    inputs: Inputs
+    results: Results
+    size: int
+    beside: bool
+    """True if jobs run side by side."""
+    amount: Amount
+    """All there is in the inputs."""
+
+    @classmethod
+    def of(
+        cls, jobs: Sequence[str], named: Sequence[Path], out: Path, options: Mapping[str, Any]
+    ) -> "Found":
+        """Look at them.
+
+        Raises:
+            PipelineError: something is not as it must be.
+        """
+        inputs = Inputs.find(named) if named else Inputs((), ())
+        amount = check_files(inputs) if named else Amount()
+        if inputs.histories and set(jobs) - READ_HISTORIES:
+            raise PipelineError(
+                f"{inputs.histories[0].out} holds the history that consolidate made, which only "
+                "`fingerprints` and `diff` read: name the exports it was made of."
+            )
+        results = results_in(out)
+        check_needs(jobs, results, inputs)
+        if isinstance(results, FarResults) and results.best_effort:
+            click.echo(
+                f"{out} may be a store where two commands that publish in the same moment do not "
+                "see each other: let one at a time write there.",
+                err=True,
+            )
+        size = amount.size
+        if CONSOLIDATE in jobs:
+            plan = Plan.of(inputs, results, options, amount.history)
+            size = plan.size if [*jobs] == [CONSOLIDATE] else size
+        return cls(inputs, results, size, len(jobs) > 1 and is_short(size), amount)
+
+    def work(
+        self, spark: "SparkSession", run: Run, scratch: Path, options: Mapping[str, Any]
+    ) -> Work:
+        """Return the arguments of a job."""
+        ends = self.amount.history
+        return Work(spark, self.inputs, self.results, run, scratch, options, ends)
+
+
+@contextmanager
+def _log_of(out: Path) -> Iterator[Path]:
+    """Empty the log of the session; one of results behind a URI is here until they are there."""
+    if is_local(out):
+        (out / LOG).write_bytes(b"")  # what was said the last time is of no use any more
+        yield out / LOG
+        return
+    with tempfile.NamedTemporaryFile(prefix="chat-tui-", suffix=f"-{LOG}", delete=False) as file:
+        log = Path(file.name)
+    yield log  # it stays if something fails: that says where it is
+    log.unlink()
+
+
+def _tell_pages(spark: "SparkSession", cluster: Cluster) -> None:
+    if cluster.ui is not None and (url := spark.sparkContext.uiWebUrl):
+        port = url.rpartition(":")[2]
+        click.echo(f"Spark's pages are at http://{cluster.ui}:{port}", err=True)
 
 
 def _loaded(jobs: Sequence[str]) -> dict[str, ModuleType]:

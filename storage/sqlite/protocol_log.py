@@ -19,8 +19,8 @@ from typing import Final, Self
 from storage.sqlite.clock_id import clock_id
 from sync.errors import StorageError
 from sync.machine import DAY, ChannelId, MessageId, Nanos, PeerId
+from sync.runner.log_notes import Chunk
 from sync.runner.log_rows import LogKind, LogRow, Role, Route
-from sync.runner.logbook import Chunk
 
 FILE_NAME: Final = "protocol.db"
 """In a profile's directory."""
@@ -49,6 +49,7 @@ NUMBER_OF: Final = {kind: number for number, kind in enumerate(KINDS)}
 ROUTES: Final = tuple(Route)
 ROLES: Final = tuple(Role)
 """Stored as their places, like kinds."""
+NUMBER_OF_ROUTE: Final = {None: None} | {route: number for number, route in enumerate(ROUTES)}
 
 SCHEMA: Final = """
 CREATE TABLE log (run TEXT NOT NULL) STRICT;
@@ -95,8 +96,12 @@ MIGRATIONS: Final = (SCHEMA, WIDER)
 """Step n, counted from 1, brings a file from version n - 1 to n."""
 
 INSERT: Final = """
-    INSERT INTO rows (boot, seq, ts_ns, channel, kind, peer, message_id, lamport, bytes, session,
-        round, route, protocol, role, outcome, items_in, items_out, estimate, reason)
+    INSERT INTO rows (boot, seq, ts_ns, channel, kind, peer, message_id, lamport, bytes, route)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+INSERT_DETAILS: Final = """
+    INSERT INTO rows (boot, seq, ts_ns, channel, kind, peer, message_id, lamport, bytes, route,
+        session, round, protocol, role, outcome, items_in, items_out, estimate, reason)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 FULL: Final = """
@@ -118,11 +123,8 @@ READ: Final = """
     WHERE of.name = ? AND ts_ns >= ? AND ts_ns < ? AND rows.number > ? AND rows.number <= ?
     ORDER BY ts_ns, boot, seq
 """
-WIDER_COLUMNS: Final = (
-    "(SELECT ts_ns - anchor FROM boots WHERE boots.boot = rows.boot), route, protocol, role, "
-    "outcome, items_in, items_out, estimate, reason"
-)
-NARROW_COLUMNS: Final = "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL"
+WIDER_COLUMNS: Final = "route, protocol, role, outcome, items_in, items_out, estimate, reason"
+NARROW_COLUMNS: Final = "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL"
 """Of a file that no newer program has opened yet."""
 
 DAYS: Final = """
@@ -207,30 +209,28 @@ class LogFile:
     def _stored(
         self, db: sqlite3.Connection, chunks: Sequence[Chunk]
     ) -> Iterator[tuple[object, ...]]:
-        """Yield rows as they are stored."""
+        """Yield rows as they are stored; the few with details are stored in their place."""
         for at, first, notes in chunks:
             for seq, note in enumerate(notes, first):
-                yield (
+                channel, kind, peer, message_id, lamport, size, route, details = note
+                row = (
                     self._boot,
                     seq,
                     at,
-                    self._number(db, note.channel),
-                    NUMBER_OF[note.kind],
-                    None if note.peer is None else self._number(db, note.peer),
-                    None if note.message_id is None else bytes.fromhex(note.message_id),
-                    None if note.lamport is None else min(note.lamport, BIGINT_MAX),
-                    note.size,
-                    note.session,
-                    note.round,
-                    None if note.route is None else ROUTES.index(note.route),
-                    note.protocol,
-                    None if note.role is None else ROLES.index(note.role),
-                    note.outcome,
-                    note.items_in,
-                    note.items_out,
-                    note.estimate,
-                    note.reason,
+                    self._number(db, channel),
+                    NUMBER_OF[kind],
+                    None if peer is None else self._number(db, peer),
+                    None if message_id is None else bytes.fromhex(message_id),
+                    None if lamport is None else min(lamport, BIGINT_MAX),
+                    size,
+                    NUMBER_OF_ROUTE[route],
                 )
+                if details is None:
+                    yield row
+                else:
+                    session, round_, protocol, role, *rest = details
+                    place = None if role is None else ROLES.index(role)
+                    db.execute(INSERT_DETAILS, (*row, session, round_, protocol, place, *rest))
 
     def _number(self, db: sqlite3.Connection, name: str) -> int:
         """Return the number that stands for a channel or a participant."""
@@ -326,33 +326,25 @@ class LogReader:
         wanted = (day.channel, day.begins, day.begins + DAY, after, day.last)
         with self._explaining():
             wider = WIDER_COLUMNS if self._is_wide else NARROW_COLUMNS
+            anchors = self._anchors()
             for row in self._db.execute(READ.format(wider=wider), wanted):
-                boot, seq, ts_ns, peer, kind, message_id, lamport, size, session, round_, *new = row
-                mono_ns, route, protocol, role, outcome, got, found, estimate, reason = new
+                boot, seq, at, peer, kind, message_id, lamport, size, session, round_, *new = row
+                route, protocol, role, outcome, items_in, items_out, estimate, reason = new
+                anchor = anchors.get(boot)
                 yield LogRow(
-                    run=self.run,
-                    boot=boot,
-                    seq=seq,
-                    ts_ns=ts_ns,
-                    node=self._node,
-                    peer=peer,
-                    channel=day.channel,
-                    kind=KINDS[kind],
-                    message_id=None if message_id is None else MessageId(message_id.hex()),
-                    lamport=lamport,
-                    size=size,
-                    session=session,
-                    round=round_,
-                    mono_ns=mono_ns,
-                    route=None if route is None else ROUTES[route],
-                    protocol=protocol,
-                    role=None if role is None else ROLES[role],
-                    outcome=outcome,
-                    items_in=got,
-                    items_out=found,
-                    estimate=estimate,
-                    reason=reason,
-                )
+                    self.run, boot, seq, at, self._node, peer, day.channel, KINDS[kind],
+                    None if message_id is None else MessageId(message_id.hex()),
+                    lamport, size, session, round_, None if anchor is None else at - anchor,
+                    None if route is None else ROUTES[route], protocol,
+                    None if role is None else ROLES[role],
+                    outcome, items_in, items_out, estimate, reason,
+                )  # fmt: skip
+
+    def _anchors(self) -> dict[int, int | None]:
+        """Return the lead of the rows' times over the monotonic clock, by start."""
+        if not self._is_wide:
+            return {}
+        return dict(self._db.execute("SELECT boot, anchor FROM boots"))
 
     @contextmanager
     def _explaining(self) -> Iterator[None]:

@@ -298,6 +298,10 @@ class Node:
         await self._engine.settled()
         await self.mesh.drain()
 
+    async def room(self) -> None:
+        """Return when links take what is sent: who writes very much awaits this in between."""
+        await self.mesh.room()
+
     # --- Life ----------------------------------------------------------------------------------
 
     async def run(self, ready: asyncio.Event) -> None:

@@ -3,7 +3,7 @@
 Rules:
 1. What comes is handled in order, while there is no backlog.
 2. In a backlog, what a peer sends beyond its rate waits until nothing else does; then peers have
-   turns.
+   turns. Own lines without end do not keep them from these.
 3. Drivers stop reading from peers well before the queue is full.
 """
 
@@ -23,6 +23,10 @@ QUEUE_MAX = 20_000
 
 CROWDED = 2_000
 """Inputs waiting for their turn, not put off, at which a driver stops reading from all peers."""
+
+PASSED_BY_MAX = 16
+"""Of so many own lines one lets something go first that is put off: who feeds a file into the chat
+would silence peers for minutes. What peers send within their rates ends by itself."""
 
 CROWDED_BY_ONE = 256
 OF_ONE_MIN = 16
@@ -69,6 +73,8 @@ class InputQueue:
         their turns."""
         self._waiting_off = 0
         """Number of these inputs."""
+        self._passed_by = 0
+        """Own lines taken since something that is put off had a turn."""
         self._weights = Weights()
         self._shares = Buckets(PER_SECOND, BURST)
 
@@ -114,12 +120,12 @@ class InputQueue:
     # --- Out -----------------------------------------------------------------------------------
 
     def take(self) -> tuple[Addressed, int]:
-        """Take the next input and its weight; what is put off only where there is nothing else."""
+        """Take the next input and its weight: what is put off last, but see `PASSED_BY_MAX`."""
         addressed = self._take()
         return addressed, self._weights.take_bytes(addressed.event)
 
     def _take(self) -> Addressed:
-        if self._queue:
+        if self._queue and not (self._put_off and self._is_turn_of_others()):
             addressed = self._queue.popleft()
             event = addressed.event
             if type(event) is values.SessionPayload:
@@ -136,6 +142,13 @@ class InputQueue:
         if waiting:
             self._put_off[key] = waiting  # the next turn is another's
         return addressed
+
+    def _is_turn_of_others(self) -> bool:
+        """Return whether something that is put off goes before the next own line."""
+        if type(self._queue[0].event) is not values.Write:
+            return False
+        self._passed_by = (self._passed_by + 1) % PASSED_BY_MAX
+        return self._passed_by == 0
 
     def take_all(self, keeps: Callable[[Addressed], bool]) -> list[Addressed]:
         """Empty the queue; return what is to be kept of it."""

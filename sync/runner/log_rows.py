@@ -5,9 +5,8 @@ Rules:
 2. `seq` counts the rows of one start of one node without a hole: what is lost later shows.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
 
@@ -91,8 +90,7 @@ REASON_MAX: Final = 160
 """Characters of a reason: peers may have a say in it."""
 
 
-@dataclass(frozen=True, slots=True)
-class LogRow:
+class LogRow(NamedTuple):
     """One row, in the order of the columns of `storage.archive.tables.LOG`.
 
     `run` names a simulated run or a profile's log, `boot` counts its starts. `peer` is the other

@@ -11,20 +11,18 @@ Rules:
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final
 
 from sync.group import values
 from sync.group.group import Group
 from sync.machine import ChannelId, MessageId, Nanos, PeerId
-from sync.runner.log_rows import REASON_MAX, LogKind, LogRow, Role, Route
+from sync.runner.log_notes import Chunk, Details, Note, short
+from sync.runner.log_rows import LogKind, Route
+from sync.runner.session_log import ON_STREAMS, SessionLog
 from sync.sds.message import Delivery
 
 WAITING_MAX: Final = 50_000
 """Rows that may wait to be taken: some 10 MB, and ten seconds of the fastest synchronisation."""
-
-SESSIONS_MAX: Final = 1024
-"""Sessions counted at once: more than can run; those of links that are gone are never ended."""
 
 MISSING_MAX: Final = 16_384
 """Missing messages remembered until they come: four times what one channel looks for at once."""
@@ -45,55 +43,16 @@ HELD_BACK: Final = frozenset({values.Status.WAITING, values.Status.LOADING})
 """Status of a stored message that waits for others: for missing ones, or for some on their way."""
 
 BRINGING: Final = (values.Arrived, values.Transferred, values.Retrieved)
-ON_STREAMS: Final = frozenset(
-    {values.SessionOffered, values.SessionOpened, values.SessionPayload, values.Continue}
-)
-ANSWERED: Final = ON_STREAMS - {values.SessionOpened}
-"""Inputs whose answers are of the round that they are noted as."""
 LINKS: Final = frozenset({values.PeerJoined, values.PeerGone})
+# members of an enumeration are looked up slowly, and these are needed for every message
+BROADCAST: Final = Route.BROADCAST
+ANSWER: Final = Route.ANSWER
+TRANSFER: Final = Route.TRANSFER
+RECEIVED: Final = LogKind.RECEIVED
+DELIVERED: Final = LogKind.DELIVERED
+
+OF_NO_MESSAGE: Final = ON_STREAMS | LINKS
 FROM_A_PEER: Final = (values.Arrived, values.Transferred)
-
-
-class Note(NamedTuple):
-    """The part of a row that is known before its commit; see `sync.runner.log_rows.LogRow`."""
-
-    channel: ChannelId
-    kind: LogKind
-    peer: PeerId | None
-    message_id: MessageId | None
-    lamport: int | None
-    size: int | None
-    session: int | None = None
-    round: int | None = None
-    route: Route | None = None
-    protocol: str | None = None
-    role: Role | None = None
-    outcome: str | None = None
-    items_in: int | None = None
-    items_out: int | None = None
-    estimate: int | None = None
-    reason: str | None = None
-
-
-Chunk: TypeAlias = tuple[Nanos, int, Sequence[Note]]
-"""Rows let out together: when, and the `seq` of the first."""
-
-
-@dataclass(slots=True)
-class _Session:
-    """A session's traffic so far: payloads of both ends, also of its check."""
-
-    number: int
-    """Shared by both ends, once the stream is there."""
-    peer: PeerId
-    role: Role
-    protocol: str | None = None
-    noted: bool = False
-    """Whether it is noted that it began."""
-    rounds: int = 0
-    size: int = 0
-    unanswered: int = 0
-    """Bytes of what came and of its answer, while that is not whole."""
 
 
 class Logbook:
@@ -117,8 +76,7 @@ class Logbook:
         self._waiting = 0
         self._missing: dict[MessageId, None] = {}
         """Messages noted as missing that have not come."""
-        self._sessions: dict[int, _Session] = {}
-        """By the numbers of their streams."""
+        self._sessions = SessionLog()
         self._linked: dict[tuple[ChannelId, PeerId], None] = {}
         """Noted as linked."""
         self._refused = 0
@@ -153,17 +111,19 @@ class Logbook:
         notes = self._notes
         if copy is not None and isinstance(event, BRINGING):
             size = len(event.payload)
-            route = None if peer is None else self._route(event, copy.message_id, copy.sender_id)
+            route = (
+                None if peer is None else self._route(event, peer, copy.message_id, copy.sender_id)
+            )
             notes.append(
                 Note(
-                    channel, LogKind.DUPLICATE, peer, copy.message_id, copy.lamport, size,
-                    route=route,
+                    channel, LogKind.DUPLICATE, peer, copy.message_id, copy.lamport, size, route
                 )
             )  # fmt: skip
-        if kind in ON_STREAMS:
-            self._on_stream(channel, group, event, effects)
-        elif kind in LINKS:
-            self._on_link(channel, event)
+        if kind in OF_NO_MESSAGE:
+            if kind in LINKS:
+                self._on_link(channel, event)
+            else:
+                self._sessions.came(channel, group, event, effects, notes)
         if effects:
             self._note_effects(channel, group, event, peer, effects)
         for entry in group.asked:
@@ -176,19 +136,18 @@ class Logbook:
     ) -> None:
         """Note that the manager begins a session, and the cost in bytes that it expects."""
         if self._on:
+            details = Details(protocol=protocol, estimate=estimate, reason=short(why))
             self._notes.append(
-                Note(
-                    channel, LogKind.DECIDED, peer, None, None, None,
-                    protocol=protocol, estimate=estimate, reason=short(why),
-                )
-            )  # fmt: skip
+                Note(channel, LogKind.DECIDED, peer, None, None, None, None, details)
+            )
 
     def refused(self, channel: ChannelId, peer: PeerId | None, reason: str) -> None:
         """Note a refusal, unless very many wait already."""
         if self._on and self._refused < REFUSED_MAX:
             self._refused += 1
+            details = Details(reason=short(reason))
             self._notes.append(
-                Note(channel, LogKind.REFUSED, peer, None, None, None, reason=short(reason))
+                Note(channel, LogKind.REFUSED, peer, None, None, None, None, details)
             )
 
     def loaded(self, lamport: int, size: int) -> None:
@@ -264,25 +223,23 @@ class Logbook:
                         own = (message_id, header.lamport)
                         continue
                     size = len(event.payload) if isinstance(event, BRINGING) else None
-                    route = None if peer is None else self._route(event, message_id, header.author)
-                    notes.append(
-                        Note(
-                            channel, LogKind.RECEIVED, peer, message_id, header.lamport, size,
-                            route=route,
-                        )
-                    )  # fmt: skip
+                    route = (
+                        None
+                        if peer is None
+                        else self._route(event, peer, message_id, header.author)
+                    )
+                    lamport = header.lamport
+                    notes.append(Note(channel, RECEIVED, peer, message_id, lamport, size, route))
                     if status in HELD_BACK:
                         notes.append(
-                            Note(channel, LogKind.BUFFERED, peer, message_id, header.lamport, None)
+                            Note(channel, LogKind.BUFFERED, peer, message_id, lamport, None)
                         )
                 case values.Deliver(message_id, entry):
                     delivered = message_id
-                    lamport = None if entry is None else entry.header.lamport
-                    notes.append(Note(channel, LogKind.DELIVERED, None, message_id, lamport, None))
+                    own_time = None if entry is None else entry.header.lamport
+                    notes.append(Note(channel, DELIVERED, None, message_id, own_time, None))
                 case values.Broadcast(payload) if own is not None:
-                    notes.append(
-                        Note(channel, LogKind.SENT, None, *own, len(payload), route=Route.BROADCAST)
-                    )
+                    notes.append(Note(channel, LogKind.SENT, None, *own, len(payload), BROADCAST))
                     own = None
                 case values.Found(message_id, True):
                     notes.append(Note(channel, LogKind.LOST, None, message_id, None, None))
@@ -305,16 +262,10 @@ class Logbook:
         match effect:
             case values.BroadcastStored(message_id, None):
                 asker = group.sds.repairs.answering.asked_by.get(message_id)
-                notes.append(
-                    Note(
-                        channel, LogKind.REPAIR_ANSWERED, asker, message_id, None, None,
-                        route=Route.ANSWER,
-                    )
-                )  # fmt: skip
+                answered = LogKind.REPAIR_ANSWERED
+                notes.append(Note(channel, answered, asker, message_id, None, None, ANSWER))
             case values.BroadcastStored(message_id):
-                notes.append(
-                    Note(channel, LogKind.SENT, None, message_id, None, None, route=Route.BROADCAST)
-                )
+                notes.append(Note(channel, LogKind.SENT, None, message_id, None, None, BROADCAST))
             case values.DeliveryChanged(message_id, delivery):
                 mark = MARKS.get(delivery)
                 if mark is not None:
@@ -325,20 +276,21 @@ class Logbook:
                 peer = event.peer if isinstance(event, FROM_A_PEER) else None
                 notes.append(Note(channel, LogKind.MISSING, peer, message_id, None, None))
             case values.OpenSession() | values.SessionEnded() | values.SendPayload():
-                self._note_session(channel, event, effect)
+                self._sessions.went(channel, event, effect, notes)
             case values.Refused(refused, reason):
                 self.refused(channel, refused, reason)
             case _:
                 pass  # it means nothing to others
 
-    def _route(self, event: values.Input, message_id: MessageId, author: PeerId) -> Route:
+    def _route(
+        self, event: values.Input, peer: PeerId, message_id: MessageId, author: PeerId
+    ) -> Route:
         """Return the way a message came: others than its author send it only when asked."""
         if type(event) is values.Transferred:
-            return Route.TRANSFER
-        assert isinstance(event, FROM_A_PEER)
-        if event.peer != author or message_id in self._missing:
-            return Route.ANSWER
-        return Route.BROADCAST
+            return TRANSFER
+        if peer != author or message_id in self._missing:
+            return ANSWER
+        return BROADCAST
 
     def _on_link(self, channel: ChannelId, event: values.Input) -> None:
         """Note that there is a link where there was none, or none any more."""
@@ -380,160 +332,9 @@ class Logbook:
         if group.copy is not None:
             return group.copy.sender_id
         if isinstance(event, values.SessionPayload):
-            session = self._sessions.get(event.session)
-            return None if session is None else session.peer
+            return self._sessions.peer(event.session)
         return event.peer if isinstance(event, FROM_A_PEER) else None
-
-    # --- Sessions ------------------------------------------------------------------------------
-
-    def _on_stream(
-        self,
-        channel: ChannelId,
-        group: Group,
-        event: values.Input,
-        effects: Sequence[values.Effect],
-    ) -> None:
-        """A stream was opened to us, or a payload came: a round, with what we answer it."""
-        if isinstance(event, values.SessionPayload | values.Continue):
-            session = self._sessions.get(event.session)
-            if session is not None:
-                self._on_payload(channel, session, event, effects)
-            return
-        if isinstance(event, values.SessionOpened):
-            opened = self._sessions.get(event.session)
-            if opened is not None and not opened.noted:
-                opened.number = event.shared or opened.number
-                opened.protocol = _protocol(group, event.session)
-                self._note_begun(channel, opened)
-            return
-        assert isinstance(event, values.SessionOffered)
-        running = group.sessions.numbered(event.session)
-        if running is None:
-            return
-        if running.number == event.session:
-            session = self._begin(event.session, event.peer, Role.ANSWERED)
-            session.number = event.shared or session.number
-            session.protocol = _protocol(group, event.session)
-            self._note_begun(channel, session)
-        elif running.check_stream == event.session and running.number in self._sessions:
-            self._sessions[event.session] = self._sessions[running.number]
-
-    def _on_payload(
-        self,
-        channel: ChannelId,
-        session: "_Session",
-        event: values.SessionPayload | values.Continue,
-        effects: Sequence[values.Effect],
-    ) -> None:
-        """Count what came and what we answer, which takes several steps if it is much."""
-        if isinstance(event, values.SessionPayload):
-            session.unanswered += len(event.payload)
-        answers = [one for one in effects if type(one) is values.SendPayload]
-        session.unanswered += sum([len(one.payload) for one in answers])
-        if not any(type(one) is values.Continue for one in effects):
-            self._note_round(channel, session, session.unanswered)
-            session.unanswered = 0
-
-    def _note_session(
-        self,
-        channel: ChannelId,
-        event: values.Input,
-        effect: values.OpenSession | values.SessionEnded | values.SendPayload,
-    ) -> None:
-        session = self._sessions.get(effect.session)
-        match effect:
-            case values.OpenSession(number, peer):
-                if number > 0:
-                    self._begin(number, peer, Role.BEGAN)
-                elif -number in self._sessions:
-                    self._sessions[number] = self._sessions[-number]
-            case values.SendPayload(_, payload):
-                if session is not None and type(event) not in ANSWERED:
-                    self._note_round(channel, session, len(payload))
-            case values.SessionEnded():
-                if session is None:
-                    return  # it was put off before it began
-                self._sessions = {
-                    stream: one for stream, one in self._sessions.items() if one is not session
-                }
-                session.protocol = effect.protocol
-                if not session.noted:  # its stream never was there
-                    self._note_begun(channel, session)
-                ended = _of(channel, LogKind.SESSION_ENDED, session, session.size)
-                self._notes.append(
-                    ended._replace(
-                        outcome=effect.outcome.value,
-                        items_in=effect.got,
-                        items_out=effect.have,
-                        reason=short(effect.result),
-                    )
-                )
-
-    def _begin(self, number: int, peer: PeerId, role: Role) -> _Session:
-        session = self._sessions[number] = _Session(number, peer, role)
-        if len(self._sessions) > SESSIONS_MAX:
-            del self._sessions[next(iter(self._sessions))]
-        return session
-
-    def _note_begun(self, channel: ChannelId, session: _Session) -> None:
-        session.noted = True
-        self._notes.append(_of(channel, LogKind.SESSION_STARTED, session, 0))
-
-    def _note_round(self, channel: ChannelId, session: _Session, size: int) -> None:
-        session.rounds += 1
-        session.size += size
-        self._notes.append(_of(channel, LogKind.SESSION_ROUND, session, size))
 
 
 LOADED: Final = frozenset({LogKind.SENT, LogKind.REPAIR_ANSWERED, LogKind.DELIVERED})
 """Kinds noted of messages that may have to be loaded first."""
-
-
-def _of(channel: ChannelId, kind: LogKind, session: _Session, size: int) -> Note:
-    return Note(
-        channel, kind, session.peer, None, None, size, session.number, session.rounds,
-        protocol=session.protocol, role=session.role,
-    )  # fmt: skip
-
-
-def _protocol(group: Group, number: int) -> str | None:
-    """Return the name of the protocol of a running session."""
-    session = group.sessions.numbered(number)
-    return None if session is None else session.protocol.name
-
-
-def short(reason: str) -> str:
-    """Return a reason as a log keeps it: one line, of limited length."""
-    return " ".join(reason[:REASON_MAX].split())
-
-
-def rows_of(
-    chunks: Sequence[Chunk], run: str, boot: int, node: PeerId, anchor: Nanos | None = None
-) -> Iterator[LogRow]:
-    """Yield what was taken of a node's logbook as rows; `anchor` is that of the logbook."""
-    for at, first, notes in chunks:
-        for seq, note in enumerate(notes, first):
-            yield LogRow(
-                run=run,
-                boot=boot,
-                seq=seq,
-                ts_ns=at,
-                node=node,
-                peer=note.peer,
-                channel=note.channel,
-                kind=note.kind,
-                message_id=note.message_id,
-                lamport=note.lamport,
-                size=note.size,
-                session=note.session,
-                round=note.round,
-                mono_ns=None if anchor is None else at - anchor,
-                route=note.route,
-                protocol=note.protocol,
-                role=note.role,
-                outcome=note.outcome,
-                items_in=note.items_in,
-                items_out=note.items_out,
-                estimate=note.estimate,
-                reason=note.reason,
-            )

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from sync.machine import SECOND, Nanos, PeerId
+from sync.runner.log_notes import Chunk, rows_of
 from sync.runner.log_rows import LogRow
-from sync.runner.logbook import Chunk, Logbook, rows_of
+from sync.runner.logbook import Logbook
 from sync.sim.node import Node
 
 EVERY: Final[Nanos] = SECOND

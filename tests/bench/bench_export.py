@@ -16,8 +16,9 @@ from storage.archive.exporter import Exporter, Wanted
 from storage.sqlite.protocol_log import LogFile
 from sync.group import values
 from sync.machine import DAY, MILLISECOND, SECOND
+from sync.runner.log_notes import Chunk, Note
 from sync.runner.log_rows import LogKind
-from sync.runner.logbook import Chunk, Logbook, Note
+from sync.runner.logbook import Logbook
 from tests.bench.report import Params, Result, at_least, at_most, fresh_watch
 from tests.support.storage.archives import archive
 from tests.support.storage.exports import Owner

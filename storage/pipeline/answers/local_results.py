@@ -13,6 +13,8 @@ import pyarrow.dataset as ds
 from storage.archive.tables import NOTE
 from storage.pipeline.errors import PipelineError, as_problems
 from storage.pipeline.inputs.inputs import Inputs
+from storage.pipeline.places.far_table import FarTable
+from storage.pipeline.places.place import is_local
 from storage.results import Published, has_results, manifest_of, published_in
 
 URI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
@@ -72,6 +74,8 @@ class Table:
 
 def open_dataset(directory: Path) -> Any:  # noqa: ANN401  # pyarrow has no types
     """Open a directory of Parquet files; what their paths say are texts, digits or not."""
+    if not is_local(directory):  # the report of a session that writes there
+        return FarTable(directory)
     names = [field for field in PARTITIONS if any(directory.rglob(f"{field.name}=*"))]
     partitions = ds.partitioning(pa.schema(names), flavor="hive") if names else None
     return ds.dataset(directory, format="parquet", partitioning=partitions)

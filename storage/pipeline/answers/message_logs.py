@@ -15,6 +15,7 @@ from storage.pipeline.answers.local_results import unreadable
 from storage.pipeline.errors import PipelineError
 from storage.pipeline.inputs.inputs import Inputs
 from sync.machine import HOUR
+from sync.runner.log_rows import LogKind
 
 Row = dict[str, Any]
 
@@ -23,15 +24,16 @@ LATER: Final = (
     pa.field("outcome", pa.string()),
     pa.field("role", pa.string()),
     pa.field("route", pa.string()),
+    pa.field("reason", pa.string()),
     pa.field("mono_ns", pa.int64()),
 )
 """Columns that not every log has; where one is missing, nothing was recorded."""
 
 READ: Final = ("run", "boot", "seq", "ts_ns", "node", "peer", "channel", "kind", "message_id")
-READ_TOO: Final = ("bytes", "session", "protocol", "outcome", "role", "route")
+READ_TOO: Final = ("bytes", "session", "protocol", "outcome", "role", "route", "reason")
 
-LINKS: Final = ("link up", "link down")
-REFUSED: Final = "refused"
+LINKS: Final = (LogKind.LINK_UP.value, LogKind.LINK_DOWN.value)
+REFUSED: Final = LogKind.REFUSED.value
 
 ROWS_MAX: Final = 200_000
 """Rows about one message and what it depends on: a hundred for each of two thousand nodes."""

@@ -112,7 +112,7 @@ class Outcomes:
 
     def _never(self, node: str) -> str:
         if (refused := self._first(node, REFUSED)) is not None:
-            return f"never: it did not take it ({refused['outcome'] or 'no reason was recorded'})"
+            return f"never: it did not take it ({refused['reason'] or 'no reason was recorded'})"
         if self._first(node, LogKind.RECEIVED) is not None:
             received = self._first(node, LogKind.RECEIVED)
             assert received is not None

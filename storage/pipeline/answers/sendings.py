@@ -12,8 +12,6 @@ Row = dict[str, Any]
 OUT: Final = (LogKind.SENT.value, LogKind.REPAIR_ANSWERED.value)
 IN: Final = (LogKind.RECEIVED.value, LogKind.DUPLICATE.value)
 
-LINK_DOWN: Final = "link down"
-
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
@@ -92,5 +90,5 @@ def link_down_since(noted: Noted, one: str, other: str, at: int) -> Row | None:
     for row in noted.links:
         if (row["node"], row["peer"] or "") in ends and row["ts_ns"] <= at:
             last[row["node"]] = row
-    down = [row for row in last.values() if row["kind"] == LINK_DOWN]
+    down = [row for row in last.values() if row["kind"] == LogKind.LINK_DOWN]
     return min(down, key=lambda row: int(row["ts_ns"]), default=None)

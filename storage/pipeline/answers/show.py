@@ -18,6 +18,7 @@ from storage.pipeline.answers.cells import arranged, cell
 from storage.pipeline.answers.filters import Wanted, chosen, lists_fit
 from storage.pipeline.answers.local_results import Table, tables_of, unreadable
 from storage.pipeline.answers.people import Names
+from storage.pipeline.results.table_meanings import MEANINGS
 from storage.results import Published
 
 ROWS_SHOWN: Final = 100
@@ -122,8 +123,11 @@ def list_tables(results: Mapping[str, Published], console: Console) -> None:
     table = Shown(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     table.add_column("table", no_wrap=True)
     table.add_column("rows", justify="right")
+    table.add_column("a row", overflow="fold")
     table.add_column("columns", overflow="fold")
     for one in tables_of(results):
         dataset = one.dataset()
-        table.add_row(one.full_name, f"{dataset.count_rows():,}", ", ".join(dataset.schema.names))
+        meaning = MEANINGS.get(one.job, {}).get(one.name, "")
+        rows = f"{dataset.count_rows():,}"
+        table.add_row(one.full_name, rows, meaning, ", ".join(dataset.schema.names))
     console.print(table)

@@ -185,7 +185,7 @@ class Story:
 
     def refused(self, row: Row) -> str:
         """Say why it was not taken."""
-        why = row["outcome"] or "no reason was recorded"
+        why = row["reason"] or "no reason was recorded"
         return f"did not take it from {self._who(row['peer'])}: {why}"
 
     def by(self, row: Row) -> str:

@@ -6,10 +6,8 @@ stand in `storage.pipeline.audit.history_findings`, `storage.pipeline.audit.tail
 `storage.pipeline.audit.log_findings`. `left` says who left, which is no finding.
 """
 
-import shutil
 from typing import TYPE_CHECKING, Final
 
-from pyarrow.dataset import dataset
 from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
 
 from storage.pipeline.audit import history_findings, log_findings, tails
@@ -127,7 +125,7 @@ class Audit:
         about = self.work.write("about", log_findings.evidence(rows, suspected))
         self._found("early_deliveries", log_findings.early_deliveries(about, self.history))
         for name in ("edges", "ends", "behind", "reached", "disputed", "suspected", "about"):
-            shutil.rmtree(self.work.run.table(name))
+            self.work.run.drop(name)
 
     def _read(self, name: str, schema: str) -> "DataFrame":
         path = str(self.consolidated.directory / name)
@@ -138,5 +136,4 @@ class Audit:
     def _found(self, name: str, found: "DataFrame") -> None:
         """Write the findings of one kind, and count them by what the files say of themselves."""
         self.work.write(name, found)
-        written = dataset(self.work.run.table(name), format="parquet")
-        self.work.run.figures[name] = written.count_rows()
+        self.work.run.figures[name] = row_count(self.work.run.directory, name)

@@ -6,12 +6,11 @@ sorted by lamport and message_id), `holders` (message_id, node, channel, deliver
 says which bit is whose (see `storage.pipeline.consolidate.transforms`). Findings are the rows in
 quarantine.
 
-Days whose files are the same as the last time are taken over (`storage.pipeline.consolidate.spans`).
+Days whose files are the same as the last time are taken over, see
+`storage.pipeline.consolidate.spans`.
 """
 
-import shutil
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from storage.archive.consolidated import write_names
@@ -81,7 +80,7 @@ class Consolidation:
         stray = self._write_present(rows)
         if stray and self.plan.unchanged:
             self.plan = self.plan.in_full
-            shutil.rmtree(work.run.table(PRESENT))
+            work.run.drop(PRESENT)
             rows = self._rows()
             stray = self._write_present(rows)
         self._carry(PRESENT)
@@ -109,7 +108,7 @@ class Consolidation:
     def _write_present(self, rows: "DataFrame") -> set[str]:
         """Write who has rows of which day; returns days that no file said it has."""
         self.work.write(PRESENT, transforms.present(transforms.with_day(rows)), DAY_NAME)
-        days = {day for _, day in days_in(Path(self.work.run.table(PRESENT)))}
+        days = {day for _, day in days_in(self.work.run.directory / PRESENT)}
         return {day for day in days if not any(span.holds(day) for span in self.plan.changed)}
 
     def _members(self) -> "DataFrame":
@@ -129,31 +128,26 @@ class Consolidation:
         work.write(HISTORY_DIR, transforms.history(found, held), "channel", DAY_NAME)
         work.write(HOLDERS, transforms.holders(held, members), DAY_NAME)
         false = work.write(QUARANTINE, transforms.quarantine(found, members), DAY_NAME)
-        shutil.rmtree(work.run.table(KEPT))
-        return counted(changed, held, false, Path(work.run.table(QUARANTINE)))
+        work.run.drop(KEPT)
+        return counted(changed, held, false, work.run.directory / QUARANTINE)
 
     def _carry(self, name: str) -> None:
-        to = Path(self.work.run.table(name))
+        to = self.work.run.directory / name
         to.mkdir(exist_ok=True)
         if self.plan.before is not None:
             kept = self.plan.unchanged
             carry(self.plan.before / name, to, lambda day: any(span.holds(day) for span in kept))
 
     def _figure(self, spans: list[Span], members: "DataFrame") -> None:
-        run = self.work.run
+        run, kept = self.work.run, self.plan.unchanged
+        days = {day for _, day in days_in(run.directory / PRESENT)}
         figures = figures_of(spans)
         run.figures |= {
             **{name: figures.pop(name) for name in ("rows", "entries", "holders")},
-            "channels": len(list(Path(run.table(HISTORY_DIR)).glob("channel=*"))),
+            "channels": len(list((run.directory / HISTORY_DIR).glob("channel=*"))),
             "nodes": members.select("node").distinct().count(),
-            "days": len({day for _, day in days_in(Path(run.table(PRESENT)))}),
-            "taken_over": len(
-                {
-                    day
-                    for _, day in days_in(Path(run.table(PRESENT)))
-                    if any(span.holds(day) for span in self.plan.unchanged)
-                }
-            ),
+            "days": len(days),
+            "taken_over": sum(any(span.holds(day) for span in kept) for day in days),
             **figures,
         }
         if chosen := self.plan.selection.words:

@@ -113,7 +113,10 @@ class Selection:
 
 
 def _owner(path: Path, owners: Mapping[Path, str]) -> str:
-    return next((owners[above] for above in path.parents if above in owners), "")
+    above = path.parent
+    while above not in owners and above != above.parent:
+        above = above.parent
+    return owners.get(above, "")
 
 
 def _day(when: datetime | None) -> int | None:

@@ -48,7 +48,7 @@ class Span:
 
     def holds(self, day: str) -> bool:
         """Return whether a directory of this name is of one of its days."""
-        return self.days.least <= number_of(day) <= self.days.most
+        return bool(self.days.least <= number_of(day) <= self.days.most)
 
     def with_figures(self, figures: Mapping[str, Any]) -> "Span":
         """Return the same with figures."""

@@ -155,6 +155,7 @@ def held(found: "DataFrame", parts: int) -> "DataFrame":
 
     Args:
         found: as of `checked`
+        parts: tasks for the rows of one day, at most
 
     Returns:
         channel string, message_id binary, word int, held long, delivered long, day string

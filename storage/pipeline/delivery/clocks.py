@@ -116,7 +116,8 @@ def offsets(fastest: "DataFrame", members: "DataFrame") -> "DataFrame":
         a string, b string (a < b), offset_ns long, uncertainty_ns long, there long, back long
         (messages each way); source int, target int (the clocks of a and b)
     """
-    hosts = members.where("host is not null").select("clock", "host").distinct()
+    # containers of one computer have one clock and several names
+    hosts = members.where("host is not null").groupBy("clock").agg(F.min("host").alias("host"))
     there = (
         fastest.join(F.broadcast(hosts.toDF("source", "a")), "source")
         .join(F.broadcast(hosts.toDF("target", "b")), "target")

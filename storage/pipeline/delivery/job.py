@@ -5,7 +5,6 @@ Tables: `members`, `facts`, `messages`, `sessions`, and the small ones that the 
 `matrix`.
 """
 
-import shutil
 from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
@@ -20,6 +19,7 @@ from storage.pipeline.delivery import (
     repairs,
 )
 from storage.pipeline.delivery.figures import SPANS, TOTALS, delivery_figures, one_row
+from storage.pipeline.delivery.traffic_tables import write_traffic
 from storage.pipeline.errors import PipelineError
 from storage.pipeline.inputs.members import host_rows, hosts_of, members
 from storage.pipeline.job_context import Work
@@ -39,7 +39,7 @@ STEPS_MAX: Final = 100
 
 
 def run(work: Work) -> None:
-    """Read the logs twice: for who is there and what is rare, and for what becomes of messages."""
+    """Read the logs three times: for who is there and what is rare, for messages, for traffic."""
     log, copies = work.inputs.log_once(work.spark)
     seldom = work.write(RARE, rare_events.rare(log))
     hosts = host_rows(work.spark, hosts_of(work.inputs.notes))
@@ -49,13 +49,18 @@ def run(work: Work) -> None:
     sent = rare_events.own_messages(seldom, there)
     own = work.write(OWN, facts.placed(sent, there))
     talked = work.write("sessions", rare_events.sessions(seldom, there))
-    shutil.rmtree(work.run.table(RARE))  # all of it stands in the others
+    of_later = F.sum("unknown").alias("rows"), F.min("unknown_kind").alias("kind")
+    unknown = seldom.agg(*of_later).first()
+    work.run.drop(RARE)  # all of it stands in the others
     totals = _tables(work, log, there, own)
     for name in (OWN, WAYS, BOUNDS):  # `messages` and `offsets` have what is told of these
-        shutil.rmtree(work.run.table(name), ignore_errors=True)
+        work.run.drop(name)
     work.run.figures = delivery_figures(work, rare_events.with_logs(talked, there), totals)
+    if unknown and unknown["rows"]:
+        work.run.figures["unknown_kinds"] = unknown.asDict()
     if copies:
         work.run.figures["copies"] = copies
+    work.run.figures["traffic"] = write_traffic(work, log, there)
 
 
 def _tables(work: Work, log: "DataFrame", there: "DataFrame", own: "DataFrame") -> Row:

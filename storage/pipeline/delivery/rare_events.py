@@ -46,15 +46,18 @@ def rare(log: "DataFrame") -> "DataFrame":
         the node has; null: of nothing); lamport long (of the own message); sent_ns long,
         possibly_ns long, acknowledged_ns long, failed_ns long, started_ns long (the first of each;
         null: never), ended_ns long (the last one), sends int, bytes long (of sending, or of the
-        reconciliation; null: none), rounds int (null: none)
+        reconciliation; null: none), rounds int (null: none); unknown long (rows of kinds that only
+        later versions know), unknown_kind string (the least of them)
     """
     own = _one_of(OWN_KINDS) & F.col("message_id").isNotNull()
     # which other side is looked at later: the greatest of texts would have all rows sorted
     talked = _one_of(SESSION_KINDS) & F.col("session").isNotNull()
     talk = F.struct("run", "boot", "session", "peer")
     sent = _is(LogKind.SENT)
-    size = F.when(sent | talked, F.col("bytes").cast("long"))
+    # the end of a reconciliation tells the sum of its rounds once more
+    size = F.when(sent | _is(LogKind.SESSION_ROUND), F.col("bytes").cast("long"))
     has = F.when(_one_of(HELD_KINDS), F.col("lamport"))
+    unknown = ~_one_of(tuple(LogKind))
     return (
         log.where("ts_ns >= 0")
         .groupBy(
@@ -78,6 +81,8 @@ def rare(log: "DataFrame") -> "DataFrame":
             _first(LogKind.SESSION_STARTED).alias("started_ns"),
             F.max(F.when(_is(LogKind.SESSION_ENDED), F.col("ts_ns"))).alias("ended_ns"),
             F.max(F.when(talked, F.col("round"))).alias("rounds"),
+            F.count(F.when(unknown, F.lit(1))).alias("unknown"),
+            F.min(F.when(unknown, F.col("kind"))).alias("unknown_kind"),
         )
     )
 

@@ -6,10 +6,8 @@ What differs in exports is verified as `consolidate` does; `false` (side string,
 message_id, `EXACT`, reason) has what is not as signed, and is in none of the others.
 """
 
-import shutil
 from dataclasses import dataclass
 from functools import reduce
-from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
@@ -65,19 +63,19 @@ def run(work: Work) -> None:
     first, second = [Archive.find(path) for path in work.inputs.named]
     sides = (Side(first, "a", "b", ONLY_A), Side(second, "b", "a", ONLY_B))
     minutes = _minutes(work, sides)
-    ranges = ranges_of(minutes_in(Path(work.run.table("minutes")), "start_ns"))
+    ranges = ranges_of(minutes_in(work.run.directory / "minutes", "start_ns"))
     near = [side.archive.near(work.spark, ranges) for side in sides]
     missing = work.write("missing", one_sided(near[0], near[1], minutes), "side")
     _export(work, sides, missing)
     figures = work.run.figures
     for side in sides:
-        export = Path(work.run.table(f"for_{side.other}"))
-        only = Path(work.run.table(f"only_{side.name}"))
+        export = work.run.directory / f"for_{side.other}"
+        only = work.run.directory / f"only_{side.name}"
         figures[f"only_{side.name}"] = narrow(export / HISTORY_DIR, only, ONLY)
-        figures[f"for_{side.name}"] = str(Path(work.run.table(f"for_{side.name}")).absolute())
+        figures[f"for_{side.name}"] = str((work.run.directory / f"for_{side.name}").absolute())
         figures[f"verified_{side.name}"] = side.archive.verified
-    figures["minutes"] = rows_in(Path(work.run.table("minutes")))
-    figures["false"] = rows_in(Path(work.run.table(FALSE)))
+    figures["minutes"] = rows_in(work.run.directory / "minutes")
+    figures["false"] = rows_in(work.run.directory / FALSE)
     figures["findings"] = figures["only_a"] + figures["only_b"] + figures["false"]
 
 
@@ -115,7 +113,7 @@ def _export(work: Work, sides: tuple[Side, Side], missing: DataFrame) -> None:
     found, false = [], []
     for side in sides:
         only = missing.where(fn.col("side") == side.bit)
-        path = Path(work.run.table("missing")) / f"side={side.bit}"
+        path = work.run.directory / "missing" / f"side={side.bit}"
         history = side.archive.near(work.spark, ranges_of(minutes_in(path, "created_ns")))
         rows = rows_of(history, only)
         if side.archive.verified:
@@ -128,16 +126,15 @@ def _export(work: Work, sides: tuple[Side, Side], missing: DataFrame) -> None:
         found.append(once.withColumn("target", fn.lit(side.other)))
     from_a, from_b = found
     exports = {
-        side.other: (Path(work.run.table(f"for_{side.other}")), side.archive.notes)
-        for side in sides
+        side.other: (work.run.directory / f"for_{side.other}", side.archive.notes) for side in sides
     }
     for export, _ in exports.values():
         export.mkdir()
-    write_exports(from_a.unionAll(from_b), Path(work.run.table("exporting")), exports)
+    write_exports(from_a.unionAll(from_b), work.run.directory / "exporting", exports)
     told = work.spark.createDataFrame([], FALSE_ROWS)
     work.write(FALSE, reduce(DataFrame.unionAll, false, told))
     for scratch in ("missing", "exporting", "checked_a", "checked_b"):
-        shutil.rmtree(work.run.table(scratch), ignore_errors=True)
+        work.run.drop(scratch)
 
 
 def _checked(rows: DataFrame) -> DataFrame:

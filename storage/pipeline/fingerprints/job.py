@@ -5,7 +5,6 @@ Writes `minutes`, `hours`, `days` and `roots`, all with the columns of
 """
 
 from itertools import pairwise
-from pathlib import Path
 from typing import Final
 
 from storage.archive.tables import sync_hash
@@ -45,5 +44,5 @@ def run(work: Work) -> None:
             }
             for root in largest
         ],
-        "exports": [str(Path(path).absolute()) for path in work.inputs.sources],
+        "exports": [str(path.absolute()) for path in work.inputs.sources],
     }

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from storage.archive.tables import BIGINT_MAX
+from storage.pipeline.places.place import sink, source
 from sync.machine import MINUTE, Nanos
 
 MINUTES_MAX: Final = 100_000
@@ -48,7 +49,7 @@ def files_near(table: Path, column: str, ranges: Sequence[Range]) -> list[Path]:
 
 
 def _is_near(file: Path, column: str, ranges: Sequence[Range]) -> bool:
-    metadata = pq.read_metadata(file)
+    metadata = pq.read_metadata(source(file))
     at = metadata.schema.to_arrow_schema().get_field_index(column)
     for group in range(metadata.num_row_groups):
         chunk = metadata.row_group(group).column(at)
@@ -62,7 +63,7 @@ def _is_near(file: Path, column: str, ranges: Sequence[Range]) -> bool:
 
 def rows_in(table: Path) -> int:
     """Return how many rows there are, by the files' footers."""
-    return sum(pq.read_metadata(file).num_rows for file in files_of(table))
+    return sum(pq.read_metadata(source(file)).num_rows for file in files_of(table))
 
 
 def total_of(prints: Path) -> int:
@@ -70,7 +71,7 @@ def total_of(prints: Path) -> int:
     return sum(
         int(batch.column("count").to_numpy().sum())
         for file in files_of(prints)
-        for batch in pq.ParquetFile(file).iter_batches(columns=["count"])
+        for batch in pq.ParquetFile(source(file)).iter_batches(columns=["count"])
     )
 
 
@@ -81,7 +82,7 @@ def minutes_in(table: Path, column: str) -> Sequence[Nanos] | None:
     """
     minutes = np.empty(0, np.int64)
     for file in files_of(table):
-        for batch in pq.ParquetFile(file).iter_batches(columns=[column]):
+        for batch in pq.ParquetFile(source(file)).iter_batches(columns=[column]):
             times = batch.column(column).to_numpy()
             minutes = np.union1d(minutes, times // MINUTE * MINUTE)
             if len(minutes) > MINUTES_MAX:
@@ -110,12 +111,12 @@ def ranges_of(minutes: Sequence[Nanos] | None) -> list[Range]:
     ]
 
 
-def narrow(source: Path, table: Path, schema: pa.Schema) -> int:
+def narrow(wide: Path, table: Path, schema: pa.Schema) -> int:
     """Write some columns of one table as another one, in the order of its files; returns rows."""
     table.mkdir()
-    with pq.ParquetWriter(table / "0.parquet", schema) as writer:
-        for file in files_of(source):
-            for batch in pq.ParquetFile(file).iter_batches(columns=schema.names):
+    with sink(table / "0.parquet") as file, pq.ParquetWriter(file, schema) as writer:
+        for part in files_of(wide):
+            for batch in pq.ParquetFile(source(part)).iter_batches(columns=schema.names):
                 columns = [batch.column(name) for name in schema.names]
                 writer.write_batch(pa.record_batch(columns, schema=schema))
     return rows_in(table)

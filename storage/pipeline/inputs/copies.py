@@ -13,6 +13,8 @@ from typing import Any, Final, TypeAlias
 
 import pyarrow.parquet as pq
 
+from storage.pipeline.places.place import source
+
 ROW: Final = ("run", "boot", "node", "seq")
 """Columns that name a row of a log: it counts once."""
 
@@ -54,7 +56,7 @@ def doubtful(files: Sequence[Path]) -> set[Path]:
 
 def extent(path: Path) -> Extent:
     """Read what a file says of its columns."""
-    metadata = pq.read_metadata(path)
+    metadata = pq.read_metadata(source(path))
     names = [metadata.schema.column(at).path for at in range(metadata.num_columns)]
     ends: list[Ends] = []
     for name in PLACED:

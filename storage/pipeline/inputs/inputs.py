@@ -28,6 +28,7 @@ from storage.archive.tables import (
 )
 from storage.pipeline.errors import PipelineError, as_problems
 from storage.pipeline.inputs.copies import ROW, doubtful
+from storage.pipeline.places.place import place_of
 from storage.pipeline.results.publishing import Results
 from storage.results import MANIFEST, Published
 
@@ -96,7 +97,7 @@ class Inputs:
             raise PipelineError(
                 f"No export in {names}: no {NOTE} there. `chat-tui export DIR` makes one."
             )
-        directories = sorted(found)
+        directories = sorted(found, key=str)
         # all simulated groups have one channel: each would seem to lack what the others wrote
         worlds = {_world(note) for note in found.values()}
         if len(worlds) > 1:
@@ -217,7 +218,7 @@ def read_note(directory: Path) -> Note:
 
 def are_gone(prints: Published) -> bool:
     """Return whether an export that fingerprints were taken of is no longer where it was."""
-    return any(not Path(source).is_dir() for source in prints.figures["exports"])
+    return any(not place_of(source).is_dir() for source in prints.figures["exports"])
 
 
 def _history(path: Path) -> Consolidated | None:
@@ -242,7 +243,7 @@ def _sources(path: Path) -> Sequence[Path]:
     published = Results(path).published(FINGERPRINTS) if (path / MANIFEST).is_file() else None
     if published is None:
         return [path]
-    sources = [Path(source) for source in published.figures["exports"]]
+    sources = [place_of(source) for source in published.figures["exports"]]
     for source in sources:
         if not source.is_dir():
             raise PipelineError(f"The fingerprints in {path} are of {source}, which is gone.")

@@ -3,8 +3,9 @@
 That number, instead of two texts of 64 characters, keeps the tables of `facts` narrow.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
@@ -14,21 +15,34 @@ from storage.archive.tables import Note
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-HOSTS: str = "node string, host string"
+DIGITS: Final = 6
+"""Of a clock's id, where its host's name says too little."""
+
+HOSTS: Final = "node string, host string, clock_id string"
 
 
-def hosts_of(notes: Sequence[Note]) -> dict[str, str]:
-    """Return which clock each node goes by; the first note that says so counts."""
-    hosts: dict[str, str] = {}
+def hosts_of(notes: Sequence[Note]) -> dict[str, tuple[str, str]]:
+    """Return the host of each node, and the id of the clock that it goes by.
+
+    The first note that says so counts. Exports before 1.1 have no ids: the name of the host is one.
+    Two clocks of one name are told apart by the first digits of their ids.
+    """
+    hosts: dict[str, tuple[str, str]] = {}
     for note in notes:
         for node, host in note.hosts.items():
-            hosts.setdefault(str(node), str(host))
-    return hosts
+            hosts.setdefault(str(node), (str(host), str(note.clocks.get(node, host))))
+    clocks: dict[str, set[str]] = defaultdict(set)
+    for host, clock in hosts.values():
+        clocks[host].add(clock)
+    return {
+        node: (host if len(clocks[host]) == 1 else f"{host} ({clock[:DIGITS]})", clock)
+        for node, (host, clock) in hosts.items()
+    }
 
 
-def host_rows(spark: "SparkSession", hosts: Mapping[str, str]) -> "DataFrame":
-    """Return the hosts as rows: node string, host string."""
-    return spark.createDataFrame(sorted(hosts.items()), HOSTS)
+def host_rows(spark: "SparkSession", hosts: Mapping[str, tuple[str, str]]) -> "DataFrame":
+    """Return the hosts as rows: node string, host string, clock_id string."""
+    return spark.createDataFrame([(node, *of) for node, of in sorted(hosts.items())], HOSTS)
 
 
 def members(rows: "DataFrame", hosts: "DataFrame") -> "DataFrame":
@@ -40,7 +54,7 @@ def members(rows: "DataFrame", hosts: "DataFrame") -> "DataFrame":
     Args:
         rows: channel string, node string, first_ns long, last_ns long, first_lamport long,
             last_lamport long (of some of what it noted)
-        hosts: node string, host string
+        hosts: node string, host string, clock_id string
 
     Returns:
         member int, channel string, node string, host string (null: not known), clock int (members
@@ -64,6 +78,6 @@ def members(rows: "DataFrame", hosts: "DataFrame") -> "DataFrame":
         .join(F.broadcast(before), "channel")
         .withColumn("member", (F.col("before") + within).cast("int"))
     )
-    same = Window.partitionBy(F.coalesce("host", "node"))
+    same = Window.partitionBy(F.coalesce("clock_id", "node"))
     clock = F.min("member").over(same).alias("clock")
     return known.select("member", "channel", "node", "host", clock, *ends)

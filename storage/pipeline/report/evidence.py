@@ -13,35 +13,17 @@ from storage.pipeline.answers.cells import arranged, cell, time_text
 from storage.pipeline.answers.local_results import open_dataset, unreadable
 from storage.pipeline.answers.people import Names, names_of
 from storage.pipeline.results.small_tables import Row, first_rows, row_count, table_names
+from storage.pipeline.results.table_meanings import MEANINGS
 from storage.results import Published
 
-EVIDENCE: Final[Mapping[str, Mapping[str, str] | None]] = {
-    "consolidate": {
-        "quarantine": "Rows of exports that are not what their author signed.",
-    },
-    "audit": {
-        "equivocations": "An author signed several entries for one place of their log: a fork.",
-        "unknown_dependencies": "A message builds on one that no node holds.",
-        "causal_violations": (
-            "A message was signed with a Lamport time that is not above that of what it builds on."
-        ),
-        "early_deliveries": "A node put a message in its place before one that it builds on.",
-        "order_divergence": (
-            "A node's log tells another Lamport time than the signed one: its order differs."
-        ),
-        "missing": "A node lacks a message between two that it holds.",
-        "missing_tail": "The node was there, and has nothing from this message on.",
-        "trace_holes": "Rows are gone from the middle of a log.",
-    },
-    "diff": {
-        "only_a": "Only the first archive holds this message.",
-        "only_b": "Only the second archive holds this message.",
-        "false": "Rows that differ, and are not what their author signed.",
-    },
+EVIDENCE: Final[Mapping[str, Sequence[str] | None]] = {
+    "consolidate": ["quarantine"],
+    "audit": [name for name in MEANINGS["audit"] if name != "left"],
+    "delivery": ["repairers", "slowest_links", "slowest_nodes", "partitions"],
+    "diff": ["only_a", "only_b", "false"],
     "sweep": None,
 }
-"""The tables of each job whose first rows stand in the page, and what a row of them means; None:
-all that the job wrote."""
+"""The tables of each job whose first rows stand in the page; None: all that the job wrote."""
 
 EVIDENCE_ROWS: Final = 20
 """Rows of each: enough to see what is meant; the table has all."""
@@ -50,6 +32,10 @@ LOOKED_THROUGH_MAX: Final = 5_000_000
 """Messages of a history that is looked through for the times of a few of them, in seconds."""
 
 HOLDERS_NAMED: Final = 4
+
+ENTRY: Final = "entry_"
+ENTRIES_SHOWN: Final = 4
+"""Entries of one fork that stand side by side."""
 
 PEOPLE: Final = frozenset({"node", "author", "peer"})
 MESSAGES: Final = frozenset({"message_id", "parent"})
@@ -74,6 +60,15 @@ class Evidence:
     columns: Sequence[str]
     rows: Sequence[Sequence[Cell]]
     meaning: str = ""
+
+
+def _side_by_side(row: Row) -> Row:
+    """Give each of the first entries of a fork a column of its own."""
+    entries = list(row.get("message_ids") or ())
+    rest = {name: value for name, value in row.items() if name != "message_ids"}
+    shown = {f"{ENTRY}{number}": one for number, one in enumerate(entries[:ENTRIES_SHOWN], 1)}
+    more = {"more_entries": len(entries) - ENTRIES_SHOWN} if len(entries) > ENTRIES_SHOWN else {}
+    return rest | shown | more
 
 
 class Gatherer:
@@ -103,7 +98,7 @@ class Gatherer:
 
     def of(self, job: str) -> Iterator[Evidence]:
         """Yield the evidence of a job."""
-        meanings = EVIDENCE.get(job) or {}
+        meanings = MEANINGS.get(job, {})
         for (of_job, name), rows in self._tables.items():
             if of_job == job:
                 count = row_count(self._found[job].directory, name)
@@ -111,10 +106,10 @@ class Gatherer:
 
     def _table(self, name: str, count: int, rows: Sequence[Row], meaning: str) -> Evidence:
         rows = [self._with_time(row) for row in rows]
-        columns = arranged(list(rows[0]))
-        cells = [[self._cell(column, row.get(column)) for column in columns] for row in rows]
         if name == "equivocations":
-            columns = ["entries" if column == "message_ids" else column for column in columns]
+            rows = [_side_by_side(row) for row in rows]
+        columns = arranged(list(dict.fromkeys(column for row in rows for column in row)))
+        cells = [[self._cell(column, row.get(column)) for column in columns] for row in rows]
         return Evidence(name, count, columns, cells, meaning)
 
     def _with_time(self, row: Row) -> Row:
@@ -125,8 +120,8 @@ class Gatherer:
         return {TIME: held[0][TIME], **row}
 
     def _cell(self, column: str, value: Any) -> Cell:  # noqa: ANN401  # any value of a table
-        if column == "message_ids" and isinstance(value, list):
-            return Cell("\n".join(self._entry(one) for one in value))
+        if column.startswith(ENTRY) and isinstance(value, bytes):
+            return Cell(self._entry(value), value.hex())
         if column in PEOPLE and isinstance(value, str):
             return Cell(self._names.people.get(value, ""), value)
         if column == "channel" and isinstance(value, str):
@@ -142,15 +137,13 @@ class Gatherer:
         """Say of one entry of a fork when it was written and who holds it."""
         held = self._held.get(message_id)
         if held is None:
-            return message_id.hex()
+            return ""
         row, nodes = held
         named = ", ".join(self._names.person(node) for node in nodes[:HOLDERS_NAMED])
         over = len(nodes) - HOLDERS_NAMED
         more = f" and {over:,} more" if over > 0 else ""
-        return (
-            f"{message_id.hex()}: {time_text(row[TIME])}, Lamport time {row['lamport']}, "
-            f"held by {named or 'nobody'}{more}"
-        )
+        when = f"{time_text(row[TIME])}\nLamport time {row['lamport']}"
+        return f"{when}\nheld by {named or 'nobody'}{more}\n"
 
     def _looked_up(self, rows: Sequence[Row]) -> dict[bytes, tuple[Row, list[str]]]:
         """Return the history's row of each message that is named, and who holds it."""

@@ -6,6 +6,7 @@ from pathlib import Path
 from storage.extras import how_to_install
 from storage.pipeline.errors import PipelineError
 from storage.pipeline.job_context import Work
+from storage.pipeline.places.place import is_local
 from storage.pipeline.report.evidence import Gatherer
 from storage.pipeline.report.page import Part, TableFile, page
 from storage.pipeline.report.sections import TITLES, sections
@@ -41,13 +42,16 @@ def make(results: Results, run: Run) -> Report:
         for section in report.sections
     ]
     (run.directory / REPORT).write_text(report.to_json(), encoding="utf-8")
-    (run.directory / PAGE).write_text(page(report.verdict, parts, results.out), encoding="utf-8")
+    (run.directory / PAGE).write_text(
+        page(report.verdict, parts, results.out.absolute()), encoding="utf-8"
+    )
     run.figures = {
         "jobs": sorted(found),
         "wrong": report.findings,
         "page": str((run.directory / PAGE).absolute()),
     }
-    _remember(results.out)
+    if is_local(results.out):
+        _remember(results.out)
     return report
 
 

@@ -25,6 +25,7 @@ th, td { text-align: left; vertical-align: top; padding: 0.15rem 1rem 0.15rem 0;
 th { font-weight: 600; }
 .scroll { overflow-x: auto; }
 .evidence th, .evidence td { font-size: 0.8rem; white-space: pre-line; min-width: 4rem; }
+.evidence td:first-child { min-width: 9rem; }
 .evidence td { font-variant-numeric: tabular-nums; }
 code { font: 0.8rem/1.4 ui-monospace, "DejaVu Sans Mono", monospace; }
 .id { display: inline-block; max-width: 14ch; overflow: hidden; text-overflow: ellipsis;
@@ -134,11 +135,17 @@ def _made(made: Mapping[str, Any]) -> str:
         said += f" from {named}{more}"
     if command := str(made.get("command") or ""):
         said += f" by {_command(command)}"
+    if unknown := made.get("unknown_columns"):
+        names = ", ".join(
+            f"<code>{_safe(name)}</code> ({files:,} file{'s' * (files != 1)})"
+            for name, files in unknown.items()
+        )
+        said += f". Columns of later versions, which stay where they are: {names}"
     return f'<p class="made">{said}.</p>'
 
 
 def _evidence(evidence: Evidence, job: str, out: Path) -> str:
-    head = "".join(f"<th>{_safe(column.replace('_', ' '))}</th>" for column in evidence.columns)
+    head = "".join(f"<th>{_safe(_label(column))}</th>" for column in evidence.columns)
     body = "".join(
         "<tr>" + "".join(f"<td>{_cell(cell)}</td>" for cell in row) + "</tr>"
         for row in evidence.rows
@@ -151,6 +158,11 @@ def _evidence(evidence: Evidence, job: str, out: Path) -> str:
         f'<div class="scroll"><table class="evidence"><tr>{head}</tr>{body}</table></div>'
         f"<p>All of them: {_command(_show(out, job, evidence.name))}</p>"
     )
+
+
+def _label(column: str) -> str:
+    """Return the name of a column without its unit, which its values say."""
+    return column.removesuffix("_ns").removesuffix("_us").replace("_", " ")
 
 
 def _tables(part: Part, out: Path) -> str:
@@ -188,7 +200,7 @@ TEXT_MAX: Final = 2_000
 
 
 def _cell(cell: Cell) -> str:
-    text = "\n".join(escape(printable(line, TEXT_MAX)) for line in cell.text.splitlines())
+    text = "\n".join(escape(printable(line, TEXT_MAX)) for line in cell.text.split("\n"))
     if not cell.whole:
         return text
     whole = escape(printable(cell.whole))

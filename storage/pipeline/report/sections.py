@@ -13,6 +13,7 @@ from storage.pipeline.report.number_text import (
     spread_text,
 )
 from storage.pipeline.report.sweep_section import sweep_rows
+from storage.pipeline.report.traffic_section import brought_by_sessions, traffic_rows
 from storage.report import ROWS_MAX, Section, printable
 from storage.results import Figures
 
@@ -132,8 +133,12 @@ def delivery_rows(figures: Figures) -> Rows:
     yield from _states(figures["states"])
     yield from _repair(figures["repair"])
     yield from _filters(figures["filters"])
-    yield from _reconciliation(figures["reconciliation"])
+    yield from _reconciliation(figures["reconciliation"], _brought(figures))
+    yield from traffic_rows(figures)
     yield from _clocks(figures["clocks"], figures["latency"])
+    if unknown := figures.get("unknown_kinds"):
+        kind = printable(unknown["kind"], 32)
+        yield "kinds unknown", f"{number(unknown['rows'])} rows of later versions, as of {kind!r}"
     if figures["of_unknown_senders"]:
         rows = number(figures["of_unknown_senders"])
         yield "sender unknown", f"{rows} (message, node) pairs: nobody here noted to have sent it"
@@ -197,7 +202,17 @@ def _filters(filters: Figures) -> Rows:
     )
 
 
-def _reconciliation(talked: Figures) -> Rows:
+def _brought(figures: Figures) -> str:
+    """Say what sessions carried besides what both ends said; older logs have no routes."""
+    size = brought_by_sessions(figures)
+    once = figures["reconciliation"].get("bytes_once")
+    if size is None or once is None:
+        return ""
+    total = bytes_text(once + size)
+    return f", and {bytes_text(size)} of messages that they brought: {total} in all"
+
+
+def _reconciliation(talked: Figures, brought: str) -> Rows:
     if not talked["sides"]:
         yield "reconciliation", "no session"
         return
@@ -217,7 +232,7 @@ def _reconciliation(talked: Figures) -> Rows:
         ),
     )
     if (once := talked.get("bytes_once")) is not None:  # not in older results
-        yield "bytes of all sessions", f"{bytes_text(once)}, each payload counted once"
+        yield "bytes of all sessions", f"{bytes_text(once)}, each payload counted once{brought}"
 
 
 def _clocks(clocks: Figures, latency: Figures) -> Rows:

@@ -4,11 +4,11 @@ They become further names of the same files, where the disk can do that: nobody 
 run once it is written, and the earlier run is removed.
 """
 
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
+
+from storage.pipeline.places.place import same_file
 
 DAY: Final = "day="
 
@@ -31,11 +31,4 @@ def carry(table: Path, to: Path, wanted: Callable[[str], bool]) -> None:
             there = to / path.relative_to(table)
             there.mkdir(parents=True, exist_ok=True)
             for file in path.glob("*.parquet"):
-                _same(file, there / file.name)
-
-
-def _same(file: Path, to: Path) -> None:
-    try:
-        os.link(file, to)
-    except OSError:  # another disk, or one without links
-        shutil.copyfile(file, to)
+                same_file(file, there / file.name)

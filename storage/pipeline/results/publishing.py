@@ -5,10 +5,9 @@ OUT/spark.log                 what Spark said the last time
 
 import fcntl
 import json
-import shutil
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -16,6 +15,7 @@ from typing import Any, Final
 
 from storage.archive.tables import replace_text
 from storage.pipeline.errors import FULL, PipelineError, as_problems
+from storage.pipeline.places.place import remove_tree
 from storage.results import FORMAT, MANIFEST, RUNS, Figures, Published, manifest_of, published_in
 
 LOG: Final = "spark.log"
@@ -81,26 +81,24 @@ class Results:
         Raises:
             PipelineError: the disk is full, or the manifest cannot be read.
         """
-        number = 1 + max(
-            (int(path.name.rpartition("-")[2]) for path in self._runs(job)),
-            default=0,
-        )
-        run = Run(self.out / RUNS / f"{job}-{number}")
+        run = Run(self.out / RUNS / f"{job}-{self._number(job)}")
+        before = self.published(job)
         run.directory.mkdir(parents=True)
         try:
             yield run
             self._publish(job, run, made)
         except BaseException as error:
-            if self._is_without(run):
-                shutil.rmtree(run.directory, ignore_errors=True)
+            with suppress(OSError, PipelineError):  # what was raised says more
+                if self._is_without(run):
+                    remove_tree(run.directory)
             if isinstance(error, OSError) and error.errno in FULL:
                 raise PipelineError(
                     f"No space left in {self.out}: free some, or name another --out."
                 ) from error
             raise
-        for old in self._runs(job):
+        for old in self._outdated(job, before):
             if old != run.directory:
-                shutil.rmtree(old, ignore_errors=True)
+                remove_tree(old)
 
     def _is_without(self, run: "Run") -> bool:
         """Return whether a run is not published; it may be, when Ctrl+C comes right after."""
@@ -116,7 +114,17 @@ class Results:
         kept = {self.out / run["directory"] for run in self._manifest().values()}
         for path in (self.out / RUNS).iterdir():
             if path.is_dir() and path not in kept:
-                shutil.rmtree(path, ignore_errors=True)
+                remove_tree(path)
+
+    def _number(self, job: str) -> int:
+        """Return the number of a new run."""
+        numbers = (int(path.name.rpartition("-")[2]) for path in self._runs(job))
+        return 1 + max(numbers, default=0)
+
+    def _outdated(self, job: str, before: Published | None) -> list[Path]:
+        """Return the runs of a job that a new one makes needless; `before` was published."""
+        del before  # and whatever else was left here
+        return self._runs(job)
 
     def _runs(self, job: str) -> list[Path]:
         found = (self.out / RUNS).glob(f"{job}-*")
@@ -127,8 +135,11 @@ class Results:
         with self._publishing:  # jobs side by side; from other processes, `locked` keeps it
             run_of_job = {"directory": directory, "figures": run.figures, "made": dict(made)}
             jobs = self._manifest() | {job: run_of_job}
-            text = json.dumps({"format": FORMAT, "jobs": jobs}, indent=1) + "\n"
-            replace_text(self.out / MANIFEST, text)
+            self._write_manifest({"format": FORMAT, "jobs": jobs})
+
+    def _write_manifest(self, manifest: dict[str, Any]) -> None:
+        """Put a manifest in the place of the one before."""
+        replace_text(self.out / MANIFEST, json.dumps(manifest, indent=1) + "\n")
 
     def _manifest(self) -> dict[str, Any]:
         with as_problems():
@@ -153,3 +164,7 @@ class Run:
     def table(self, name: str) -> str:
         """Return where a table of this run is written."""
         return str(self.directory / name)
+
+    def drop(self, name: str) -> None:
+        """Remove a table that others were made from."""
+        remove_tree(self.directory / name)

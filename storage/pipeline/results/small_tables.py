@@ -9,6 +9,8 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 
 from storage.pipeline.errors import PipelineError
+from storage.pipeline.places.far_table import FarTable
+from storage.pipeline.places.place import is_local
 
 Row: TypeAlias = dict[str, Any]
 
@@ -54,6 +56,8 @@ def row_count(directory: Path, name: str, chosen: pc.Expression | None = None) -
 def _dataset(path: Path) -> Any:  # noqa: ANN401  # pyarrow has no types
     if not any(path.rglob("*.parquet")):
         return None
+    if not is_local(path):
+        return FarTable(path)
     try:
         return ds.dataset(path, format="parquet", partitioning="hive")
     except (OSError, pa.ArrowException) as error:

@@ -34,6 +34,7 @@ LOCAL: Final = "local[*]"
 ZIP: Final = "chat-tui.zip"
 """Our packages for executors."""
 
+SHUFFLED: Final = "spark.sql.shuffle.partitions"
 PY_FILES: Final = "spark.submit.pyFiles"
 
 MB: Final = 1024 * 1024
@@ -150,16 +151,23 @@ def session(
         plainly(),
     ):
         spark = SparkSession(context)
-        if "spark.sql.shuffle.partitions" not in cluster.settings:
-            # not more than there is work for: each costs a task, which in a small job is the time
-            cores = 1 if beside else context.defaultParallelism
-            wanted = partitions(cores, input_bytes, BESIDE_BYTES if beside else PARTITION_BYTES)
-            spark.conf.set("spark.sql.shuffle.partitions", str(wanted))
+        divide(spark, cluster, input_bytes, beside=beside)
         if not is_local(str(context.master)):
             if submitted and not came_in_a_zip():
                 context.addPyFile(str(packed(scratch / ZIP)))
             check_executors(spark)
         yield spark
+
+
+def divide(
+    spark: SparkSession, cluster: Cluster, input_bytes: int, *, beside: bool = False
+) -> None:
+    """Say into how many parts rows are shuffled, where the person has not."""
+    if SHUFFLED not in cluster.settings:
+        # not more than there is work for: each costs a task, and in a small job that is the time
+        cores = 1 if beside else spark.sparkContext.defaultParallelism
+        wanted = partitions(cores, input_bytes, BESIDE_BYTES if beside else PARTITION_BYTES)
+        spark.conf.set(SHUFFLED, str(wanted))
 
 
 def _environment(cluster: Cluster, scratch: Path) -> dict[str, str]:

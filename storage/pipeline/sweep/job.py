@@ -18,7 +18,9 @@ from pyspark.sql.types import (
     StructType,
 )
 
+from storage.pipeline.errors import PipelineError
 from storage.pipeline.job_context import Work
+from storage.pipeline.places.place import is_local
 from storage.pipeline.sweep.grid import VARIED, Grid
 from storage.pipeline.sweep.simulation import Simulation, code_digest
 
@@ -78,6 +80,11 @@ def run(work: Work) -> None:
     grid: Grid = work.options.get("grid", Grid())
     points = grid.points()
     directory = work.results.out / KEPT
+    if not is_local(directory):
+        raise PipelineError(
+            f"sweep keeps each finished run as a file, which {work.results.out} is not for: name a "
+            "directory that all computers see by --out."
+        )
     directory.mkdir(exist_ok=True)
     simulation = Simulation(str(directory.absolute()), code_digest())
     due = [point for point in points if simulation.kept(point) is None]

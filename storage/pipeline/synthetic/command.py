@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
+from storage.pipeline.places.place import LocalPlace
 from storage.pipeline.synthetic.dataset import synthesize as make
 from storage.pipeline.synthetic.plan import Faults, Plan
 
@@ -30,7 +31,7 @@ def fault_options(command: F) -> F:
 
 
 @click.command(short_help="Make an export with planted faults.")
-@click.argument("directory", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
+@click.argument("directory", metavar="DIR", type=LocalPlace())
 @click.option("--nodes", default=16, show_default=True, help="Nodes, all of one export.")
 @click.option("--messages", default=2000, show_default=True, help="In all channels together.")
 @click.option("--channels", default=4, show_default=True, help="The first one is the busiest.")

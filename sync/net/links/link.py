@@ -47,6 +47,8 @@ class Link:
     """Where the peer accepts connections; port 0 where it does not."""
     opened_at: Nanos
     heard_at: Nanos
+    is_read: bool = True
+    """False while we take nothing from it, having too much to do."""
     answered_at: Nanos = 0
     """When the answer to our last ping came; 0 if none came yet."""
     pinged_at: Nanos = 0

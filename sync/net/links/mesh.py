@@ -35,6 +35,7 @@ from sync.net.links.frames import (
 from sync.net.links.link import PROTOCOL, Link, superfluous
 from sync.net.links.listener import BlockedError, Listener, Serve, Spawn
 from sync.net.links.mesh_events import Events
+from sync.net.links.outbound_room import OutboundRoom
 from sync.net.links.received import Received
 from sync.net.links.stream import DisconnectedError, SecureStream
 from sync.structures.places import Holder, Standing, give_way
@@ -108,6 +109,7 @@ class Mesh:
         self.secrets = secrets
         self._events = events
         self._spawn = spawn
+        self._room = OutboundRoom()
         self._listener = Listener(identity, self._admit, events.refused, spawn)
         self._dialler = Dialler(
             identity,
@@ -218,7 +220,9 @@ class Mesh:
                     frame = decode(data)
                     link.admit(frame, link.heard_at)
                     self._on_frame(link, frame)
+                    link.is_read = False
                     await self._events.breathe(link.peer)
+                    link.is_read = True
                     if number % FRAMES_AT_ONCE == 0:
                         await asyncio.sleep(0)
         except DisconnectedError:
@@ -413,11 +417,18 @@ class Mesh:
                 with contextlib.suppress(RemoteError):
                     await link.stream.flushed()
 
+    async def room(self) -> None:
+        """Return when every link takes what is sent, but for peers who read slowly."""
+        links = [link for links in self.links.values() for link in links]
+        await self._room.wait([link.stream for link in links])
+
     def tick(self) -> None:
         """Ping, close what is silent, dial what is due; a few times a second."""
         now = self._clock.now()
         for links in list(self.links.values()):
             for link in list(links):
+                if not link.is_read:
+                    link.heard_at = now  # the silence is ours
                 if now - link.heard_at > DEAD_AFTER:
                     link.stream.abort()
                 elif now - link.pinged_at >= PING_EVERY:

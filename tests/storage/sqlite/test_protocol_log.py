@@ -11,8 +11,8 @@ from storage.sqlite.clock_id import clock_id, hashed
 from storage.sqlite.protocol_log import SCHEMA, LogFile, LogReader
 from sync.errors import StorageError
 from sync.machine import DAY, ChannelId, PeerId
+from sync.runner.log_notes import Chunk, Details, Note
 from sync.runner.log_rows import LogKind, LogRow, Role, Route
-from sync.runner.logbook import Chunk, Note
 from tests.support.sync.channels import message_id
 
 HERE, ELSEWHERE = ChannelId("0c" * 16), ChannelId("0d" * 16)
@@ -42,7 +42,7 @@ def rows(path: Path) -> list[LogRow]:
 
 def test_what_was_noted_comes_back_as_rows(tmp_path: Path) -> None:
     path = tmp_path / "protocol.db"
-    ended = Note(HERE, LogKind.SESSION_ENDED, PEER, None, None, 164, 3, 4)
+    ended = Note(HERE, LogKind.SESSION_ENDED, PEER, None, None, 164, None, Details(3, 4))
     filled(path, [(5, 1, [received()]), (6, 2, [ended])]).close()
 
     assert rows(path) == [
@@ -220,8 +220,8 @@ def test_a_log_of_the_first_version_is_migrated_in_place(tmp_path: Path) -> None
     path = tmp_path / "protocol.db"
     released(path)
     ended = Note(
-        HERE, LogKind.SESSION_ENDED, PEER, None, None, 164, 3, 4, None, "waku",
-        Role.BEGAN, "converged", 5, 6, None, "done",
+        HERE, LogKind.SESSION_ENDED, PEER, None, None, 164, None,
+        Details(3, 4, "waku", Role.BEGAN, "converged", 5, 6, None, "done"),
     )  # fmt: skip
 
     file = LogFile(path, draw)

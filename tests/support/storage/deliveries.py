@@ -144,7 +144,7 @@ def rows_of(channel: str, events: Sequence[Event], **more: object) -> list[dict[
 def sessions() -> list[dict[str, Any]]:
     """A reconciliation, as both of its sides note it."""
     steps = [(1000, "session started", 1, None), (1100, "session round", 1, 60)]
-    steps += [(1200, "session round", 2, 90), (1300, "session ended", 2, None)]
+    steps += [(1200, "session round", 2, 90), (1300, "session ended", 2, 150)]
     return [
         row | {"session": 7, "round": number, "bytes": size, "peer": CAT}
         for ms, kind, number, size in steps

@@ -1,6 +1,7 @@
-"""Runs of the diff job over small exports, and what they found."""
+"""Runs of jobs over small exports in one session, and what they found."""
 
 from collections.abc import Iterable
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,13 +16,9 @@ if TYPE_CHECKING:
 import pyarrow.parquet as pq
 
 from storage.archive.tables import sync_hash
-from storage.pipeline.consolidate import job as consolidate
-from storage.pipeline.fingerprints import diff_job
-from storage.pipeline.fingerprints import job as fingerprints
 from storage.pipeline.fingerprints.fingerprints import XOR
 from storage.pipeline.job_context import Work
-
-JOBS = {"consolidate": consolidate, "diff": diff_job, "fingerprints": fingerprints}
+from storage.pipeline.job_runner import MODULES
 
 
 def ran(
@@ -31,7 +28,7 @@ def ran(
     results = Results(tmp_path / out)
     with results.run(job) as run:
         work = Work(spark, Inputs.find(named), results, run, tmp_path)
-        JOBS[job].run(work)
+        import_module(MODULES[job]).run(work)
     published = results.published(job)
     assert published is not None
     return published

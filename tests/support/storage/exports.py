@@ -20,8 +20,8 @@ from sync.entries.identity import Identity
 from sync.entries.membership import Membership
 from sync.group.values import Record, StoredMessage
 from sync.machine import DAY, ChannelId, Nanos, PeerId
+from sync.runner.log_notes import Chunk, Note
 from sync.runner.log_rows import LogKind
-from sync.runner.logbook import Chunk, Note
 from tests.support.storage.archives import archive
 from tests.support.storage.stores import OWN_LOG, membership
 from tests.support.sync.entries import CHANNEL

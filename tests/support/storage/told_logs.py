@@ -21,7 +21,7 @@ LATER: Final = pa.schema(
         *LOG,
         *(
             pa.field(name, pa.string())
-            for name in ("protocol", "outcome", "role", "route")
+            for name in ("protocol", "outcome", "role", "route", "reason")
             if name not in LOG.names
         ),
     ]

@@ -116,6 +116,9 @@ class Station:
         self.knocks: list[PeerId] = []
         self.pongs: list[Nanos | None] = []
         self.renames = 0
+        self.calm = asyncio.Event()
+        """Set while links are read."""
+        self.calm.set()
         self.tasks: list[asyncio.Task[None]] | None = None
         addresses = Addresses(Random(1))
         self.mesh = Mesh(self.identity, self.clock, self.secrets, addresses, self, self.spawn)
@@ -177,6 +180,7 @@ class Station:
 
     async def breathe(self, peer: PeerId) -> None:
         del peer
+        await self.calm.wait()
 
 
 @asynccontextmanager

@@ -9,6 +9,7 @@ import pytest
 from sync.entries.entry import Kind
 from sync.group import values
 from sync.machine import MILLISECOND, MINUTE, SECOND, ChannelId, MessageId, Nanos, PeerId, Tick
+from sync.runner.log_notes import Note, rows_of
 from sync.runner.log_rows import (
     REASON_MAX,
     SHARED_FROM,
@@ -17,7 +18,7 @@ from sync.runner.log_rows import (
     Role,
     Route,
 )
-from sync.runner.logbook import REFUSED_MAX, Logbook, Note, rows_of
+from sync.runner.logbook import REFUSED_MAX, Logbook
 from sync.sds.message import Delivery
 from sync.sim.network import Link
 from sync.sim.node import Node
@@ -417,7 +418,10 @@ def test_both_ends_note_a_session_alike_and_why_it_began_and_how_it_ended() -> N
         assert {(row.protocol, row.outcome) for row in ends} == {("waku", "converged")}
     assert decided
     assert all(row.estimate and row.reason and row.protocol for row in decided)
-    assert {(row.node, row.peer) for row in links} >= {tuple(logged.peers), logged.peers[::-1]}
+    assert {(row.node, row.peer) for row in links} >= {
+        tuple(logged.peers),
+        tuple(logged.peers[::-1]),
+    }
     assert all(row.mono_ns == row.ts_ns for row in logged.rows)
 
 

@@ -145,9 +145,11 @@ def test_it_is_logged_and_exported(tmp_path: Path) -> None:
         export.recorded.recording.write_exports()
         export.recorded.ended(world.nodes)
 
-    rows = [row for row in read(tmp_path / "out", LOG_DIR) if row["session"] == ours.session]
+    noted = read(tmp_path / "out", LOG_DIR)
+    rows = [row for row in noted if row["protocol"] == ours.protocol and row["session"]]
 
     mine = [row for row in rows if row["node"] == world.nodes[0].identity.peer_id]
+    assert {row["session"] for row in rows} == {mine[0]["session"]}, "the same at both ends"
     assert [row["kind"] for row in mine] == [
         LogKind.SESSION_STARTED,
         LogKind.SESSION_ROUND,

@@ -173,7 +173,7 @@ def test_a_refusal_tells_its_reason(tmp_path: Path) -> None:
     story = Told("alice", "bob")
     story.there("alice", "bob")
     story.note(0, "alice", "sent")
-    story.note(40, "bob", "refused", "alice", outcome="its clock is too far ahead")
+    story.note(40, "bob", "refused", "alice", reason="its clock is too far ahead")
     export = story.export(tmp_path / "export", ("alice",))
 
     assert "(its clock is too far ahead)" in line_of(told(export, story.id, status=1), "bob")

@@ -22,8 +22,8 @@ from storage.pipeline.results.publishing import Results
 from storage.pipeline.synthetic.plan import Faults
 from storage.results import Published
 from sync.machine import DAY, SECOND, ChannelId
+from sync.runner.log_notes import Note
 from sync.runner.log_rows import LogKind
-from sync.runner.logbook import Note
 from tests.support.storage.archives import archive
 from tests.support.storage.exports import Owner, note_of
 from tests.support.storage.stores import delivered, membership

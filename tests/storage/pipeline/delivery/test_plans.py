@@ -58,7 +58,7 @@ def test_members_are_numbered_without_a_window_over_everything(spark: "SparkSess
     ends = ("first_ns", "last_ns", "first_lamport", "last_lamport")
     seen = spark.createDataFrame(rows, columns).selectExpr("*", *[f"1L as {name}" for name in ends])
 
-    found = members(seen, spark.createDataFrame([("x", "one"), ("y", "one")], HOSTS))
+    found = members(seen, spark.createDataFrame([("x", "one", "one"), ("y", "one", "one")], HOSTS))
 
     assert all(windows(found))
     numbered = sorted((row.member, row.channel, row.node) for row in found.collect())

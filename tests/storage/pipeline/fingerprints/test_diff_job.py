@@ -32,6 +32,7 @@ from tests.support.storage.archived import export, export_rows, row_of
 from tests.support.storage.archives import archive, divided, scattered
 from tests.support.storage.diffs import found, ids, levels, ran
 from tests.support.storage.stores import Store, delivered, membership, opened
+from tests.support.storage.table_pages import stale
 from tests.support.sync.entries import CHANNEL, identity
 
 if TYPE_CHECKING:
@@ -211,6 +212,7 @@ def test_an_empty_archive_lacks_everything(tmp_path: Path, spark: "SparkSession"
     a, b = export(tmp_path / "a", history), export(tmp_path / "b", [])
 
     result = ran(spark, tmp_path, "diff", a, b)
+    assert stale("diff", result.directory) == [], "TABLES.md says otherwise"
 
     assert found(result, "for_b/history") == ids(history)
     assert (result.figures["only_a"], result.figures["only_b"]) == (30, 0)
@@ -244,6 +246,7 @@ def test_minutes_whose_fingerprints_agree_but_not_their_counts_differ(
     a, b = export_rows(tmp_path / "a", rows), export_rows(tmp_path / "b", [])
 
     result = ran(spark, tmp_path, "diff", a, b)
+    assert stale("diff", result.directory) == [], "TABLES.md says otherwise"
 
     assert (result.figures["only_a"], result.figures["false"]) == (0, 4)
 
@@ -256,6 +259,7 @@ async def test_two_profiles_are_the_same_after_each_imports_what_it_lacks(
     left, right = divided(history, 60, "uniform", random.Random(2))
     a, b = export(tmp_path / "a", left, ["a"]), export(tmp_path / "b", right, ["b"])
     result = ran(spark, tmp_path, "diff", a, b)
+    assert stale("diff", result.directory) == [], "TABLES.md says otherwise"
 
     states = []
     for held, lacked in ((left, "for_a"), (right, "for_b")):

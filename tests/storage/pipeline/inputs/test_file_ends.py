@@ -1,5 +1,6 @@
 """Ends of files: what they say of times, and that they differ where files do."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,7 +11,7 @@ from storage.pipeline.inputs.file_ends import AT_ONCE, TAIL, read_end, together
 from sync.machine import DAY
 
 
-def written(path: Path, times: list[int | None], columns: int = 0) -> Path:
+def written(path: Path, times: Sequence[int | None], columns: int = 0) -> Path:
     table = pa.table({"created_ns": pa.array(times, pa.int64())})
     for number in range(columns):
         table = table.append_column(f"more {number}", table["created_ns"])

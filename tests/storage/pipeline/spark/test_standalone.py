@@ -6,19 +6,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
-from storage.pipeline.audit import job as audit
 from storage.pipeline.command import cli
-from storage.pipeline.consolidate import job as consolidate
-from storage.pipeline.inputs.inputs import Inputs
-from storage.pipeline.job_context import Work
-from storage.pipeline.results.publishing import Results
-from storage.pipeline.results.small_tables import table_names
 from tests.support.chat_tui.appearing import appearing
-from tests.support.storage.standalone import Cluster, listening, standalone
+from tests.support.storage.alone import check_addresses, in_one_process, tables
+from tests.support.storage.standalone import Cluster, standalone
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -35,8 +29,6 @@ sys.exit(run_jobs(
 ))
 """
 """Two commands would start two JVMs here, and four executors."""
-
-LOOPBACK: Final = {"[::ffff:127.0.0.1]", "127.0.0.1"}
 
 WITHIN_S: Final = 240.0
 """Six JVMs on a busy machine; 30 s on a quiet one."""
@@ -64,16 +56,6 @@ def test_two_workers_give_the_same_bytes_as_one_process(
         assert "Running task" in said.read_text(), f"{worker} did nothing"
 
 
-def in_one_process(spark: "SparkSession", exports: Path, out: Path) -> dict[str, bytes]:
-    """Run consolidate and audit in the session of the tests; returns what `tables` does."""
-    inputs, results = Inputs.find([exports]), Results(out)
-    for name, job in (("consolidate", consolidate), ("audit", audit)):
-        with results.run(name) as run:
-            job.run(Work(spark, inputs, results, run, out))
-    check_addresses({os.getpid()})
-    return tables(out)
-
-
 def on(cluster: Cluster, exports: Path, out: Path) -> dict[str, bytes]:
     """Run consolidate and audit on a cluster; returns what `tables` does."""
     out.mkdir()
@@ -99,23 +81,3 @@ def on(cluster: Cluster, exports: Path, out: Path) -> dict[str, bytes]:
     assert process.returncode == 1, f"there are findings: {complained}"
     assert complained == ""
     return tables(out)
-
-
-def check_addresses(pids: set[int]) -> None:
-    """Check that these processes and their children listen, and on loopback alone."""
-    addresses = set(listening(pids))
-    assert addresses
-    assert addresses <= LOOPBACK
-
-
-def tables(out: Path) -> dict[str, bytes]:
-    """Return each published table as bytes, its rows sorted, by job and name."""
-    found = {}
-    for job in ("consolidate", "audit"):
-        published = Results(out).published(job)
-        assert published is not None
-        for name in table_names(published.directory):
-            path = published.directory / name
-            rows = sorted(repr(row) for row in pq.read_table(path).to_pylist())
-            found[f"{job}/{name}"] = "\n".join(rows).encode()
-    return found

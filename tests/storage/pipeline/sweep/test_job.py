@@ -21,6 +21,7 @@ from storage.pipeline.sweep.simulation import Point, Simulation, simulated
 from storage.results import Figures
 from tests.support.chat_tui.appearing import appearing
 from tests.support.interrupting import begun
+from tests.support.storage.table_pages import stale
 
 if TYPE_CHECKING:
     from pyspark.sql import Row, SparkSession
@@ -161,9 +162,10 @@ def swept(spark: "SparkSession", out: Path, grid: Grid) -> tuple[Figures, list["
 
 
 def runs_of(spark: "SparkSession", out: Path) -> list["Row"]:
-    """The published runs, in an order."""
+    """The published runs, in an order; their tables are as TABLES.md says."""
     published = Results(out).published("sweep")
     assert published is not None
+    assert stale("sweep", published.directory) == []
     return sorted(spark.read.parquet(str(published.directory / "runs")).collect(), key=str)
 
 

@@ -195,6 +195,27 @@ async def test_a_silent_peer_is_dropped_and_dialled_again() -> None:
         assert bob.shared == {(alice.me, TEA)}
 
 
+async def test_a_peer_is_not_silent_while_nothing_is_read_from_it() -> None:
+    alice, bob = Station("alice", "tea"), Station("bob", "tea")
+    async with linked(alice, bob):
+        link = alice.mesh.links[bob.me][0]
+        alice.calm.clear()
+        bob.mesh.links[alice.me][0].ping(bob.clock.now(), bob.clock.wall())
+        await until(lambda: not link.is_read, "alice has too much to do")
+
+        for _ in range(4):
+            pinged = link.pinged_at
+            alice.clock.forward(DEAD_AFTER // 2)
+            await until(lambda: link.pinged_at > pinged, "a look at the links")  # noqa: B023
+        alice.calm.set()
+        await until(lambda: link.is_read, "she goes on")
+        pinged = link.pinged_at
+        alice.clock.forward(PING_EVERY)
+        await until(lambda: link.pinged_at > pinged, "another look")
+
+        assert alice.downs == 0
+
+
 async def test_a_peer_that_answers_pings_stays_however_quiet_it_is() -> None:
     alice, bob = Station("alice", "tea"), Station("bob", "tea")
     async with linked(alice, bob):

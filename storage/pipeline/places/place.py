@@ -1,0 +1,99 @@
+"""Places as jobs use them: a local `Path`, or what has its verbs and lies behind a URI.
+
+Rules:
+1. Everything that a job opens, lists or writes itself is a `Path` to it; what is behind a URI only
+   has the verbs that jobs need (`HadoopPath`).
+2. Text becomes a place here and nowhere else: no directory is ever called `s3a:`.
+"""
+
+import os
+import re
+import shutil
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Final, cast
+from urllib.parse import unquote, urlsplit
+
+import click
+
+from storage.pipeline.places.hadoop import HadoopPath
+
+URI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+
+
+def is_uri(text: str) -> bool:
+    """Return whether a text is a URI, rather than a path of this computer."""
+    return URI.match(text) is not None
+
+
+def place_of(text: str) -> Path:
+    """Return the place that a text names."""
+    if not is_uri(text):
+        return Path(text)
+    if text.startswith("file:/"):
+        return Path(unquote(urlsplit(text).path))
+    return cast("Path", HadoopPath(text))
+
+
+def is_local(place: Path) -> bool:
+    """Return whether a place is on this computer."""
+    return isinstance(place, Path)
+
+
+def source(file: Path) -> Any:  # noqa: ANN401  # pyarrow has no types
+    """Return a file as pyarrow reads it: what is far away as an open file."""
+    return file if is_local(file) else file.open("rb")
+
+
+def sink(file: Path) -> AbstractContextManager[Any]:
+    """Open a new file as pyarrow writes it."""
+    return file.open("wb")
+
+
+def remove_tree(directory: Path) -> None:
+    """Remove a directory and all in it, as far as that can be done."""
+    if is_local(directory):
+        shutil.rmtree(directory, ignore_errors=True)
+    else:
+        cast("HadoopPath", directory).remove_tree()
+
+
+def same_file(file: Path, to: Path) -> None:
+    """Give a file that stays as it is another name; make a copy where that cannot be done."""
+    if not is_local(file):
+        cast("HadoopPath", file).copy(cast("HadoopPath", to))
+        return
+    try:
+        os.link(file, to)
+    except OSError:  # another disk, or one without links
+        shutil.copyfile(file, to)
+
+
+class Place(click.ParamType):  # type: ignore[type-arg]  # older ones are not generic
+    """Directory on this computer, or a URI."""
+
+    name = "directory"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Path:
+        """See click."""
+        if not isinstance(value, str):
+            return cast("Path", value)
+        place = place_of(value)
+        if is_local(place) and place.exists() and not place.is_dir():
+            self.fail(f"Directory {value!r} is a file.", param, ctx)
+        return place
+
+
+class LocalPlace(Place):
+    """Directory on this computer alone."""
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Path:
+        """See click."""
+        place = super().convert(value, param, ctx)
+        if not is_local(place):
+            self.fail(f"{value} is no directory of this computer, which this needs.", param, ctx)
+        return place

@@ -1,0 +1,112 @@
+"""Traffic by purpose, repairs by peer, the slowest ways and healed partitions, of known logs."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from storage.pipeline.delivery.traffic import Partition, partitions_of
+from storage.pipeline.report.traffic_section import brought_by_sessions, traffic_rows
+from sync.machine import MILLISECOND, SECOND
+from tests.support.storage.deliveries import ANN, BOB, CAT, around, named, rows_of, run_job
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+PLACE = "00aa"
+
+
+def test_links_that_were_down_together_are_one_partition() -> None:
+    rows = [
+        ("a", "b", "link down", 10),
+        ("b", "a", "link down", 12),
+        ("a", "b", "link up", 30),
+        ("b", "a", "link up", 34),
+        ("a", "c", "link down", 50),
+        ("a", "c", "link up", 51),
+    ]
+
+    assert partitions_of(rows) == [Partition(10, 34, 2), Partition(50, 51, 1)]
+
+
+def test_a_link_that_never_came_up_again_is_no_partition() -> None:
+    assert not partitions_of([("a", "b", "link down", 10), ("a", "c", "link up", 20)])
+
+
+@pytest.mark.spark
+def test_bytes_repairs_and_partitions_are_told(spark: "SparkSession", tmp_path: Path) -> None:
+    lost, later = named(PLACE, 1), named(PLACE, 2)
+    rows = rows_of(
+        PLACE,
+        [
+            *around(PLACE, ANN, BOB, CAT),
+            (2000, ANN, "sent", lost),
+            (2010, BOB, "received", lost),
+            (2010, BOB, "delivered", lost),
+            (9000, CAT, "missing", lost),
+            (10_500, CAT, "received", lost),
+            (10_500, CAT, "delivered", lost),
+            (20_000, ANN, "sent", later),
+            (20_010, BOB, "delivered", later),
+            (20_030, CAT, "delivered", later),
+        ],
+    )
+    told: list[tuple[int, str, str, dict[str, object]]] = [
+        (1000, CAT, "link down", {"peer": ANN}),
+        (8000, CAT, "link up", {"peer": ANN}),
+        (10_400, BOB, "repair answered", {"peer": CAT, "route": "answer", "message_id": lost}),
+        (30_000, CAT, "session round", {"peer": BOB, "protocol": "waku", "session": 1}),
+        (30_000, BOB, "session round", {"peer": CAT, "protocol": "waku", "session": 1}),
+        (30_010, CAT, "received", {"peer": BOB, "route": "transfer"}),
+    ]
+    for seq, (ms, node, kind, more) in enumerate(told, 100):
+        [row] = rows_of(PLACE, [(ms, node, kind, None)], **more)
+        row["seq"] = seq
+        rows.append(row)
+
+    ran = run_job(spark, tmp_path, rows)
+
+    [healed] = ran.table("partitions")
+    assert (healed["ends_ns"] - healed["begins_ns"]) == 7 * SECOND
+    assert healed["healing_ns"] == 2500 * MILLISECOND
+    assert (healed["messages"], healed["late"], healed["never"]) == (1, 1, 0)
+    [repairs] = ran.table("repairers")
+    assert (repairs["node"], repairs["peer"], repairs["answers"]) == (BOB, CAT, 1)
+    [slowest, *_] = ran.table("slowest_links")
+    assert (slowest["author"], slowest["node"]) == (ANN, CAT)
+    assert slowest["most_us"] == 8_500_000
+    said = dict(traffic_rows(ran.figures))
+    assert said["partition 1"] == ("7 s, 1 message meanwhile; healed 2.5 s after, 1 came late")
+    assert said["repairs, most by"] == "bbbbbbbb for cccccccc (1)"
+    assert said["sessions by protocol"] == "waku 400 bytes"
+    assert "400 bytes of messages that sessions brought" in said["bytes by purpose"]
+    assert "800 bytes of messages, as sent" in said["bytes by purpose"]
+
+
+def test_logs_without_links_are_told_so() -> None:
+    names = ("purposes", "repairers", "slowest_links", "slowest_nodes", "partitions")
+    empty: dict[str, list[object]] = {name: [] for name in names}
+
+    said = dict(traffic_rows({"traffic": {**empty, "links_recorded": False}}))
+
+    assert said == {"partitions": "not recorded: these logs tell nothing of links"}
+    assert not dict(traffic_rows({})), "results of earlier versions"
+
+
+def test_what_sessions_carried_is_what_the_simulator_counts() -> None:
+    """Half of what both ends note, and each message that came over a stream."""
+    rows = [
+        {"kind": "session round", "protocol": "waku", "route": None, "bytes": 171_908},
+        {"kind": "received", "protocol": None, "route": "transfer", "bytes": 215_053},
+        {"kind": "duplicate", "protocol": None, "route": "transfer", "bytes": 3_229},
+    ]
+    figures = {
+        "reconciliation": {"bytes": 171_908, "bytes_once": 85_954.0},
+        "traffic": {"purposes": rows},
+    }
+
+    brought = brought_by_sessions(figures)
+
+    assert brought is not None
+    assert 85_954 + brought == 304_236
+    assert brought_by_sessions({"traffic": {"purposes": rows[:1]}}) is None, "no route is told"

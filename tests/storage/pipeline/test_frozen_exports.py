@@ -1,0 +1,82 @@
+"""Exports that were written by each format so far, and by one of the future, through every job."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from storage.archive.tables import LOG_DIR
+from tests.support.storage.diffs import ran
+from tests.support.storage.table_pages import stale
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+FROZEN = sorted(Path("tests/vectors/exports").iterdir())
+FOUND = {
+    "entries": 9,
+    "quarantined": {},
+    "findings": 0,
+    "due": 18,
+    "delivered": 18,
+    "sessions": 10,
+}
+"""Both are of one simulated run of three people: nine messages, each due at two, five sessions."""
+
+JOBS = ("consolidate", "audit", "fingerprints", "delivery", "report")
+SMALL = ("--master", "local[2]", "--memory", "1g")
+WITHIN_S = 300
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("export", FROZEN, ids=lambda one: one.name)
+def test_every_job_reads_every_format(spark: "SparkSession", export: Path, tmp_path: Path) -> None:
+    published = {job: ran(spark, tmp_path, job, export) for job in JOBS}
+
+    consolidated, audit, delivery = (
+        published[job].figures for job in ("consolidate", "audit", "delivery")
+    )
+    found = {
+        "entries": consolidated["entries"],
+        "quarantined": consolidated["quarantined"],
+        "findings": audit["findings"],
+        "due": delivery["due"],
+        "delivered": delivery["delivered_of_due"],
+        "sessions": delivery["reconciliation"]["sides"],
+    }
+    assert found == FOUND
+    assert published["report"].figures["wrong"] == 0
+    for job in JOBS[:-1]:
+        assert stale(job, published[job].directory) == [], f"TABLES.md on {job}"
+
+
+@pytest.mark.spark
+def test_what_a_later_format_adds_is_counted_and_told(tmp_path: Path) -> None:
+    export, out = tmp_path / "export", tmp_path / "out"
+    shutil.copytree(FROZEN[-1], export)
+    [file] = (export / LOG_DIR).rglob("*.parquet")
+    rows = pq.read_table(file, partitioning=None).to_pylist()
+    strange = rows[-1] | {"kind": "teleported", "seq": rows[-1]["seq"] + 1}
+    schema = pq.read_schema(file).append(pa.field("mood", pa.string()))
+    pq.write_table(pa.Table.from_pylist([*rows, strange], schema), file)
+
+    words = ("pipeline", "delivery", str(export), "--out", str(out), *SMALL)
+    done = subprocess.run(
+        [sys.executable, "-m", "chat_tui", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=WITHIN_S,
+    )
+
+    assert done.returncode == 0, done.stderr
+    jobs = json.loads((out / "manifest.json").read_text())["jobs"]
+
+    assert jobs["delivery"]["made"]["unknown_columns"] == {"mood": 1}
+    assert jobs["delivery"]["figures"]["unknown_kinds"] == {"rows": 1, "kind": "teleported"}
