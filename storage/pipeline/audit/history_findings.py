@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
 
 from storage.archive.tables import BIGINT_MAX
@@ -95,31 +94,42 @@ def causal_violations(edges: "DataFrame") -> "DataFrame":
     return edges.where((F.col("lamport") <= F.col("parent_lamport")) & ~cut)
 
 
-def bits(history: "DataFrame", held: "DataFrame", members: "DataFrame") -> "DataFrame":
-    """Return who holds each message, in the order of the chat, which no clock has a say in.
+def placed(history: "DataFrame") -> "DataFrame":
+    """Return messages with their places in the order of the chat, which no clock has a say in.
+
+    It has to be written before it is used: worked out again, places are others.
 
     Args:
         history: channel string, message_id binary, lamport long, created_ns long, author string,
             and more
+
+    Returns:
+        channel string, message_id binary, author string, lamport long, created_ns long, place
+        long: rising, with gaps, so that no task has to see a whole channel
+    """
+    order = ["channel", "lamport", "message_id"]
+    return (
+        history.select("channel", "message_id", "author", "lamport", "created_ns")
+        .repartitionByRange(*order)
+        .sortWithinPartitions(*order)
+        .withColumn("place", F.monotonically_increasing_id())
+    )
+
+
+def bits(messages: "DataFrame", held: "DataFrame", members: "DataFrame") -> "DataFrame":
+    """Return who holds each message.
+
+    Args:
+        messages: as of `placed`
         held: as of `consolidation.held`
         members: as of `consolidation.members_of`
 
     Returns:
-        channel string, message_id binary, author string, lamport long, created_ns long, place int,
-        word int, held long, everyone long: who does, and who might
+        the columns of `placed`; word int, held long, everyone long: who does, and who might
     """
-    order = Window.partitionBy("channel").orderBy("lamport", "message_id")
-    placed = history.select(
-        "channel",
-        "message_id",
-        "author",
-        "lamport",
-        "created_ns",
-        F.row_number().over(order).alias("place"),
-    )
     words = members.groupBy("channel", "word").agg(F.expr("bit_or(shiftleft(1L, bit)) as everyone"))
     return (
-        placed.join(F.broadcast(words), "channel")
+        messages.join(F.broadcast(words), "channel")
         .join(held.drop("delivered"), ["channel", "message_id", "word"], "left")
         .fillna(0, "held")
     )
@@ -133,7 +143,7 @@ def ends(who: "DataFrame", members: "DataFrame") -> "DataFrame":
         members: as of `consolidation.members_of`
 
     Returns:
-        channel string, node string, word int, bit int, first int, last int (places),
+        channel string, node string, word int, bit int, first long, last long (places),
         last_lamport long
     """
     return (

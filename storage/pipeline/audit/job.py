@@ -22,6 +22,18 @@ if TYPE_CHECKING:
 SMALL_ROWS: Final = 500_000
 """Rows of which every executor gets all, some 50 MB, rather than sorting the logs by message."""
 
+HELPERS: Final = (
+    "edges",
+    "order",
+    "ends",
+    "behind",
+    "reached",
+    "disputed",
+    "suspected",
+    "about",
+)
+"""Tables that findings are made from, and that nobody reads afterwards."""
+
 LEFT_MAX: Final = 8
 """Nodes that left, and are told of by name."""
 
@@ -80,7 +92,8 @@ class Audit:
         self._found("unknown_dependencies", history_findings.unknown_dependencies(edges))
         self._found("causal_violations", history_findings.causal_violations(edges))
         held, members = self._read("held", HELD), self._read("members", MEMBERS)
-        who = history_findings.bits(self.history, held, members)
+        order = self.work.write("order", history_findings.placed(self.history))
+        who = history_findings.bits(order, held, members)
         ends = self.work.write("ends", history_findings.ends(who, members))
         self._found("missing", self._exported(history_findings.missing(who, ends)))
         self._tails(self.work.write("behind", tails.behind(ends, self.history)))
@@ -124,7 +137,16 @@ class Audit:
         suspected = self.work.write("suspected", log_findings.suspects(rows, related))
         about = self.work.write("about", log_findings.evidence(rows, suspected))
         self._found("early_deliveries", log_findings.early_deliveries(about, self.history))
-        for name in ("edges", "ends", "behind", "reached", "disputed", "suspected", "about"):
+        for name in (
+            "edges",
+            "order",
+            "ends",
+            "behind",
+            "reached",
+            "disputed",
+            "suspected",
+            "about",
+        ):
             self.work.run.drop(name)
 
     def _read(self, name: str, schema: str) -> "DataFrame":

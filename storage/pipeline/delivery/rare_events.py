@@ -41,23 +41,23 @@ def rare(log: "DataFrame") -> "DataFrame":
 
     Returns:
         one row for each channel string, node string, own_id binary (null: nothing of an own
-        message) and talk (null: nothing of a reconciliation; run string, boot long, session long,
-        peer string); first_ns long, last_ns long; first_lamport long, last_lamport long (of what
-        the node has; null: of nothing); lamport long (of the own message); sent_ns long,
+        message), talk (null: nothing of a reconciliation; run string, boot long, session long,
+        peer string) and unknown_kind string (null: one that we know); first_ns long, last_ns long;
+        first_lamport long, last_lamport long (of what the node has; null: of nothing); lamport long
+        (of the own message); sent_ns long,
         possibly_ns long, acknowledged_ns long, failed_ns long, started_ns long (the first of each;
         null: never), ended_ns long (the last one), sends int, bytes long (of sending, or of the
-        reconciliation; null: none), rounds int (null: none); unknown long (rows of kinds that only
-        later versions know), unknown_kind string (the least of them)
+        reconciliation; null: none), rounds int (null: none); unknown long (rows of that kind)
     """
     own = _one_of(OWN_KINDS) & F.col("message_id").isNotNull()
-    # which other side is looked at later: the greatest of texts would have all rows sorted
+    # which other side, or unknown kind, is looked at later: the greatest of texts would have all
+    # rows sorted
     talked = _one_of(SESSION_KINDS) & F.col("session").isNotNull()
     talk = F.struct("run", "boot", "session", "peer")
     sent = _is(LogKind.SENT)
     # the end of a reconciliation tells the sum of its rounds once more
     size = F.when(sent | _is(LogKind.SESSION_ROUND), F.col("bytes").cast("long"))
     has = F.when(_one_of(HELD_KINDS), F.col("lamport"))
-    unknown = ~_one_of(tuple(LogKind))
     return (
         log.where("ts_ns >= 0")
         .groupBy(
@@ -65,6 +65,7 @@ def rare(log: "DataFrame") -> "DataFrame":
             "node",
             F.when(own, F.col("message_id")).alias("own_id"),
             F.when(talked, talk).alias("talk"),
+            F.when(~_one_of(tuple(LogKind)), F.col("kind")).alias("unknown_kind"),
         )
         .agg(
             F.min("ts_ns").alias("first_ns"),
@@ -81,8 +82,7 @@ def rare(log: "DataFrame") -> "DataFrame":
             _first(LogKind.SESSION_STARTED).alias("started_ns"),
             F.max(F.when(_is(LogKind.SESSION_ENDED), F.col("ts_ns"))).alias("ended_ns"),
             F.max(F.when(talked, F.col("round"))).alias("rounds"),
-            F.count(F.when(unknown, F.lit(1))).alias("unknown"),
-            F.min(F.when(unknown, F.col("kind"))).alias("unknown_kind"),
+            F.count(F.when(~_one_of(tuple(LogKind)), F.lit(1))).alias("unknown"),
         )
     )
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from storage.pipeline.fingerprints.fingerprints import SPANS
 from storage.pipeline.inputs.inputs import Inputs
@@ -22,12 +22,17 @@ from storage.pipeline.job_runner import MODULES
 
 
 def ran(
-    spark: "SparkSession", tmp_path: Path, job: str, *named: Path, out: str = "out"
+    spark: "SparkSession",
+    tmp_path: Path,
+    job: str,
+    *named: Path,
+    out: str = "out",
+    **options: Any,
 ) -> Published:
-    """Run a job as the command line does."""
+    """Run a job as the command line does, with options of its own."""
     results = Results(tmp_path / out)
     with results.run(job) as run:
-        work = Work(spark, Inputs.find(named), results, run, tmp_path)
+        work = Work(spark, Inputs.find(named), results, run, tmp_path, options)
         import_module(MODULES[job]).run(work)
     published = results.published(job)
     assert published is not None
