@@ -101,6 +101,19 @@ class TableFile:
         for row in rows:
             self.add(row)
 
+    def add_table(self, table: pa.Table) -> None:
+        """Append rows that are columns already, with the schema of the file."""
+        self._batch()
+        at = 0
+        while at < len(table):
+            rows = table.slice(at, min(BATCH, ROW_GROUP - self._group_rows))
+            self._group += rows.to_batches()
+            self._group_rows += len(rows)
+            self._group_bytes += rows.nbytes
+            if self._group_rows == ROW_GROUP or self._group_bytes >= GROUP_BYTES_MAX:
+                self._write_group()
+            at += len(rows)
+
     def _batch(self) -> None:
         """Make columns of the rows that wait."""
         if self._rows:

@@ -1,7 +1,7 @@
 """Makes an export of many nodes with planted faults, and writes down the truth beside it.
 
-    DIR/export.json, DIR/history/, DIR/log/    as `storage.archive.tables` has it, of all nodes
-    DIR/truth.json                             `Truth`, the counts, and what was asked for
+    DIR/, or DIR/<node>/    exports, see `storage.pipeline.synthetic.layouts`
+    DIR/truth.json          `Truth`, the counts, and what was asked for
 
 No job reads the truth; a test holds it against what the audit finds.
 """
@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from storage.archive import tables
 from storage.archive.parquet import whole, writable
-from storage.archive.tables import Note, replace_text
+from storage.archive.tables import replace_text
 from storage.pipeline.errors import PipelineError
-from storage.pipeline.synthetic import events, faults, files
+from storage.pipeline.synthetic import events, faults, files, layouts
 from storage.pipeline.synthetic.plan import BEGIN, Plan, channels, people
 from storage.pipeline.synthetic.traffic import Traffic, Writing
 from sync.entries.identity import Identity
@@ -28,16 +28,18 @@ from sync.machine import SECOND
 
 TRUTH: Final = "truth.json"
 
-HOST: Final = "synthetic"
-"""All nodes have one clock."""
-
 RESTARTS: Final = 0.125
 """Of the nodes: start a second time, somewhere in the middle."""
 
 Progress: TypeAlias = Callable[[str], None]
 
 
-def synthesize(directory: Path, plan: Plan, progress: Progress) -> dict[str, int]:
+def synthesize(
+    directory: Path,
+    plan: Plan,
+    progress: Progress,
+    layout: layouts.Layout = layouts.Layout.TOGETHER,
+) -> dict[str, int]:
     """Make the data set in a new or empty directory; returns what it holds and has planted.
 
     Raises:
@@ -47,7 +49,7 @@ def synthesize(directory: Path, plan: Plan, progress: Progress) -> dict[str, int
     plan.check()
     try:
         with writable(directory), whole(directory):
-            made = _Made(directory, plan)
+            made = _Made(directory, plan, layout)
             made.write_messages(progress)
             made.write_history(progress)
             made.write_log(progress)
@@ -59,13 +61,14 @@ def synthesize(directory: Path, plan: Plan, progress: Progress) -> dict[str, int
 class _Made:
     """A data set while it is made, channel after channel."""
 
-    def __init__(self, directory: Path, plan: Plan) -> None:
+    def __init__(self, directory: Path, plan: Plan, layout: layouts.Layout) -> None:
         self.directory = directory
         self.plan = plan
         self.dice = np.random.default_rng(plan.seed)
         self.truth = faults.Truth()
         self.people: Sequence[Identity] = people(plan)
         self.nodes = [one.peer_id for one in self.people]
+        self.writer = layouts.writer_of(layout, directory, self.nodes)
         self.traffics: list[Traffic] = []
         self.firsts: list[int] = []
         self.rights: list[NDArray[np.bool_]] = []
@@ -95,9 +98,9 @@ class _Made:
             false = {(at, who): kind for (of, at, who), kind in chosen.items() if of == number}
             held = np.isfinite(traffic.received)
             table = files.HistoryTable(traffic.messages, self.nodes)
-            channel = traffic.plan.channel
-            rows = table.rows(held, np.isfinite(traffic.delivered), traffic.plan.members, false)
-            files.write(self.directory, tables.HISTORY_DIR, channel, files.CODED_HISTORY, rows)
+            delivered = np.isfinite(traffic.delivered)
+            all_held = layouts.Held(held, delivered, traffic.plan.members, false)
+            self.writer.write_history(traffic.plan.channel, table, all_held)
             self.history_rows += int(held.sum())
             self._note_history(traffic, held, false)
             progress(f"wrote {self.history_rows:,} rows of history")
@@ -125,9 +128,7 @@ class _Made:
             rows = np.arange(ends[number], ends[number + 1])
             rows = rows[~gone[rows]]
             self._note_tails(number, all_events, rows)
-            channel = traffic.plan.channel
-            batches = table.rows(rows, channel)
-            files.write(self.directory, tables.LOG_DIR, channel, files.CODED_LOG, batches)
+            self.writer.write_log(traffic.plan.channel, table, rows)
             self.log_rows += len(rows)
             progress(f"wrote {self.log_rows:,} rows of logs")
 
@@ -142,7 +143,7 @@ class _Made:
             str(traffic.plan.channel): f"synthetic-{traffic.plan.number}"
             for traffic in self.traffics
         }
-        Note(self.nodes, names, dict.fromkeys(self.nodes, HOST), {}).write_files(self.directory)
+        self.writer.write_notes(self.nodes, names)
         return counts
 
     def _note_authors(self, traffic: Traffic) -> None:

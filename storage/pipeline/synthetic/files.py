@@ -2,12 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from storage.archive import tables
@@ -16,14 +14,12 @@ from storage.pipeline.synthetic import faults
 from storage.pipeline.synthetic.events import KINDS, NONE, Events
 from storage.pipeline.synthetic.plan import BEGIN
 from sync.group.values import StoredMessage
-from sync.machine import SECOND, ChannelId
+from sync.machine import DAY, ChannelId
 from sync.manager.registry import PROTOCOLS
 from sync.runner.log_rows import LogKind, Role, Route
 from sync.sessions.values import Outcome
 
 RUN: Final = "synthetic"
-DAY_NS: Final = 24 * 3600 * SECOND
-FILE: Final = "part-0.parquet"
 
 Rows = NDArray[np.int64]
 
@@ -44,36 +40,16 @@ CODED_HISTORY: Final = coded(HISTORY)
 CODED_LOG: Final = coded(LOG)
 
 
-def write(
-    directory: Path,
-    table: str,
-    channel: ChannelId,
-    schema: pa.Schema,
-    rows: Iterable[tuple[Rows, pa.Table]],
-) -> None:
-    """Write what `rows` yields, (time of each row, batch), in order of time, a file a day."""
-    writer: pq.ParquetWriter | None = None
-    day = None
-    try:
-        for times, batch in rows:
-            for begin, end in _days(times):
-                if day != (day := tables.day_of(int(times[begin]))) or writer is None:
-                    if writer is not None:
-                        writer.close()
-                    path = directory / tables.partition(table, channel, day) / FILE
-                    path.parent.mkdir(parents=True, exist_ok=True)
-                    # readers see plain columns, as in every other export
-                    writer = pq.ParquetWriter(path, schema, store_schema=False)
-                writer.write_table(batch.slice(begin, end - begin), row_group_size=ROW_GROUP)
-    finally:
-        if writer is not None:
-            writer.close()
+def of_days(rows: Iterable[tuple[Rows, pa.Table]]) -> Iterator[tuple[str, pa.Table]]:
+    """Yield batches, (time of each row, batch) in order of time, cut where a day ends.
 
-
-def _days(times: Rows) -> Iterator[tuple[int, int]]:
-    days = times // DAY_NS
-    edges = [0, *(np.flatnonzero(np.diff(days)) + 1).tolist(), len(times)]
-    return pairwise(edges)
+    Yields:
+        the day, as `storage.archive.tables.day_of` has it, and its rows, or some of them
+    """
+    for times, batch in rows:
+        edges = [0, *(np.flatnonzero(np.diff(times // DAY)) + 1).tolist(), len(times)]
+        for begin, end in pairwise(edges):
+            yield tables.day_of(int(times[begin])), batch.slice(begin, end - begin)
 
 
 class HistoryTable:
