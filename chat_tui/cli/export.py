@@ -65,16 +65,17 @@ def export(
 
 
 @contextmanager
-def simulated_export(directory: Path, seed: int) -> "Iterator[Recorded]":
+def simulated_export(directory: Path, seed: int, layout: str) -> "Iterator[Recorded]":
     """Yield what writes the export of a simulated group; if the block raises, nothing stays of it.
 
     Raises:
         ExportError: pyarrow is missing, or the directory will not do or cannot be written.
     """
     with explained():
-        from storage.archive.simulated import SimulatedExport  # noqa: PLC0415  # most runs export nothing
+        from storage.archive.layout import Layout  # noqa: PLC0415  # most runs export nothing
+        from storage.archive.simulated import SimulatedExport  # noqa: PLC0415
 
-        with SimulatedExport(directory, seed) as export:
+        with SimulatedExport(directory, seed, Layout(layout)) as export:
             yield export.recorded
 
 

@@ -53,6 +53,7 @@ class Request:
     mesh: bool | None
     export: Path | None = None
     """Where histories and protocol logs are written; of several seeds, each below it."""
+    layout: str = "together"
 
     def scenario(self, seed: int) -> Scenario:
         """Return the run of `seed`."""
@@ -88,7 +89,7 @@ class Request:
                 words.append("--reconcile" if value else "--no-reconcile")
             elif field.name == "mesh":
                 words += [] if value is None else ["--mesh" if value else "--broadcast"]
-            elif field.name not in {"seed", "seeds", "export"}:
+            elif field.name not in {"seed", "seeds", "export", "layout"}:
                 words.append(f"--{field.name} {value}")
         return " ".join([*words, f"--seed {seed}", "--seeds 1"])
 
@@ -103,7 +104,7 @@ class Request:
             yield None
             return
         where = self.export if self.seeds == 1 else self.export / f"seed-{seed}"
-        with simulated_export(where, seed) as recorded:
+        with simulated_export(where, seed, self.layout) as recorded:
             yield recorded
 
     def _troubles(self, seed: int) -> tuple[Trouble, ...]:

@@ -113,6 +113,13 @@ def simulation_options(command: F) -> F:
         help="Write everybody's history and protocol log to this new directory, as Parquet.",
     )(command)
     command = click.option(
+        "--layout",
+        type=click.Choice(["together", "nodes"]),
+        default="together",
+        show_default=True,
+        help="With --export: one export of all nodes, or one each, as nodes write them.",
+    )(command)
+    command = click.option(
         "--mesh/--broadcast",
         default=None,
         help="Links between every two, or one broadcast to all.  [default: links up to 24 peers]",

@@ -1,17 +1,27 @@
 """`chat-tui sim --export`: exports all nodes of a simulated group.
 
-One export holds all nodes, which go by the clock of their world. `run` of the protocol log is the
-seed's.
+One export holds all nodes, or each node has one; all go by the clock of their world. `run` of the
+protocol log is the seed's.
 """
 
+import json
 from collections.abc import Sequence
 from contextlib import ExitStack
+from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Final, Self
 
 from storage.archive import about
-from storage.archive.parquet import TableFile, history_row, log_row, whole, writable
+from storage.archive.layout import NAME_CHARS, Layout
+from storage.archive.parquet import (
+    TableFile,
+    history_row,
+    log_row,
+    make_directory,
+    whole,
+    writable,
+)
 from storage.archive.tables import (
     BOOTS,
     HISTORY,
@@ -19,13 +29,15 @@ from storage.archive.tables import (
     LOG,
     LOG_DIR,
     WORLD,
+    WORLD_ID,
     Note,
     day_of,
     partition,
 )
 from sync.entries.entry import Entry
+from sync.errors import LocalError
 from sync.group.status import Status
-from sync.machine import ChannelId
+from sync.machine import ChannelId, PeerId
 from sync.runner.log_rows import LogRow
 from sync.sim.node import Node
 from sync.sim.recording import Recording
@@ -33,6 +45,9 @@ from sync.sim.scenario import Recorded
 
 CHANNEL_NAME = "sim"
 """Name of a world's only channel."""
+
+OPEN_MAX: Final = 800
+"""Files of logs open at once; a process may have 1024."""
 
 
 class SimulatedExport:
@@ -44,11 +59,12 @@ class SimulatedExport:
         LocalError: it is not, or cannot be written.
     """
 
-    def __init__(self, directory: Path, seed: int) -> None:
+    def __init__(self, directory: Path, seed: int, layout: Layout = Layout.TOGETHER) -> None:
         self._directory = directory
+        self._layout = layout
         self._stack = ExitStack()
         self._files = ExitStack()
-        self._log: dict[tuple[ChannelId, str], TableFile] = {}
+        self._log: dict[tuple[Path, ChannelId, str], TableFile] = {}
         self._recording = Recording(f"sim-{seed}", self._add_log)
         self.recorded = Recorded(self._recording, self._ended)
         """Arguments of `sync.sim.scenario.run`."""
@@ -71,29 +87,54 @@ class SimulatedExport:
     def _add_log(self, rows: Sequence[LogRow]) -> None:
         with writable(self._directory):
             for row in rows:
-                self._log_file(row.channel, day_of(row.ts_ns)).add(log_row(row))
+                export = self._export_of(row.node)
+                self._log_file(export, row.channel, day_of(row.ts_ns)).add(log_row(row))
 
-    def _log_file(self, channel: ChannelId, day: str) -> TableFile:
-        file = self._log.get((channel, day))
+    def _export_of(self, node: PeerId) -> Path:
+        """Return the directory of the export that has the rows of a node."""
+        if self._layout is Layout.NODES:
+            return self._directory / node[:NAME_CHARS]
+        return self._directory
+
+    def _log_file(self, export: Path, channel: ChannelId, day: str) -> TableFile:
+        place = export, channel, day
+        file = self._log.get(place)
         if file is None:
-            where = self._directory / partition(LOG_DIR, channel, day)
+            if len(self._log) >= OPEN_MAX:
+                raise LocalError(
+                    f"One export a node has too many files for so many nodes: name fewer of them, "
+                    f"or --layout {Layout.TOGETHER}."
+                )
+            where = export / partition(LOG_DIR, channel, day)
             file = self._files.enter_context(TableFile(where / "log.parquet", LOG))
-            self._log[channel, day] = file
+            self._log[place] = file
         return file
 
     def _ended(self, nodes: Sequence[Node]) -> None:
         with writable(self._directory):
             self._files.close()
-            channels = self._write_history(nodes)
-            Note(
-                nodes=[node.identity.peer_id for node in nodes],
-                channels=dict.fromkeys(sorted(channels), CHANNEL_NAME),
-                hosts={node.identity.peer_id: self._recording.run for node in nodes},
-                more={WORLD: self._recording.run, BOOTS: self._boots()},
-                clocks={node.identity.peer_id: self._recording.run for node in nodes},
-                version=about.version(),
-                capabilities=about.capabilities(),
-            ).write_files(self._directory)
+            exports: dict[Path, list[Node]] = {}
+            for node in nodes:
+                exports.setdefault(self._export_of(node.identity.peer_id), []).append(node)
+            world_id = sha256(json.dumps(self._boots()).encode()).hexdigest()
+            for export, of_it in exports.items():
+                self._write_export(export, of_it, world_id)
+
+    def _write_export(self, export: Path, nodes: Sequence[Node], world_id: str) -> None:
+        """Write the history of some nodes, and the note of their export."""
+        ids = [node.identity.peer_id for node in nodes]
+        make_directory(export)
+        channels = self._write_history(export, nodes)
+        boots = [boot for boot in self._boots() if boot["node"] in ids]
+        Note(
+            nodes=ids,
+            channels=dict.fromkeys(sorted(channels), CHANNEL_NAME),
+            hosts=dict.fromkeys(ids, self._recording.run),
+            more={WORLD: self._recording.run, WORLD_ID: world_id, BOOTS: boots},
+            clocks=dict.fromkeys(ids, self._recording.run),
+            version=about.version(),
+            capabilities=about.capabilities(),
+        ).write_files(export)
 
     def _boots(self) -> list[dict[str, object]]:
         """Return every start of a node: how many rows it wrote, and whether a crash took some."""
@@ -109,7 +150,7 @@ class SimulatedExport:
             for one in self._recording.boots
         ]
 
-    def _write_history(self, nodes: Sequence[Node]) -> set[ChannelId]:
+    def _write_history(self, export: Path, nodes: Sequence[Node]) -> set[ChannelId]:
         """Write what is on the disks, a day at a time; returns the channels there are."""
         held: dict[tuple[ChannelId, str], set[tuple[int, bytes]]] = {}
         entries: dict[tuple[int, bytes], Entry] = {}
@@ -122,7 +163,7 @@ class SimulatedExport:
                     day = held.setdefault((header.channel_id, day_of(header.created_ns)), set())
                     day.add(place)
         for (channel, day_name), places in sorted(held.items()):
-            where = self._directory / partition(HISTORY_DIR, channel, day_name)
+            where = export / partition(HISTORY_DIR, channel, day_name)
             with TableFile(where / "history.parquet", HISTORY) as file:
                 for place in sorted(places):
                     entry = entries[place]

@@ -55,6 +55,10 @@ LOG_DIR: Final = "log"
 WORLD: Final = "simulated"
 """In the note of a simulated group: its name. People of two groups never met."""
 
+WORLD_ID: Final = "simulation"
+"""In the note of a simulated group, which may have several exports: what tells it from others of
+its name. Older notes tell them apart by `BOOTS`."""
+
 LOG_IN_PART: Final = "log_in_part"
 """In the note of an export: it has only the log's rows of some channels, or from some day on."""
 

@@ -22,6 +22,7 @@ from storage.archive.tables import (
     LOG_DIR,
     NOTE,
     WORLD,
+    WORLD_ID,
     Note,
     UnknownFormatError,
     is_unfinished,
@@ -190,7 +191,7 @@ def _world(note: Note) -> str:
     """
     if (name := note.more.get(WORLD)) is None:
         return ""
-    return json.dumps([name, note.more.get(BOOTS)])
+    return json.dumps([name, note.more.get(WORLD_ID) or note.more.get(BOOTS)])
 
 
 def read_note(directory: Path) -> Note:

@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 import click
 
+from storage.archive.layout import Layout
 from storage.pipeline.places.place import LocalPlace
 from storage.pipeline.synthetic.dataset import synthesize as make
-from storage.pipeline.synthetic.layouts import Layout
 from storage.pipeline.synthetic.plan import Faults, Plan
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -1,6 +1,6 @@
 """Makes an export of many nodes with planted faults, and writes down the truth beside it.
 
-    DIR/, or DIR/<node>/    exports, see `storage.pipeline.synthetic.layouts`
+    DIR/, or DIR/<node>/    exports, see `storage.archive.layout`
     DIR/truth.json          `Truth`, the counts, and what was asked for
 
 No job reads the truth; a test holds it against what the audit finds.
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from storage.archive import tables
+from storage.archive.layout import Layout
 from storage.archive.parquet import whole, writable
 from storage.archive.tables import replace_text
 from storage.pipeline.errors import PipelineError
@@ -38,7 +39,7 @@ def synthesize(
     directory: Path,
     plan: Plan,
     progress: Progress,
-    layout: layouts.Layout = layouts.Layout.TOGETHER,
+    layout: Layout = Layout.TOGETHER,
 ) -> dict[str, int]:
     """Make the data set in a new or empty directory; returns what it holds and has planted.
 
@@ -61,7 +62,7 @@ def synthesize(
 class _Made:
     """A data set while it is made, channel after channel."""
 
-    def __init__(self, directory: Path, plan: Plan, layout: layouts.Layout) -> None:
+    def __init__(self, directory: Path, plan: Plan, layout: Layout) -> None:
         self.directory = directory
         self.plan = plan
         self.dice = np.random.default_rng(plan.seed)

@@ -1,16 +1,9 @@
-"""Layouts of a made data set: all nodes in one export, or one export a node as nodes write them.
-
-    together    DIR/export.json, DIR/history/, DIR/log/       copies of a message lie side by side
-    nodes       DIR/<node>/export.json, and so on             files as `chat-tui export` writes them
-
-Rows are the same. What is side by side takes a tenth of the space, and no exporter writes it so.
-"""
+"""Writers of a made data set in each of `storage.archive.layout`."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
@@ -23,6 +16,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from storage.archive import about, tables
+from storage.archive.layout import NAME_CHARS, Layout
 from storage.archive.parquet import TableFile
 from storage.archive.tables import HISTORY, HISTORY_DIR, LOG, LOG_DIR, ROW_GROUP, Note
 from storage.pipeline.synthetic.files import (
@@ -43,17 +37,7 @@ LOG_FILE: Final = f"{RUN}.parquet"
 HOST: Final = "synthetic"
 """All nodes have one clock."""
 
-NAME_CHARS: Final = 16
-"""Of a node's key, in the name of its export."""
-
 Batches = Iterable[tuple[Rows, pa.Table]]
-
-
-class Layout(StrEnum):
-    """Name of a layout."""
-
-    TOGETHER = "together"
-    NODES = "nodes"
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ def ran(
     job: str,
     *named: Path,
     out: str = "out",
-    **options: Any,
+    **options: Any,  # noqa: ANN401
 ) -> Published:
     """Run a job as the command line does, with options of its own."""
     results = Results(tmp_path / out)

@@ -8,12 +8,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from storage.archive.layout import NAME_CHARS, Layout
 from storage.archive.parquet import TableFile
 from storage.archive.tables import FORMAT, HISTORY, HISTORY_DIR, LOG, LOG_DIR, NOTE
 from storage.pipeline.inputs.footers import check_files
 from storage.pipeline.inputs.inputs import Inputs
 from storage.pipeline.synthetic.dataset import TRUTH, synthesize
-from storage.pipeline.synthetic.layouts import NAME_CHARS, Layout
 from storage.pipeline.synthetic.plan import Faults
 from tests.support.storage.synthetic import plan
 
