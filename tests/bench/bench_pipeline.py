@@ -1,5 +1,7 @@
 """The pipeline on many made nodes: processor time, memory and rows a second of each job.
 
+Each node has an export of its own, written as nodes write them: 1.6 GB of 10M.
+
 `python tests/bench/bench_pipeline.py --json` measures all sizes, and says how the jobs grow from
 each to the next; it takes half an hour, and `--sizes 1M,10M` less. `python -m tests.bench
 pipeline_10m` is one size, `pipeline_small` what a person waits for with 20 nodes.
@@ -23,6 +25,8 @@ from typing import Final
 if not __package__:  # run as a file
     sys.path.insert(0, str(Path(__file__).parents[2]))
 
+from storage.archive.layout import Layout
+from storage.archive.tables import HISTORY_DIR
 from storage.pipeline.results.publishing import Results
 from storage.pipeline.spark import class_archive
 from storage.pipeline.synthetic.dataset import TRUTH, synthesize
@@ -45,6 +49,10 @@ DELIVERY_GOAL_S: Final = 80.0
 
 SMALL_GOAL_S: Final = 25.0
 """All jobs in one command on few rows: wall time."""
+
+DAYS: Final = 30
+ONE_DAY_GOAL: Final = 0.2
+"""Of the processor time of a consolidation of `DAYS` days: of one where one of them is new."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +82,7 @@ SIZES: Final = {
 WITH_GOALS: Final = "10M"
 
 
-def _plan(nodes: int, messages: int, channels: int, members: int) -> Plan:
+def _plan(nodes: int, messages: int, channels: int, members: int, days: int = 1) -> Plan:
     return Plan(
         nodes=nodes,
         messages=messages,
@@ -83,7 +91,7 @@ def _plan(nodes: int, messages: int, channels: int, members: int) -> Plan:
         loss=0.03,
         never=0.02,
         duplicates=0.25,
-        hours=24.0,
+        hours=24.0 * days,
         seed=1,
         faults=Faults(),
     )
@@ -99,14 +107,24 @@ def _run(place: Path, job: str) -> Used:
 
 def _params(nodes: int) -> Params:
     prepared = class_archive.kept() is not None
-    return {"nodes": nodes, "memory": MEMORY, "master": MASTER, "prepared": prepared}
+    return {
+        "nodes": nodes,
+        "memory": MEMORY,
+        "master": MASTER,
+        "prepared": prepared,
+        "layout": Layout.NODES.value,
+    }
+
+
+def _made(place: Path, plan: Plan) -> dict[str, int]:
+    return synthesize(place / "made", plan, lambda said: None, Layout.NODES)
 
 
 def _grown(place: Path, size: str) -> Iterator[Result]:
     nodes, messages, channels = SIZES[size]
     progress(f"pipeline: making {size} ...")
     plan = _plan(nodes, messages, channels, members=64)
-    counts = synthesize(place / "made", plan, lambda said: None)
+    counts = _made(place, plan)
     params = {"size": size} | _params(nodes)
     together = 0.0
     for job in JOBS:
@@ -169,7 +187,7 @@ def pipeline_small(place: Path) -> Iterator[Result]:
     for members in (8, 20):
         progress(f"pipeline: 20 nodes, {members} in each of 4 channels ...")
         plan = _plan(20, 10_000, 4, members)
-        counts = synthesize(place / f"{members}" / "made", plan, lambda said: None)
+        counts = _made(place / f"{members}", plan)
         used = _run(place / f"{members}", "all")
         params = _params(20) | {"members": members, "rows": counts["history"] + counts["log"]}
         yield at_most("pipeline_small_wall", used.wall_s, "s", SMALL_GOAL_S, params)
@@ -177,7 +195,35 @@ def pipeline_small(place: Path) -> Iterator[Result]:
         yield Result("pipeline_small_memory", used.megabytes, "MB", params=params)
 
 
-BENCHMARKS: Final = (pipeline_small, pipeline_1m, pipeline_10m, pipeline_50m)
+def pipeline_new_day(place: Path) -> Iterator[Result]:
+    """64 nodes, 2 M rows of history in `DAYS` days: consolidated, then again with one day more."""
+    progress(f"pipeline: making {DAYS} days ...")
+    counts = _made(place, _plan(64, 32_000, 8, 64, DAYS))
+    newest = max(path.name for path in (place / "made").glob(f"*/{HISTORY_DIR}/*/day=*"))
+    aside = place / "aside"
+    for path in (place / "made").glob(f"*/{HISTORY_DIR}/*/{newest}"):
+        (to := aside / path.relative_to(place / "made")).parent.mkdir(parents=True)
+        path.rename(to)
+    progress(f"pipeline: consolidate of {DAYS - 1} days ...")
+    whole = _run(place, "consolidate")
+    for path in aside.glob(f"*/{HISTORY_DIR}/*/{newest}"):
+        path.rename(place / "made" / path.relative_to(aside))
+    progress("pipeline: consolidate with a new day ...")
+    again = _run(place, "consolidate")
+    params = _params(64) | {"days": DAYS, "rows": counts["history"]}
+    yield Result("pipeline_all_days_cpu", whole.seconds, "CPU s", params=params)
+    yield Result("pipeline_new_day_cpu", again.seconds, "CPU s", params=params)
+    part = again.seconds / whole.seconds
+    yield at_most("pipeline_new_day_part", part, "of all days", ONE_DAY_GOAL, params)
+
+
+BENCHMARKS: Final = (
+    pipeline_small,
+    pipeline_new_day,
+    pipeline_1m,
+    pipeline_10m,
+    pipeline_50m,
+)
 
 
 def growth(smaller: Mapping[str, Result], larger: Mapping[str, Result]) -> Iterator[Result]:

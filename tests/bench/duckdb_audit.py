@@ -84,7 +84,7 @@ def audit(exports: Path, scratch: Path) -> dict[str, int]:
         db.execute(f"SET memory_limit = '{MEMORY}'; SET threads = {THREADS}")
         db.execute(f"SET temp_directory = '{scratch}'")
         for table in ("history", "log"):
-            files = exports / table / "*" / "*" / "*.parquet"
+            files = exports / "**" / table / "*" / "*" / "*.parquet"
             db.execute(
                 f"CREATE VIEW {table} AS "
                 f"SELECT * FROM read_parquet('{files}', hive_partitioning = false)"

@@ -5,6 +5,7 @@ all the rest. So each rule first reduces them, by groups of small numbers, to th
 break it, and looks closely at these alone.
 """
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import Window
@@ -85,13 +86,35 @@ def unexplained(holes: "DataFrame", forgotten: "DataFrame") -> "DataFrame":
     return holes.alias("hole").join(F.broadcast(forgotten.alias("gone")), inside, "left_anti")
 
 
+def told_otherwise(log: "DataFrame", signed: "DataFrame") -> "DataFrame":
+    """Return the rows of logs that tell another Lamport time than the signed one, or of no message.
+
+    Args:
+        log: the columns of `LOG`
+        signed: channel string, message_id binary, lamport long; few enough for every task
+
+    Returns:
+        the columns of `log` that the two functions below read
+    """
+    name = ["channel", "message_id"]
+    known = signed.select(*name, F.col("lamport").alias("signed_lamport"))
+    return (
+        log.where("message_id is not null and lamport is not null")
+        .select(*name, "lamport", "node", "run", "boot", "seq")
+        .join(F.broadcast(known), name, "left")
+        .where("signed_lamport is null or signed_lamport != lamport")
+        .drop("signed_lamport")
+    )
+
+
 def disputed_lamports(log: "DataFrame", history: "DataFrame") -> "DataFrame":
     """Find Lamport times that logs tell of a message and that are not the signed one.
 
     Of a message that nobody holds any more, there is no signed one: several times are disputed.
 
     Args:
-        log: channel string, message_id binary, lamport long, and more
+        log: channel string, message_id binary, lamport long, and more; at least the rows of
+            `told_otherwise`
         history: channel string, message_id binary, lamport long, and more
 
     Returns:
@@ -122,7 +145,7 @@ def order_divergence(log: "DataFrame", disputed: "DataFrame") -> "DataFrame":
     messages arrive differs everywhere, and is not looked at.
 
     Args:
-        log: the columns of `LOG`
+        log: as of `disputed_lamports`
         disputed: as of `disputed_lamports`; few rows
 
     Returns:
@@ -184,7 +207,7 @@ def suspects(rows: "DataFrame", related: "DataFrame") -> "DataFrame":
         related: as of `relations`
 
     Returns:
-        holder long: a hash of run and node, number long: of a message
+        holder long: a hash of run and node, owner long: one of the node, number long: of a message
     """
     # one long is compared several times as fast as the two it is made of
     at = F.shiftleft("boot", SEQ_BITS).bitwiseOR(F.col("seq"))
@@ -192,20 +215,36 @@ def suspects(rows: "DataFrame", related: "DataFrame") -> "DataFrame":
     # what has no room in one is suspected, as a parent and as a child, and looked at closely
     delivered = rows.where("not lost").select(
         *_holder_and_number(),
+        F.xxhash64("node").alias("owner"),
         F.when(fits, at).otherwise(BIGINT_MAX).alias("latest"),
         F.when(fits, at).otherwise(-1).alias("earliest"),
     )
     suspected = (
         delivered.join(related, "number")
-        .groupBy("holder", "about")
+        .groupBy("holder", "owner", "about")
         .agg(
             F.max(F.when(F.col("own"), F.col("latest"))).alias("own"),
             F.min(F.when(~F.col("own"), F.col("earliest"))).alias("child"),
         )
         .where("child < own")
-        .select("holder", "about")
+        .select("holder", "owner", "about")
     )
-    return suspected.join(related, "about").select("holder", "number").distinct()
+    return suspected.join(related, "about").select("holder", "owner", "number").distinct()
+
+
+def owners(suspected: "DataFrame", nodes: Sequence[str]) -> list[str] | None:
+    """Return which of some nodes are suspected; None if others are too.
+
+    Args:
+        suspected: as of `suspects`
+        nodes: all that are known by name
+    """
+    named = suspected.sparkSession.createDataFrame([(node,) for node in nodes], "node string")
+    known = named.withColumn("owner", F.xxhash64("node"))
+    found = suspected.select("owner").distinct().join(known, "owner", "left").collect()
+    if any(row["node"] is None for row in found):
+        return None
+    return sorted(row["node"] for row in found)
 
 
 def evidence(rows: "DataFrame", suspected: "DataFrame") -> "DataFrame":
@@ -219,7 +258,9 @@ def evidence(rows: "DataFrame", suspected: "DataFrame") -> "DataFrame":
         as of `delivered_or_lost`, each row once
     """
     named = rows.select(*_holder_and_number(), *rows.columns)
-    return named.join(suspected, ["holder", "number"]).select(*rows.columns).distinct()
+    return (
+        named.join(suspected.drop("owner"), ["holder", "number"]).select(*rows.columns).distinct()
+    )
 
 
 def early_deliveries(rows: "DataFrame", history: "DataFrame") -> "DataFrame":

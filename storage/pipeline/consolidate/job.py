@@ -107,7 +107,7 @@ class Consolidation:
 
     def _write_present(self, rows: "DataFrame") -> set[str]:
         """Write who has rows of which day; returns days that no file said it has."""
-        self.work.write(PRESENT, transforms.present(transforms.with_day(rows)), DAY_NAME)
+        self.work.write(PRESENT, transforms.present(rows), DAY_NAME)
         days = {day for _, day in days_in(self.work.run.directory / PRESENT)}
         return {day for day in days if not any(span.holds(day) for span in self.plan.changed)}
 

@@ -33,22 +33,32 @@ def with_day(rows: "DataFrame") -> "DataFrame":
     Args:
         rows: created_ns long, and more
     """
+    return rows.withColumn(DAY_NAME, _as_text(_day_number()))
+
+
+def _day_number() -> "Column":
+    """Return the number of the day of `created_ns`, as an int; that of 1970-01-01 is 0."""
     earlier = F.expr(f"CASE WHEN created_ns % {DAY}L < 0 THEN 1 ELSE 0 END")
-    number = F.expr(f"created_ns div {DAY}L") - earlier
-    day = F.date_add(F.lit("1970-01-01").cast("date"), F.coalesce(number, F.lit(0)).cast("int"))
-    return rows.withColumn(DAY_NAME, F.date_format(day, "yyyy-MM-dd"))
+    return F.coalesce(F.expr(f"created_ns div {DAY}L") - earlier, F.lit(0)).cast("int")
+
+
+def _as_text(number: "Column") -> "Column":
+    day = F.date_add(F.lit("1970-01-01").cast("date"), number)
+    return F.date_format(day, "yyyy-MM-dd")
 
 
 def present(rows: "DataFrame") -> "DataFrame":
     """Return who has rows of which channel and day, each once.
 
     Args:
-        rows: as of `with_day`
+        rows: channel string, node string, created_ns long, and more
 
     Returns:
         channel string, node string, day string
     """
-    return rows.select("channel", "node", DAY_NAME).distinct()
+    # a day is written out once each, not once a row
+    found = rows.select("channel", "node", _day_number().alias("number")).distinct()
+    return found.select("channel", "node", _as_text(F.col("number")).alias(DAY_NAME))
 
 
 def members_of(there: "DataFrame", before: "DataFrame | None" = None) -> "DataFrame":

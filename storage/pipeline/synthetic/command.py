@@ -50,8 +50,8 @@ def fault_options(command: F) -> F:
 )
 @click.option(
     "--layout",
-    type=click.Choice(list(Layout)),
-    default=Layout.TOGETHER,
+    type=click.Choice([layout.value for layout in Layout]),
+    default=Layout.TOGETHER.value,
     show_default=True,
     help="One export of all nodes, or one each, as nodes write them, ten times as large.",
 )

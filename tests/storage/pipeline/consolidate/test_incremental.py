@@ -41,7 +41,7 @@ HELD = scattered(60, 5 * DAY, channel=CHANNEL)
 DAYS = sorted({one.entry.header.created_ns // DAY for one in HELD})
 OTHER = ChannelId("0e" * 16)
 ELSEWHERE = scattered(8, DAY, channel=OTHER)
-NAMES = {CHANNEL: "lobby", OTHER: "elsewhere"}
+NAMES: dict[str, str] = {CHANNEL: "lobby", OTHER: "elsewhere"}
 NULLABLE = pa.schema([field.with_nullable(True) for field in HISTORY])
 TABLES = ("history", "holders", "quarantine")
 OPENING = 64
