@@ -9,6 +9,7 @@ MEANINGS: Final[Mapping[str, Mapping[str, str]]] = {
         "held": "A message and 64 members of its channel: a bit for each that has it.",
         "holders": "A message and a node that has it.",
         "members": "A node of a channel, and its bit in `held`.",
+        "present": "A node that has rows of a channel and a day; next time, its number is kept.",
         "quarantine": "Rows of exports that are not what their author signed.",
     },
     "audit": {

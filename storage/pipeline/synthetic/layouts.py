@@ -42,7 +42,7 @@ Batches = Iterable[tuple[Rows, pa.Table]]
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Who holds which messages of a channel, and has delivered them: (message, member)."""
+    """Holdings of a channel, and what of them is delivered: matrices of (message, member)."""
 
     held: NDArray[np.bool_]
     delivered: NDArray[np.bool_]

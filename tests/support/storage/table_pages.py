@@ -26,7 +26,7 @@ A job writes its tables as Parquet below `OUT/runs/JOB-NUMBER`; `OUT/manifest.js
 - `_ns` are nanoseconds: since 1970 where a moment is meant, else a time it took. `_us` are microseconds.
 - `member`, and `author` in tables of `delivery`, are numbers of its table `members`. `stretch` is a stretch of messages, `there` and `present` say whether somebody was there for them.
 - `at_us` are percentiles: 0 to 99, then 99.5, 99.9 and 100. `sync_N` and `xor_N` are quarters of 32 bytes, as signed numbers.
-- Columns in *italics* are directories: `channel=...`.
+- Columns in *italics* are directories: `channel=...`, `day=...` (UTC).
 """  # noqa: E501  # a page has no lines
 
 

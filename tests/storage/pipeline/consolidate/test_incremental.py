@@ -188,7 +188,7 @@ def test_a_late_row_changes_its_day_alone(
 def test_an_export_that_vanished_takes_its_days_along(
     tmp_path: Path, spark: "SparkSession", before: Before
 ) -> None:
-    """What it shared with nobody is gone, false rows too."""
+    """Rows that nobody else has are gone, false ones too."""
     two = [row_of(one, "d") for day in DAYS[:2] for one in of_day(day)]
     with more(before.exports, "d", [*two[:-1], {**two[-1], "seq": 9}]):
         there = ran(spark, tmp_path, "consolidate", before.exports)
