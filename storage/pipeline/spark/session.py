@@ -75,6 +75,9 @@ Spark wrote the method for one query: its loops are over rows, and end with it."
 OUT_OF_MEMORY: Final = "-XX:+ExitOnOutOfMemoryError"
 """An end, not minutes of collecting garbage and pages of traces."""
 
+LISTED_MAX: Final = 10_000
+"""Directories that the driver lists by itself."""
+
 PARTITIONS_MAX: Final = 2000
 """Each costs files and a task."""
 
@@ -241,6 +244,8 @@ def _settings(cluster: Cluster, scratch: Path, input_bytes: int) -> dict[str, st
         # of what all tasks of a stage get, there are hundreds, and small: no 4 MB for each
         settings["spark.broadcast.blockSize"] = "64k"
     if is_local(cluster.master):
+        # an export a node: directories of this computer are listed quicker than tasks are started
+        settings["spark.sql.sources.parallelPartitionDiscovery.threshold"] = str(LISTED_MAX)
         settings["spark.python.daemon.module"] = "storage.pipeline.spark.daemon"
         # no file of sums beside each file: Hadoop starts a `chmod` for each that it makes, and
         # Parquet has sums of its own
