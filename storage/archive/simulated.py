@@ -16,6 +16,7 @@ from storage.archive.tables import (
     BOOTS,
     HISTORY,
     HISTORY_DIR,
+    HISTORY_FILE,
     LOG,
     LOG_DIR,
     WORLD,
@@ -123,7 +124,7 @@ class SimulatedExport:
                     day.add(place)
         for (channel, day_name), places in sorted(held.items()):
             where = self._directory / partition(HISTORY_DIR, channel, day_name)
-            with TableFile(where / "history.parquet", HISTORY) as file:
+            with TableFile(where / HISTORY_FILE, HISTORY) as file:
                 for place in sorted(places):
                     entry = entries[place]
                     for node in nodes:

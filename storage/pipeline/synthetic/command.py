@@ -10,6 +10,7 @@ import click
 
 from storage.pipeline.places.place import LocalPlace
 from storage.pipeline.synthetic.dataset import synthesize as make
+from storage.pipeline.synthetic.layouts import Layout
 from storage.pipeline.synthetic.plan import Faults, Plan
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -30,9 +31,9 @@ def fault_options(command: F) -> F:
     return command
 
 
-@click.command(short_help="Make an export with planted faults.")
+@click.command(short_help="Make exports with planted faults.")
 @click.argument("directory", metavar="DIR", type=LocalPlace())
-@click.option("--nodes", default=16, show_default=True, help="Nodes, all of one export.")
+@click.option("--nodes", default=16, show_default=True, help="Nodes, in one export or in one each.")
 @click.option("--messages", default=2000, show_default=True, help="In all channels together.")
 @click.option("--channels", default=4, show_default=True, help="The first one is the busiest.")
 @click.option("--members", default=8, show_default=True, help="Nodes of each channel.")
@@ -47,13 +48,26 @@ def fault_options(command: F) -> F:
     show_default=True,
     help="All of it follows from this.",
 )
+@click.option(
+    "--layout",
+    type=click.Choice([one.value for one in Layout]),
+    default=Layout.ONE.value,
+    show_default=True,
+    help="One export of all nodes, or one a node, with the files that nodes really export.",
+)
 @fault_options
 @click.option("--json", "as_json", is_flag=True, help="The counts as one JSON object.")
-def synthesize(directory: Path, *, as_json: bool, **options: Any) -> None:  # noqa: ANN401
-    """Make an export of many nodes with planted faults in DIR, and the truth beside it."""
+def synthesize(
+    directory: Path,
+    *,
+    layout: str,
+    as_json: bool,
+    **options: Any,  # noqa: ANN401
+) -> None:
+    """Make exports of many nodes with planted faults in DIR, and the truth beside it."""
     planted = Faults(**{fault.name: options.pop(fault.name) for fault in fields(Faults)})
     plan = Plan(**options, faults=planted)
-    counts = make(directory, plan, lambda said: click.echo(said, err=True))
+    counts = make(directory, plan, lambda said: click.echo(said, err=True), Layout(layout))
     if as_json:
         click.echo(json.dumps(counts))
     else:

@@ -1,9 +1,8 @@
 """Makes an export of many nodes with planted faults, and writes down the truth beside it.
 
-    DIR/export.json, DIR/history/, DIR/log/    as `storage.archive.tables` has it, of all nodes
-    DIR/truth.json                             `Truth`, the counts, and what was asked for
-
-No job reads the truth; a test holds it against what the audit finds.
+The exports lie in DIR as `storage.pipeline.synthetic.layouts` has it; beside them, DIR/truth.json
+has `Truth`, the counts, and what was asked for. No job reads the truth; a test holds it against
+what the audit finds.
 """
 
 import json
@@ -17,9 +16,10 @@ from numpy.typing import NDArray
 
 from storage.archive import tables
 from storage.archive.parquet import whole, writable
-from storage.archive.tables import Note, replace_text
+from storage.archive.tables import replace_text
 from storage.pipeline.errors import PipelineError
 from storage.pipeline.synthetic import events, faults, files
+from storage.pipeline.synthetic.layouts import LAYOUTS, Holdings, Layout
 from storage.pipeline.synthetic.plan import BEGIN, Plan, channels, people
 from storage.pipeline.synthetic.traffic import Traffic, Writing
 from sync.entries.identity import Identity
@@ -28,16 +28,15 @@ from sync.machine import SECOND
 
 TRUTH: Final = "truth.json"
 
-HOST: Final = "synthetic"
-"""All nodes have one clock."""
-
 RESTARTS: Final = 0.125
 """Of the nodes: start a second time, somewhere in the middle."""
 
 Progress: TypeAlias = Callable[[str], None]
 
 
-def synthesize(directory: Path, plan: Plan, progress: Progress) -> dict[str, int]:
+def synthesize(
+    directory: Path, plan: Plan, progress: Progress, layout: Layout = Layout.ONE
+) -> dict[str, int]:
     """Make the data set in a new or empty directory; returns what it holds and has planted.
 
     Raises:
@@ -47,7 +46,7 @@ def synthesize(directory: Path, plan: Plan, progress: Progress) -> dict[str, int
     plan.check()
     try:
         with writable(directory), whole(directory):
-            made = _Made(directory, plan)
+            made = _Made(directory, plan, layout)
             made.write_messages(progress)
             made.write_history(progress)
             made.write_log(progress)
@@ -59,13 +58,14 @@ def synthesize(directory: Path, plan: Plan, progress: Progress) -> dict[str, int
 class _Made:
     """A data set while it is made, channel after channel."""
 
-    def __init__(self, directory: Path, plan: Plan) -> None:
+    def __init__(self, directory: Path, plan: Plan, layout: Layout) -> None:
         self.directory = directory
         self.plan = plan
         self.dice = np.random.default_rng(plan.seed)
         self.truth = faults.Truth()
         self.people: Sequence[Identity] = people(plan)
         self.nodes = [one.peer_id for one in self.people]
+        self.writer = LAYOUTS[layout](directory, self.nodes)
         self.traffics: list[Traffic] = []
         self.firsts: list[int] = []
         self.rights: list[NDArray[np.bool_]] = []
@@ -95,9 +95,8 @@ class _Made:
             false = {(at, who): kind for (of, at, who), kind in chosen.items() if of == number}
             held = np.isfinite(traffic.received)
             table = files.HistoryTable(traffic.messages, self.nodes)
-            channel = traffic.plan.channel
-            rows = table.rows(held, np.isfinite(traffic.delivered), traffic.plan.members, false)
-            files.write(self.directory, tables.HISTORY_DIR, channel, files.CODED_HISTORY, rows)
+            delivered = np.isfinite(traffic.delivered)
+            self.writer.write_history(Holdings(table, held, delivered, traffic.plan.members, false))
             self.history_rows += int(held.sum())
             self._note_history(traffic, held, false)
             progress(f"wrote {self.history_rows:,} rows of history")
@@ -125,9 +124,7 @@ class _Made:
             rows = np.arange(ends[number], ends[number + 1])
             rows = rows[~gone[rows]]
             self._note_tails(number, all_events, rows)
-            channel = traffic.plan.channel
-            batches = table.rows(rows, channel)
-            files.write(self.directory, tables.LOG_DIR, channel, files.CODED_LOG, batches)
+            self.writer.write_log(table, rows, traffic.plan.channel)
             self.log_rows += len(rows)
             progress(f"wrote {self.log_rows:,} rows of logs")
 
@@ -138,11 +135,12 @@ class _Made:
         counts |= {name: len(planted) for name, planted in truth.items()}
         text = json.dumps({"plan": asdict(self.plan), "counts": counts, "truth": truth}) + "\n"
         replace_text(self.directory / TRUTH, text)
-        names = {
-            str(traffic.plan.channel): f"synthetic-{traffic.plan.number}"
-            for traffic in self.traffics
-        }
-        Note(self.nodes, names, dict.fromkeys(self.nodes, HOST), {}).write_files(self.directory)
+        self.writer.finish(
+            {
+                str(traffic.plan.channel): f"synthetic-{traffic.plan.number}"
+                for traffic in self.traffics
+            }
+        )
         return counts
 
     def _note_authors(self, traffic: Traffic) -> None:

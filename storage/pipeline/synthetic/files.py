@@ -1,13 +1,10 @@
-"""The tables of a made data set, written by 64k rows at a time."""
+"""The tables of a made data set, by 64k rows at a time."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from storage.archive import tables
@@ -16,14 +13,12 @@ from storage.pipeline.synthetic import faults
 from storage.pipeline.synthetic.events import KINDS, NONE, Events
 from storage.pipeline.synthetic.plan import BEGIN
 from sync.group.values import StoredMessage
-from sync.machine import SECOND, ChannelId
+from sync.machine import ChannelId
 from sync.manager.registry import PROTOCOLS
 from sync.runner.log_rows import LogKind, Role, Route
 from sync.sessions.values import Outcome
 
 RUN: Final = "synthetic"
-DAY_NS: Final = 24 * 3600 * SECOND
-FILE: Final = "part-0.parquet"
 
 Rows = NDArray[np.int64]
 
@@ -42,38 +37,6 @@ def coded(schema: pa.Schema) -> pa.Schema:
 
 CODED_HISTORY: Final = coded(HISTORY)
 CODED_LOG: Final = coded(LOG)
-
-
-def write(
-    directory: Path,
-    table: str,
-    channel: ChannelId,
-    schema: pa.Schema,
-    rows: Iterable[tuple[Rows, pa.Table]],
-) -> None:
-    """Write what `rows` yields, (time of each row, batch), in order of time, a file a day."""
-    writer: pq.ParquetWriter | None = None
-    day = None
-    try:
-        for times, batch in rows:
-            for begin, end in _days(times):
-                if day != (day := tables.day_of(int(times[begin]))) or writer is None:
-                    if writer is not None:
-                        writer.close()
-                    path = directory / tables.partition(table, channel, day) / FILE
-                    path.parent.mkdir(parents=True, exist_ok=True)
-                    # readers see plain columns, as in every other export
-                    writer = pq.ParquetWriter(path, schema, store_schema=False)
-                writer.write_table(batch.slice(begin, end - begin), row_group_size=ROW_GROUP)
-    finally:
-        if writer is not None:
-            writer.close()
-
-
-def _days(times: Rows) -> Iterator[tuple[int, int]]:
-    days = times // DAY_NS
-    edges = [0, *(np.flatnonzero(np.diff(days)) + 1).tolist(), len(times)]
-    return pairwise(edges)
 
 
 class HistoryTable:
@@ -111,6 +74,10 @@ class HistoryTable:
         words = [tables.sync_words(message.waku_hash) for message in messages]
         for at, name in enumerate(SYNC_HASH):
             self.numbers[name] = np.array([one[at] for one in words])
+        hashes = [message.waku_hash for message in messages]
+        created = self.numbers["created_ns"]
+        self.order = sorted(range(len(messages)), key=lambda at: (created[at], hashes[at]))
+        """Positions of the messages by (created_ns, hash)."""
 
     def rows(
         self,
@@ -120,13 +87,9 @@ class HistoryTable:
         false: Mapping[tuple[int, int], str],
     ) -> Iterator[tuple[Rows, pa.Table]]:
         """Yield the rows of (message, member) that are `held`, sorted by (created_ns, hash)."""
-        order = sorted(
-            range(len(self.messages)),
-            key=lambda at: (self.numbers["created_ns"][at], self.messages[at].waku_hash),
-        )
         step = max(1, ROW_GROUP // held.shape[1])
-        for begin in range(0, len(order), step):
-            some = np.array(order[begin : begin + step])
+        for begin in range(0, len(self.order), step):
+            some = np.array(self.order[begin : begin + step])
             row, member = np.nonzero(held[some])
             message = some[row]
             if len(message):

@@ -8,6 +8,7 @@ from typing import Any
 from storage.pipeline.results.publishing import Results
 from storage.pipeline.results.small_tables import first_rows
 from storage.pipeline.synthetic.dataset import TRUTH, synthesize
+from storage.pipeline.synthetic.layouts import Layout
 from storage.pipeline.synthetic.plan import Faults, Plan
 
 AUDITED = {
@@ -53,9 +54,9 @@ def plan(seed: int = 0, faults: Faults = NO_FAULTS, **options: Any) -> Plan:  # 
     return Plan(**(sizes | options), seed=seed, faults=faults)
 
 
-def made(directory: Path, wanted: Plan) -> dict[str, list[Any]]:
+def made(directory: Path, wanted: Plan, layout: Layout = Layout.ONE) -> dict[str, list[Any]]:
     """Make it, and return what was planted."""
-    synthesize(directory, wanted, lambda said: None)
+    synthesize(directory, wanted, lambda said: None, layout)
     truth: dict[str, list[Any]] = json.loads((directory / TRUTH).read_text())["truth"]
     return truth
 
