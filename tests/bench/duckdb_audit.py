@@ -84,7 +84,8 @@ def audit(exports: Path, scratch: Path) -> dict[str, int]:
         db.execute(f"SET memory_limit = '{MEMORY}'; SET threads = {THREADS}")
         db.execute(f"SET temp_directory = '{scratch}'")
         for table in ("history", "log"):
-            files = exports / table / "*" / "*" / "*.parquet"
+            # of all nodes, or of one each in a directory below
+            files = exports / "**" / table / "*" / "*" / "*.parquet"
             db.execute(
                 f"CREATE VIEW {table} AS "
                 f"SELECT * FROM read_parquet('{files}', hive_partitioning = false)"

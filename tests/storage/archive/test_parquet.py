@@ -1,6 +1,7 @@
 """Rows that come as columns are written as rows that come one by one."""
 
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -21,7 +22,7 @@ def rows() -> list[Row]:
     names = [name for name in HISTORY.names if name not in filled]
     found = []
     for number in range(sum(PARTS)):
-        row = {name: f"{number % 3}" if name in texts else number for name in names}
+        row: dict[str, Any] = {name: f"{number % 3}" if name in texts else number for name in names}
         row |= dict.fromkeys(("message_id", "header", "signature"), b"12345678")
         row |= {"body": b"b" * (1 + number % 7 * 300), "skiplink": None}
         row |= {"backlink": b"x" * 32 if number % 2 else None}
