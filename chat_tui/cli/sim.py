@@ -53,7 +53,7 @@ class Request:
     mesh: bool | None
     export: Path | None = None
     """Where histories and protocol logs are written; of several seeds, each below it."""
-    layout: str = "together"
+    layout: str = "one"
 
     def scenario(self, seed: int) -> Scenario:
         """Return the run of `seed`."""

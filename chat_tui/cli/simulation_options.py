@@ -114,8 +114,8 @@ def simulation_options(command: F) -> F:
     )(command)
     command = click.option(
         "--layout",
-        type=click.Choice(["together", "nodes"]),
-        default="together",
+        type=click.Choice(["one", "nodes"]),
+        default="one",
         show_default=True,
         help="With --export: one export of all nodes, or one each, as nodes write them.",
     )(command)

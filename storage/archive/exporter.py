@@ -24,6 +24,7 @@ from storage.archive.tables import (
     CLOCK,
     HISTORY,
     HISTORY_DIR,
+    HISTORY_FILE,
     KEPT,
     LOG,
     LOG_DIR,
@@ -40,8 +41,6 @@ from sync.machine import DAY, SECOND, ChannelId, Nanos
 
 TOLD_EVERY: Final = 1024
 """Rows between two times that progress is told."""
-
-HISTORY_FILE: Final = "history.parquet"
 
 Tell: TypeAlias = Callable[[int, int], None]
 """(rows written so far, rows to write)."""

@@ -5,6 +5,7 @@ Rows are tuples in the order of the columns of `storage.archive.tables`. The cal
 
 import os
 import shutil
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -12,6 +13,7 @@ from types import TracebackType
 from typing import Any, Final, Self, TypeAlias
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from storage.archive.tables import BIGINT_MAX, ROW_GROUP, signed, sync_words
@@ -101,18 +103,21 @@ class TableFile:
         for row in rows:
             self.add(row)
 
-    def add_table(self, table: pa.Table) -> None:
-        """Append rows that are columns already, with the schema of the file."""
+    def add_columns(self, rows: pa.RecordBatch) -> None:
+        """Append rows that are columns already; row groups end as if `add` had got each."""
         self._batch()
-        at = 0
-        while at < len(table):
-            rows = table.slice(at, min(BATCH, ROW_GROUP - self._group_rows))
-            self._group += rows.to_batches()
-            self._group_rows += len(rows)
-            self._group_bytes += rows.nbytes
+        ends = _ends(rows)
+        begin = before = 0
+        while begin < len(rows):
+            room = GROUP_BYTES_MAX - self._group_bytes
+            by_bytes = bisect_left(ends, before + room) + 1
+            end = min(by_bytes, begin + ROW_GROUP - self._group_rows, len(rows))
+            self._group.append(rows.slice(begin, end - begin))
+            self._group_rows += end - begin
+            self._group_bytes += ends[end - 1] - before
             if self._group_rows == ROW_GROUP or self._group_bytes >= GROUP_BYTES_MAX:
                 self._write_group()
-            at += len(rows)
+            begin, before = end, ends[end - 1]
 
     def _batch(self) -> None:
         """Make columns of the rows that wait."""
@@ -134,6 +139,17 @@ class TableFile:
         self.rows += len(table)
         self._group = []
         self._group_rows = self._group_bytes = 0
+
+
+def _ends(rows: pa.RecordBatch) -> list[int]:
+    """Return how many bytes rows have together up to the end of each, as `add` counts them."""
+    sizes = pa.repeat(ROW_BYTES, len(rows))
+    for column in rows.columns:
+        if pa.types.is_binary(column.type):
+            lengths = pc.fill_null(pc.binary_length(column), 0)
+            sizes = pc.add(sizes, lengths.cast(pa.int64()))
+    ends: list[int] = pc.cumulative_sum(sizes).to_pylist()
+    return ends
 
 
 def history_row(node: PeerId, entry: Entry, waku_hash: bytes, *, delivered: bool) -> Row:

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from storage.archive import about
-from storage.archive.layout import NAME_CHARS, Layout
+from storage.archive.layout import Layout
 from storage.archive.parquet import (
     TableFile,
     history_row,
@@ -26,6 +26,7 @@ from storage.archive.tables import (
     BOOTS,
     HISTORY,
     HISTORY_DIR,
+    HISTORY_FILE,
     LOG,
     LOG_DIR,
     WORLD,
@@ -59,7 +60,7 @@ class SimulatedExport:
         LocalError: it is not, or cannot be written.
     """
 
-    def __init__(self, directory: Path, seed: int, layout: Layout = Layout.TOGETHER) -> None:
+    def __init__(self, directory: Path, seed: int, layout: Layout = Layout.ONE) -> None:
         self._directory = directory
         self._layout = layout
         self._stack = ExitStack()
@@ -93,7 +94,7 @@ class SimulatedExport:
     def _export_of(self, node: PeerId) -> Path:
         """Return the directory of the export that has the rows of a node."""
         if self._layout is Layout.NODES:
-            return self._directory / node[:NAME_CHARS]
+            return self._directory / node
         return self._directory
 
     def _log_file(self, export: Path, channel: ChannelId, day: str) -> TableFile:
@@ -103,7 +104,7 @@ class SimulatedExport:
             if len(self._log) >= OPEN_MAX:
                 raise LocalError(
                     f"One export a node has too many files for so many nodes: name fewer of them, "
-                    f"or --layout {Layout.TOGETHER}."
+                    f"or --layout {Layout.ONE}."
                 )
             where = export / partition(LOG_DIR, channel, day)
             file = self._files.enter_context(TableFile(where / "log.parquet", LOG))
@@ -164,7 +165,7 @@ class SimulatedExport:
                     day.add(place)
         for (channel, day_name), places in sorted(held.items()):
             where = export / partition(HISTORY_DIR, channel, day_name)
-            with TableFile(where / "history.parquet", HISTORY) as file:
+            with TableFile(where / HISTORY_FILE, HISTORY) as file:
                 for place in sorted(places):
                     entry = entries[place]
                     for node in nodes:

@@ -50,6 +50,9 @@ PROGRESS: Final = ".export.progress"
 newer than the note. Hidden, so that readers of the tables pass it by."""
 
 HISTORY_DIR: Final = "history"
+HISTORY_FILE: Final = "history.parquet"
+"""Of a channel and a day; those of a log have the names of runs."""
+
 LOG_DIR: Final = "log"
 
 WORLD: Final = "simulated"

@@ -18,6 +18,7 @@ from tests.bench import (
     bench_export,
     bench_newcomer,
     bench_pipeline,
+    bench_pipeline_days,
     bench_pipeline_diff,
     bench_reconcile,
     bench_sds,
@@ -30,7 +31,11 @@ from tests.bench.report import Result, progress
 Benchmark: TypeAlias = Callable[[Path], Iterator[Result]]
 """Measures with programs and files of its own in an empty directory."""
 
-PIPELINE: Final = (*bench_pipeline.BENCHMARKS, *bench_pipeline_diff.BENCHMARKS)
+PIPELINE: Final = (
+    *bench_pipeline.BENCHMARKS,
+    *bench_pipeline_days.BENCHMARKS,
+    *bench_pipeline_diff.BENCHMARKS,
+)
 
 BENCHMARKS: Final[dict[str, Benchmark]] = {
     each.__name__: each

@@ -52,6 +52,9 @@ B_MINUTES: Final = 53
 
 GAP_MINUTES: Final = 5
 
+SINCE_1_1: Final = ("backlink", "skiplink", "governance")
+"""Columns that are null in these rows."""
+
 GOAL_CPU_S: Final = 40.0
 """Of two archives of 10 M ids."""
 
@@ -121,6 +124,7 @@ def written(directory: Path, day: Day, held: NDArray[np.bool_]) -> None:
         "kind": same(1, pa.int32()),
         "delivered": same(value=True, kind=pa.bool_()),
         **{name: same(b"", pa.binary()) for name in ("header", "signature", "body")},
+        **{name: pa.nulls(count, HISTORY.field(name).type) for name in SINCE_1_1},
     }
     table = pa.table(columns, schema=HISTORY)
     pq.write_table(

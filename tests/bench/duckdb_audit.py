@@ -84,6 +84,7 @@ def audit(exports: Path, scratch: Path) -> dict[str, int]:
         db.execute(f"SET memory_limit = '{MEMORY}'; SET threads = {THREADS}")
         db.execute(f"SET temp_directory = '{scratch}'")
         for table in ("history", "log"):
+            # of all nodes, or of one each in a directory below
             files = exports / "**" / table / "*" / "*" / "*.parquet"
             db.execute(
                 f"CREATE VIEW {table} AS "

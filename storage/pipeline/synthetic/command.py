@@ -31,9 +31,9 @@ def fault_options(command: F) -> F:
     return command
 
 
-@click.command(short_help="Make an export with planted faults.")
+@click.command(short_help="Make exports with planted faults.")
 @click.argument("directory", metavar="DIR", type=LocalPlace())
-@click.option("--nodes", default=16, show_default=True, help="Nodes.")
+@click.option("--nodes", default=16, show_default=True, help="Nodes, in one export or in one each.")
 @click.option("--messages", default=2000, show_default=True, help="In all channels together.")
 @click.option("--channels", default=4, show_default=True, help="The first one is the busiest.")
 @click.option("--members", default=8, show_default=True, help="Nodes of each channel.")
@@ -50,21 +50,21 @@ def fault_options(command: F) -> F:
 )
 @click.option(
     "--layout",
-    type=click.Choice([layout.value for layout in Layout]),
-    default=Layout.TOGETHER.value,
+    type=click.Choice([one.value for one in Layout]),
+    default=Layout.ONE.value,
     show_default=True,
-    help="One export of all nodes, or one each, as nodes write them, ten times as large.",
+    help="One export of all nodes, or one a node, with the files that nodes really export.",
 )
 @fault_options
 @click.option("--json", "as_json", is_flag=True, help="The counts as one JSON object.")
 def synthesize(
     directory: Path,
     *,
-    as_json: bool,
     layout: str,
+    as_json: bool,
     **options: Any,  # noqa: ANN401
 ) -> None:
-    """Make an export of many nodes with planted faults in DIR, and the truth beside it."""
+    """Make exports of many nodes with planted faults in DIR, and the truth beside it."""
     planted = Faults(**{fault.name: options.pop(fault.name) for fault in fields(Faults)})
     plan = Plan(**options, faults=planted)
     counts = make(directory, plan, lambda said: click.echo(said, err=True), Layout(layout))

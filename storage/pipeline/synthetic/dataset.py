@@ -1,9 +1,8 @@
 """Makes an export of many nodes with planted faults, and writes down the truth beside it.
 
-    DIR/, or DIR/<node>/    exports, see `storage.archive.layout`
-    DIR/truth.json          `Truth`, the counts, and what was asked for
-
-No job reads the truth; a test holds it against what the audit finds.
+The exports lie in DIR as `storage.pipeline.synthetic.layouts` has it; beside them, DIR/truth.json
+has `Truth`, the counts, and what was asked for. No job reads the truth; a test holds it against
+what the audit finds.
 """
 
 import json
@@ -20,7 +19,8 @@ from storage.archive.layout import Layout
 from storage.archive.parquet import whole, writable
 from storage.archive.tables import replace_text
 from storage.pipeline.errors import PipelineError
-from storage.pipeline.synthetic import events, faults, files, layouts
+from storage.pipeline.synthetic import events, faults, files
+from storage.pipeline.synthetic.layouts import LAYOUTS, Holdings
 from storage.pipeline.synthetic.plan import BEGIN, Plan, channels, people
 from storage.pipeline.synthetic.traffic import Traffic, Writing
 from sync.entries.identity import Identity
@@ -36,10 +36,7 @@ Progress: TypeAlias = Callable[[str], None]
 
 
 def synthesize(
-    directory: Path,
-    plan: Plan,
-    progress: Progress,
-    layout: Layout = Layout.TOGETHER,
+    directory: Path, plan: Plan, progress: Progress, layout: Layout = Layout.ONE
 ) -> dict[str, int]:
     """Make the data set in a new or empty directory; returns what it holds and has planted.
 
@@ -69,7 +66,7 @@ class _Made:
         self.truth = faults.Truth()
         self.people: Sequence[Identity] = people(plan)
         self.nodes = [one.peer_id for one in self.people]
-        self.writer = layouts.writer_of(layout, directory, self.nodes)
+        self.writer = LAYOUTS[layout](directory, self.nodes)
         self.traffics: list[Traffic] = []
         self.firsts: list[int] = []
         self.rights: list[NDArray[np.bool_]] = []
@@ -100,8 +97,7 @@ class _Made:
             held = np.isfinite(traffic.received)
             table = files.HistoryTable(traffic.messages, self.nodes)
             delivered = np.isfinite(traffic.delivered)
-            all_held = layouts.Held(held, delivered, traffic.plan.members, false)
-            self.writer.write_history(traffic.plan.channel, table, all_held)
+            self.writer.write_history(Holdings(table, held, delivered, traffic.plan.members, false))
             self.history_rows += int(held.sum())
             self._note_history(traffic, held, false)
             progress(f"wrote {self.history_rows:,} rows of history")
@@ -129,7 +125,7 @@ class _Made:
             rows = np.arange(ends[number], ends[number + 1])
             rows = rows[~gone[rows]]
             self._note_tails(number, all_events, rows)
-            self.writer.write_log(traffic.plan.channel, table, rows)
+            self.writer.write_log(table, rows, traffic.plan.channel)
             self.log_rows += len(rows)
             progress(f"wrote {self.log_rows:,} rows of logs")
 
@@ -140,11 +136,12 @@ class _Made:
         counts |= {name: len(planted) for name, planted in truth.items()}
         text = json.dumps({"plan": asdict(self.plan), "counts": counts, "truth": truth}) + "\n"
         replace_text(self.directory / TRUTH, text)
-        names = {
-            str(traffic.plan.channel): f"synthetic-{traffic.plan.number}"
-            for traffic in self.traffics
-        }
-        self.writer.write_notes(self.nodes, names)
+        self.writer.finish(
+            {
+                str(traffic.plan.channel): f"synthetic-{traffic.plan.number}"
+                for traffic in self.traffics
+            }
+        )
         return counts
 
     def _note_authors(self, traffic: Traffic) -> None:

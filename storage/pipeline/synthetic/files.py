@@ -1,7 +1,6 @@
-"""The tables of a made data set, written by 64k rows at a time."""
+"""The tables of a made data set, by 64k rows at a time."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -14,7 +13,7 @@ from storage.pipeline.synthetic import faults
 from storage.pipeline.synthetic.events import KINDS, NONE, Events
 from storage.pipeline.synthetic.plan import BEGIN
 from sync.group.values import StoredMessage
-from sync.machine import DAY, ChannelId
+from sync.machine import ChannelId
 from sync.manager.registry import PROTOCOLS
 from sync.runner.log_rows import LogKind, Role, Route
 from sync.sessions.values import Outcome
@@ -38,18 +37,6 @@ def coded(schema: pa.Schema) -> pa.Schema:
 
 CODED_HISTORY: Final = coded(HISTORY)
 CODED_LOG: Final = coded(LOG)
-
-
-def of_days(rows: Iterable[tuple[Rows, pa.Table]]) -> Iterator[tuple[str, pa.Table]]:
-    """Yield batches, (time of each row, batch) in order of time, cut where a day ends.
-
-    Yields:
-        the day, as `storage.archive.tables.day_of` has it, and its rows, or some of them
-    """
-    for times, batch in rows:
-        edges = [0, *(np.flatnonzero(np.diff(times // DAY)) + 1).tolist(), len(times)]
-        for begin, end in pairwise(edges):
-            yield tables.day_of(int(times[begin])), batch.slice(begin, end - begin)
 
 
 class HistoryTable:
@@ -87,6 +74,10 @@ class HistoryTable:
         words = [tables.sync_words(message.waku_hash) for message in messages]
         for at, name in enumerate(SYNC_HASH):
             self.numbers[name] = np.array([one[at] for one in words])
+        hashes = [message.waku_hash for message in messages]
+        created = self.numbers["created_ns"]
+        self.order = sorted(range(len(messages)), key=lambda at: (created[at], hashes[at]))
+        """Positions of the messages by (created_ns, hash)."""
 
     def rows(
         self,
@@ -96,13 +87,9 @@ class HistoryTable:
         false: Mapping[tuple[int, int], str],
     ) -> Iterator[tuple[Rows, pa.Table]]:
         """Yield the rows of (message, member) that are `held`, sorted by (created_ns, hash)."""
-        order = sorted(
-            range(len(self.messages)),
-            key=lambda at: (self.numbers["created_ns"][at], self.messages[at].waku_hash),
-        )
         step = max(1, ROW_GROUP // held.shape[1])
-        for begin in range(0, len(order), step):
-            some = np.array(order[begin : begin + step])
+        for begin in range(0, len(self.order), step):
+            some = np.array(self.order[begin : begin + step])
             row, member = np.nonzero(held[some])
             message = some[row]
             if len(message):

@@ -1,24 +1,34 @@
 """Writers of a made data set in each of `storage.archive.layout`."""
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from functools import partial
-from itertools import groupby
-from operator import itemgetter
+from contextlib import ExitStack
+from itertools import pairwise
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from storage.archive import about, tables
-from storage.archive.layout import NAME_CHARS, Layout
-from storage.archive.parquet import TableFile
-from storage.archive.tables import HISTORY, HISTORY_DIR, LOG, LOG_DIR, ROW_GROUP, Note
+from storage.archive import about
+from storage.archive.layout import Layout
+from storage.archive.parquet import TableFile, make_directory
+from storage.archive.tables import (
+    BOOTS,
+    CLOCK,
+    HISTORY,
+    HISTORY_DIR,
+    HISTORY_FILE,
+    KEPT,
+    LOG,
+    LOG_DIR,
+    ROW_GROUP,
+    Note,
+    day_of,
+    partition,
+)
 from storage.pipeline.synthetic.files import (
     CODED_HISTORY,
     CODED_LOG,
@@ -26,142 +36,222 @@ from storage.pipeline.synthetic.files import (
     HistoryTable,
     LogTable,
     Rows,
-    of_days,
 )
-from sync.machine import ChannelId
-
-PART: Final = "part-0.parquet"
-HISTORY_FILE: Final = "history.parquet"
-LOG_FILE: Final = f"{RUN}.parquet"
+from sync.machine import DAY, ChannelId
 
 HOST: Final = "synthetic"
 """All nodes have one clock."""
 
+FILE: Final = "part-0.parquet"
+"""Of a channel and a day in the export of all nodes."""
+
+WRITERS: Final = 4
+"""Threads that write exports of nodes: each waits for the disk after each file."""
+
 Batches = Iterable[tuple[Rows, pa.Table]]
+"""(time of each row, rows), in order of time."""
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
-    """Holdings of a channel, and what of them is delivered: matrices of (message, member)."""
+class Holdings:
+    """Messages that the members of a channel hold; matrices are of (message, member)."""
 
-    held: NDArray[np.bool_]
-    delivered: NDArray[np.bool_]
-    members: Rows
-    false: Mapping[tuple[int, int], str]
-    """Kind of each false row, by message and member."""
+    def __init__(
+        self,
+        table: HistoryTable,
+        held: NDArray[np.bool_],
+        delivered: NDArray[np.bool_],
+        members: Rows,
+        false: Mapping[tuple[int, int], str],
+    ) -> None:
+        self.channel = table.messages[0].channel
+        self.members = members
+        self._table = table
+        self._held = held
+        self._delivered = delivered
+        self._false = false
 
-    def of(self, member: int) -> "Held":
-        """Return the same of one member."""
-        false = {(at, 0): kind for (at, who), kind in self.false.items() if who == member}
-        only = slice(member, member + 1)
-        return Held(self.held[:, only], self.delivered[:, only], self.members[only], false)
+    def of_all(self) -> Batches:
+        """Return the rows of all members."""
+        return self._table.rows(self._held, self._delivered, self.members, self._false)
+
+    def of_one(self, member: int) -> Batches:
+        """Return the rows of one member."""
+        false = {(at, 0): kind for (at, who), kind in self._false.items() if who == member}
+        one = [member]
+        return self._table.rows(
+            self._held[:, one], self._delivered[:, one], self.members[one], false
+        )
 
 
 class Writer(Protocol):
-    """Writes tables in one of the layouts."""
+    """Writes a data set in some layout, channel after channel, each history before any log."""
 
-    def write_history(self, channel: ChannelId, table: HistoryTable, held: Held) -> None:
-        """Write what all members of a channel hold."""
+    def write_history(self, holdings: Holdings) -> None:
+        """Write what the members of a channel hold."""
 
-    def write_log(self, channel: ChannelId, table: LogTable, rows: Rows) -> None:
-        """Write the rows of a channel's logs that have these numbers."""
+    def write_log(self, table: LogTable, rows: Rows, channel: ChannelId) -> None:
+        """Write rows of the log of a channel."""
 
-    def write_notes(self, nodes: Sequence[str], names: Mapping[str, str]) -> None:
-        """Write the notes, by which directories are exports; `names` are those of channels."""
-
-
-def writer_of(layout: Layout, directory: Path, nodes: Sequence[str]) -> Writer:
-    """Return the writer of a layout."""
-    if layout is Layout.NODES:
-        return OneEach(directory, nodes)
-    return Together(directory)
+    def finish(self, names: Mapping[str, str]) -> None:
+        """Write the notes, with the names of channels: only with them it is an export."""
 
 
-class Together:
-    """One export of all nodes."""
-
-    def __init__(self, directory: Path) -> None:
-        self._directory = directory
-
-    def write_history(self, channel: ChannelId, table: HistoryTable, held: Held) -> None:
-        """See `Writer`."""
-        rows = table.rows(held.held, held.delivered, held.members, held.false)
-        self._write(HISTORY_DIR, channel, CODED_HISTORY, rows)
-
-    def write_log(self, channel: ChannelId, table: LogTable, rows: Rows) -> None:
-        """See `Writer`."""
-        self._write(LOG_DIR, channel, CODED_LOG, table.rows(rows, channel))
-
-    def write_notes(self, nodes: Sequence[str], names: Mapping[str, str]) -> None:
-        """See `Writer`."""
-        Note(nodes, names, dict.fromkeys(nodes, HOST), {}).write_files(self._directory)
-
-    def _write(self, table: str, channel: ChannelId, schema: pa.Schema, rows: Batches) -> None:
-        for day, batches in groupby(of_days(rows), itemgetter(0)):
-            path = self._directory / tables.partition(table, channel, day) / PART
-            path.parent.mkdir(parents=True, exist_ok=True)
-            # readers see plain columns, as in every other export
-            with pq.ParquetWriter(path, schema, store_schema=False) as writer:
-                for _, batch in batches:
-                    writer.write_table(batch, row_group_size=ROW_GROUP)
-
-
-class OneEach:
-    """One export a node, several written at a time."""
+class OneExport:
+    """Writes one export of all nodes."""
 
     def __init__(self, directory: Path, nodes: Sequence[str]) -> None:
-        self._exports = [directory / node[:NAME_CHARS] for node in nodes]
-        self._channels: list[set[ChannelId]] = [set() for _ in nodes]
+        self._directory = directory
+        self._nodes = nodes
 
-    def write_history(self, channel: ChannelId, table: HistoryTable, held: Held) -> None:
-        """See `Writer`."""
+    def write_history(self, holdings: Holdings) -> None:
+        """Write what the members of a channel hold."""
+        self._write(HISTORY_DIR, holdings.channel, CODED_HISTORY, holdings.of_all())
+
+    def write_log(self, table: LogTable, rows: Rows, channel: ChannelId) -> None:
+        """Write rows of the log of a channel."""
+        self._write(LOG_DIR, channel, CODED_LOG, table.rows(rows, channel))
+
+    def finish(self, names: Mapping[str, str]) -> None:
+        """Write the note."""
+        hosts = dict.fromkeys(self._nodes, HOST)
+        Note(self._nodes, names, hosts, {}).write_files(self._directory)
+
+    def _write(self, table: str, channel: ChannelId, schema: pa.Schema, batches: Batches) -> None:
+        with ExitStack() as open_file:
+            writer: pq.ParquetWriter | None = None
+            last = None
+            for day, rows in _by_day(batches):
+                if writer is None or day != last:
+                    open_file.close()
+                    path = self._directory / partition(table, channel, day) / FILE
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                    # readers see plain columns, as in every other export
+                    writer = pq.ParquetWriter(path, schema, store_schema=False)
+                    open_file.enter_context(writer)
+                writer.write_table(rows, row_group_size=ROW_GROUP)
+                last = day
+
+
+class NodeExports:
+    """Writes an export a node; several at a time, each with the rows of one channel in memory."""
+
+    def __init__(self, directory: Path, nodes: Sequence[str]) -> None:
+        self._directory = directory
+        self._nodes = nodes
+        self._channels: dict[int, set[str]] = {}
+        self._boots: dict[tuple[int, int], tuple[int, int]] = {}
+        """By node and start: the first and the last `seq` of its log."""
+
+    def write_history(self, holdings: Holdings) -> None:
+        """Write what the members of a channel hold."""
 
         def write(member: int) -> None:
-            one = held.of(member)
-            rows = table.rows(one.held, one.delivered, one.members, one.false)
-            self._write(int(held.members[member]), HISTORY_DIR, channel, HISTORY_FILE, rows)
+            where = holdings.channel, HISTORY_FILE
+            rows = holdings.of_one(member)
+            self._write(int(holdings.members[member]), HISTORY_DIR, where, HISTORY, rows)
 
-        _at_once(partial(write, member) for member in range(len(held.members)))
+        self._note(holdings.channel, holdings.members)
+        _several(write, range(len(holdings.members)))
 
-    def write_log(self, channel: ChannelId, table: LogTable, rows: Rows) -> None:
-        """See `Writer`."""
-        owners = table.events.node[rows]
-        order = np.argsort(owners, kind="stable")
-        edges = np.searchsorted(owners[order], np.arange(len(self._exports) + 1))
+    def write_log(self, table: LogTable, rows: Rows, channel: ChannelId) -> None:
+        """Write rows of the log of a channel."""
+        nodes = table.events.node[rows]
+        order = np.argsort(nodes, kind="stable")
+        parts = np.split(rows[order], np.flatnonzero(np.diff(nodes[order])) + 1)
 
-        def write(node: int) -> None:
-            mine = rows[order[edges[node] : edges[node + 1]]]
-            self._write(node, LOG_DIR, channel, LOG_FILE, table.rows(mine, channel))
+        def write(part: Rows) -> None:
+            where = channel, f"{RUN}.parquet"
+            node = int(table.events.node[part[0]])
+            self._write(node, LOG_DIR, where, LOG, table.rows(part, channel))
 
-        _at_once(partial(write, node) for node in np.unique(owners).tolist())
+        parts = [part for part in parts if len(part)]
+        self._note(channel, nodes)
+        for part in parts:
+            self._note_boots(table, part)
+        _several(write, parts)
 
-    def write_notes(self, nodes: Sequence[str], names: Mapping[str, str]) -> None:
-        """See `Writer`."""
-        for node, export, channels in zip(nodes, self._exports, self._channels, strict=True):
-            export.mkdir(exist_ok=True)  # who is in no channel has an export too
+    def finish(self, names: Mapping[str, str]) -> None:
+        """Write the note of each node, also of one that is in no channel."""
+        for node, name in enumerate(self._nodes):
+            channels = sorted(self._channels.get(node, ()))
+            directory = self._directory / name
+            make_directory(directory)
             Note(
-                [node],
-                {channel: names[channel] for channel in sorted(channels)},
-                {node: HOST},
-                {},
-                {node: HOST},
+                nodes=[name],
+                channels={channel: names[channel] for channel in channels},
+                hosts={name: HOST},
+                more={BOOTS: self._boots_of(node)},
+                clocks={name: HOST},
                 version=about.version(),
                 capabilities=about.capabilities(),
-            ).write_files(export)
+            ).write_files(directory)
 
-    def _write(self, node: int, table: str, channel: ChannelId, name: str, rows: Batches) -> None:
-        schema = HISTORY if table == HISTORY_DIR else LOG
-        for day, batches in groupby(of_days(rows), itemgetter(0)):
-            path = self._exports[node] / tables.partition(table, channel, day) / name
-            with TableFile(path, schema) as file:
-                for _, batch in batches:
-                    file.add_table(batch.cast(schema))
-        self._channels[node].add(channel)
+    def _note(self, channel: ChannelId, nodes: NDArray[Any]) -> None:
+        for node in np.unique(nodes):
+            self._channels.setdefault(int(node), set()).add(channel)
+
+    def _note_boots(self, table: LogTable, rows: Rows) -> None:
+        node = int(table.events.node[rows[0]])
+        for boot in np.unique(table.boot[rows]):
+            seqs = table.seq[rows[table.boot[rows] == boot]]
+            first, last = int(seqs.min()), int(seqs.max())
+            known = self._boots.get((node, int(boot)), (first, last))
+            self._boots[node, int(boot)] = min(first, known[0]), max(last, known[1])
+
+    def _boots_of(self, node: int) -> list[dict[str, object]]:
+        return [
+            {
+                "run": RUN,
+                "node": self._nodes[node],
+                "boot": boot,
+                "first": first,
+                "last": last,
+                "cut_short": False,
+                CLOCK: HOST,
+                KEPT: [[first, last]],
+            }
+            for (of, boot), (first, last) in sorted(self._boots.items())
+            if of == node
+        ]
+
+    def _write(
+        self,
+        node: int,
+        table: str,
+        where: tuple[ChannelId, str],
+        schema: pa.Schema,
+        batches: Batches,
+    ) -> None:
+        channel, name = where
+        with ExitStack() as open_file:
+            file: TableFile | None = None
+            last = None
+            for day, rows in _by_day(batches):
+                if file is None or day != last:
+                    open_file.close()
+                    path = self._directory / self._nodes[node] / partition(table, channel, day)
+                    file = open_file.enter_context(TableFile(path / name, schema))
+                for batch in rows.cast(schema).to_batches():
+                    file.add_columns(batch)
+                last = day
 
 
-def _at_once(jobs: Iterable[Callable[[], None]]) -> None:
-    """Do each, as many at a time as there are processors."""
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        waiting: Iterator[object] = pool.map(lambda job: job(), jobs)
-        for _ in waiting:
+LAYOUTS: Final[Mapping[Layout, Callable[[Path, Sequence[str]], Writer]]] = {
+    Layout.ONE: OneExport,
+    Layout.NODES: NodeExports,
+}
+
+
+def _by_day(batches: Batches) -> Iterator[tuple[str, pa.Table]]:
+    """Yield the rows of batches by day."""
+    for times, batch in batches:
+        edges = [0, *(np.flatnonzero(np.diff(times // DAY)) + 1).tolist(), len(times)]
+        for begin, end in pairwise(edges):
+            yield day_of(int(times[begin])), batch.slice(begin, end - begin)
+
+
+def _several(write: Callable[[Any], None], things: Iterable[Any]) -> None:
+    """Write several at a time; the first problem of one ends all."""
+    with ThreadPoolExecutor(WRITERS) as pool:
+        for _ in pool.map(write, things):
             pass

@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from chat_tui.cli import main
+from storage.archive.layout import Layout
 from storage.archive.simulated import SimulatedExport
 from storage.archive.tables import HISTORY_DIR, LOG_DIR, NOTE, sync_hash, sync_words
 from storage.pipeline.inputs.inputs import Inputs
@@ -177,3 +178,35 @@ def test_the_pipeline_reads_it(exported: tuple[Path, list[Node]], spark: "SparkS
     assert sum(counts.values()) == len(read(out, LOG_DIR))
     assert counts.keys() <= set(LogKind)
     assert len(inputs.notes[0].nodes) == len(nodes)
+
+
+def test_each_node_may_have_an_export_of_its_own(tmp_path: Path) -> None:
+    """With the rows of one export of all, and known as one world."""
+    scenario = Scenario(peers=3, messages=6, seed=5, troubles=(Crash(2 * SECOND, SECOND, 1),))
+    for layout in Layout:
+        with SimulatedExport(tmp_path / layout, scenario.seed, layout) as export:
+            run(scenario, recorded=export.recorded)
+
+    found = Inputs.find([tmp_path / Layout.NODES])
+
+    assert [note.nodes for note in found.notes] == [[one.name] for one in found.directories]
+    assert len(found.directories) == scenario.peers
+    assert sum(len(note_of(one)["more"]["boots"]) for one in found.directories) == 4
+    for table in (HISTORY_DIR, LOG_DIR):
+        together = read(tmp_path / Layout.ONE, table)
+        each = [row for one in found.directories for row in read(one, table)]
+        assert sorted(map(repr, each)) == sorted(map(repr, together))
+
+
+def test_too_many_nodes_for_an_export_each_are_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("storage.archive.simulated.OPEN_MAX", 2)
+
+    with (
+        pytest.raises(LocalError, match="name fewer of them, or --layout one"),
+        SimulatedExport(tmp_path / "out", 5, Layout.NODES) as export,
+    ):
+        run(Scenario(peers=3, messages=2, seed=5), recorded=export.recorded)
+
+    assert not (tmp_path / "out").exists()

@@ -120,6 +120,10 @@ def test_while_spark_runs(moment: str, job: str, exports: Path, out: Path, tmp_p
     ("moment", "words"),
     [
         ("call:_Made.write_history", ("pipeline", "synthesize", "{}", "--messages", "200")),
+        (
+            "return:NodeExports.write_log",
+            ("pipeline", "synthesize", "{}", "--messages", "200", "--layout", "nodes"),
+        ),
         ("call:TableFile.add", ("sim", "--messages", "10", "--seeds", "1", "--export", "{}")),
     ],
 )

@@ -116,6 +116,18 @@ def made_faults(disk: Path, _other: Path) -> None:
     done(*command)
 
 
+def made_exports_of_nodes(disk: Path, _other: Path) -> None:
+    size = ("--nodes", "4", "--members", "4", "--messages", "200", "--layout", "nodes")
+    command = ("pipeline", "synthesize", disk / "made", *size)
+    leave(disk, 100 * 1024)
+
+    refused(*command)
+
+    assert not (disk / "made").exists()
+    make_room(disk)
+    done(*command)
+
+
 def results_and_their_report(disk: Path, other: Path) -> None:
     exports, out = export(other / "in", scattered(3000, DAY, channel=CHANNEL)), disk / "out"
     told = {"XDG_DATA_HOME": other}
@@ -156,6 +168,7 @@ SCENES: Final[dict[str, Callable[[Path, Path], None]]] = {
         export_of_a_profile,
         export_of_a_simulation,
         made_faults,
+        made_exports_of_nodes,
         results_and_their_report,
         what_spark_keeps_aside,
     )

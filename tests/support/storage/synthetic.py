@@ -5,6 +5,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from storage.archive.layout import Layout
 from storage.pipeline.results.publishing import Results
 from storage.pipeline.results.small_tables import first_rows
 from storage.pipeline.synthetic.dataset import TRUTH, synthesize
@@ -53,9 +54,9 @@ def plan(seed: int = 0, faults: Faults = NO_FAULTS, **options: Any) -> Plan:  # 
     return Plan(**(sizes | options), seed=seed, faults=faults)
 
 
-def made(directory: Path, wanted: Plan) -> dict[str, list[Any]]:
+def made(directory: Path, wanted: Plan, layout: Layout = Layout.ONE) -> dict[str, list[Any]]:
     """Make it, and return what was planted."""
-    synthesize(directory, wanted, lambda said: None)
+    synthesize(directory, wanted, lambda said: None, layout)
     truth: dict[str, list[Any]] = json.loads((directory / TRUTH).read_text())["truth"]
     return truth
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from storage.archive.exporter import Wanted
+from storage.archive.layout import Layout
 from storage.archive.tables import NOTE
 from storage.pipeline.audit import job as audit
 from storage.pipeline.consolidate import job as consolidate
@@ -86,6 +87,7 @@ def looked(spark: "SparkSession", named: list[Path], out: Path) -> Looked:
 class Planted(NamedTuple):
     """Findings in the data sets of three seeds, one of them exported twice, and in a wide one.
 
+    One of the three is an export a node.
     The wide one has more members in a channel than a long has bits.
     """
 
@@ -98,7 +100,11 @@ def planted(tmp_path_factory: pytest.TempPathFactory, spark: "SparkSession") -> 
     """All faults at once; a run of both jobs takes longer than all that is asked of it."""
     place = tmp_path_factory.mktemp("planted")
     faults = Faults(late_joiners=3, unknown_dependencies=10, causal_violations=5)
-    truths = [made(place / f"{seed}", plan(seed, faults, never=0.05)) for seed in range(3)]
+    layouts = (Layout.ONE, Layout.NODES, Layout.ONE)
+    truths = [
+        made(place / f"{seed}", plan(seed, faults, never=0.05), layout)
+        for seed, layout in enumerate(layouts)
+    ]
     made(place / "again", plan(0, faults, never=0.05))
     few = replace(NO_FAULTS, equivocations=2, early_deliveries=2, false_ids=1, bad_signatures=1)
     wide = plan(10, few, never=0.05, nodes=70, members=70, channels=1, messages=WIDE)
