@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -11,41 +12,55 @@ if TYPE_CHECKING:
 
 SCANS: Final = re.compile(r"^\(\d+\) Scan parquet.*?(?=^\(\d+\)|\Z)", re.MULTILINE | re.DOTALL)
 LOCATION: Final = re.compile(r"^Location: .*$", re.MULTILINE)
-FINAL: Final = "== Initial Plan =="
-"""Ends the plan that was carried out at last."""
+HEADING: Final = re.compile(r"^\(\d+\) .*$", re.MULTILINE)
+INITIAL: Final = "== Initial Plan =="
+"""Begins the plan as it was before it was carried out."""
 
 
 @dataclass(slots=True)
 class Plans:
-    """The plans of queries, by the order in which they ran."""
+    """The plans of queries over the exports in `exports`, in the order in which they ran."""
 
+    exports: Path
     texts: list[str] = field(default_factory=list)
 
-    def scans(self, table: str) -> int:
-        """Return how often files of a table were read, by the name of its directory."""
+    def reads(self, text: str, table: str) -> int:
+        """Return how often a plan reads a table of the exports."""
         found = 0
-        for text in self.texts:
-            for scan in SCANS.findall(text):
-                location = LOCATION.search(scan)
-                found += location is not None and f"/{table}" in location[0]
+        for scan in SCANS.findall(text):
+            location = LOCATION.search(scan)
+            found += location is not None and f"{self.exports}/{table}" in location[0]
         return found
 
+    def scans(self, table: str) -> int:
+        """Return how often all of them read a table of the exports."""
+        return sum(self.reads(text, table) for text in self.texts)
+
     def steps(self, *names: str) -> list[str]:
-        """Return the headings of steps that have one of these words in them."""
-        lines = [line for text in self.texts for line in text.splitlines()]
-        return [line for line in lines if any(name in line for name in names)]
+        """Return the steps that have one of these words in their headings, with what they do."""
+        found = []
+        for text in self.texts:
+            parts = re.split(r"^(?=\(\d+\) )", text, flags=re.MULTILINE)
+            found += [part for part in parts if any(name in part.split("\n")[0] for name in names)]
+        return found
 
 
 @contextmanager
-def recorded(spark: "SparkSession") -> Iterator[Plans]:
+def recorded(spark: "SparkSession", exports: Path) -> Iterator[Plans]:
     """Collect the plans of all queries that end in the block."""
     java: Any = spark._jsparkSession
+    bus: Any = spark.sparkContext._jsc.sc().listenerBus()
+    bus.waitUntilEmpty()
     store = java.sharedState().statusStore()
-    before = store.executionsCount()
-    plans = Plans()
+    before = {
+        store.executionsList().apply(at).executionId()
+        for at in range(store.executionsList().size())
+    }
+    plans = Plans(exports)
     yield plans
-    spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
+    bus.waitUntilEmpty()
     ran = store.executionsList()
-    for at in range(before, ran.size()):
-        text = ran.apply(at).physicalPlanDescription()
-        plans.texts.append(text.partition(FINAL)[0])
+    for at in range(ran.size()):
+        one = ran.apply(at)
+        if one.executionId() not in before:
+            plans.texts.append(one.physicalPlanDescription().partition(INITIAL)[0])

@@ -1,0 +1,67 @@
+"""Query plans of the jobs: no Python on rows but the signature check, and few readings of logs.
+
+What a job reads, and how often, decides what it costs; a plan that got worse is seen here before
+any benchmark tells it.
+"""
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from storage.archive.tables import HISTORY_DIR, LOG_DIR
+from storage.pipeline.synthetic.plan import Faults
+from tests.support.storage.diffs import ran
+from tests.support.storage.plans import Plans, recorded
+from tests.support.storage.synthetic import made, plan
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+READINGS = {
+    "consolidate": {HISTORY_DIR: 2, LOG_DIR: 0},
+    "audit": {HISTORY_DIR: 0, LOG_DIR: 4},
+    "delivery": {HISTORY_DIR: 0, LOG_DIR: 3},
+}
+"""Readings of the exports' tables: consolidate asks first who is there; the last one of audit is of
+the logs of the few who are suspected."""
+
+PYTHON = ("MapInArrow", "MapInPandas", "ArrowEvalPython", "BatchEvalPython", "FlatMapGroupsIn")
+"""Steps that hand rows to Python."""
+
+
+@pytest.fixture(name="plans", scope="module")
+def _plans(spark: "SparkSession", tmp_path_factory: pytest.TempPathFactory) -> dict[str, Plans]:
+    """Return the plans of each job, on a data set with every fault."""
+    place = tmp_path_factory.mktemp("plans")
+    made(place / "in", plan(1, Faults(late_joiners=2), messages=120))
+    found = {}
+    for job in READINGS:
+        with recorded(spark, place / "in") as found[job]:
+            ran(spark, place, job, place / "in")
+    return found
+
+
+@pytest.mark.parametrize("job", READINGS)
+def test_exports_are_read_so_often(plans: dict[str, Plans], job: str) -> None:
+    found = {table: plans[job].scans(table) for table in (HISTORY_DIR, LOG_DIR)}
+
+    assert found == READINGS[job]
+
+
+@pytest.mark.parametrize("job", READINGS)
+def test_python_sees_rows_for_their_signatures_alone(plans: dict[str, Plans], job: str) -> None:
+    steps = plans[job].steps(*PYTHON)
+
+    assert [step for step in steps if "verified" not in step] == []
+    assert bool(steps) == (job == "consolidate")
+
+
+@pytest.mark.parametrize("job", ["audit", "delivery"])
+def test_logs_are_grouped_by_hash_and_not_sorted_first(plans: dict[str, Plans], job: str) -> None:
+    """The greatest of texts, for one, would have every row sorted."""
+    reading = [text for text in plans[job].texts if plans[job].reads(text, LOG_DIR)]
+
+    assert len(reading) >= 3
+    assert [text for text in reading if "SortAggregate" in text] == []
