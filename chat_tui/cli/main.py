@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from chat_tui.cli.local_directory import LocalDirectory
 from chat_tui.cli.options import (
     PROGRAM,
     config_file,
@@ -265,7 +266,7 @@ def sim(*, json_lines: bool, **options: Any) -> None:
 
 
 @cli.command()
-@click.argument("out", type=click.Path(file_okay=False, path_type=Path))
+@click.argument("out", type=LocalDirectory())
 @click.option(
     "--since",
     type=click.DateTime(["%Y-%m-%d"]),
@@ -333,9 +334,7 @@ def replay(**options: Any) -> None:
 
 
 @cli.command("import")
-@click.argument(
-    "source", metavar="DIR", type=click.Path(exists=True, file_okay=False, path_type=Path)
-)
+@click.argument("source", metavar="DIR", type=LocalDirectory(exists=True))
 @profile_options
 def import_(*, source: Path, **options: Any) -> None:
     """Take the messages of an export, or of what diff or consolidate made, into a profile.

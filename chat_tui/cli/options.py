@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 import platformdirs
 
+from chat_tui.cli.local_directory import LocalDirectory
 from sync.errors import ChatError
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def profile_options(command: F) -> F:
         click.option("--channel", metavar="NAME", callback=utf8, help="Channel, written #name."),
         click.option(
             "--data-dir",
-            type=click.Path(file_okay=False, path_type=Path),
+            type=LocalDirectory(),
             help="Directory of the profiles.",
         ),
         click.option(

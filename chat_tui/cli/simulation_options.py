@@ -1,10 +1,11 @@
 """The options of `chat-tui sim`: what each is called, counted in, and may be."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
+
+from chat_tui.cli.local_directory import LocalDirectory
 
 HOSTILE_MAX: Final = 10
 """Each has a dozen aliases with links of their own; there is no link for everybody beyond."""
@@ -109,7 +110,7 @@ def simulation_options(command: F) -> F:
     )(command)
     command = click.option(
         "--export",
-        type=click.Path(file_okay=False, path_type=Path),
+        type=LocalDirectory(),
         help="Write everybody's history and protocol log to this new directory, as Parquet.",
     )(command)
     command = click.option(

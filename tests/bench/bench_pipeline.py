@@ -171,7 +171,7 @@ def pipeline_small(place: Path) -> Iterator[Result]:
 BENCHMARKS: Final = (pipeline_small, pipeline_1m, pipeline_10m, pipeline_50m)
 
 PARTS: Final = {"small": pipeline_small, "days": pipeline_days}
-"""What `--parts` has beside `growth`, the sizes."""
+"""Choices of `--parts`, beside `growth`, the sizes."""
 
 
 def growth(smaller: Mapping[str, Result], larger: Mapping[str, Result]) -> Iterator[Result]:

@@ -1,6 +1,5 @@
 """Results on this computer, as those commands read them that start no Java."""
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,8 +15,7 @@ from storage.pipeline.inputs.inputs import Inputs
 from storage.pipeline.places.far_table import FarTable
 from storage.pipeline.places.place import is_local
 from storage.results import Published, has_results, manifest_of, published_in
-
-URI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+from storage.uris import is_uri
 
 PARTITIONS: Final = (pa.field("channel", pa.string()), pa.field("day", pa.string()))
 """Columns that the paths of a table's files may say."""
@@ -39,7 +37,7 @@ class LocalDirectory(click.ParamType):  # type: ignore[type-arg]  # older ones a
         Raises:
             PipelineError: it is an address.
         """
-        if URI.match(str(value)):
+        if is_uri(str(value)):
             raise PipelineError(
                 f"{value} is an address, and this command reads directories of this computer "
                 "alone: copy the results here first, as `hadoop fs -get` does."

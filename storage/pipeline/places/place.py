@@ -7,23 +7,16 @@ Rules:
 """
 
 import os
-import re
 import shutil
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, cast
 from urllib.parse import unquote, urlsplit
 
 import click
 
 from storage.pipeline.places.hadoop import HadoopPath
-
-URI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
-
-
-def is_uri(text: str) -> bool:
-    """Return whether a text is a URI, rather than a path of this computer."""
-    return URI.match(text) is not None
+from storage.uris import is_uri
 
 
 def place_of(text: str) -> Path:
