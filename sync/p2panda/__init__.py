@@ -8,7 +8,7 @@ Where each section of the specification lives; what needs sockets, disk or a gro
 | 1 Announcement | `announcements.Announcements`, `announcements.next_counter` |
 | Announce, SyncRequest, Entry, SyncDone, Have | `messages`, `messages.encode`, `messages.decode` |
 | 2.1 (PublicKey, LogId, SeqNum) in lexical order | `bounds.Place`, `heads.Heads` |
-| Range-based set reconciliation | `set_reconciliation.Reconciliation`, `set_reconciliation.Policy` |
+| Range-based set reconciliation | `set_reconciliation.Reconciliation` and its `Policy` |
 | lifting monoid | `heads.lift`, `heads.Heads.fingerprint` |
 | EmptySet right from the beginning | `set_reconciliation.Reconciliation.begin` |
 | 2.2 what to do with a Payload | `set_reconciliation.Reconciliation._on_height` |

@@ -1,7 +1,8 @@
 """Places in the order of log heights, where ranges begin and end.
 
 Rules:
-1. The order is that of raw key bytes, a prefix before what it begins, then log and height as numbers.
+1. The order is that of raw key bytes, a prefix before what it begins, then that of the numbers of
+   log and height.
 2. An item is a place with a whole key and a height of at least 1.
 3. A bound is a place as well; its key may be cut, and then log and height are 0.
 """

@@ -37,12 +37,17 @@ BATCHES_MAX: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """How ranges are split, and what of them is told by its heights."""
+    """How ranges are split, and what of them is told by its heights.
+
+    More items of one author than of several: bounds within an author are as long as items. Twelve
+    of them would be 61 kB instead of 43 where 50 of 10,000 logs of 1,000 authors grew, since equal
+    heights are answered too.
+    """
 
     first_parts: int = 64
     parts: int = 4
     items: int = 2
-    author_items: int = 12
+    author_items: int = 4
 
 
 class Say(NamedTuple):
