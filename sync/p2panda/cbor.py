@@ -7,7 +7,7 @@ Rules:
 """
 
 from collections.abc import Sequence
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, cast
 
 from sync.errors import DecodeError
 
@@ -31,6 +31,8 @@ SIMPLES: Final = {FALSE: False, TRUE: True, NULL: None}
 SMALL: Final = 24
 """Numbers below this one stand in the head itself."""
 
+_SHORT_HEADS: Final = [bytes([first]) for first in range(256)]
+
 WIDTHS: Final = {24: (1, SMALL), 25: (2, 1 << 8), 26: (4, 1 << 16), 27: (8, 1 << 32)}
 """What the five low bits of a head say: bytes that follow, and the least number they may hold."""
 
@@ -38,29 +40,27 @@ WIDTHS: Final = {24: (1, SMALL), 25: (2, 1 << 8), 26: (4, 1 << 16), 27: (8, 1 <<
 def head(major: int, number: int) -> bytes:
     """Return the shortest head: type and number, 0 <= number < 2**64."""
     if number < SMALL:
-        return bytes([major << 5 | number])
+        return _SHORT_HEADS[major << 5 | number]
     for low, (width, _least) in WIDTHS.items():
         if number < 1 << 8 * width:
-            return bytes([major << 5 | low]) + number.to_bytes(width, "big")
+            return _SHORT_HEADS[major << 5 | low] + number.to_bytes(width, "big")
     raise AssertionError(f"{number} does not fit 64 bits")
 
 
 def encode(value: Value) -> bytes:
     """Return the one encoding of a value."""
-    match value:
-        case None:
-            return bytes([NULL])
-        case bool():
-            return bytes([TRUE if value else FALSE])
-        case int():
-            return head(NUMBER, value)
-        case bytes():
-            return head(BYTES, len(value)) + value
-        case str():
-            text = value.encode()
-            return head(TEXT, len(text)) + text
-        case _:
-            return head(ARRAY, len(value)) + b"".join([encode(item) for item in value])
+    kind = type(value)  # the quickest, and a message has a dozen values
+    if kind is int:
+        return head(NUMBER, cast(int, value))
+    if kind is bytes:
+        return head(BYTES, len(cast(bytes, value))) + cast(bytes, value)
+    if isinstance(value, str):
+        text = value.encode()
+        return head(TEXT, len(text)) + text
+    if value is None or isinstance(value, bool):
+        return _SHORT_HEADS[NULL if value is None else TRUE if value else FALSE]
+    items = cast("Sequence[Value]", value)
+    return head(ARRAY, len(items)) + b"".join([encode(item) for item in items])
 
 
 def decode(data: bytes) -> Value:
@@ -80,12 +80,14 @@ def _decode_at(data: bytes, at: int, depth: int) -> tuple[Value, int]:
     if at >= len(data):
         raise DecodeError("the bytes end within a value")
     first = data[at]
-    major = first >> 5
+    major, number = first >> 5, first & 0x1F
     if major == SIMPLE:
         if first not in SIMPLES:
             raise DecodeError(f"no simple value or float is allowed: byte {first:02x}")
         return SIMPLES[first], at + 1
-    number, at = _number(data, at)
+    at += 1
+    if number >= SMALL:
+        number, at = _number(data, at, number)
     if major == NUMBER:
         return number, at
     if number > len(data) - at:
@@ -105,18 +107,15 @@ def _decode_at(data: bytes, at: int, depth: int) -> tuple[Value, int]:
     return items, at
 
 
-def _number(data: bytes, at: int) -> tuple[int, int]:
-    """Return the number in the head at `at`, and the offset after it."""
-    low = data[at] & 0x1F
-    if low < SMALL:
-        return low, at + 1
+def _number(data: bytes, at: int, low: int) -> tuple[int, int]:
+    """Return the number at `at` whose width the head's low bits say, and the offset after it."""
     if low not in WIDTHS:
         raise DecodeError("a length is not definite, or reserved")
     width, least = WIDTHS[low]
-    end = at + 1 + width
+    end = at + width
     if end > len(data):
         raise DecodeError("the bytes end within a head")
-    number = int.from_bytes(data[at + 1 : end], "big")
+    number = int.from_bytes(data[at:end], "big")
     if number < least:
         raise DecodeError("a number is not in its shortest form")
     return number, end
