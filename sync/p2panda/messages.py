@@ -369,10 +369,11 @@ def _schemas(value: cbor.Value) -> tuple[str, ...]:
 def _bound(value: cbor.Value) -> Place:
     """Return a place whose key may be cut, its log and height then being 0."""
     key, log, height = _record(value, 3)
-    bound = Place(_bytes(key), _number(log), _number(height))
-    if len(bound.key) > KEY_BYTES or (len(bound.key) < KEY_BYTES and any(bound[1:])):
+    if not isinstance(key, bytes) or type(log) is not int or type(height) is not int:
+        raise ReplicationError(Reason.FIELDS, "a place is bytes and two numbers")
+    if len(key) != KEY_BYTES and (len(key) > KEY_BYTES or log or height):
         raise ReplicationError(Reason.FIELDS, "a bound with a key that is too long or cut wrongly")
-    return bound
+    return Place(key, log, height)
 
 
 def _item(value: cbor.Value) -> Place:

@@ -212,6 +212,10 @@ class Reconciliation:
         if reading.items and not isinstance(message, Payload):
             raise ReplicationError(Reason.NOT_TILING, "heights without an upper bound")
         match message:
+            case Fingerprint(fingerprint=fingerprint, upper=upper):
+                lower = reading.advance(upper)
+                reading.asked = True
+                yield from self._on_fingerprint(lower, upper, fingerprint)
             case Payload(item=item, can_respond=can_respond, upper=upper):
                 yield from self._on_height(reading, item)
                 if upper is not None:
@@ -223,10 +227,6 @@ class Reconciliation:
             case Done(upper=upper):
                 reading.advance(upper)
                 self._settled = upper
-            case Fingerprint(fingerprint=fingerprint, upper=upper):
-                lower = reading.advance(upper)
-                reading.asked = True
-                yield from self._on_fingerprint(lower, upper, fingerprint)
             case Terminal():
                 yield from self._on_terminal(reading)
 
