@@ -11,6 +11,7 @@ messages, without frames and Noise.
 import argparse
 import random
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from sync.p2panda.bounds import KEY_BYTES, Place
@@ -77,8 +78,9 @@ class Run(NamedTuple):
     right: bool
 
 
-def replication() -> Iterator[Result]:
+def replication(place: Path) -> Iterator[Result]:
     """Yield the figures of all cases and seeds."""
+    del place
     for case, goals in CASES.items():
         progress(f"replication: {case} ...")
         for seed in SEEDS:
@@ -204,7 +206,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="one JSON object a line, as always")
     parser.parse_args()
-    for result in replication():
+    for result in replication(Path()):
         print(result.to_json(), flush=True)
 
 
