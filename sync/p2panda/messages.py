@@ -11,7 +11,7 @@ from enum import Enum
 from itertools import groupby, pairwise
 from typing import Final, NamedTuple, TypeAlias
 
-from sync.errors import DecodeError, RemoteError
+from sync.errors import DecodeError
 from sync.p2panda import cbor
 from sync.p2panda.bounds import KEY_BYTES, Place
 from sync.p2panda.heads import FINGERPRINT_BYTES
@@ -46,7 +46,6 @@ class Reason(Enum):
     EMPTY_SET = "an empty set of schema ids"
     UNSORTED = "unsorted or twice"
     SESSION = "another session"
-    MODE = "unknown mode"
     OUT_OF_TURN = "out of turn"
     NOT_TILING = "ranges do not tile the circle"
     BACKWARDS = "ranges run backwards"
@@ -191,9 +190,7 @@ def decode(data: bytes) -> Message:
         )
     try:
         value = cbor.decode(data)
-    except ReplicationError:
-        raise
-    except RemoteError as error:
+    except DecodeError as error:
         raise ReplicationError(Reason.NOT_CBOR, str(error)) from error
     fields = _array(value, "a message")
     kind = fields[0] if fields else None

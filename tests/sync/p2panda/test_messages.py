@@ -139,6 +139,17 @@ def test_a_have_of_too_many_logs_is_refused() -> None:
     assert messages.decode(cbor.encode([10, 0, [[KEY, logs[1:]]]]))
 
 
+def test_schema_ids_rise_and_have_a_length() -> None:
+    assert refused(0, 1, 1, ["a", "a"]) is Reason.UNSORTED
+    assert refused(1, 0, 0, ["b", "a"]) is Reason.UNSORTED
+    assert refused(0, 1, 1, [""]) is Reason.TOO_LARGE
+    assert refused(0, 1, 1, ["a" * (messages.SCHEMA_BYTES_MAX + 1)]) is Reason.TOO_LARGE
+    assert refused(0, 1, 1, [f"{at:04}" for at in range(messages.SCHEMAS_MAX + 1)]) is (
+        Reason.TOO_LARGE
+    )
+    assert refused(0, 1, 1, [b"a"]) is Reason.FIELDS
+
+
 def test_a_bound_is_a_whole_key_or_the_beginning_of_one() -> None:
     assert messages.decode(cbor.encode([21, 0, [b"", 0, 0]])) == LowerBound(0, Place(b""))
     assert refused(21, 0, [KEY[:2], 1, 0]) is Reason.FIELDS
