@@ -43,7 +43,7 @@ def next_counter(last: int, now: Nanos) -> int:
 
 @dataclass(slots=True)
 class Announcements:
-    """What a peer announced last, and we to it; both are gone with the last link to it."""
+    """The last announcements of a peer and to it; both are gone with the last link to it."""
 
     theirs: Announce | None = None
     ours: frozenset[str] = field(default_factory=frozenset)

@@ -34,7 +34,7 @@ SMALL: Final = 24
 _SHORT_HEADS: Final = [bytes([first]) for first in range(256)]
 
 WIDTHS: Final = {24: (1, SMALL), 25: (2, 1 << 8), 26: (4, 1 << 16), 27: (8, 1 << 32)}
-"""What the five low bits of a head say: bytes that follow, and the least number they may hold."""
+"""Meaning of the five low bits of a head: bytes that follow, and the least number they may hold."""
 
 
 def head(major: int, number: int) -> bytes:

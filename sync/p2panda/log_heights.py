@@ -17,7 +17,7 @@ class Span(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """What each side lacks of the other one, in the order of logs."""
+    """The entries that each side lacks, in the order of logs."""
 
     owed: tuple[Span, ...]
     expected: tuple[Span, ...]

@@ -37,7 +37,7 @@ LAST_PAYLOAD_FIELDS: Final = 5
 
 
 class Reason(Enum):
-    """Why something of a peer is refused; the value goes into events."""
+    """The reason for which something of a peer is refused; the value goes into events."""
 
     NOT_CBOR = "not the one CBOR of a value"
     TOO_LARGE = "too large"
@@ -106,7 +106,7 @@ class EmptySet(NamedTuple):
 
 
 class LowerBound(NamedTuple):
-    """Where the first range of a batch begins, and the last one ends."""
+    """The bound where the first range of a batch begins, and the last one ends."""
 
     session: int
     bound: Place
@@ -315,7 +315,7 @@ _READERS: Final[Mapping[int, tuple[Callable[[Sequence[cbor.Value]], Message], fr
     25: (_fingerprint, frozenset([4])),
     26: (_terminal, frozenset([2])),
 }
-"""How each type is read, and how many fields it has, its type included."""
+"""The reader of each type, and how many fields it has, its type included."""
 
 
 def _number(value: cbor.Value) -> int:

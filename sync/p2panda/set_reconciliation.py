@@ -37,7 +37,7 @@ BATCHES_MAX: Final = 64
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """How ranges are split, and what of them is told by its heights.
+    """Rules by which ranges are split, and told by their heights.
 
     More items of one author than of several: bounds within an author are as long as items. Twelve
     of them would be 61 kB instead of 43 where 50 of 10,000 logs of 1,000 authors grew, since equal
@@ -76,7 +76,7 @@ Effect: TypeAlias = Say | Owed | Expected | Reconciled
 
 
 class State(Enum):
-    """What a side of the reconciliation does."""
+    """States of a side of the reconciliation."""
 
     BEGINNING = "beginning"
     WAITING = "waiting"

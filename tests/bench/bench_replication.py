@@ -37,7 +37,7 @@ CHANNEL: Final = "chat_4bd7ba79d4cbf16da21c07a16e41fddc"
 
 
 class Goals(NamedTuple):
-    """What a row may cost; None where it only explains others."""
+    """The most a row may cost; None where it only explains others."""
 
     bytes: float | None = None
     trips: float | None = None
@@ -69,7 +69,7 @@ CASES: Final = {
 
 
 class Run(NamedTuple):
-    """What one session cost, and whether both sides found what they owe."""
+    """The cost of one session, and whether both sides found what they owe."""
 
     bytes: int
     messages: int

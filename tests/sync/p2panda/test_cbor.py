@@ -1,6 +1,5 @@
 """Our CBOR takes one spelling a value, and agrees with another implementation on which."""
 
-from io import BytesIO
 from typing import Final
 
 import cbor2
@@ -10,6 +9,7 @@ from hypothesis import strategies as st
 
 from sync.errors import DecodeError
 from sync.p2panda import cbor
+from tests.support.sync.cbor_oracle import plain, strict
 
 SPELLED_OTHERWISE: Final = {
     "a number in two bytes too many": "190001",
@@ -40,25 +40,6 @@ values: Final = st.recursive(
     lambda inner: st.lists(inner, max_size=30),
     max_leaves=40,
 )
-
-
-def strict(data: bytes) -> object:
-    """Return what cbor2 reads, if that is one of our values in its one spelling, else None."""
-    stream = BytesIO(data)
-    try:
-        value = cbor2.load(stream)
-        again = cbor2.dumps(value, canonical=True)
-    except Exception:  # noqa: BLE001 - whatever a hostile value makes of it
-        return None
-    return value if again == data and plain(value, cbor.DEPTH_MAX) else None
-
-
-def plain(value: object, depth: int) -> bool:
-    """True for a value of ours."""
-    if isinstance(value, list):
-        return depth > 0 and all(plain(item, depth - 1) for item in value)
-    number = type(value) is int and 0 <= value < 2**64
-    return number or value is None or isinstance(value, bytes | str | bool)
 
 
 @pytest.mark.parametrize("data", SPELLED_OTHERWISE.values(), ids=SPELLED_OTHERWISE.keys())

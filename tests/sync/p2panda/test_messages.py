@@ -27,7 +27,7 @@ from sync.p2panda.messages import (
     SyncRequest,
     Terminal,
 )
-from tests.sync.p2panda.test_cbor import strict
+from tests.support.sync.cbor_oracle import strict
 
 VECTORS: Final[dict[str, list[dict[str, Any]]]] = json.loads(
     (Path(__file__).parents[2] / "vectors" / "p2panda_cbor_messages.json").read_bytes()
@@ -70,7 +70,7 @@ REASONS: Final = [
     Reason.UNKNOWN_TYPE,
     Reason.UNSORTED,
 ]
-"""Why each of the invalid vectors is refused, in their order."""
+"""The reason for which each of the invalid vectors is refused, in their order."""
 
 
 @pytest.mark.parametrize(("vector", "message"), zip(VECTORS["valid"], SAID, strict=True))
