@@ -1,4 +1,4 @@
-"""p2panda replication: two peers find out how high the logs of each are, and what is lacking.
+"""p2panda replication: two peers compare how high their logs are.
 
 Where each section of the specification lives; what needs sockets, disk or a group is not here yet.
 
