@@ -1,4 +1,4 @@
-"""p2panda replication: two peers compare how high their logs are.
+"""p2panda replication, by heights of logs.
 
 Where each section of the specification lives; what needs sockets, disk or a group is not here yet.
 
