@@ -1,4 +1,4 @@
-"""p2panda replication, by heights of logs.
+"""p2panda replication.
 
 Where each section of the specification lives; what needs sockets, disk or a group is not here yet.
 
