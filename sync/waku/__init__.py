@@ -1,4 +1,4 @@
-"""Waku Sync: two peers find out which messages only one of them has, and exchange those.
+"""Waku Sync: two peers exchange the messages that only one of them has.
 
 Where each section of the specification lives:
 

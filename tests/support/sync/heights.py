@@ -1,0 +1,90 @@
+"""Two sides of set reconciliation over their bytes, and heights to compare."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from hypothesis import strategies as st
+
+from sync.p2panda.bounds import Place
+from sync.p2panda.heads import Heads
+from sync.p2panda.log_heights import Span
+from sync.p2panda.messages import Message, decode, encode
+from sync.p2panda.set_reconciliation import (
+    Effect,
+    Expected,
+    Owed,
+    Policy,
+    Reconciled,
+    Reconciliation,
+    Say,
+    State,
+)
+
+SESSION = 3
+MESSAGES_MAX = 100_000
+
+KEYS = (b"\0" * 32, b"\0" * 31 + b"\1", b"\1" + b"\0" * 31, b"\x7f" * 32, b"\xff" * 32)
+"""Keys that share beginnings of all lengths, the lowest and the highest one among them."""
+
+heights = st.dictionaries(
+    st.tuples(st.sampled_from(KEYS) | st.binary(min_size=32, max_size=32), st.integers(0, 5)),
+    st.integers(1, 4),
+    max_size=60,
+).map(lambda logs: [Place(key, log, height) for (key, log), height in logs.items()])
+
+
+@dataclass(slots=True)
+class Side:
+    """A side and what it found."""
+
+    machine: Reconciliation
+    owed: list[Span] = field(default_factory=list)
+    expected: list[Span] = field(default_factory=list)
+    ends: int = 0
+
+    def take(self, effects: Iterable[Effect]) -> list[bytes]:
+        """Note what is found; return the messages to send."""
+        said = []
+        for effect in effects:
+            match effect:
+                case Say(message):
+                    said.append(encode(message))
+                case Owed(span):
+                    self.owed.append(span)
+                case Expected(span):
+                    self.expected.append(span)
+                case Reconciled():
+                    self.ends += 1
+        return said
+
+    def receive(self, data: bytes) -> list[bytes]:
+        """Take a message."""
+        return self.take(self.machine.receive(decode(data)))
+
+
+@dataclass(slots=True)
+class Session:
+    """Both sides after their reconciliation, and what went over the wire, batch by batch."""
+
+    sides: tuple[Side, Side]
+    batches: list[list[bytes]]
+
+    @property
+    def messages(self) -> list[list[Message]]:
+        """The messages of each batch."""
+        return [[decode(data) for data in batch] for batch in self.batches]
+
+
+def reconciled(one: Heads, other: Heads, policy: Policy | None = None) -> Session:
+    """Let two sides reconcile, the first one beginning."""
+    sides = Side(Reconciliation(SESSION, one, policy)), Side(Reconciliation(SESSION, other, policy))
+    batches = []
+    sending, receiving = sides
+    pending = sending.take(sending.machine.begin())
+    while pending:
+        batches.append(pending)
+        assert sum(map(len, batches)) < MESSAGES_MAX, "a reconciliation without end"
+        pending = [answer for data in pending for answer in receiving.receive(data)]
+        sending, receiving = receiving, sending
+    assert [side.machine.state for side in sides] == [State.OVER, State.OVER]
+    return Session(sides, batches)
