@@ -13,16 +13,22 @@ Days whose files are the same as the last time are taken over, see
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from storage.archive.consolidated import write_names
-from storage.archive.tables import HISTORY_DIR
+from storage.archive.tables import HISTORY, HISTORY_DIR
 from storage.pipeline.consolidate import transforms
 from storage.pipeline.consolidate.counts import counted, figures_of
 from storage.pipeline.consolidate.plan import Plan
-from storage.pipeline.consolidate.spans import Span, write_spans
+from storage.pipeline.consolidate.spans import EPOCH, Span, write_spans
 from storage.pipeline.consolidate.transforms import DAY_NAME
+from storage.pipeline.consolidate.verify import REASON
 from storage.pipeline.fingerprints.archive import write_state
+from storage.pipeline.inputs.batches import files_of
 from storage.pipeline.inputs.footers import history_ends
 from storage.pipeline.job_context import Work
+from storage.pipeline.places.place import sink
 from storage.pipeline.results.carrying import carry, days_in
 from storage.results import CHOSEN
 
@@ -88,6 +94,7 @@ class Consolidation:
         fresh = self._tables(rows, members) if self.plan.changed else []
         for name in (HELD, HISTORY_DIR, HOLDERS, QUARANTINE):
             self._carry(name)
+        self._show_columns()
         spans = [*self.plan.unchanged, *fresh]
         # where some file did not say which days it has, nothing is taken over the next time
         write_spans(work.run.directory, [] if stray else spans)
@@ -137,6 +144,17 @@ class Consolidation:
         if self.plan.before is not None:
             kept = self.plan.unchanged
             carry(self.plan.before / name, to, lambda day: any(span.holds(day) for span in kept))
+
+    def _show_columns(self) -> None:
+        """Leave a file without rows where nothing is false: a table says which columns it has."""
+        table = self.work.run.directory / QUARANTINE
+        if files_of(table):
+            return
+        where = table / f"{DAY_NAME}={EPOCH.isoformat()}"
+        where.mkdir(parents=True, exist_ok=True)
+        empty = HISTORY.append(pa.field(REASON, pa.string())).empty_table()
+        with sink(where / "part-0.parquet") as file:
+            pq.write_table(empty, file)
 
     def _figure(self, spans: list[Span], members: "DataFrame") -> None:
         run, kept = self.work.run, self.plan.unchanged
