@@ -1,6 +1,7 @@
 """Consolidate and audit in one process: what a cluster must find too, and where it may listen."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -37,10 +38,10 @@ def check_addresses(pids: set[int]) -> None:
     assert addresses <= LOOPBACK
 
 
-def tables(out: Path) -> dict[str, bytes]:
-    """Return each published table as bytes, its rows sorted, by job and name."""
+def tables(out: Path, jobs: Sequence[str] = ("consolidate", "audit")) -> dict[str, bytes]:
+    """Return each published table of jobs as bytes, its rows sorted, by job and name."""
     found = {}
-    for job in ("consolidate", "audit"):
+    for job in jobs:
         published = Results(out).published(job)
         assert published is not None
         for name in table_names(published.directory):

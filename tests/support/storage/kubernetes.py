@@ -50,6 +50,11 @@ class Node:
         with self._lock:
             return {process.pid for process in self._processes.values()}
 
+    @property
+    def log(self) -> str:
+        """All that the processes of pods have said."""
+        return "".join(path.read_text() for path in sorted(self._scratch.glob("*/log")))
+
     def listed(self, selector: str) -> dict[str, Any]:
         """Return the pods that a selector of labels chooses."""
         wanted = dict(

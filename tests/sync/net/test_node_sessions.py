@@ -66,7 +66,8 @@ async def test_who_comes_late_gets_three_thousand_messages(tmp_path: Path) -> No
                 for event in sorted(alice.shown(MessageShown), key=lambda one: one.line.position)
             ]
             assert sum(event.got for event in bob.shown(SyncShown)) == len(lines)
-            assert bob.shown(SyncShown)[-1].bytes_in > len(lines) * 100
+            # one session, or on a busy computer two
+            assert sum(event.bytes_in for event in bob.shown(SyncShown)) > len(lines) * 100
             assert bob.shown(SyncShown)[-1].elapsed_ns > 0
             assert 0 < bob.node.snapshot().longest_block_ns < SECOND
 
