@@ -5,22 +5,14 @@ from typing import NamedTuple
 
 from sync.p2panda.bounds import Place
 from sync.p2panda.heads import Heads
-
-
-class Span(NamedTuple):
-    """Entries of a log from the number after `after` up to `height`."""
-
-    key: bytes
-    log: int
-    after: int
-    height: int
+from sync.structures.log_spans import LogSpan
 
 
 class Comparison(NamedTuple):
     """The entries that each side lacks, in the order of logs."""
 
-    owed: tuple[Span, ...]
-    expected: tuple[Span, ...]
+    owed: tuple[LogSpan, ...]
+    expected: tuple[LogSpan, ...]
 
 
 def compare(ours: Heads, theirs: Iterable[Place]) -> Comparison:
@@ -31,9 +23,9 @@ def compare(ours: Heads, theirs: Iterable[Place]) -> Comparison:
     """
     told = {(key, log): height for key, log, height in theirs}
     logs = [(key, log, height, told.get((key, log), 0)) for key, log, height in ours]
-    owed = [Span(key, log, there, here) for key, log, here, there in logs if here > there]
+    owed = [LogSpan(key, log, there, here) for key, log, here, there in logs if here > there]
     expected = [
-        Span(key, log, here, there)
+        LogSpan(key, log, here, there)
         for (key, log), there in sorted(told.items())
         if there > (here := ours.height(key, log))
     ]

@@ -14,7 +14,6 @@ from typing import Final, NamedTuple, TypeAlias
 
 from sync.p2panda.bounds import Place, rank
 from sync.p2panda.heads import Heads
-from sync.p2panda.log_heights import Span
 from sync.p2panda.messages import (
     Done,
     EmptyPayload,
@@ -27,6 +26,7 @@ from sync.p2panda.messages import (
     ReplicationError,
     Terminal,
 )
+from sync.structures.log_spans import LogSpan
 
 RANGES_MAX: Final = 1 << 17
 """Ranges and heights of one batch that we take: 10,000 logs that all differ have a fifth of it."""
@@ -59,13 +59,13 @@ class Say(NamedTuple):
 class Owed(NamedTuple):
     """Effect: the peer lacks these entries, send them."""
 
-    span: Span
+    span: LogSpan
 
 
 class Expected(NamedTuple):
     """Effect: we lack these entries, and the peer says that it has them."""
 
-    span: Span
+    span: LogSpan
 
 
 class Reconciled(NamedTuple):
@@ -239,9 +239,9 @@ class Reconciliation:
         self._told.add((key, log))
         ours = self._heads.height(key, log)
         if ours > theirs:
-            yield Owed(Span(key, log, theirs, ours))
+            yield Owed(LogSpan(key, log, theirs, ours))
         elif ours < theirs:
-            yield Expected(Span(key, log, ours, theirs))
+            yield Expected(LogSpan(key, log, ours, theirs))
 
     def _on_heights(self, reading: _Reading, upper: Place, can_respond: bool) -> Iterator[Effect]:  # noqa: FBT001 - as it is on the wire
         """All heights of a range are there."""
@@ -337,5 +337,5 @@ class Reconciliation:
         for item in sorted(self._unmentioned):
             key, log, height = item
             if (key, log) not in self._told:
-                yield Owed(Span(key, log, 0, height))
+                yield Owed(LogSpan(key, log, 0, height))
         yield Reconciled()

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final, NamedTuple, TypeAlias
 
-from sync.machine import ChannelId, Nanos, PeerId, Tick
+from sync.entries.entry import Entry
+from sync.machine import ChannelId, MessageId, Nanos, PeerId, Tick
+from sync.structures.log_spans import LogSpan
 from sync.structures.ordered_set import SyncId
 
 PAGE: Final = 256
@@ -190,6 +192,38 @@ class SendPayload:
 
     session: SessionId
     payload: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class LoadEntries:
+    """Load entries to send, once what was sent on the session's stream has left; `EntriesLoaded`.
+
+    In the order (lamport, message id) over all `spans`, a page of at most `PAGE` entries, of what
+    comes after the place `after`; without one from the lowest on. What is gone is left out.
+    """
+
+    session: SessionId
+    spans: tuple[LogSpan, ...] = ()
+    after: tuple[int, MessageId] | None = None
+    ids: tuple[SyncId, ...] = ()
+    """Instead of spans: these alone, as far as they are here."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedEntry:
+    """A stored entry, and what it is reconciled by."""
+
+    entry: Entry
+    sync_id: SyncId
+
+
+@dataclass(frozen=True, slots=True)
+class EntriesLoaded:
+    """The page that `LoadEntries` asked for; `more`: there may be entries behind it."""
+
+    session: SessionId
+    page: tuple[LoadedEntry, ...]
+    more: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,10 @@ from typing import Final, NamedTuple
 
 from sync.p2panda.bounds import KEY_BYTES, Place
 from sync.p2panda.heads import Heads
-from sync.p2panda.log_heights import Span, compare
+from sync.p2panda.log_heights import compare
 from sync.p2panda.messages import Have, Message, SyncRequest, decode, encode
 from sync.p2panda.set_reconciliation import Owed, Reconciliation, Say
+from sync.structures.log_spans import LogSpan
 from tests.bench.report import (
     Params,
     Result,
@@ -144,7 +145,7 @@ def _frozen(side: list[Place]) -> Heads:
 def _sets(ours: Heads, theirs: Heads) -> Run:
     """Run one session in mode 1; the request travels with the first batch."""
     machines = Reconciliation(0, ours), Reconciliation(0, theirs)
-    owed: tuple[list[Span], list[Span]] = ([], [])
+    owed: tuple[list[LogSpan], list[LogSpan]] = ([], [])
     watch = fresh_watch()
     size, messages, turns = len(encode(SyncRequest(0, 1, (CHANNEL,)))), 1, 0
     with watch:
@@ -166,7 +167,7 @@ def _sets(ours: Heads, theirs: Heads) -> Run:
 
 def _log_heights(ours: Heads, theirs: Heads) -> Run:
     """Run one session in mode 0: a Have right after the request, ours in answer."""
-    owed: tuple[list[Span], list[Span]] = ([], [])
+    owed: tuple[list[LogSpan], list[LogSpan]] = ([], [])
     watch = fresh_watch()
     request = encode(SyncRequest(0, 0, (CHANNEL,)))
     with watch:
@@ -186,7 +187,7 @@ def _run(
     messages: int,
     turns: int,
     watch: Stopwatch,
-    owed: tuple[list[Span], list[Span]],
+    owed: tuple[list[LogSpan], list[LogSpan]],
     heads: tuple[Heads, Heads],
 ) -> Run:
     expected = [_owed(*heads), _owed(*reversed(heads))]
@@ -194,11 +195,11 @@ def _run(
     return Run(size, messages, (turns + 1) // 2, watch.seconds, right)
 
 
-def _owed(ours: Heads, theirs: Heads) -> list[Span]:
+def _owed(ours: Heads, theirs: Heads) -> list[LogSpan]:
     """Return what one side owes, by looking at all logs."""
     there = {item[:2]: item.height for item in theirs}
     rows = [(key, log, there.get((key, log), 0), height) for key, log, height in ours]
-    return [Span(*row) for row in rows if row[3] > row[2]]
+    return [LogSpan(*row) for row in rows if row[3] > row[2]]
 
 
 def main() -> None:

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from sync.p2panda.bounds import Place
 from sync.p2panda.heads import Heads
-from sync.p2panda.log_heights import Span
 from sync.p2panda.messages import Message, decode, encode
 from sync.p2panda.set_reconciliation import (
     Effect,
@@ -19,6 +18,7 @@ from sync.p2panda.set_reconciliation import (
     Say,
     State,
 )
+from sync.structures.log_spans import LogSpan
 
 SESSION = 3
 MESSAGES_MAX = 100_000
@@ -38,8 +38,8 @@ class Side:
     """A side and what it found."""
 
     machine: Reconciliation
-    owed: list[Span] = field(default_factory=list)
-    expected: list[Span] = field(default_factory=list)
+    owed: list[LogSpan] = field(default_factory=list)
+    expected: list[LogSpan] = field(default_factory=list)
     ends: int = 0
 
     def take(self, effects: Iterable[Effect]) -> list[bytes]:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sync.p2panda import set_reconciliation
 from sync.p2panda.bounds import Place, rank
 from sync.p2panda.heads import Heads
-from sync.p2panda.log_heights import Span, compare
+from sync.p2panda.log_heights import compare
 from sync.p2panda.messages import (
     Done,
     EmptyPayload,
@@ -24,6 +24,7 @@ from sync.p2panda.messages import (
     Terminal,
 )
 from sync.p2panda.set_reconciliation import Owed, Policy, Reconciliation, Say, State
+from sync.structures.log_spans import LogSpan
 from tests.support.sync.heights import KEYS, SESSION, Session, heights, reconciled
 
 policies = st.builds(
@@ -108,7 +109,7 @@ def test_who_has_nothing_says_so_and_gets_everything() -> None:
     session = reconciled(Heads(), Heads([A, B]))
 
     assert session.messages == [[EmptySet(SESSION, can_respond=True)]]
-    assert session.sides[1].owed == [Span(A.key, 0, 0, 2), Span(B.key, 0, 0, 2)]
+    assert session.sides[1].owed == [LogSpan(A.key, 0, 0, 2), LogSpan(B.key, 0, 0, 2)]
 
 
 def test_a_height_is_compared_before_the_next_message() -> None:
@@ -116,7 +117,7 @@ def test_a_height_is_compared_before_the_next_message() -> None:
     assert list(side.receive(LowerBound(SESSION, A))) == []
 
     assert list(side.receive(Payload(SESSION, B._replace(height=1)))) == [
-        Owed(Span(B.key, 0, 1, 2))
+        Owed(LogSpan(B.key, 0, 1, 2))
     ]
 
 
@@ -133,7 +134,7 @@ def test_of_one_log_the_first_height_counts() -> None:
 
     owed = [effect for one in told for effect in side.receive(one) if isinstance(effect, Owed)]
 
-    assert owed == [Owed(Span(B.key, 0, 1, 4))]
+    assert owed == [Owed(LogSpan(B.key, 0, 1, 4))]
     assert side.state is State.OVER
 
 
@@ -151,7 +152,7 @@ def test_a_peer_with_whole_keys_as_bounds_is_understood() -> None:
 
     effects = [effect for one in told for effect in side.receive(one)]
 
-    assert Owed(Span(B.key, 0, 2, 4)) in effects
+    assert Owed(LogSpan(B.key, 0, 2, 4)) in effects
     assert [one.message for one in effects if isinstance(one, Say)] == [
         LowerBound(SESSION, A),
         Payload(SESSION, A, can_respond=False, upper=middle),
