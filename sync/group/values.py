@@ -28,7 +28,10 @@ from sync.sessions.values import (
     CloseSession,
     CloseTransfer,
     Continue,
+    EntriesLoaded,
     LiveBegan,
+    LoadedEntry,
+    LoadEntries,
     Mode,
     OpenSession,
     Outcome,
@@ -61,7 +64,10 @@ __all__ = [  # what is only passed on
     "CloseTransfer",
     "Continue",
     "Discard",
+    "EntriesLoaded",
     "LiveBegan",
+    "LoadEntries",
+    "LoadedEntry",
     "MemberClock",
     "Mode",
     "OpenSession",
@@ -428,6 +434,7 @@ Effect: TypeAlias = (
     | OpenSession
     | Continue
     | SendPayload
+    | LoadEntries
     | CloseSession
     | Push
     | CloseTransfer

@@ -1,13 +1,23 @@
 """The engine's disk interface. `storage` implements it with SQLite; the simulator in memory."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from sync.entries.entry import Entry
-from sync.group.records import Altered, ChannelState, Contradiction, Outline, Record
+from sync.group.records import (
+    Altered,
+    ChannelState,
+    Contradiction,
+    Outline,
+    Record,
+    StoredMessage,
+)
 from sync.machine import ChannelId, MessageId
 from sync.sds.message import Delivery, HistoryEntry
+from sync.sessions.values import LoadedEntry
+from sync.structures.log_spans import LogSpan
+from sync.structures.ordered_set import SyncId
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +72,19 @@ class Journal(Protocol):
     async def load_by_hash(self, channel: ChannelId, hashes: Sequence[bytes]) -> list[Loaded]:
         """Return the stored messages with these Waku hashes, ordered by (created_ns, hash)."""
 
+    async def entries_page(
+        self,
+        channel: ChannelId,
+        spans: Sequence[LogSpan],
+        after: tuple[int, MessageId] | None,
+        limit: int,
+    ) -> tuple[Sequence[StoredMessage], bool]:
+        """Return a page of entries that are held, and whether there may be more behind it.
+
+        In the order (lamport, message id) over all spans; at most `limit`, and some 1 MiB, but one
+        at least.
+        """
+
     async def load_held_back(
         self, channel: ChannelId, after: tuple[int, MessageId] | None, limit: int
     ) -> tuple[Outline, ...]:
@@ -69,6 +92,15 @@ class Journal(Protocol):
 
     async def restore(self, channel: ChannelId) -> ChannelState:
         """Return what the channel's machines need; a new channel has an empty state."""
+
+
+def loaded_entries(found: Iterable[Loaded | StoredMessage]) -> tuple[LoadedEntry, ...]:
+    """Return stored messages as a session sends them: its order is that of (lamport, id)."""
+    page = [
+        LoadedEntry(one.entry, SyncId(one.entry.header.created_ns, one.waku_hash)) for one in found
+    ]
+    page.sort(key=lambda one: (one.entry.header.lamport, one.entry.message_id))
+    return tuple(page)
 
 
 class Retriever(Protocol):

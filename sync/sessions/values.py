@@ -350,6 +350,7 @@ Input: TypeAlias = (
     | SessionOffered
     | SessionOpened
     | SessionPayload
+    | EntriesLoaded
     | Continue
     | SessionClosed
     | Transferred
@@ -363,6 +364,7 @@ Effect: TypeAlias = (
     OpenSession
     | Continue
     | SendPayload
+    | LoadEntries
     | CloseSession
     | Push
     | CloseTransfer
