@@ -26,7 +26,7 @@ class Work:
     scratch: Path
     options: Mapping[str, Any] = field(default_factory=dict)
     plan: "Plan | None" = None
-    """What consolidate makes, and what it takes over, if that was looked at."""
+    """Days that consolidate makes or takes over, if that was looked at."""
 
     def write(self, name: str, frame: "DataFrame", *by: str) -> "DataFrame":
         """Write a table, in directories `by` columns; returns it read again, not worked out twice.

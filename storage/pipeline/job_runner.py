@@ -185,7 +185,7 @@ class Found:
     amount: Amount
     """All there is in the inputs."""
     plan: Plan | None = None
-    """What consolidate makes, where it is one of the jobs."""
+    """Days that consolidate makes or takes over, where it is one of the jobs."""
 
     @classmethod
     def of(
