@@ -21,8 +21,8 @@ from sync.machine import MessageId, PeerId
 from sync.structures.log_spans import LogHeight, LogSpan
 
 RUNS_MAX: Final = 64
-"""Runs of one log, the first ones. History comes in pages of neighbours, so a log has a few; whoever
-writes one full of holes stays at the height before the last of these until the next start."""
+"""Runs of one log, the first ones. History comes in pages of neighbours, so a log has a few; one
+that is full of holes gets no higher than the last of these until the next start."""
 
 ID_BYTES: Final = 32
 
@@ -98,15 +98,15 @@ def linked_from_above(height: int) -> tuple[int, ...]:
 
 @lru_cache(ENDS_KNOWN)
 def _step_to(seq: int) -> tuple[int, int]:
-    """Return where a sound log's anchors have the one that its next entry skips back to, and how
-    many bytes of them are still linked to from above it: these come first.
+    """Return how an entry changes the anchors of the run it goes on with, in bytes.
 
-    The first is negative where that entry has no skiplink.
+    So far from their end is the one that it skips back to, 0 if it names none; so many at their end
+    are linked to by nobody above it.
     """
     before, after = linked_from_above(seq - 1), linked_from_above(seq)
     target = lipmaa(seq)
-    skip = -1 if target in {0, seq - 1} else before.index(target) * ID_BYTES
-    return skip, (len(after) - 1) * ID_BYTES
+    skip = 0 if target in {0, seq - 1} else len(before) - before.index(target)
+    return skip * ID_BYTES, (len(before) + 1 - len(after)) * ID_BYTES
 
 
 def place_of(header: Header) -> LogPlace:
@@ -139,51 +139,56 @@ class _Log:
 
     def add(self, place: LogPlace, message_id: MessageId) -> None:
         seq, runs = place.seq, self.runs
-        if seq > self.top:
-            self.top = seq
+        self.top = max(self.top, seq)
         if self.fault is not None and seq >= self.fault:
-            return
-        if len(runs) == 1 and runs[0].first == 1 and self._goes_on(runs[0], place, message_id):
-            return
-        if not is_formed(place):
-            self._break(seq)
             return
         at = bisect_right(runs, seq, key=_first)
         if at and runs[at - 1].last >= seq:
             self._break(seq)
-            return
-        run, fault, start, end = _run_of(place, message_id), None, at, at
-        if at and runs[at - 1].last + 1 == seq:
+        elif self._goes_on(at - 1, place, message_id):
+            pass
+        elif is_formed(place):
+            self._insert(at, _run_of(place, message_id))
+        else:
+            self._break(seq)
+
+    def _goes_on(self, at: int, place: LogPlace, message_id: MessageId) -> bool:
+        """Take an entry as the next one of a run, as most are, if nothing is to be said of it."""
+        _, seq, backlink, skiplink = place
+        if at < 0 or self.runs[at].last + 1 != seq or backlink is None:
+            return False
+        if at + 1 < len(self.runs) and self.runs[at + 1].first == seq + 1:
+            return False
+        first, _, anchors, claims = self.runs[at]
+        skip, unlinked = _step_to(seq)
+        if bytes.fromhex(backlink) != anchors[-ID_BYTES:] or (skiplink is None) is (skip > 0):
+            return False
+        if skiplink is not None:
+            named, place_of_it = bytes.fromhex(skiplink), len(anchors) - skip
+            if place_of_it < 0:
+                claims = _with_claim(claims, Claim(lipmaa(seq), seq, named))
+            elif anchors[place_of_it : place_of_it + ID_BYTES] != named:
+                return False
+        kept = anchors[: max(len(anchors) - unlinked, 0)]
+        grown = Run(first, seq, kept + bytes.fromhex(message_id), claims)
+        self.runs[at] = _ended(grown, self.fault)
+        return True
+
+    def _insert(self, at: int, run: Run) -> None:
+        """Put a run of one entry among the others, and join it to its neighbours."""
+        runs, start, end = self.runs, at, at
+        fault: int | None = None
+        if at and runs[at - 1].last + 1 == run.first:
             start = at - 1
             run, fault = _joined(runs[start], run)
-        if at < len(runs) and runs[at].first == seq + 1:
+        if at < len(runs) and runs[at].first == run.last + 1:
             end = at + 1
-            run, also = _joined(run, runs[at])
-            fault = also if fault is None else fault  # what is below comes first
+            run, above = _joined(run, runs[at])
+            fault = above if fault is None else fault
         runs[start:end] = [_ended(run, self.fault)]
+        del runs[RUNS_MAX:]
         if fault is not None:
             self._break(fault)
-        del runs[RUNS_MAX:]
-
-    def _goes_on(self, run: Run, place: LogPlace, message_id: MessageId) -> bool:
-        """Take the next entry of a sound log, which nearly every one is, if its links are right."""
-        _, seq, backlink, skiplink = place
-        anchors = run.anchors
-        if (
-            seq != run.last + 1
-            or backlink is None
-            or bytes.fromhex(backlink) != anchors[-ID_BYTES:]
-        ):
-            return False
-        skip, kept = _step_to(seq)
-        if (skiplink is None) is (skip >= 0):
-            return False
-        if skiplink is not None and bytes.fromhex(skiplink) != anchors[skip : skip + ID_BYTES]:
-            return False
-        self.runs[0] = Run(1, seq, anchors[:kept] + bytes.fromhex(message_id))
-        if seq + 1 == self.fault:
-            self.runs[0] = _ended(self.runs[0], self.fault)
-        return True
 
     def _break(self, fault: int) -> None:
         """The log contradicts itself at a number, lower than any before."""
@@ -268,10 +273,8 @@ def _run_of(place: LogPlace, message_id: MessageId) -> Run:
 
 def _joined(lower: Run, upper: Run) -> tuple[Run, int | None]:
     """Return two runs, one right behind the other, as one, and the first that is contradicted."""
-    ids = dict(
-        zip(reversed(linked_from_above(lower.last)), _from_last(lower.anchors), strict=False)
-    )
-    claims, fault = lower.claims, None
+    ids, claims = _ids_of(lower), lower.claims
+    fault: int | None = None
     for claim in upper.claims:
         if claim.target < lower.first:
             claims = _with_claim(claims, claim)
@@ -279,16 +282,18 @@ def _joined(lower: Run, upper: Run) -> tuple[Run, int | None]:
         wrong = claim.but if ids[claim.target] == claim.named else claim.by
         if wrong is not None and (fault is None or wrong < fault):
             fault = wrong
-    ids.update(
-        zip(reversed(linked_from_above(upper.last)), _from_last(upper.anchors), strict=False)
-    )
-    wanted = linked_from_above(upper.last)
-    anchors = b"".join([ids[one] for one in wanted if one >= lower.first]) if upper.anchors else b""
-    return Run(lower.first, upper.last, anchors, claims), fault
+    if not upper.anchors:
+        return Run(lower.first, upper.last, b"", claims), fault
+    ids.update(_ids_of(upper))
+    linked = [one for one in linked_from_above(upper.last) if one >= lower.first]
+    return Run(lower.first, upper.last, b"".join([ids[one] for one in linked]), claims), fault
 
 
-def _from_last(anchors: bytes) -> list[bytes]:
-    return [anchors[at : at + ID_BYTES] for at in range(len(anchors) - ID_BYTES, -1, -ID_BYTES)]
+def _ids_of(run: Run) -> dict[int, bytes]:
+    """Return the anchors of a run by number; none where the next number ends the log."""
+    linked = [one for one in linked_from_above(run.last) if one >= run.first]
+    ids = [run.anchors[at : at + ID_BYTES] for at in range(0, len(run.anchors), ID_BYTES)]
+    return dict(zip(linked, ids, strict=bool(ids)))
 
 
 def _with_claim(claims: tuple[Claim, ...], more: Claim) -> tuple[Claim, ...]:

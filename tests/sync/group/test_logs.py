@@ -1,4 +1,4 @@
-"""Heights of author logs: a function of the set held, whatever the order, against its definition."""
+"""Heights of author logs against their definition: a function of the set, whatever the order."""
 
 import hashlib
 import itertools
@@ -139,7 +139,7 @@ def test_heights_are_sorted_by_key_log_and_told_anew_when_they_change() -> None:
     for author, log in (("b" * 64, 2), ("a" * 64, 3), ("b" * 64, 1)):
         logs.add(PeerId(author), name(f"{author}{log}"), LogPlace(log, 1, None, None))
     keys = [bytes.fromhex(one * 64) for one in "abb"]
-    assert logs.heights() == tuple(LogHeight(*row) for row in zip(keys, (3, 1, 2), (1, 1, 1)))
+    assert logs.heights() == tuple(LogHeight(*row, 1) for row in zip(keys, (3, 1, 2), strict=True))
 
     logs.add(PeerId("a" * 64), name("c"), LogPlace(3, 2, name(f"{'a' * 64}3"), None))
 
