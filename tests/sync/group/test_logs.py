@@ -11,8 +11,11 @@ from hypothesis import strategies as st
 
 from sync.entries.entry import lipmaa
 from sync.group.logs import RUNS_MAX, ChannelLogs, LogPlace, LogState, linked_from_above
-from sync.machine import MessageId, PeerId
+from sync.group.values import Damaged, ReferenceClock
+from sync.machine import MINUTE, MessageId, PeerId
 from sync.structures.log_spans import LogHeight, LogSpan
+from tests.support.sync.entries import Author
+from tests.support.sync.groups import NOW_MS, Member
 
 KEY = bytes(range(32))
 ANN = PeerId(KEY.hex())
@@ -173,3 +176,68 @@ def test_a_log_full_of_holes_keeps_the_first_of_its_runs_and_no_more() -> None:
     told([entry(seq) for seq in range(2, 2 * RUNS_MAX, 2)], logs)
 
     assert logs.height(KEY, LOG) == 2 * RUNS_MAX - 1
+
+
+# --- Of a group -----------------------------------------------------------------------------------
+
+
+def heights(member: Member) -> dict[tuple[PeerId, int], int]:
+    """Heights as sessions see them; they are the same after a restart."""
+    seen = member.group.holdings.heights()
+    states = member.group.logs.states()
+    member.start()
+    assert member.group.logs.states() == states
+    return {(PeerId(one.key.hex()), one.log): one.height for one in seen}
+
+
+def test_a_group_knows_how_far_the_logs_go_that_it_wrote_and_heard() -> None:
+    alice, bob = Member("alice"), Author("bob")
+    alice.write("one")
+    alice.write("two")
+    lines = [bob.write(str(number)) for number in range(3)]
+    for one in (lines[0], lines[2]):
+        alice.hear(one)
+    mine = (alice.peer_id, 1)
+    assert heights(alice) == {mine: 2, (bob.peer_id, 1): 1}
+
+    alice.hear(lines[1])
+
+    assert heights(alice) == {mine: 2, (bob.peer_id, 1): 3}
+
+
+def test_a_parked_entry_counts_once_it_is_let_in() -> None:
+    alice, bob = Member("alice"), Author("bob")
+    lines = [bob.write("now"), bob.write("later", lamport=NOW_MS + 10 * MINUTE // 10**6)]
+    for one in lines:
+        alice.hear(one)
+    assert heights(alice) == {(bob.peer_id, 1): 1}
+
+    alice.tell(ReferenceClock(9 * MINUTE))
+
+    assert heights(alice) == {(bob.peer_id, 1): 2}
+
+
+def test_both_faces_of_a_fork_are_above_the_height_that_stays() -> None:
+    alice, bob = Member("alice"), Author("bob")
+    alice.hear(bob.write("first"))
+    other = bob.fork()
+    for one in (bob.write("yes"), other.write("no"), bob.write("so?")):
+        alice.hear(one)
+    key = bytes.fromhex(bob.peer_id)
+    assert heights(alice) == {(bob.peer_id, 1): 1}
+    assert alice.group.logs.above(key, 1) == LogSpan(key, 1, 1, 3)
+    assert alice.group.logs.fault(key, 1) == 2
+
+
+def test_an_entry_that_the_disk_has_damaged_is_a_hole() -> None:
+    alice, bob = Member("alice"), Author("bob")
+    lines = [bob.write(str(number)) for number in range(5)]
+    for one in lines:
+        alice.hear(one)
+    alice.tell(Damaged((lines[2].entry.message_id,)))
+    alice.start()
+    assert heights(alice) == {(bob.peer_id, 1): 2}
+
+    alice.hear(lines[2])
+
+    assert heights(alice) == {(bob.peer_id, 1): 5}
