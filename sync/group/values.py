@@ -226,6 +226,7 @@ Input: TypeAlias = (
     | SessionOffered
     | SessionOpened
     | SessionPayload
+    | EntriesLoaded
     | Continue
     | SessionClosed
     | Transferred

@@ -14,6 +14,7 @@ from sync.sessions.protocol import Exchange, Finished, Opening, SyncProtocol
 from sync.sessions.receiving import Transfer
 from sync.sessions.values import PAGE, Mode, Outcome, Plane, Proved, SessionId, SessionKey
 from sync.structures.differences import Role
+from sync.structures.log_spans import LogHeight
 from sync.structures.ordered_set import (
     EVERYTHING,
     ZERO_HASH,
@@ -21,6 +22,7 @@ from sync.structures.ordered_set import (
     Columns,
     OrderedSet,
     SyncId,
+    columns_of,
     joined,
 )
 from sync.structures.set_digest import ROW_BYTES, Held
@@ -58,6 +60,8 @@ class Terms:
     draw_salt: Callable[[], bytes]
     retention: Nanos | None = None
     """Time below which nothing is compared or accepted; None keeps everything."""
+    announced: Callable[[PeerId], bool] = lambda _: True
+    """Returns whether we told a peer that it may ask for whole logs of this channel."""
 
     def retained_from(self, reference: Nanos) -> Nanos:
         """Return from when on we take messages, by the reference clock; 0 for all of them."""
@@ -109,6 +113,12 @@ class Session:
 
     found: list[Columns] = field(default_factory=list)
     """Ids that each step of the exchange found that we lack: the check counts them as ours."""
+
+    brought: list[SyncId] = field(default_factory=list)
+    """Ids of entries that came on the session's own stream: the check counts them as ours, too."""
+
+    begun: int = 0
+    """Sessions that its initiator, if it is us, began with the peer before."""
 
     lacked: set[SyncId] = field(default_factory=set)
     """Ids that we held and the peer lacked."""
@@ -197,8 +207,16 @@ class Session:
         self.local, self.held = local, held
         self.naive = ROW_BYTES * local.count(*self.window)
 
-    def begin_exchange(self, payloads_max: int, now: Nanos, room: Callable[[], int]) -> Exchange:
-        """Begin to compare what is frozen, over a stream that is open."""
+    def begin_exchange(
+        self,
+        payloads_max: int,
+        now: Nanos,
+        room: Callable[[], int],
+        heights: Callable[[], tuple[LogHeight, ...]],
+        *,
+        announced: bool,
+    ) -> Exchange:
+        """Begin to compare what is frozen, over a stream that is open; see `Opening`."""
         assert self.local is not None
         assert self.held is not None
         opening = Opening(
@@ -211,6 +229,9 @@ class Session:
             now,
             room,
             payloads_max,
+            heights,
+            self.begun,
+            announced,
         )
         self.exchange = self.protocol.exchange(opening)
         return self.exchange
@@ -226,7 +247,9 @@ class Session:
         """Begin to prove what both sides should hold now, or to hear the peer prove it."""
         assert self.held is not None
         assert self.local is not None
-        found = joined(self.found)
+        local = self.local
+        brought = columns_of([one for one in self.brought if one not in local])
+        found = joined([*self.found, brought])
         held = self.held.with_found(self.local.together(found), found.timestamps)
         self.checking = check.Check(self.role, held, self.since, salt, now, room)
         effects = self.checking.handle(check.Begin(), now) if self.initiated else []

@@ -24,19 +24,35 @@ from sync.sessions.checking import Checking
 from sync.sessions.claims import Claims
 from sync.sessions.fetching import Fetching
 from sync.sessions.holdings import Holdings
+from sync.sessions.protocol import (
+    Brings,
+    Exchange,
+    Finished,
+    GoOn,
+    Load,
+    Narrow,
+    Owes,
+    Protocols,
+    Send,
+    Speaks,
+    SyncProtocol,
+)
 from sync.sessions.protocol import Effect as Step
-from sync.sessions.protocol import Exchange, Finished, GoOn, Narrow, Protocols, Send, SyncProtocol
 from sync.sessions.session import CHECK_WITHIN, OFFERED, SESSION_WITHIN, Session, Terms
 from sync.sessions.table import Table
 from sync.sessions.values import (
     SHARE,
+    Accepted,
+    Brought,
     CloseSession,
     CloseTransfer,
     Continue,
     Effect,
+    EntriesLoaded,
     Here,
     Input,
     LiveBegan,
+    LoadEntries,
     Mode,
     OpenSession,
     PeerAnnounced,
@@ -69,6 +85,7 @@ broadcast, and would only seem to be missing (Waku Sync, "Sync Window")."""
 TOO_LONG: Final = f"put off: not done within {SESSION_WITHIN // MINUTE} minutes"
 GAVE_WAY: Final = "put off: others needed its room"
 STUCK: Final = "interrupted: its protocol let its time limit pass"
+UNANSWERED: Final = "closed unanswered"
 BUSY: Final = "put off: another session brings what is missing"
 
 
@@ -109,6 +126,10 @@ class Sessions:
                 return [*self._on_payload(number, payload, now), *self._make_room(now)]
             case Continue(number):
                 return [*self._on_continue(number, now), *self._make_room(now)]
+            case EntriesLoaded():
+                return self._on_loaded(event, now)
+            case Brought(number, sync_id):
+                return self._on_brought(number, sync_id, now)
             case SessionClosed(number, reason):
                 return self._on_closed(number, reason, now)
             case Transferred(peer, payload):
@@ -190,6 +211,7 @@ class Sessions:
         assert protocol is not None, "only registered protocols are chosen"
         peer, shares = start.peer, self._fetching.shares
         session = self._session(start.session, peer, protocol, start.why, now, offset)
+        session.begun = start.count
         if start.span is not None:
             until = now + offset - SPAN_OFFSET
             session.since = max(session.since, until - start.span)
@@ -254,7 +276,10 @@ class Sessions:
 
     def _begin(self, session: Session, payloads_max: int, now: Nanos) -> Exchange:
         session.freeze(*self._holdings.frozen())
-        return session.begin_exchange(payloads_max, now, partial(self._room, session))
+        room = partial(self._room, session)
+        announced = self._terms.announced(session.peer)
+        heights = self._holdings.heights
+        return session.begin_exchange(payloads_max, now, room, heights, announced=announced)
 
     def _session(
         self,
@@ -291,6 +316,24 @@ class Sessions:
         session.count(len(payload), sent=False)
         return self._carry_out(session, steps, now)
 
+    def _on_loaded(self, loaded: EntriesLoaded, now: Nanos) -> list[Effect]:
+        """Send a page that the peer lacks, unless the session ended meanwhile."""
+        session = self._table.numbered(loaded.session)
+        if session is None or session.exchange is None:
+            return []
+        session.lacked.update([one.sync_id for one in loaded.page])
+        steps = session.exchange.loaded(loaded.page, now, more=loaded.more)
+        return self._carry_out(session, steps, now)
+
+    def _on_brought(self, number: SessionId, sync_id: SyncId, now: Nanos) -> list[Effect]:
+        """An entry of the session's own stream is here, or was before: the check counts it."""
+        session = self._table.numbered(number)
+        if session is not None:
+            session.got += 1
+            session.moved_at = now
+            session.brought.append(sync_id)
+        return []
+
     def _on_continue(self, number: SessionId, now: Nanos) -> list[Effect]:
         """Go on answering what came, unless the session ended meanwhile."""
         session = self._table.numbered(number)
@@ -322,6 +365,15 @@ class Sessions:
                 case Differences(need, have):
                     session.found.append(columns_of(need))
                     effects += self._fetching.differ(session, need, have, now)
+                case Speaks(name):
+                    session.protocol = self._protocols.named(name) or session.protocol
+                case Owes(need, have):
+                    session.need += need
+                    session.have += have
+                case Load(spans):
+                    effects.append(LoadEntries(session.number, spans))
+                case Brings(entry):
+                    effects.append(Accepted(session.peer, None, entry, session.number))
                 case Finished():
                     effects += self._on_finished(session, step, now)
                 case _:
@@ -377,6 +429,9 @@ class Sessions:
         session = self._table.numbered(number)
         if session is None or session.settled:
             return []
+        unanswered = session.initiated and not session.protocol.usual and not session.bytes_in
+        if unanswered and not reason:  # it is not to be had by this protocol now
+            return self._end(session, UNANSWERED, now, benign=True)
         reason = reason or "the peer closed the stream"
         if number == session.check_stream:
             session.check_stream = session.early_frame = None
@@ -482,5 +537,8 @@ class Sessions:
 def _differs(steps: Sequence[Step]) -> bool:
     """Return whether the answer to a payload says that the two sets differ."""
     return any(
-        isinstance(step, Differences) or (isinstance(step, Send) and step.differs) for step in steps
+        isinstance(step, Differences)
+        or (isinstance(step, Send) and step.differs)
+        or (isinstance(step, Owes) and step.need > 0)
+        for step in steps
     )

@@ -102,6 +102,8 @@ class StartSession:
     why: str
     span: Nanos | None = None
     protocol: str = ""
+    count: int = 0
+    """Sessions that we began with this peer before, since it has a link."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +164,18 @@ class Here:
     """A message is here now, whichever way it came."""
 
     sync_id: SyncId
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """An entry that a session brought on its own stream was checked, and is known here.
+
+    `aside`: it is kept apart (parked), or was dropped for lack of room: nobody else is told of it.
+    """
+
+    session: SessionId
+    sync_id: SyncId
+    aside: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,11 +325,15 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """A pushed message that a session wants, as its protocol read it; the group checks it."""
+    """A message that a session wants, as its protocol read it; the group checks it.
+
+    One that came on the session's own stream is not known by its id: `Brought` tells it.
+    """
 
     peer: PeerId
-    sync_id: SyncId
+    sync_id: SyncId | None
     item: object
+    session: SessionId = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,6 +374,7 @@ Input: TypeAlias = (
     | Transferred
     | TransferEnded
     | Here
+    | Brought
     | PeerJoined
     | PeerGone
     | Tick

@@ -18,7 +18,7 @@ from sync.sessions.protocol import (
     Send,
     Situation,
 )
-from sync.sessions.values import Plane
+from sync.sessions.values import LoadedEntry, Plane
 from sync.structures.differences import Differences, Role
 from sync.structures.ordered_set import SyncId
 from sync.waku import reconcile
@@ -138,6 +138,10 @@ class WakuExchange:
     def go_on(self, now: Nanos) -> list[Effect]:
         """Go on answering what came."""
         return self._carry_out(self._machine.handle(reconcile.Continue(), now))
+
+    def loaded(self, page: Sequence[LoadedEntry], now: Nanos, *, more: bool) -> list[Effect]:
+        """See `sync.sessions.protocol.Exchange`."""
+        raise AssertionError("it loads nothing")
 
     def tick(self, now: Nanos) -> list[Effect]:
         """See `sync.sessions.protocol.Exchange`."""
