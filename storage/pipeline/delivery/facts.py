@@ -7,7 +7,6 @@ out of it costs twice as much as the whole table.
 
 from typing import TYPE_CHECKING, Final
 
-from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812  # as all of its documentation says
 
 from storage.pipeline.delivery.rare_events import numbered
@@ -31,9 +30,6 @@ FACT_KINDS: Final = (
 IS_BETWEEN: Final = "lamport between first_lamport and last_lamport"
 """The rule of presence. Messages of one Lamport time with a node's first or last are between: of
 these nobody can say which was before."""
-
-STRETCHES: Final = 48
-"""Columns of the matrix of missing messages; a cell is then still some pixels wide."""
 
 BROADCAST_MAX: Final = 1_000_000
 """Messages whose senders are handed to every task: some 100 MB. More are joined by a shuffle."""
@@ -136,22 +132,6 @@ def expected(own: "DataFrame", members: "DataFrame") -> "DataFrame":
     )
 
 
-def placed(own: "DataFrame", members: "DataFrame") -> "DataFrame":
-    """Return own messages with their place in the order of their channel.
-
-    Args:
-        own: the columns of `storage.pipeline.delivery.rare_events.own_messages`
-        members: member int, channel string
-
-    Returns:
-        the same; channel string; stretch byte: from 0, of `STRETCHES` with as many messages each
-    """
-    authors = members.select(F.col("member").alias("author"), "channel")
-    by = Window.partitionBy("channel").orderBy("lamport", "message_id")
-    stretch = (F.ntile(STRETCHES).over(by) - 1).cast("byte").alias("stretch")
-    return own.join(F.broadcast(authors), "author").select(*own.columns, "channel", stretch)
-
-
 def by_message(rows: "DataFrame") -> "DataFrame":
     """Return what became of each message at all others together.
 
@@ -200,7 +180,7 @@ def messages(
     """Return one row for each message that somebody noted to have sent.
 
     Args:
-        own: the columns of `placed`
+        own: the columns of `storage.pipeline.delivery.stretches.placed`
         totals: those of `by_message`
         due: those of `expected`
         members: member int, channel string

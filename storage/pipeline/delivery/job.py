@@ -17,6 +17,7 @@ from storage.pipeline.delivery import (
     missing_matrix,
     rare_events,
     repairs,
+    stretches,
 )
 from storage.pipeline.delivery.figures import SPANS, TOTALS, delivery_figures, one_row
 from storage.pipeline.delivery.traffic_tables import write_traffic
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 RARE: Final = "rare"
+ORDER: Final = "order"
 OWN: Final = "own"
 WAYS: Final = "ways"
 BOUNDS: Final = "bounds"
@@ -47,11 +49,13 @@ def run(work: Work) -> None:
     if not row_count(work.run.directory, "members"):
         raise PipelineError("The exports have no protocol log; `chat-tui settings` can turn it on.")
     sent = rare_events.own_messages(seldom, there)
-    own = work.write(OWN, facts.placed(sent, there))
+    order = work.write(ORDER, stretches.in_order(sent, there))
+    own = work.write(OWN, stretches.placed(order))
     talked = work.write("sessions", rare_events.sessions(seldom, there))
     of_later = F.sum("unknown").alias("rows"), F.min("unknown_kind").alias("kind")
     unknown = seldom.agg(*of_later).first()
-    work.run.drop(RARE)  # all of it stands in the others
+    for name in (RARE, ORDER):  # all of it stands in the others
+        work.run.drop(name)
     totals = _tables(work, log, there, own)
     for name in (OWN, WAYS, BOUNDS):  # `messages` and `offsets` have what is told of these
         work.run.drop(name)

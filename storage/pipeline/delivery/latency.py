@@ -26,7 +26,8 @@ STEPS: Final = 1_000
 """Every one of `PERCENTS` is so many parts of a whole, but for the last bit of a double."""
 
 BUCKETS: Final = 64
-"""Stretches of values for each factor e, each sorted by a task of its own: of all longs, 5,400."""
+"""Stretches of values for each factor e, each sorted by a task of its own: of all longs, 5,400. One
+has as many distinct values as a 64th of them has steps, however many rows there are."""
 
 
 def in_us(span_ns: "Column") -> "Column":
@@ -111,7 +112,7 @@ def distribution(spans: "DataFrame", name: str, by: str | None = None) -> "DataF
     shares = F.array(*[F.lit(percent / 100) for percent in PERCENTS])
     keys = [by] if by else []
     return (
-        weighed(spans, name, keys)
+        weighed(counted(spans, name, keys), name, keys)
         .groupBy(*keys)
         .agg(
             F.coalesce(F.max("total"), F.lit(0)).alias("count"),
@@ -123,6 +124,20 @@ def distribution(spans: "DataFrame", name: str, by: str | None = None) -> "DataF
     )
 
 
+def counted(spans: "DataFrame", name: str, keys: Sequence[str]) -> "DataFrame":
+    """Return each value of a group once; all its nulls are one row.
+
+    Args:
+        spans: `name` long, times long, and the columns `keys`
+        name: which column
+        keys: whose equal values make a group
+
+    Returns:
+        the same columns
+    """
+    return spans.groupBy(*keys, name).agg(F.sum("times").alias("times"))
+
+
 def weighed(spans: "DataFrame", name: str, keys: Sequence[str]) -> "DataFrame":
     """Return the rows of each group that a percentile may fall on, and what each stands for.
 
@@ -131,7 +146,7 @@ def weighed(spans: "DataFrame", name: str, keys: Sequence[str]) -> "DataFrame":
     has one row, which stands for nothing.
 
     Args:
-        spans: `name` long (null: counts for nothing), times long, and the columns `keys`
+        spans: as of `counted`; what is null counts for nothing
         name: which column
         keys: whose equal values make a group
 

@@ -1,4 +1,5 @@
-"""Query plans of the jobs: no Python on rows but the signature check, and few readings of logs.
+"""Query plans of the jobs: no Python on rows but the signature check, few readings of logs, and no
+task that grows with the data.
 
 What a job reads, and how often, decides what it costs; a plan that got worse is seen here before
 any benchmark tells it.
@@ -29,6 +30,37 @@ the logs of the few who are suspected."""
 
 PYTHON = ("MapInArrow", "MapInPandas", "ArrowEvalPython", "BatchEvalPython", "FlatMapGroupsIn")
 """Steps that hand rows to Python."""
+
+ENDS = "first_ns last_ns first_lamport last_lamport"
+MEMBERS = {
+    "channel node",
+    "channel node had",
+    f"channel node {ENDS} host clock_id before",
+    "member channel",
+}
+CLOCKS = {f"member channel node host {ENDS}"}
+"""Nodes of one channel, or members that go by one clock: the job hands all of them to each task."""
+
+VALUES = {
+    f"{by}{rows}".strip()
+    for by, value in (("", "latency_us"), ("number ", "latency_us"), ("span ", "us"))
+    for rows in (
+        f"none bucket {value} times",
+        "none bucket within below_zero",
+        f"{value} total below_zero until none",
+    )
+}
+"""Distinct values of one bucket, buckets, and values that a percentile falls on."""
+
+WINDOWS = {
+    "consolidate": MEMBERS,
+    # a 64th of the rows that a node logged from one start to the next; and the times that nodes
+    # tell of one message
+    "audit": {"run boot node begin end", "channel message_id lamport signed_lamport"},
+    # one row a range and channel: not more than there are tasks
+    "delivery": MEMBERS | CLOCKS | VALUES | {"channel range first within"},
+}
+"""Rows of the windows, by their columns; what bounds the largest part of each stands beside it."""
 
 
 @pytest.fixture(name="plans", scope="module")
@@ -65,3 +97,12 @@ def test_logs_are_grouped_by_hash_and_not_sorted_first(plans: dict[str, Plans], 
 
     assert len(reading) >= 3
     assert [text for text in reading if "SortAggregate" in text] == []
+
+
+@pytest.mark.parametrize("job", READINGS)
+def test_the_parts_of_each_window_are_bounded(plans: dict[str, Plans], job: str) -> None:
+    """A part is one task's: one of all messages of a channel would grow with it."""
+    found = plans[job].windows()
+
+    assert found
+    assert found - WINDOWS[job] == set()

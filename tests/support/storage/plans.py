@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 SCANS: Final = re.compile(r"^\(\d+\) Scan parquet.*?(?=^\(\d+\)|\Z)", re.MULTILINE | re.DOTALL)
 LOCATION: Final = re.compile(r"^Location: .*$", re.MULTILINE)
 HEADING: Final = re.compile(r"^\(\d+\) .*$", re.MULTILINE)
+WINDOW: Final = re.compile(
+    r"^\(\d+\) Window\b.*?^Input \[\d+\]: \[(.*?)\]", re.MULTILINE | re.DOTALL
+)
 INITIAL: Final = "== Initial Plan =="
 """Begins the plan as it was before it was carried out."""
 
@@ -42,6 +45,15 @@ class Plans:
         for text in self.texts:
             parts = re.split(r"^(?=\(\d+\) )", text, flags=re.MULTILINE)
             found += [part for part in parts if any(name in part.split("\n")[0] for name in names)]
+        return found
+
+    def windows(self) -> set[str]:
+        """Return the rows of each window by their columns, but those that Spark named itself."""
+        found = set()
+        for text in self.texts:
+            for columns in WINDOW.findall(text):
+                names = [re.sub(r"#\d+L?$", "", name) for name in columns.split(", ")]
+                found.add(" ".join(name for name in names if not name.startswith("_w")))
         return found
 
 
