@@ -1,0 +1,1 @@
+"""Calimero: governance of a channel."""
