@@ -211,14 +211,16 @@ class Governance:
                 if not gone and self.dag.missing(child.signed.parents):
                     continue
                 self.waiting.take(child)
-                try:
-                    if gone:
-                        raise OpError(Refusal.REFUSED_PARENT)
-                    taken.append(self._take(child))
-                except OpError as error:
-                    self._refuse(child, error.refusal)
-                    refused.append((child.id, error.refusal))
                 came.append(child)
+                try:
+                    if not gone:
+                        taken.append(self._take(child))
+                        continue
+                    refusal = Refusal.REFUSED_PARENT
+                except OpError as error:
+                    refusal = error.refusal
+                self._refuse(child, refusal)
+                refused.append((child.id, refusal))
 
     def _refuse(self, op: SignedGroupOp, refusal: Refusal) -> Refused:
         """Remember a refused op, and refuse what waits for it."""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from enum import Enum, IntEnum
-from typing import NamedTuple, NewType, TypeAlias
+from typing import Final, NamedTuple, NewType, TypeAlias
 
 from sync.machine import Nanos
 
@@ -50,6 +50,9 @@ class Policy(NamedTuple):
     pins: Access = Access.MEMBERS
 
 
+OPEN_POLICY: Final = Policy()
+
+
 class Owner(NamedTuple):
     """Somebody whom the genesis names: the key that signs, and the one for Noise."""
 
@@ -92,7 +95,7 @@ class Genesis:
     salt: bytes
     owners: tuple[Owner, ...]
     predecessor: GroupId | None = None
-    policy: Policy = Policy()
+    policy: Policy = OPEN_POLICY
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ Both ways give the same state, whatever the order in which ops came in.
 """
 
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final, NamedTuple
 
@@ -108,19 +108,11 @@ class Projection:
     def _further(self, state: State, act: Act) -> State:
         """Return the state one op further, whose ancestors it has, and which contests none."""
         cut = state.cut | act.bit
-        loss = self._loss(act, state.counting)
-        voids, counting = state.voids, state.counting
-        if loss is not None:
-            voids = {**voids, act.number: loss}
-        elif self.relations.counting & act.bit:
-            counting |= act.bit
-        else:
-            loss = Loss(Reason.ASKS, None)
-        if loss is not None:
-            return State(
-                cut, counting, voids, state.folded, state.people, state.size, state.policy,
-                state.epoch,
-            )  # fmt: skip
+        if not self.relations.counting & act.bit:
+            return replace(state, cut=cut)
+        if loss := self._loss(act, state.counting):
+            return replace(state, cut=cut, voids={**state.voids, act.number: loss})
+        counting = state.counting | act.bit
         folded, size = state.folded, state.size
         if targets := act.targets:
             folded = folded.copy()
@@ -132,10 +124,8 @@ class Projection:
                 size += standing.member - (before is not None and before.member)
         policy = state.policy if not any(act.judgement.touched) else self._policy(counting)
         people = state.people if folded is state.folded else self._people(folded, size)
-        return State(
-            cut, counting, voids, folded, people, size, policy,
-            self._newer_epoch(state.epoch, act.number),
-        )  # fmt: skip
+        epoch = self._newer_epoch(state.epoch, act.number)
+        return State(cut, counting, state.voids, folded, people, size, policy, epoch)
 
     def _anew(self, cut: int) -> State:
         """Return the state at a cut, made from nothing."""

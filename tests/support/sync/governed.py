@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from sync.calimero.governance.governance import Governance, Received, Taken
+from sync.calimero.governance.governance import Governance, Received, Taken, TakenOp
 from sync.calimero.governance.ops import (
     NO_GROUP,
+    OPEN_POLICY,
     Add,
     Epoch,
     Genesis,
@@ -62,7 +63,7 @@ def ticket_signature(group: bytes, invite: OpId, name: str, code: str) -> bytes:
     return ticket_of(code).sign(ticket_text(group, invite, key(name), noise(name)))  # type: ignore[arg-type]
 
 
-def genesis(*owners: str, policy: Policy = Policy()) -> SignedGroupOp:
+def genesis(*owners: str, policy: Policy = OPEN_POLICY) -> SignedGroupOp:
     """Return the op that founds a channel."""
     named = tuple(sorted(Owner(key(owner), noise(owner)) for owner in owners))
     op = Genesis("friends", "lan", bytes(16), named, None, policy)
@@ -81,13 +82,24 @@ class Code:
 class History:
     """A channel whose ops are signed at chosen cuts; `ops` are all that were taken in."""
 
-    def __init__(self, *owners: str, policy: Policy = Policy(), signing: bool = False) -> None:
+    def __init__(self, *owners: str, policy: Policy = OPEN_POLICY, signing: bool = False) -> None:
         founded = genesis(*owners, policy=policy)
         self.signing = signing
         self.governance = Governance(group_of(founded))
         self.ops: list[SignedGroupOp] = []
         self.names = {key(owner): owner for owner in owners}
         self.take(founded)
+
+    def again(self) -> "History":
+        """Return the same channel, which goes on by itself."""
+        copy = History.__new__(History)
+        copy.signing = self.signing
+        copy.ops = list(self.ops)
+        copy.names = dict(self.names)
+        copy.governance = Governance(self.governance.group)
+        judged = [self.governance.act(op.id).judgement for op in self.ops]
+        copy.governance.restore(map(TakenOp, self.ops, judged))
+        return copy
 
     @property
     def founded(self) -> SignedGroupOp:
@@ -214,8 +226,7 @@ class RandomHistory:
     def __init__(self, seed: int, count: int) -> None:
         self.rng = random.Random(seed)
         owners = NAMES[: 1 + seed % 2]
-        invite = self.rng.choice([Policy(), Policy(invite=Policy()[1]), Policy()])
-        self.history = History(*owners, policy=invite)
+        self.history = History(*owners)
         self.codes: list[Code] = []
         self.guests = 0
         self.parts = [[self.history.founded] for _ in range(self.PARTS)]
