@@ -4,9 +4,9 @@ Ops are numbered in the order they came in, ancestors first; bit `n` stands for 
 asked of two ops, whether one knew of the other, is then one shift.
 """
 
-from bisect import insort
+from bisect import bisect, insort
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from sync.calimero.governance.ops import (
@@ -49,8 +49,7 @@ class Judgement(NamedTuple):
     """A join of somebody who was removed: it lets nobody in."""
 
 
-@dataclass(frozen=True, slots=True)
-class Act:
+class Act(NamedTuple):
     """An op in the graph, without the secrets it wraps."""
 
     number: int
@@ -117,6 +116,7 @@ class Dag:
         self.by_signer: dict[Key, int] = {}
         self.forked: dict[Key, set[int]] = {}
         """Nonces that a signer used twice."""
+        self._head_ids: tuple[OpId, ...] | None = None
         self._nonces: dict[Key, list[tuple[int, int]]] = {}
 
     def __len__(self) -> int:
@@ -129,7 +129,9 @@ class Dag:
 
     def head_ids(self) -> tuple[OpId, ...]:
         """Return the ids of the heads, sorted."""
-        return tuple(sorted(self.acts[number].id for number in bits(self.heads)))
+        if self._head_ids is None:
+            self._head_ids = tuple(sorted(self.acts[number].id for number in bits(self.heads)))
+        return self._head_ids
 
     def closure(self, heads: Iterable[OpId]) -> int | None:
         """Return the bits of ops and all their ancestors; None if one of them is not here."""
@@ -184,11 +186,13 @@ class Dag:
         self.acts.append(act)
         self.numbers[op.id] = act.number
         self.heads = self.heads & ~before | act.bit
+        self._head_ids = None
         self.by_signer[act.signer] = self.by_signer.get(act.signer, 0) | act.bit
         nonces = self._nonces.setdefault(act.signer, [])
-        if nonces and nonces[-1][0] >= act.nonce and any(one == act.nonce for one, _ in nonces):
+        place = bisect(nonces, (act.nonce, 0))
+        if place < len(nonces) and nonces[place][0] == act.nonce:
             self.forked.setdefault(act.signer, set()).add(act.nonce)
-        insort(nonces, (act.nonce, act.number))
+        insort(nonces, (act.nonce, act.number), place)
         return act
 
     def at_once(self, one: Act, other: Act) -> bool:

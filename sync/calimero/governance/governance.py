@@ -113,7 +113,9 @@ class Governance:
     @property
     def now(self) -> State:
         """The state at our heads."""
-        return self.projection.state(self.dag.whole)
+        state = self.projection.at(self.dag.head_ids())
+        assert state is not None, "nothing is here yet"
+        return state
 
     def act(self, op: OpId) -> Act:
         """Return an op that is here."""

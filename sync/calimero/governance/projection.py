@@ -8,16 +8,20 @@ Both ways give the same state, whatever the order in which ops came in.
 from collections import OrderedDict
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from sync.calimero.governance import limits
 from sync.calimero.governance.dag import ADMINS, OTHERS, Act, Dag, bits
-from sync.calimero.governance.ops import Access, Invite, Join, Key, Policy, Role
+from sync.calimero.governance.ops import Access, Invite, Join, Key, OpId, Policy, Role
 from sync.calimero.governance.relations import POLICY_FIELDS, Relations
 from sync.calimero.governance.standing import Folds, Standing
 
 INVITING: Final = Policy._fields.index("invite")
 """Place of the field of the policy that says who may invite."""
+
+
+Heads: TypeAlias = tuple[OpId, ...]
+"""Ops that name a cut: these and all their ancestors."""
 
 
 class Reason(Enum):
@@ -72,6 +76,22 @@ class Projection:
         self.anew = 0
         """States that were made from nothing."""
         self._states: OrderedDict[int, State] = OrderedDict()
+        self._named: OrderedDict[Heads, State] = OrderedDict()
+
+    def at(self, heads: Heads) -> State | None:
+        """Return the state at the cut that these ops and their ancestors are.
+
+        None if there is none: an op is not here, or nothing is named.
+        """
+        state = self._named.get(heads)
+        if state is None:
+            cut = self.dag.closure(heads)
+            if not cut:
+                return None
+            state = self._named[heads] = self.state(cut)
+            if len(self._named) > limits.STATES_CACHED:
+                self._named.popitem(last=False)
+        return state
 
     def state(self, cut: int) -> State:
         """Return the state at a cut, which is closed under ancestors and not empty."""
@@ -192,12 +212,17 @@ class Projection:
         return None
 
     def _inviting_lost(self, act: Act, seen: int) -> Loss | None:
-        """Return a loss if a member's right to invite rests on what does not count."""
+        """Return a loss if a member's right to invite rests on what does not count.
+
+        While all that is about the member counts, the right stands: what counted at its own cut and
+        was a removal, a lowering or a policy counts here too, or is lost, and a join that was void
+        there only adds to it.
+        """
         about = self.relations.about[act.signer]
-        standing = self.folds.person(act.signer, about & seen)
-        if standing is None or standing.role < Role.MEMBER:
-            lost = about & act.before & ~seen
-            return Loss(Reason.RIGHT_LOST, self._first(list(bits(lost))))
+        if lost := about & act.before & ~seen:
+            standing = self.folds.person(act.signer, about & seen)
+            if standing is None or standing.role < Role.MEMBER:
+                return Loss(Reason.RIGHT_LOST, self._first(list(bits(lost))))
         setters = self.relations.setters[INVITING]
         lost = setters & act.before & ~seen
         if lost and self.folds.field(INVITING, setters & seen) is Access.ADMINS:

@@ -119,13 +119,17 @@ class Folds:
             return None
         last = self._dag.acts[about.bit_length() - 1]
         if not about & ~(last.before | last.bit):
-            left = [last]
+            role, decides = self.role_given(last), last
         else:
             acts = self._acts(about)
             left = [act for act in acts if not self._beaten(act, acts)]
-        role, decides = self._decided(left or [act for act in self._acts(about) if act.negative])
-        entries = self._acts(about & self._relations.entries)
-        return Standing(role, decides.number, (_newest(entries) if entries else decides).number)
+            role, decides = self._decided(left or [act for act in acts if act.negative])
+        entries = about & self._relations.entries
+        if entries & entries - 1:
+            since = _newest(self._acts(entries)).number
+        else:
+            since = entries.bit_length() - 1 if entries else decides.number
+        return Standing(role, decides.number, since)
 
     def _decided(self, left: list[Act]) -> tuple[Role, Act]:
         """Return the role, and the op that gives or takes it, of ops none of which is beaten.
