@@ -1,1 +1,1 @@
-"""Governance: signed acts of a channel, and who is in by them, at any cut."""
+"""Signed acts of a channel, and who is in by them at any cut."""

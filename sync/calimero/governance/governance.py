@@ -6,7 +6,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from sync.calimero.governance import limits
 from sync.calimero.governance.dag import Act, Dag, Judgement, bits
-from sync.calimero.governance.ops import Genesis, GroupId, Join, Key, OpId, Role, SignedGroupOp
+from sync.calimero.governance.ops import Genesis, GroupId, Key, OpId, Role, SignedGroupOp
 from sync.calimero.governance.projection import Loss, Projection, Reason, State
 from sync.calimero.governance.refusal import OpError, Refusal
 from sync.calimero.governance.rights import FOUNDING, judge
@@ -236,8 +236,3 @@ class Governance:
                 self.refused.add(child.id, Refusal.REFUSED_PARENT)
                 gone.append(child.id)
         return Refused(refusal)
-
-
-def joined_by(act: Act) -> OpId | None:
-    """Return the invitation by which somebody came in; None if it is no join."""
-    return act.op.invite if isinstance(act.op, Join) else None
