@@ -1,20 +1,20 @@
-"""Calimero: governance of a channel, a signed history of who is in.
+"""Calimero: governance.
 
-Where each section of the specification lives. Governance is here as machines and functions without
-IO; gossip, heartbeats, streams and the two planes of state are not.
+Governance is a signed history of who is in. Where each section of the specification lives: machines
+and functions without IO. Gossip, heartbeats, streams and the planes of state are not here.
 
 | section | here |
 |---|---|
 | Group Governance Sync: SignedGroupOpV1 | `governance.ops`, `governance.wire` |
-| verified on ingress: signature | `governance.signing.open_op` |
-| verified on ingress: capability | `governance.rights.judge` |
-| verified on ingress: parent hashes | `governance.governance.Governance.receive`, `governance.waiting` |
+| ingress: signature | `governance.signing.open_op` |
+| ingress: capability | `governance.rights.judge` |
+| ingress: parent hashes | `governance.governance.Governance.receive`, `governance.waiting` |
 | DagStore | `governance.dag.Dag` |
 | Projection-Authoritative Membership | `governance.projection.Projection` |
 | refresh_projection_for_cut | `governance.verdicts.refresh_projection_for_cut` |
 | projection_member_at_cut | `governance.verdicts.projection_member_at_cut` |
-| projection_member_at_cut_authoritative | `governance.verdicts.projection_member_at_cut_authoritative` |
-| Divergence Cross-check, acl_view_at | `governance.acl_view.Definition`, `governance.verdicts.divergence` |
+| the same, authoritative | `governance.verdicts.projection_member_at_cut_authoritative` |
+| Divergence Cross-check | `governance.acl_view.Definition`, `governance.verdicts.divergence` |
 | Inbound-Sync Peer Authorization | `governance.verdicts.peer_is_group_member` |
 | Startup Recovery: reload_group_dags | `governance.governance.Governance.restore` |
 
@@ -28,8 +28,8 @@ How we read what it leaves open:
   Lamport rises above every parent's.
 - The number of an epoch is one more than the newest the op has seen: nobody begins a last epoch.
 - Only admins revoke an invitation, so nothing a member signs at an old cut undoes a join.
-- A leave ends no code and threatens no op of its signer. Otherwise somebody removed could sign one at
-  an old cut, and put out whom they had invited.
+- A leave ends no code and threatens no op of its signer. Otherwise somebody removed could sign one
+  at an old cut, and put out whom they had invited.
 - An ended or lowered right to invite is that of its maker, or that of the policy.
 - If each op about somebody lost against one at once with it, which is so after two removals and two
   additions on both sides of a cut, the negative ones decide.
