@@ -1,1 +1,1 @@
-"""Signed entries: identities, encoding, changes to other entries, typing."""
+"""Signed entries: identities, encoding, changes, typing."""

@@ -27,7 +27,7 @@ Place = TypeVar("Place", int, tuple[int, Key])
 
 
 class Relations:
-    """What ops of a channel mean for each other; sets of ops are sets of bits."""
+    """Contests between the ops of a channel, and the ops about each person; sets are bits."""
 
     def __init__(self, dag: Dag) -> None:
         self._dag = dag

@@ -225,7 +225,7 @@ def rotated_and_joined(case: Case) -> tuple[dict[str, Role], Lost]:
 
 
 def removed_after_the_join(case: Case) -> tuple[dict[str, Role], Lost]:
-    """Who joined before the removal of the inviter, as its signer knew, stays."""
+    """A join that the signer of the inviter's removal had seen stands."""
     h = case.history
     h.add("alice", "mallory")
     code = h.invite("mallory", "code")
