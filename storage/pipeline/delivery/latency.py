@@ -45,7 +45,7 @@ def latencies(facts: "DataFrame", members: "DataFrame") -> "DataFrame":
     Returns:
         channel string, latency_us long (negative: the clocks differ by more), times long
     """
-    numbers = F.broadcast(numbered(members).select("member", "number"))
+    numbers = numbered(members).select("member", "number")
     known = facts.where("delivered_ns is not null and sent_ns is not null and member != author")
     took = in_us(F.col("delivered_ns") - F.col("sent_ns"))
     spans = known.select("member", took.alias("latency_us")).join(numbers, "member")
@@ -64,7 +64,7 @@ def by_channel(took: "DataFrame", members: "DataFrame") -> "DataFrame":
         channel string, and the columns of `distribution`
     """
     numbers = numbered(members).where("member = number").select("channel", "number")
-    found = distribution(took.join(F.broadcast(numbers), "channel"), "latency_us", "number")
+    found = distribution(took.join(numbers, "channel"), "latency_us", "number")
     return named(found, members).drop("number")
 
 
@@ -92,7 +92,7 @@ def named(rows: "DataFrame", members: "DataFrame") -> "DataFrame":
         channel string, and the columns of `rows`
     """
     names = members.select(F.col("member").alias("number"), "channel")
-    return rows.join(F.broadcast(names), "number").select("channel", *rows.columns)
+    return rows.join(names, "number").select("channel", *rows.columns)
 
 
 def distribution(spans: "DataFrame", name: str, by: str | None = None) -> "DataFrame":
@@ -168,7 +168,7 @@ def weighed(spans: "DataFrame", name: str, keys: Sequence[str]) -> "DataFrame":
     below = F.floor((F.col("until") - F.col("times") - 2) * STEPS / last)
     above = F.floor((F.col("until") + 1) * STEPS / last)
     kept = (
-        placed.join(F.broadcast(_buckets(values, name, keys)), [*group, "bucket"])
+        placed.join(_buckets(values, name, keys), [*group, "bucket"])
         .select(*group, name, "times", until, "total", "below_zero")
         # the least one, and one row of a group without any value
         .where((below < above) | (F.col("until") <= F.col("times")))

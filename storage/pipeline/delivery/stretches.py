@@ -34,7 +34,7 @@ def in_order(own: "DataFrame", members: "DataFrame") -> "DataFrame":
     authors = members.select(F.col("member").alias("author"), "channel")
     order = ["channel", "lamport", "message_id"]
     return (
-        own.join(F.broadcast(authors), "author")
+        own.join(authors, "author")
         .select(*own.columns, "channel")
         .repartitionByRange(*order)
         .sortWithinPartitions(*order)
@@ -56,7 +56,7 @@ def placed(ordered: "DataFrame") -> "DataFrame":
     begins = ordered.groupBy("channel", begin).agg(
         F.min("place").alias("first"), F.count("*").alias("within")
     )
-    # a channel has no more rows here than there are ranges
+    # not more rows than there are channels and ranges together
     channel = Window.partitionBy("channel")
     known = begins.select(
         "channel",
