@@ -44,7 +44,7 @@ class LogPlace(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """What entries of a run say of an earlier one that is not in it.
+    """Words of a run about an earlier entry that is not in it.
 
     `by` is the lowest number that names it, by the id `named`; `but` the lowest one that names
     another id, None if all agree.

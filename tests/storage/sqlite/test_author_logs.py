@@ -74,7 +74,9 @@ def chain(length: int, changes: Mapping[int, tuple[str, MessageId | int]]) -> li
             case "backlink" | "skiplink":
                 header = replace(header, **{change: target})  # type: ignore[arg-type]  # fields
             case "no backlink" | "no skiplink":
-                header = replace(header, **{change.removeprefix("no "): None})  # type: ignore[arg-type]
+                header = replace(header, **{change.removeprefix("no "): None})  # type: ignore[arg-type]  # fields
+            case _:
+                pass
         made.append(signed(header))
     return made
 
