@@ -1,4 +1,4 @@
-"""Pages of the entries in spans of author logs, by (lamport, message id): two ways, the cheaper one.
+"""Pages of the entries in spans of author logs, by (lamport, id): two ways, the cheaper one.
 
 Few entries are looked up log by log and sorted. For many the channel is read in its order, from the
 last page on, and what is in no span is passed over: 2 us a row, each of which is read once.
