@@ -75,7 +75,7 @@ class Folds:
         acts = self._acts(about)
         beaten = {}
         for act in acts:
-            if any(other.before & act.bit for other in acts):
+            if any(other.knew(act.number) for other in acts):
                 continue
             if winners := [other for other in acts if self._beats_at_once(other, act)]:
                 beaten[act.number] = min(winners, key=lambda one: (_weight(one), one.id)).number
@@ -89,10 +89,10 @@ class Folds:
         if not setters:
             return founder(self._dag.acts[0]).policy[field]
         newest = self._dag.acts[setters.bit_length() - 1]
-        if not setters & ~(newest.before | newest.bit):
+        if not setters & newest.unseen:
             return _policy(newest)[field]
         acts = self._acts(setters)
-        last = [act for act in acts if not any(other.before & act.bit for other in acts)]
+        last = [act for act in acts if not any(other.knew(act.number) for other in acts)]
         rank = min(act.rank for act in last)
         return max(_policy(act)[field] for act in last if act.rank == rank)
 
@@ -118,7 +118,7 @@ class Folds:
         if not about:
             return None
         last = self._dag.acts[about.bit_length() - 1]
-        if not about & ~(last.before | last.bit):
+        if not about & last.unseen:
             role, decides = self.role_given(last), last
         else:
             acts = self._acts(about)
@@ -147,7 +147,7 @@ class Folds:
         return role, _newest(decides)
 
     def _beaten(self, act: Act, acts: list[Act]) -> bool:
-        return any(other.before & act.bit or self._beats_at_once(other, act) for other in acts)
+        return any(other.knew(act.number) or self._beats_at_once(other, act) for other in acts)
 
     def _beats_at_once(self, other: Act, act: Act) -> bool:
         """Return whether `other`, of the other sign, wins against an op it did not know of."""
