@@ -1,5 +1,6 @@
 """Folds: the role of one person, and each field of the policy, from the ops that count."""
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 from sync.calimero.governance import limits
@@ -43,7 +44,7 @@ class Folds:
         self._dag = dag
         self._relations = relations
         self._known: dict[tuple[Key, int], Standing] = {}
-        self._owners: frozenset[Key] = frozenset()
+        self._noise: dict[Key, bytes] = {}
 
     def person(self, key: Key, about: int) -> Standing | None:
         """Return the standing of somebody by the ops about them that count; None for a stranger.
@@ -64,11 +65,16 @@ class Folds:
         return standing
 
     @property
-    def owners(self) -> frozenset[Key]:
+    def owners(self) -> Collection[Key]:
         """Owners by the genesis, also those who left."""
-        if not self._owners and self._dag.acts:
-            self._owners = frozenset(owner.key for owner in founder(self._dag.acts[0]).owners)
-        return self._owners
+        return self.noise.keys()
+
+    @property
+    def noise(self) -> dict[Key, bytes]:
+        """Noise keys of the owners."""
+        if not self._noise and self._dag.acts:
+            self._noise = dict(founder(self._dag.acts[0]).owners)
+        return self._noise
 
     def lost(self, about: int) -> dict[int, int]:
         """Return, of the ops about somebody, what lost against an op at once with it: by which."""
