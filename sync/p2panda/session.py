@@ -43,7 +43,6 @@ from sync.sessions.protocol import (
     Effect,
     Finished,
     Fit,
-    Load,
     Opening,
     Owes,
     Pushed,
@@ -336,8 +335,8 @@ class Exchange:
 
     def _go_on(self) -> list[Effect]:
         """Ask for the next page; once all is sent, say so."""
-        if spans := self._sending.ask():
-            return [Load(spans)]
+        if (page := self._sending.ask()) is not None:
+            return [page]
         if self.state is not State.SENDING or self._sending.loading:
             return []
         self.state = State.WAITING

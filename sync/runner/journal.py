@@ -2,22 +2,18 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, NamedTuple, Protocol
 
 from sync.entries.entry import Entry
-from sync.group.records import (
-    Altered,
-    ChannelState,
-    Contradiction,
-    Outline,
-    Record,
-    StoredMessage,
-)
+from sync.group.records import Altered, ChannelState, Contradiction, Outline, Record
 from sync.machine import ChannelId, MessageId
 from sync.sds.message import Delivery, HistoryEntry
 from sync.sessions.values import LoadedEntry
 from sync.structures.log_spans import LogSpan
 from sync.structures.ordered_set import SyncId
+
+PAGE_BYTES: Final = 1024 * 1024
+"""Bytes of the messages of a page of entries, unless the first one alone has more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +31,13 @@ class Loaded:
     def named(self) -> HistoryEntry:
         """The message as an entry of a causal history."""
         return HistoryEntry(self.message_id, self.waku_hash, self.entry.header.author)
+
+
+class EntriesPage(NamedTuple):
+    """Stored messages by (lamport, message id); `more`: there may be others behind the last one."""
+
+    entries: tuple[Loaded, ...]
+    more: bool
 
 
 class Watcher(Protocol):
@@ -72,29 +75,29 @@ class Journal(Protocol):
     async def load_by_hash(self, channel: ChannelId, hashes: Sequence[bytes]) -> list[Loaded]:
         """Return the stored messages with these Waku hashes, ordered by (created_ns, hash)."""
 
+    async def load_held_back(
+        self, channel: ChannelId, after: tuple[int, MessageId] | None, limit: int
+    ) -> tuple[Outline, ...]:
+        """Return messages that wait for history on its way, by (lamport, id), after a place."""
+
     async def entries_page(
         self,
         channel: ChannelId,
         spans: Sequence[LogSpan],
         after: tuple[int, MessageId] | None,
         limit: int,
-    ) -> tuple[Sequence[StoredMessage], bool]:
-        """Return a page of entries that are held, and whether there may be more behind it.
+    ) -> EntriesPage:
+        """Return the first `limit` entries of these spans behind a place, or of the first page.
 
-        In the order (lamport, message id) over all spans; at most `limit`, and some 1 MiB, but one
-        at least.
+        At most `PAGE_BYTES` of them. A log is in one span at most; entries that are parked count as
+        ones that are not here.
         """
-
-    async def load_held_back(
-        self, channel: ChannelId, after: tuple[int, MessageId] | None, limit: int
-    ) -> tuple[Outline, ...]:
-        """Return messages that wait for history on its way, by (lamport, id), after a place."""
 
     async def restore(self, channel: ChannelId) -> ChannelState:
         """Return what the channel's machines need; a new channel has an empty state."""
 
 
-def loaded_entries(found: Iterable[Loaded | StoredMessage]) -> tuple[LoadedEntry, ...]:
+def loaded_entries(found: Iterable[Loaded]) -> tuple[LoadedEntry, ...]:
     """Return stored messages as a session sends them: its order is that of (lamport, id)."""
     page = [
         LoadedEntry(one.entry, SyncId(one.entry.header.created_ns, one.waku_hash)) for one in found

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias
 
 from sync.entries.entry import Entry
-from sync.machine import ChannelId, Nanos, PeerId
+from sync.machine import ChannelId, MessageId, Nanos, PeerId
 from sync.sessions.cards import Round
 from sync.sessions.values import LoadedEntry, Outcome, Plane
 from sync.structures.differences import Differences, Role
@@ -141,9 +141,10 @@ class Owes:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Effect: load the lowest page of these spans, and call `Exchange.loaded`."""
+    """Effect: load a page of these spans, behind the place `after`, and call `Exchange.loaded`."""
 
     spans: tuple[LogSpan, ...]
+    after: tuple[int, MessageId] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -330,6 +330,7 @@ class Sessions:
         session = self._table.numbered(number)
         if session is not None:
             session.got += 1
+            session.need = max(session.need, session.got)  # a peer need not say how much it owes
             session.moved_at = now
             session.brought.append(sync_id)
         return []
@@ -370,8 +371,8 @@ class Sessions:
                 case Owes(need, have):
                     session.need += need
                     session.have += have
-                case Load(spans):
-                    effects.append(LoadEntries(session.number, spans))
+                case Load(spans, after):
+                    effects.append(LoadEntries(session.number, spans, after))
                 case Brings(entry):
                     effects.append(Accepted(session.peer, None, entry, session.number))
                 case Finished():

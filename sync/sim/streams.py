@@ -123,7 +123,7 @@ class Streams:
                 return
             event: values.Input
             try:
-                event = _loaded(node.disks[stream.channel], wanted)
+                event = loaded(node.disks[stream.channel], wanted)
             except StorageError as error:
                 self.close(node, wanted.session, at, "its disk cannot be read")
                 event = values.SessionClosed(wanted.session, str(error))
@@ -271,7 +271,7 @@ class Streams:
         return self.nodes[number]
 
 
-def _loaded(disk: Disk, wanted: values.LoadEntries) -> values.EntriesLoaded:
+def loaded(disk: Disk, wanted: values.LoadEntries) -> values.EntriesLoaded:
     """Return a page of entries, as `sync.net.node` loads it.
 
     Raises:

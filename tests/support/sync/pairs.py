@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from sync.group import values
 from sync.machine import Nanos
+from sync.sim.streams import loaded
 from sync.waku.message import WakuMessage, content_topic, pubsub_topic
 from sync.waku.wire import encode_transfer
 from tests.support.sync.entries import CHANNEL
@@ -81,6 +82,8 @@ class Pair:
                 self.queue.append((peer, values.SessionClosed(twin)))
             case values.Push(_, hashes):
                 self.push(member, hashes)
+            case values.LoadEntries():
+                self.queue.append((member, loaded(member.disk, effect)))
             case values.LoadAuthors(requester, message_ids):
                 named = tuple([member.disk.load(one).named for one in message_ids])
                 self.queue.append((member, values.AuthorsLoaded(requester, named)))
@@ -95,8 +98,8 @@ class Pair:
     def push(self, member: Member, hashes: tuple[bytes, ...]) -> None:
         peer = self.beside(member)
         rows = member.disk.load_by_hash(hashes)
-        for loaded in rows[: self.lose_pushed_after]:
-            sent = member.disk.rows[loaded.message_id].message
+        for row in rows[: self.lose_pushed_after]:
+            sent = member.disk.rows[row.message_id].message
             self.queue.append((peer, values.Transferred(member.peer_id, transfer(sent))))
         self.queue.append((peer, values.TransferEnded(member.peer_id)))
 
