@@ -282,8 +282,16 @@ PRIVATE: Final = """
 ALTER TABLE peers ADD COLUMN private_ns INTEGER;
 """
 
+ANNOUNCED: Final = """
+-- The counter of our last announcement: it rises over restarts.
+CREATE TABLE announced (
+    one     INTEGER PRIMARY KEY CHECK (one = 1),
+    counter INTEGER NOT NULL                            -- u64
+) STRICT;
+"""
+
 MIGRATIONS: Final[tuple[Step, ...]] = (
     FIRST, GAPS, LOADING, CHANGES, _adopt, PEOPLE, DAMAGED, CLOCKS, AUTHORS,
-    CONTRADICTIONS, _note_contradictions, PRIVATE, WITHHELD,
+    CONTRADICTIONS, _note_contradictions, PRIVATE, WITHHELD, ANNOUNCED,
 )  # fmt: skip
 """Step n, counted from 1, brings a database from version n - 1 to n."""

@@ -465,6 +465,11 @@ class Node:
         self._outlet.tapped(channel, peer, FrameKind.SDS, payload, sent=False)
         self._engine.queue_input(channel, values.Arrived(peer, payload))
 
+    def takes_part(self, peer: PeerId, channel: ChannelId, payload: bytes) -> None:
+        """See `sync.net.links.mesh_events.Events`."""
+        self._outlet.tapped(channel, peer, FrameKind.ANNOUNCE, payload, sent=False)
+        self._engine.queue_input(channel, values.LogsAnnounced(peer, payload))
+
     def ponged(self, peer: PeerId) -> None:
         """See `sync.net.links.mesh_events.Events`."""
         self.clocks.heard(peer)

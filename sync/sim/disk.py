@@ -30,6 +30,7 @@ from sync.group.values import (
     OwnState,
     Record,
     SetClock,
+    SetCounter,
     SetDelivery,
     SetLog,
     SetStatus,
@@ -70,6 +71,8 @@ class Disk:
     full: bool = False
     """Whether commits fail."""
     clock: ClockKept = field(default_factory=ClockKept)
+    counter: int = 0
+    """Counter of the node's last announcement: each of its disks has it."""
     unreadable: bool = False
     """Whether reads fail."""
     slowness: Nanos = 0
@@ -116,6 +119,8 @@ class Disk:
                     self.log_number = log
                 case SetClock(_, kept):
                     self.clock = kept
+                case SetCounter(counter):
+                    self.counter = counter
                 case Discard(_, message_id):
                     self._discard(message_id)
         self.contradictions += self._contradict(records)
@@ -369,6 +374,7 @@ class Disk:
                 if row.status is Status.PARKED and row.attempts == UNSENT
             ),
             clock=self.clock,
+            counter=self.counter,
         )
 
     def _counts(self, message_id: MessageId) -> bool:

@@ -37,6 +37,7 @@ class Toy:
     transfer: str = ""
     payloads_max: int = 1
     usual: bool = False
+    family: str = ""
     contradicted: str = ""
 
     def suits(self, situation: Situation) -> Fit | None:
