@@ -258,11 +258,7 @@ def sim(*, json_lines: bool, **options: Any) -> None:
     """
     from chat_tui.cli.sim import Request, simulate
 
-    if options["peers"] - options["hostile"] < 2:  # noqa: PLR2004  # a conversation takes two
-        raise click.UsageError("At least two participants must not be hostile.")
-    if options["hostile"] and options["mesh"] is False:
-        raise click.UsageError("--hostile needs links: leave out --broadcast.")
-    sys.exit(simulate(Request(**options), click.echo, json_lines=json_lines))
+    sys.exit(simulate(Request.of(options), click.echo, json_lines=json_lines))
 
 
 @cli.command()

@@ -3,21 +3,24 @@
 import json
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, Self
 
+import click
 from rich.console import Console
 from rich.progress import Progress, TaskID
 
 from chat_tui.cli.export import simulated_export
 from chat_tui.cli.sim_outcome import as_json, as_text
+from chat_tui.cli.simulation_options import MESH_PEERS_MAX
 from sync.machine import MILLISECOND, SECOND, Nanos
 from sync.sds.parameters import PROFILES
 from sync.sim.network import Link
 from sync.sim.scenario import Crash, Outcome, Partition, Recorded, Scenario, Trouble, run
+from sync.sim.shapes import line
 
 CRASH_LASTS: Final[Nanos] = 3 * SECOND
 """From a crash to the start after it."""
@@ -54,6 +57,33 @@ class Request:
     export: Path | None = None
     """Where histories and protocol logs are written; of several seeds, each below it."""
     layout: str = "one"
+    line: bool = False
+    rooms: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> Self:
+        """Return what the options say: rooms say how many people there are, and reconcile.
+
+        Raises:
+            click.UsageError: options that contradict each other.
+        """
+        peers, rooms = options["peers"], options["rooms"]
+        if options["line"]:
+            if rooms:
+                raise click.UsageError("A line is rooms of one: name --line or --rooms, not both.")
+            if peers > MESH_PEERS_MAX:
+                raise click.UsageError(f"A line has {MESH_PEERS_MAX} people at most.")
+            rooms = line(peers)
+        if rooms and (options["hostile"] or options["mesh"] is False):
+            other = "--hostile" if options["hostile"] else "--broadcast"
+            raise click.UsageError(f"{other} needs all to reach all: no --line, and no --rooms.")
+        if peers - options["hostile"] < 2:  # noqa: PLR2004  # a conversation takes two
+            raise click.UsageError("At least two participants must not be hostile.")
+        if options["hostile"] and options["mesh"] is False:
+            raise click.UsageError("--hostile needs links: leave out --broadcast.")
+        if rooms:
+            options = {**options, "peers": sum(rooms), "rooms": rooms, "reconcile": True}
+        return cls(**options)
 
     def scenario(self, seed: int) -> Scenario:
         """Return the run of `seed`."""
@@ -78,6 +108,7 @@ class Request:
             reconcile=self.reconcile,
             mesh=self.mesh,
             hostile=self.hostile,
+            rooms=self.rooms,
         )
 
     def command(self, seed: int) -> str:
@@ -89,9 +120,16 @@ class Request:
                 words.append("--reconcile" if value else "--no-reconcile")
             elif field.name == "mesh":
                 words += [] if value is None else ["--mesh" if value else "--broadcast"]
+            elif field.name in {"line", "rooms"}:
+                words += self._shape() if field.name == "rooms" else []
             elif field.name not in {"seed", "seeds", "export", "layout"}:
                 words.append(f"--{field.name} {value}")
         return " ".join([*words, f"--seed {seed}", "--seeds 1"])
+
+    def _shape(self) -> list[str]:
+        if self.line:
+            return ["--line"]
+        return [f"--rooms {','.join(map(str, self.rooms))}"] if self.rooms else []
 
     @contextmanager
     def recorded(self, seed: int) -> Iterator[Recorded | None]:

@@ -24,7 +24,35 @@ class ActsOption(click.Option):
         return record[0], record[1].replace("(acts)", f"{', '.join(others)}, {last}")
 
 
+class RoomsType(click.ParamType[tuple[int, ...]]):
+    """Sizes of rooms, as `4,4`."""
+
+    name = "sizes"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, ...]:
+        """See click; refuses what is not the size of two rooms at least."""
+        if isinstance(value, tuple):
+            return value
+        words = str(value).split(",")
+        sizes = tuple([int(word) for word in words if word.isdecimal() and len(word) <= DIGITS_MAX])
+        fits = 1 < len(sizes) == len(words) and 0 not in sizes
+        if not fits or sum(sizes) > MESH_PEERS_MAX:
+            self.fail(
+                f"{value!r} is not the sizes of at least two rooms, such as 4,4, with "
+                f"{MESH_PEERS_MAX} people at most.",
+                param,
+                ctx,
+            )
+        return sizes
+
+
 F = TypeVar("F", bound=Callable[..., Any])
+
+DIGITS_MAX: Final = 3
+MESH_PEERS_MAX: Final = 200
+"""People with a link between each two of a room: each link is simulated by itself."""
 
 PERCENT: Final = click.FloatRange(0, 90)
 NOT_NEGATIVE: Final = click.FloatRange(0)
@@ -124,6 +152,19 @@ def simulation_options(command: F) -> F:
         "--mesh/--broadcast",
         default=None,
         help="Links between every two, or one broadcast to all.  [default: links up to 24 peers]",
+    )(command)
+    command = click.option(
+        "--rooms",
+        type=RoomsType(),
+        default=(),
+        metavar="N,N...",
+        help="Rooms of so many people each, with one link from each to the next, instead of "
+        "--peers; they reconcile.",
+    )(command)
+    command = click.option(
+        "--line",
+        is_flag=True,
+        help="Each reaches the one before and the one behind alone; they reconcile.",
     )(command)
     for name, how in reversed(options):
         command = click.option(name, show_default=True, **how)(command)

@@ -1,17 +1,18 @@
 """Arguments of a job: a session, its inputs, and the run to write into."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from storage.pipeline.inputs.file_ends import FileEnd
 from storage.pipeline.inputs.inputs import Inputs
 from storage.pipeline.results.publishing import Results, Run
 from storage.pipeline.spark.names import naming
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    from storage.pipeline.consolidate.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +25,8 @@ class Work:
     run: Run
     scratch: Path
     options: Mapping[str, Any] = field(default_factory=dict)
-    history: Sequence[FileEnd] | None = None
-    """The ends of the histories' files, if they have been read."""
+    plan: "Plan | None" = None
+    """Days that consolidate makes or takes over, if that was looked at."""
 
     def write(self, name: str, frame: "DataFrame", *by: str) -> "DataFrame":
         """Write a table, in directories `by` columns; returns it read again, not worked out twice.

@@ -184,6 +184,8 @@ class Found:
     """True if jobs run side by side."""
     amount: Amount
     """All there is in the inputs."""
+    plan: Plan | None = None
+    """Days that consolidate makes or takes over, where it is one of the jobs."""
 
     @classmethod
     def of(
@@ -209,18 +211,17 @@ class Found:
                 "see each other: let one at a time write there.",
                 err=True,
             )
-        size = amount.size
+        size, plan = amount.size, None
         if CONSOLIDATE in jobs:
             plan = Plan.of(inputs, results, options, amount.history)
             size = plan.size if [*jobs] == [CONSOLIDATE] else size
-        return cls(inputs, results, size, len(jobs) > 1 and is_short(size), amount)
+        return cls(inputs, results, size, len(jobs) > 1 and is_short(size), amount, plan)
 
     def work(
         self, spark: "SparkSession", run: Run, scratch: Path, options: Mapping[str, Any]
     ) -> Work:
         """Return the arguments of a job."""
-        ends = self.amount.history
-        return Work(spark, self.inputs, self.results, run, scratch, options, ends)
+        return Work(spark, self.inputs, self.results, run, scratch, options, self.plan)
 
 
 @contextmanager

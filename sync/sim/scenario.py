@@ -25,6 +25,7 @@ from sync.sim.measure import Repairs, Sent, Sort, Spread
 from sync.sim.network import PERFECT, Link
 from sync.sim.node import Node
 from sync.sim.recording import Recording
+from sync.sim.shapes import unlinked
 from sync.sim.world import Terms, World
 
 STEP: Nanos = 250 * MILLISECOND
@@ -115,6 +116,8 @@ class Scenario:
     """Time a peer takes to handle an input, so that turns end early; 0 for no time."""
     mesh: bool | None = None
     """Whether each pair has a link, or one broadcast reaches all; None: as `MESH_MAX` says."""
+    rooms: tuple[int, ...] = ()
+    """Sizes of rooms with one link to the next (`sync.sim.shapes`); empty: each reaches each."""
 
     @property
     def honest(self) -> int:
@@ -124,7 +127,7 @@ class Scenario:
     @property
     def is_mesh(self) -> bool:
         """True if each pair has a link."""
-        if self.hostile:
+        if self.hostile or self.rooms:
             return True
         return self.peers <= MESH_MAX if self.mesh is None else self.mesh
 
@@ -236,6 +239,7 @@ def _play(scenario: Scenario, tell: Tell, recorded: Recorded | None) -> Outcome:
         terms,
         scenario.clocks,
     )
+    world.network.cuts |= unlinked(scenario.rooms)
     if recorded is not None:
         world.record(recorded.recording)
     try:

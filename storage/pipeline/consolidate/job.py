@@ -65,8 +65,9 @@ PARTS: Final = 4
 
 def run(work: Work) -> None:
     """Make the tables; see the module docstring."""
-    ends = history_ends(work.inputs) if work.history is None else work.history
-    plan = Plan.of(work.inputs, work.results, work.options, ends)
+    plan = work.plan
+    if plan is None:
+        plan = Plan.of(work.inputs, work.results, work.options, history_ends(work.inputs))
     Consolidation(work, plan).run()
 
 

@@ -3,10 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from storage.pipeline.errors import PipelineError
-from storage.pipeline.sweep.simulation import Point
+
+if TYPE_CHECKING:
+    from storage.pipeline.sweep.simulation import Point
 
 POINTS_MAX: Final = 100_000
 
@@ -31,12 +33,15 @@ class Grid:
     cross: bool = False
     """Whether every combination is run; else each is varied alone, the others being the first."""
 
-    def points(self) -> list[Point]:
+    def points(self) -> "list[Point]":
         """Return the runs, the largest groups first: they take longest, and none should be last.
 
         Raises:
             PipelineError: there are too many, or a T_min is above its T_max.
         """
+        # the whole simulator, which no other job needs
+        from storage.pipeline.sweep.simulation import Point  # noqa: PLC0415
+
         surroundings = list(product(sorted(self.peers, reverse=True), self.loss))
         settings = list(self._settings())
         if len(surroundings) * len(settings) * self.seeds > POINTS_MAX:

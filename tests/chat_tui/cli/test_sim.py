@@ -199,3 +199,34 @@ def test_help_says_what_each_option_is_counted_in() -> None:
     assert "Milliseconds" in text
     assert "Seconds" in text
     assert "% of frames" in text
+
+
+def test_a_line_and_rooms_say_who_reaches_whom_and_reconcile() -> None:
+    for options in (("--line", "--peers", "3"), ("--rooms", "2,1")):
+        result = sim(*CALM, "--messages", "6", "--loss", "0", *options, "--json")
+
+        told = json.loads(result.output)
+        assert result.exit_code == 0, result.output
+        assert told["converged"]
+        assert told["deliveries"] == 3 * 6
+        shape = "--line" if "--line" in options else "--rooms 2,1"
+        assert f"{shape} " in told["replay"]
+        again = CliRunner().invoke(main.cli, [*told["replay"].split()[1:], "--json"])
+        assert json.loads(again.output)["digest"] == told["digest"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--line", "--rooms", "2,2"], "not both"),
+        (["--line", "--hostile", "1"], "--hostile needs all to reach all"),
+        (["--rooms", "2,2", "--broadcast"], "--broadcast needs all to reach all"),
+        (["--line", "--peers", "201"], "200 people at most"),
+        *[(["--rooms", sizes], "at least two rooms") for sizes in ("4", "4,0", "4,x", "999,999")],
+    ],
+)
+def test_a_shape_that_cannot_be_is_one_sentence(options: list[str], said: str) -> None:
+    result = sim(*options)
+
+    assert result.exit_code == 2
+    assert said in " ".join(result.output.split())
